@@ -31,7 +31,7 @@ def read_small_file(path: str) -> bytes:
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(21, "Is a directory", path)
         if not stat.S_ISREG(status.st_mode):
-            raise UnsuitableFileError("is no regular file, and is not read")
+            raise UnsuitableFileError("is not a regular file, and is not read")
         data = b"" if status.st_size > MAX_SETTINGS_BYTES else stream.read(MAX_SETTINGS_BYTES + 1)
     if status.st_size > MAX_SETTINGS_BYTES or len(data) > MAX_SETTINGS_BYTES:
         raise UnsuitableFileError(f"is longer than {MAX_SETTINGS_BYTES:,} bytes, the most that is read")

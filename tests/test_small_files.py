@@ -27,7 +27,7 @@ def test_a_pipe_or_a_device_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zero").symlink_to("/dev/zero")
     for name in ("pipe", "zero"):
-        with pytest.raises(UnsuitableFileError, match="is no regular file"):
+        with pytest.raises(UnsuitableFileError, match="is not a regular file"):
             read_small_file(str(tmp_path / name))
 
 

@@ -31,7 +31,7 @@ LOCAL_PREFIX = "local:"
 
 
 class DaskRunner:
-    """Texts on a cluster. address: of the scheduler. seconds: for one text."""
+    """Checks texts on a cluster. address: of the scheduler. seconds: the limit for one text."""
 
     def __init__(self, address: str, seconds: float) -> None:
         self._address = address
@@ -39,7 +39,7 @@ class DaskRunner:
         self._client: Any = None
 
     def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
-        """An answer to each, in their order. Raises CannotRunError."""
+        """Yields the result of each job, in order. Raises CannotRunError."""
         arriving = iter(items)
         for item in arriving:
             if not _needs_run(item):
@@ -65,17 +65,19 @@ class DaskRunner:
                     continue
                 data: EncodedResult | None = next(answers)
                 if data is None:
-                    raise CannotRunError(f"the workers at {self._address} have another ptxkit: install this one there")
+                    raise CannotRunError(
+                        f"the workers at {self._address} have another version of ptxkit: install this version there"
+                    )
                 yield item, decode_result(data, item.job.source)
 
     def close(self) -> None:
-        """Leaves the cluster."""
+        """Disconnects from the cluster."""
         if self._client is not None:
             self._client.close()
 
 
 def local_process_count(address: str) -> int | None:
-    """How many processes of this machine `local:2` stands for; None for the address of a scheduler. Raises
+    """The number of local processes of an address `local:2`; None for the address of a scheduler. Raises
     CannotRunError."""
     if not address.startswith(LOCAL_PREFIX):
         return None
@@ -86,7 +88,7 @@ def local_process_count(address: str) -> int | None:
 
 
 def connect(address: str) -> Any:
-    """A client of the scheduler at an address. Raises CannotRunError."""
+    """Connects to the scheduler at an address. Raises CannotRunError."""
     try:
         import distributed
         import joblib  # noqa: F401
@@ -94,13 +96,13 @@ def connect(address: str) -> Any:
         raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
     library: Any = distributed
     try:
-        return library.Client(address)  # waits as long as dask.distributed is set to
+        return library.Client(address)  # waits as long as dask.distributed is configured to
     except (OSError, ValueError) as error:
-        raise CannotRunError(f"no scheduler answers at {address}: {error}") from error
+        raise CannotRunError(f"no scheduler responds at {address}: {error}") from error
 
 
 def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | None:
-    """What runs on a worker of the cluster; None where its ptxkit is in another state than that of the client."""
+    """The function that a worker of the cluster calls; returns None if its ptxkit differs from that of the client."""
     if installation_checksum() != state:
         return None
     return encode_result(_supervised_checker(threading.get_ident(), seconds).run_job(question))
@@ -108,7 +110,7 @@ def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | 
 
 @cache
 def _supervised_checker(_thread: int, seconds: float) -> SupervisedChecker:
-    """The process of one thread of this worker, which ends with the worker: it gets no more jobs."""
+    """The process of one thread of this worker, which is terminated with the worker: then it gets no more jobs."""
     return SupervisedChecker(seconds)
 
 
@@ -124,7 +126,7 @@ def _known_result(item: JobSlot) -> tuple[JobSlot, JobResult]:
 
 
 def _take_batch(first: JobSlot, others: Iterator[JobSlot], most: int) -> Iterator[JobSlot]:
-    """Items to be sent together: at most so many texts, and no more characters than may wait."""
+    """Splits items into batches, limited in the number and the total characters of texts."""
     count = length = 0
     for item in chain([first], others):
         yield item

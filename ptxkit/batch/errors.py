@@ -1,7 +1,7 @@
-"""Why nothing could be done at all."""
+"""Errors that prevent any work."""
 
 from __future__ import annotations
 
 
 class CannotRunError(Exception):
-    """What is needed is not there, a cluster or a GPU, say; the text says what, and why."""
+    """A requirement is missing, such as a cluster or a GPU; the message names it and the reason."""

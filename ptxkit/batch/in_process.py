@@ -1,4 +1,4 @@
-"""Texts checked in this process, one after the other: for few and small ones, where others cost more than they save."""
+"""Checks texts in this process, one after the other: for few and small texts, for which processes cost too much."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _TEXTS_PER_COLLECTION = 50
 
 
 class _TimeLimitExceeded(BaseException):
-    """The check has had its time."""
+    """The check exceeded its time limit."""
 
 
 class InProcessRunner:
-    """seconds: processor time for one text, where the system counts it."""
+    """seconds: the limit of processor time for one text, if the system measures it."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._count = 0
 
     def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
-        """An answer to each, in their order."""
+        """Yields the result of each job, in order."""
         for item in items:
             if item.error is not None:
                 raise item.error
@@ -34,28 +34,28 @@ class InProcessRunner:
                 yield item, self.run_job(item.job)
 
     def run_job(self, question: Job) -> JobResult:
-        """The answer to one."""
+        """The result of one job."""
         self._count += 1
         if self._count % _TEXTS_PER_COLLECTION == 0:
-            gc.collect()  # `main` lets Python look for garbage so seldom that thousands of texts would fill the memory
+            gc.collect()  # `main` makes collections so rare that thousands of texts would exhaust the memory
         try:
             with _time_limit(self._seconds):
                 return run_job(question)
         except _TimeLimitExceeded:
             return timeout_result(question.source, self._seconds)
         except MemoryError:
-            pass  # it holds all that the check had
+            pass  # the traceback holds all objects of the check
         return out_of_memory_result(question.source)
 
     def close(self) -> None:
-        """Nothing was begun."""
+        """Does nothing: no process was started."""
 
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raises _TimeIsUp when so much processor time has gone; no limit where no signal can say so.
+    """Raises _TimeIsUp after the given processor time; there is no limit if no signal can be used.
 
-    A single step of Python's own code is not interrupted: only a process that can be ended stops that.
+    A single call of native code is not interrupted; only the termination of a process stops that.
     """
     import signal
 
@@ -64,7 +64,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
     try:
         before = signal.signal(signal.SIGPROF, end)
-    except (AttributeError, ValueError):  # a system without it, or another thread than the main one
+    except (AttributeError, ValueError):  # a system without the signal, or not the main thread
         yield
         return
     signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -1,4 +1,4 @@
-"""One text and what is wanted of it; and the answer, which no setting of the machinery around it changes."""
+"""One text with the requested action, and the result, which does not depend on where the job runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JobMode: TypeAlias = Literal["find", "offer", "fix", "fix unsafely"]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One text. key: what the answer is kept under; empty where it is not."""
+    """One text. key: the cache key of the result; empty without a cache."""
 
     source: SourceFile
     settings: Settings
@@ -30,8 +30,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The result of one text. fixed_text: the text after its fixes, which the result is then about; None without
-    any."""
+    """The result of one text. fixed_text: the text after its fixes, to which the result refers; None without fixes."""
 
     result: FileResult
     fixed_text: str | None = None
@@ -39,7 +38,7 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True)
 class JobSlot:
-    """What is at one place of the order. answer: where it is known without asking. mistake: to be raised there.
+    """One place in the order of the inputs. result: if it is known without a check. error: raised at this place.
 
     number: of the input that it belongs to.
     """
@@ -51,17 +50,17 @@ class JobSlot:
 
 
 class JobRunner(Protocol):
-    """What runs jobs and returns their results."""
+    """Runs jobs and returns their results."""
 
     def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
-        """An answer to each, in their order; raises a mistake when its turn comes."""
+        """Yields the result of each job, in order; raises an error in its place in the order."""
 
     def close(self) -> None:
-        """Ends what was begun."""
+        """Releases all resources."""
 
 
 def run_job(question: Job) -> JobResult:
-    """The answer, made here and now. Raises NotationError where the instruction table is wrong, and MemoryError."""
+    """Runs a job in this process. Raises NotationError if the instruction table is invalid, and MemoryError."""
     source, settings = question.source, question.settings
     try:
         if question.mode == "find":
@@ -73,14 +72,14 @@ def run_job(question: Job) -> JobResult:
         fixed = fix_source(source, settings, unsafe=question.mode == "fix unsafely")
     except MemoryError:
         raise
-    except Exception as error:  # a fault of ours: the other files are checked all the same
+    except Exception as error:  # an error of ptxkit: the other files are still checked
         return JobResult(crash_result(source.path, error))
     result = replace(fixed.result, fixed=len(fixed.applied))
     return JobResult(result, fixed.source.text if fixed.applied else None)
 
 
 def without_proposals(result: FileResult) -> FileResult:
-    """The result without fixes that were not tried: those are not offered."""
+    """Removes fixes that were not verified from a result: they are not offered."""
     if all(item.fix is None for item in result.diagnostics):
         return result
     return replace(result, diagnostics=tuple(replace(item, fix=None) for item in result.diagnostics))

@@ -1,4 +1,4 @@
-"""How many texts, and how much memory and time for them, are in use at once."""
+"""Limits of the texts that are in use at once, and of their memory and time."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ JOBS_AHEAD_PER_THREAD = 32
 """Texts for each thread of the cluster that are sent together: only the last of them wait for others."""
 
 MAX_IN_PROCESS_CHARS = 32 * 1024
-"""Characters of texts that are checked before processes are started: that takes as long as a process needs to start."""
+"""Characters of texts that are checked before processes are started: checking them takes as long as starting one."""
 
 JOBS_AHEAD_PER_PROCESS = 16
-"""Texts for each process that are read, or have their results and wait for those of earlier ones: memory is bounded."""
+"""Texts for each process that are read, or whose results wait for those of earlier texts: this bounds memory."""
 
 MAX_OVERTAKEN = 16
-"""Later texts that may be checked before one: results are shown in the order of the inputs."""
+"""Later texts that may be checked before an earlier one, because results are printed in order."""
 
 WALL_TIME_FACTOR = 20 if sys.platform != "win32" else 1
-"""How many times its processor time a text may take of the process's own time, which passes while it sleeps too. On
-Windows, which does not limit processor time, nothing else ends a check."""
+"""The ratio of elapsed time to processor time at which a check is terminated.
+
+Elapsed time includes sleep. On Windows, which does not limit processor time, this is the only limit.
+"""
 
 MAX_CHECK_MEMORY = 4 * 1024 * 1024 * 1024
 """Bytes of address space of a process that checks texts in parallel with others."""
 
 MAX_RETAINED_MEMORY = 256 * 1024 * 1024
-"""Bytes that such a process may have had and continue; with more, another replaces it before the next text."""
+"""Bytes of memory after which such a process is replaced before the next text."""
 
 MAX_QUEUED_TEXT = 48 * 1024 * 1024
-"""Characters of texts that are read ahead, or whose results wait for their turn."""
+"""Characters of texts that are read ahead, or whose results wait for their place."""
 
 MAX_CACHED_RESULTS_BYTES = 256 * 1024 * 1024
-"""Bytes of the results of earlier runs on disk, and MAX_CACHED_RESULTS how many there are; the longest unused are
-removed first."""
+"""Bytes of cached results on disk, and MAX_CACHED_RESULTS their number; the least recently used are removed first."""
 
 MAX_CACHED_RESULTS = 50_000
-"""Results of earlier runs on disk."""
+"""The number of cached results on disk."""

@@ -1,4 +1,4 @@
-"""Texts checked in parallel on this machine: a thread waits for each process, which is watched."""
+"""Checks texts in parallel on this machine: one thread for each supervised process."""
 
 from __future__ import annotations
 
@@ -21,19 +21,17 @@ if TYPE_CHECKING:
 
 
 _POLL_SECONDS = 0.1
-"""Seconds between two updates of the progress that is shown."""
+"""Seconds between two updates of the progress bar."""
 
 
 def available_cores() -> int:
-    """How many processes can run at once."""
+    """The number of processes that can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class LocalRunner:
-    """jobs: processes; None: one a core, and none for few and small texts. seconds: processor time for one text.
-
-    looks: called every now and then while an answer is waited for.
-    """
+    """jobs: the number of processes; None: one for each core, and none for few and small texts. seconds: processor time
+    for one text. on_wait: called regularly while a result is awaited."""
 
     def __init__(self, jobs: int | None, seconds: float, looks: Callable[[], None] = lambda: None) -> None:
         self._jobs = jobs or available_cores()
@@ -47,13 +45,13 @@ class LocalRunner:
         self._queue: LongestFirstQueue[tuple[Job, Future[JobResult]]] = LongestFirstQueue()
 
     def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
-        """An answer to each, in their order."""
+        """Yields the result of each job, in order."""
         waiting: deque[tuple[JobSlot, Future[JobResult] | None]] = deque()
         length = 0
         arriving = iter(items)
         first = list(islice(arriving, 2))
         if len(first) == 1 and self._in_process is not None:
-            yield from self._in_process.run_all(first)  # nothing could be done in parallel
+            yield from self._in_process.run_all(first)  # parallel processes would not help
             return
         for item in chain(first, arriving):
             waiting.append(self._submit(item))
@@ -87,7 +85,7 @@ class LocalRunner:
         return item, future
 
     def _fits_in_process(self, question: Job) -> bool:
-        """Whether to check it in this process: the first texts are, as long as they are small."""
+        """Returns whether to check a text in this process: the first texts are, as long as they are small."""
         if self._in_process is None:
             return False
         self._in_process_chars += len(question.source.text)
@@ -123,7 +121,7 @@ class LocalRunner:
                 self._on_poll()
 
     def close(self) -> None:
-        """Ends the processes; what is not done stays so."""
+        """Terminates the processes; pending jobs are not run."""
         for each in self._checkers:
             each.kill()
         if self._threads is not None:

@@ -1,4 +1,4 @@
-"""Which of the texts that wait is checked next: the longest, so that no long one is begun when all others are done."""
+"""A queue that returns the longest text first, so that no long check starts when all others are complete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Queued = TypeVar("Queued")
 
 
 class LongestFirstQueue(Generic[Queued]):
-    """What waits, with its length, and how many came before it that had come later; for several threads."""
+    """A thread-safe queue of items with lengths, and with the number of later items that have overtaken each."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -19,13 +19,13 @@ class LongestFirstQueue(Generic[Queued]):
         self._overtaken: list[int] = []
 
     def put(self, length: int, one: Queued) -> None:
-        """Another one waits."""
+        """Adds an item."""
         with self._lock:
             self._waiting.append((length, one))
             self._overtaken.append(0)
 
     def take(self) -> Queued:
-        """The longest; but the first, where too many came before it."""
+        """Removes the longest item, or the first one if too many later items have overtaken it."""
         with self._lock:
             lengths = [length for length, _ in self._waiting]
             number = 0 if self._overtaken[0] >= MAX_OVERTAKEN else lengths.index(max(lengths))

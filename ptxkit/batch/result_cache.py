@@ -1,8 +1,8 @@
-"""Results of earlier runs, kept by what they were made from: the text, the settings, and ptxkit itself.
+"""A cache of results, keyed by the text, the settings, and ptxkit itself.
 
-Where the same text is checked again by the same ptxkit in the same way, the result is read and nothing of the analysis
-is loaded. ptxkit is known by the sizes and times of its files, so that a checkout that is worked on never answers with
-what an older state of it found. What is not known by the text (baselines, names of files) is no part of an entry.
+If the same ptxkit checks the same text with the same settings, the result is read from the cache, and no analysis is
+loaded. ptxkit is identified by the sizes and modification times of its files, so that a modified checkout never uses
+results of an older state. Inputs that the text does not determine (baselines, file names) are not part of an entry.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.installation import installation_stamp, is_installation_unchanged
 from ptxkit.results import Status
 
-try:  # without OpenSSL, which takes as long to load as a small file to lint
+try:  # without OpenSSL, whose import takes as long as linting a small file
     from _blake2 import blake2b
-except ImportError:  # another Python
+except ImportError:  # another Python version
     from hashlib import blake2b
 
 FOLDER = "results"
-"""The folder in the user's cache folder."""
+"""The cache folder inside the cache folder of the user."""
 
 _TOUCH_AFTER = 24 * 3600.0
-"""Seconds after which an entry that is read is marked as used again."""
+"""Seconds after which a read updates the time of last use of an entry."""
 _SWEEP_MARK = ".swept"
-"""A file whose time is that of the last search for entries to remove."""
+"""A file whose time is that of the last cleanup."""
 _SWEEP_AFTER = 600.0
-"""Seconds between two such searches, and _SWEEP_EVERY entries that one run writes between them."""
+"""Seconds between two cleanups, and _SWEEP_EVERY the entries that one run writes between them."""
 _SWEEP_EVERY = 5_000
 
 
 class UnusableCacheError(ValueError):
-    """The folder that was named cannot be used."""
+    """The given cache folder cannot be used."""
 
 
 class ResultCache:
-    """The results in a folder. None: nothing is kept, and nothing known."""
+    """The results in a folder. None: nothing is stored or found."""
 
     def __init__(self, folder: str | None) -> None:
         self._store = ContentStore(
@@ -51,7 +51,7 @@ class ResultCache:
         self._is_sound: bool | None = None
 
     def lookup(self, question: Job) -> tuple[Job, JobResult | None]:
-        """The question with its key, and the answer where it is known."""
+        """Returns the job with its key, and the result if it is known."""
         if self._store.folder is None or question.mode not in ("find", "offer"):
             return question, None
         question = replace(question, key=_job_key(question))
@@ -66,11 +66,11 @@ class ResultCache:
         return question, answer
 
     def store(self, question: Job, answer: JobResult) -> None:
-        """Keeps an answer, where that can be done, and where it does not depend on chance."""
+        """Stores a result, if possible, unless it depends on timing."""
         if not question.key or answer.result.status is Status.FAILED:
             return
         if self._is_sound is None:
-            self._is_sound = is_installation_unchanged()  # all that checks is loaded by now: was it what the key says?
+            self._is_sound = is_installation_unchanged()  # all modules are loaded now: does the key still match?
         if not self._is_sound:
             return
         if self._store.put(question.key, question.key, encode_result(answer)):
@@ -79,7 +79,7 @@ class ResultCache:
                 self._sweep()
 
     def evict(self) -> None:
-        """Removes what is too much, from time to time."""
+        """Removes excess entries, from time to time."""
         folder = self._store.folder
         if folder is None or not self._stored_count:
             return
@@ -98,12 +98,12 @@ class ResultCache:
 
 
 def result_folder(given: str | None) -> str | None:
-    """The folder for results: the one that is given, or one in the user's cache folder. Raises UnusableCacheError."""
+    """The folder for results: the given one, or one in the cache folder of the user. Raises UnusableCacheError."""
     if given:
         folder = private_folder(given)
         if folder is None:
             raise UnusableCacheError(
-                f"{given}: cannot be made, or others may write to it, and what they write is not read"
+                f"{given}: cannot be created, or is writable by other users, whose files are not trusted"
             )
         return folder
     home = user_cache_folder()

@@ -1,6 +1,6 @@
-"""Answers as plain data, without the text that they are about: to be kept, and to be sent from process to process.
+"""Encodes results as plain data, without their texts, for the cache and for other processes.
 
-Places are offsets into the text, which the client has. What only fixing reads (`proposals`) is left out.
+Locations are offsets into the text, which the receiver has. `proposals`, which only fixes read, are omitted.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 
 EncodedResult: TypeAlias = "tuple[Any, ...]"
-"""Numbers, texts, booleans, None, and tuples, lists and dictionaries of them."""
+"""Numbers, strings, booleans, None, and tuples, lists and dictionaries of them."""
 
 
 def encode_result(answer: JobResult) -> EncodedResult:
-    """The answer as plain data."""
+    """Encodes a result as plain data."""
     result = answer.result
     return (
         str(result.status),
@@ -35,7 +35,7 @@ def encode_result(answer: JobResult) -> EncodedResult:
 
 
 def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
-    """The answer that `data` was made of, about a text. Raises ValueError, TypeError or KeyError where it is none."""
+    """Decodes the result of a text. Raises ValueError, TypeError or KeyError for invalid data."""
     status, diagnostics, undecided, suppressed, fixed, fixed_source = data
     about = source if fixed_source is None else replace(source, text=fixed_source)
     result = FileResult(
@@ -106,7 +106,8 @@ def _decode_origin(places: EncodedResult) -> tuple[SourceLine, ...]:
 
 
 def _encode_property(value: object) -> Any:
-    """A property as every report shows it: names of an enumeration are texts, and what else is no JSON is its text."""
+    """A property as all reports show it: members of enumerations are strings, and other values are converted to
+    strings."""
     if isinstance(value, Mapping):
         return {str(key): _encode_property(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Checks texts in supervised processes: what hangs or ends one is the failed result of one text, and no more."""
+"""Checks texts in supervised processes: a hang or a crash is the failed result of one text only."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ptxkit.linter import unchecked_result
 from ptxkit.processes.supervised_process import ProcessLostError, ProcessTimeoutError, SupervisedProcess
 
 WORKER = serve
-"""What such a process runs."""
+"""The program of such a process."""
 
 
 class SupervisedChecker:
-    """One such process at a time, started when there is a text for it. seconds: processor time for each text."""
+    """One such process at a time, started for the first text. seconds: processor time for each text."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -24,7 +24,7 @@ class SupervisedChecker:
         self._is_closed = False
 
     def run_job(self, question: Job) -> JobResult:
-        """The answer; a failed result where the process does not give one. Raises NotationError."""
+        """The result of a job; a failed result if the process gives none. Raises NotationError."""
         source = question.source
         try:
             process = self._start()
@@ -39,19 +39,19 @@ class SupervisedChecker:
             self._process = None
             return process_ended_result(source, str(lost), lost.errors)
         if memory > MAX_RETAINED_MEMORY:
-            self._discard()  # it would not release it
+            self._discard()  # it would not release its memory
         if answer is None:
             raise NotationError.from_message(mistake)
         return decode_result(answer, source)
 
     def _start(self) -> SupervisedProcess:
         if self._is_closed:
-            raise OSError("the run is over")
+            raise OSError("the run has ended")
         if self._process is None:
             self._process = SupervisedProcess(WORKER)
-            if self._is_closed:  # meanwhile
+            if self._is_closed:  # in the meantime
                 self._process.kill()
-            self._process.receive()  # when it has loaded what every check needs, which no text is charged with
+            self._process.receive()  # after it has loaded all modules, which are not charged to a text
         return self._process
 
     def _exchange(self, process: SupervisedProcess, question: Job) -> WorkerReply:
@@ -66,13 +66,13 @@ class SupervisedChecker:
             process.close()
 
     def kill(self) -> None:
-        """Ends the process, while another thread may wait for it, and starts no other."""
+        """Terminates the process while another thread may wait for it, and starts no other one."""
         self._is_closed = True
         process = self._process
         if process is not None:
             process.kill()
 
     def close(self) -> None:
-        """Ends the process, when no thread waits for it."""
+        """Terminates the process when no thread waits for it."""
         self._is_closed = True
         self._discard()

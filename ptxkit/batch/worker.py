@@ -1,7 +1,7 @@
-"""What runs in a process that checks texts: it receives questions from its parent and sends answers.
+"""The process that checks texts: it receives jobs from its parent and sends results.
 
-A text may make it hang or end it, which its parent notices (`supervised_checker`). It has a limit of memory, and for
-each text one of processor time.
+A text may make it hang or crash, which its parent detects (`supervised_checker`). Its memory is limited, and its
+processor time for each text.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ptxkit.linter import lint
 from ptxkit.processes.child_process import ParentChannel, limit_memory, limit_processor_time, peak_memory
 
 WorkerReply: TypeAlias = "tuple[EncodedResult | None, str, int]"
-"""The answer, or the mistake in the instruction table; and the most bytes that the process has had so far."""
+"""The result, or the error in the instruction table; and the peak memory of the process in bytes."""
 
 _WARMUP_TEXT = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }\n"
 
 
 def serve(channel: ParentChannel) -> None:
-    """Sends one message when it is ready, then answers questions until the parent ends this process."""
+    """Sends one message when it is ready, then handles jobs until the parent terminates this process."""
     limit_memory(MAX_CHECK_MEMORY)
     _warm_up()
     channel.send(None)
@@ -40,18 +40,18 @@ def serve(channel: ParentChannel) -> None:
 
 
 def run_reported(question: Job) -> tuple[EncodedResult | None, str]:
-    """The answer, or the mistake in the instruction table; an answer, too, where the check runs out of memory."""
+    """The result, or the error in the instruction table; also a result if the check runs out of memory."""
     try:
         return encode_result(run_job(question)), ""
     except NotationError as error:
         return None, str(error)
     except MemoryError:
-        pass  # it holds all that the check had, and leaves no room for an answer before it is gone
+        pass  # the traceback holds all objects of the check, and leaves no memory for the result
     return encode_result(out_of_memory_result(question.source)), ""
 
 
 def _warm_up() -> None:
-    """Loads what every check needs: no text is charged with that, and it is excluded from garbage collection."""
-    with suppress(NotationError):  # which the first text raises again
+    """Loads the modules that every check needs: they are not charged to a text, and not garbage collected."""
+    with suppress(NotationError):  # the first text raises it again
         lint(_WARMUP_TEXT)
     freeze_all()

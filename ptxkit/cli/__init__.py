@@ -1,1 +1,1 @@
-"""The commands. Each is a thin shell over the library: it reads its inputs, calls one function, renders the answer."""
+"""The commands. Each command reads its inputs, calls one function of the library, and prints the result."""

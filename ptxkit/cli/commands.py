@@ -13,11 +13,11 @@ from ptxkit.results import ExitStatus
 from ptxkit.untrusted_text import escape_text
 
 COMPLETION_VARIABLE = "_PTXKIT_COMPLETE"
-"""The variable by which a shell requests its script (`bash_source`), or what may be written at the cursor."""
+"""The environment variable with which a shell requests the completion script (`bash_source`) or completions."""
 
 
 class _LazyCommands(Mapping[str, click.Command]):
-    """The commands by name; each is loaded when it is asked for: some bring numpy along, which others do without."""
+    """The modules of the commands by name. Each is imported when it is needed, because some import numpy."""
 
     _NAMES = ("extract", "fmt", "fuzz", "isa", "lint", "lsp", "rule", "run", "transfers", "verify", "view")
 
@@ -35,7 +35,7 @@ class _LazyCommands(Mapping[str, click.Command]):
 
 
 class _Commands(click.Group):
-    """A group that answers an unknown command with the nearest known one."""
+    """A command group that suggests the most similar command for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -81,7 +81,7 @@ cli.commands = _LazyCommands()  # type: ignore[assignment]  # click requires one
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The status of one command. (`cli.main` would answer a closed pipe with 1, which means findings here.)"""
+    """The exit status of one command. (`click` returns 1 for a closed pipe, which means findings here.)"""
     wanted = os.environ.get(COMPLETION_VARIABLE)
     if wanted is not None:
         return _print_completion(wanted)
@@ -98,7 +98,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_completion(wanted: str) -> int:
-    """Prints what the shell requests; 0 where click knows such a shell."""
+    """Prints the completion script or the completions that the shell requests; returns 0 for a supported shell."""
     from click.shell_completion import get_completion_class, shell_complete
 
     if get_completion_class(wanted.partition("_")[0]) is None:

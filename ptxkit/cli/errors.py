@@ -1,4 +1,4 @@
-"""What commands answer to words that mean nothing."""
+"""Errors in the command line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from ptxkit.results import ExitStatus
 
 
 class UnknownNameError(click.ClickException):
-    """The user named something that there is none of; the message suggests what was meant."""
+    """The command line contains an unknown name; the message suggests a similar one."""
 
     exit_code = int(ExitStatus.COULD_NOT_RUN)

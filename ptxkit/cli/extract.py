@@ -72,13 +72,13 @@ def extract(
     if not written and not status:
         files = ", ".join(map(escape_text, paths))
         wanted = escape_text(f" for {target}") if target else ""
-        click.echo(f"there is no PTX{wanted} inside of {files}", err=True)
+        click.echo(f"there is no PTX{wanted} in {files}", err=True)
         status = ExitStatus.COULD_NOT_RUN
     ctx.exit(status)
 
 
 def _embedded_texts(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
-    """What is inside other files; texts of their own are passed over."""
+    """Returns the texts inside the given files; plain PTX files are skipped."""
     for given in expand_paths(paths, binaries=True):
         if isinstance(given, FileResult):
             yield given
@@ -88,7 +88,7 @@ def _embedded_texts(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]
 
 
 def file_name(title: str) -> str:
-    """`libfoo.1.sm_90a.ptx` for `dir/libfoo.so!1.sm_90a.ptx`: a name that is safe wherever it is written."""
+    """Returns a safe file name for a text, such as `libfoo.1.sm_90a.ptx` for `dir/libfoo.so!1.sm_90a.ptx`."""
     outer, *inner = title.split("!")
     stem = os.path.splitext(os.path.basename(outer))[0]
     parts = [re.sub(r"[^\w.+-]+", "_", part.replace("/", ".")).strip("._") for part in (stem, *inner)]
@@ -97,7 +97,8 @@ def file_name(title: str) -> str:
 
 
 def _write(path: str, content: bytes, *, force: bool) -> str | None:
-    """Write a file, with `force` over one that is there, but through no link out of its folder; why that failed."""
+    """Writes a file; with `force`, over an existing one, but never through a link that leaves its folder. Returns the
+    reason for a failure."""
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         if force and os.path.lexists(path):
@@ -107,8 +108,8 @@ def _write(path: str, content: bytes, *, force: bool) -> str | None:
             stream.write(content)
     except FileExistsError:
         if not os.path.isdir(os.path.dirname(path) or "."):
-            return "cannot be written: --output is a file and no folder"
-        return "is there already; --force writes over it"
+            return "cannot be written: --output is a file, not a folder"
+        return "already exists; --force overwrites it"
     except OSError as error:
         return f"cannot be written: {error.strerror}"
     return None

@@ -1,4 +1,4 @@
-"""`ptxkit lint --fix`, `--diff`: what becomes of a text that was fixed."""
+"""Output of `ptxkit lint --fix` and `--diff` for one text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxkit.results import FileResult
 
 
 def job_mode(options: LintOptions) -> JobMode:
-    """What is wanted of each text."""
+    """The job mode for the given options."""
     if options.fixes is None:
         return "find"
     if options.fixes == "show":
@@ -20,9 +20,9 @@ def job_mode(options: LintOptions) -> JobMode:
 
 
 def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileResult:
-    """The result of one text, after its fixes are written or their difference is printed.
+    """Writes the fixed text, or prints the difference, and returns the result after that.
 
-    A text inside another file is reported, and left as it is.
+    A text inside another file is reported and not changed.
     """
     if answer.fixed_text is None:
         return answer.result

@@ -22,7 +22,7 @@ from ptxkit.untrusted_text import escape_path
 
 @dataclass(frozen=True, slots=True)
 class _FormattedText:
-    """A text before and after."""
+    """A text and its formatted version."""
 
     source: SourceFile
     text: str
@@ -50,9 +50,9 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
     Exit status: 0 success, 1 a file would change (--check, --diff), 2 a file could not be read, parsed or written.
     """
     if write and (check or diff):
-        raise click.UsageError("--write changes the files; --check and --diff promise not to. Give one or the other.")
+        raise click.UsageError("--write excludes --check and --diff, which do not change files. Give one of them.")
     if write and STDIN in paths:
-        raise click.UsageError("standard input cannot be rewritten in place; leave --write out to print the result")
+        raise click.UsageError("standard input cannot be rewritten in place; omit --write to print the result")
     formatted, problems = _format_all(paths, write=write)
     if not (check or diff or write) and len(formatted) > 1:
         raise click.UsageError(f"{len(formatted)} files would be printed as one; add --write, --check or --diff")

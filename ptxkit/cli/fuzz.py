@@ -37,7 +37,7 @@ def _parse_seconds(_ctx: click.Context, _parameter: click.Parameter, text: str |
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if found is None:
-        raise click.BadParameter(f"{text!r} is no time: write 90, 10m or 2h")
+        raise click.BadParameter(f"{text!r} is not a time: write 90, 10m or 2h")
     return float(found[1]) * _UNITS[found[2]]
 
 
@@ -149,13 +149,13 @@ def fuzz(  # noqa: PLR0913 (options)
 
 
 def _add_working_directory(oracles: Sequence[str]) -> None:
-    """One's own oracles are looked for in the working directory first, as `python -m` and pytest do."""
+    """Puts the working directory first on `sys.path`, as `python -m` and pytest do, to find oracles of the user."""
     if any(":" in each for each in oracles) and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
 
 
 def _run(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: str | None, folder: Path) -> int:
-    """Runs campaigns, and prints what they came to."""
+    """Runs campaigns and prints a summary."""
     from ptxkit.testing.fuzz.errors import CannotRunError
     from ptxkit.testing.fuzz.report import summary
     from ptxkit.testing.fuzz.scheduler import run_campaigns
@@ -199,7 +199,8 @@ def _runner(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluste
 def _progress(
     campaigns: list[FuzzCampaign], limits: FuzzLimits, store: FuzzStore
 ) -> Iterator[Callable[[object], None]]:
-    """What to call after each share: on standard error a bar where that is a terminal, else a line now and then."""
+    """Yields the callback for each completed work unit: a progress bar on a terminal, otherwise a line from time to
+    time."""
     import time
 
     from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
@@ -236,8 +237,11 @@ def _progress(
 
 
 def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
-    """Tests a kept example again. trusted: oracles that it may name in addition to those of ptxkit. hang: seconds of
-    processor time that it may take."""
+    """Runs the oracle of a saved example again.
+
+    trusted: further oracles that the example may name, in addition to those of ptxkit. hang: limit of processor time,
+    in seconds.
+    """
     from ptxkit.testing.corpus import examples
     from ptxkit.testing.fuzz import example_replay
     from ptxkit.testing.fuzz.watchdog import report_progress
@@ -254,9 +258,9 @@ def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
     except SkipTest as error:
         click.echo(f"{shown}: could not be replayed: {escape_text(str(error))}")
         return ExitStatus.COULD_NOT_RUN
-    except Exception as error:  # what an oracle finds, or where ptxkit breaks
+    except Exception as error:  # a failure of the oracle, or a crash of ptxkit
         message = escape_lines(f"{example.oracle} fails: {examples.failure_cause(error)}\n{error}")
         click.echo(f"{shown}: {message}")
         return ExitStatus.FINDINGS
-    click.echo(f"{shown}: {example.oracle} holds now")
+    click.echo(f"{shown}: {example.oracle} passes now")
     return ExitStatus.CLEAN

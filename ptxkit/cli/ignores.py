@@ -1,4 +1,4 @@
-"""`ptxkit lint --add-ignores`: a comment at each finding that hides it."""
+"""`ptxkit lint --add-ignores`: a suppression comment for each finding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptxkit.untrusted_text import escape_path
 
 
 def add_ignores(results: Sequence[FileResult], reason: str) -> int:
-    """Write the comments into the files that were linted, and print how many; the exit status."""
+    """Writes suppression comments into the linted files and prints their number. Returns the exit status."""
     status = ExitStatus.CLEAN
     for result in results:
         hideable = [item for item in result.diagnostics if item.code not in UNSUPPRESSIBLE]
@@ -26,9 +26,9 @@ def add_ignores(results: Sequence[FileResult], reason: str) -> int:
         source = hideable[0].source
         failure = rewrite_file(result.origin, add_ignore_comments(source, hideable, reason))
         if failure is not None:
-            sys.stderr.write(f"{escape_path(source.path)}: cannot be rewritten: {failure}; it is as it was\n")
+            sys.stderr.write(f"{escape_path(source.path)}: cannot be rewritten: {failure}; it is unchanged\n")
             status = ExitStatus.COULD_NOT_RUN
         else:
             count = len(hideable)
-            sys.stdout.write(f"{escape_path(source.path)}: {count} finding{'' if count == 1 else 's'} hidden\n")
+            sys.stdout.write(f"{escape_path(source.path)}: {count} finding{'' if count == 1 else 's'} suppressed\n")
     return status

@@ -1,4 +1,4 @@
-"""Where the texts come from: files, folders and standard input. Whatever cannot be read becomes a failed result."""
+"""Reads the inputs: files, folders and standard input. An input that cannot be read becomes a failed result."""
 
 from __future__ import annotations
 
@@ -27,34 +27,36 @@ SUFFIX = ".ptx"
 
 _REMEDIES = {
     ENOENT: "check the spelling, and the folder that the path is relative to",
-    EACCES: "you lack the permission to read it",
-    EPERM: "you lack the permission to read it",
+    EACCES: "check its permissions",
+    EPERM: "check its permissions",
 }
 _NOT_TEXT = {
     b"\x1f\x8b": ("compressed by gzip", "decompress it first: gzip -dc FILE | ptxkit lint -"),
     b"\xff\xfe": ("UTF-16 text", "PTX is ASCII: convert it with iconv -f UTF-16 -t UTF-8"),
     b"\xfe\xff": ("UTF-16 text", "PTX is ASCII: convert it with iconv -f UTF-16 -t UTF-8"),
 }
-"""How a file that is certainly no PTX begins; what it is, and what to do."""
+"""Prefixes of files that are certainly not PTX, with a description and a remedy."""
 
 _CUDA = (".cu", ".cuh")
 
 _MAY_HOLD_PTX = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n", b"PK\x03\x04")
-"""How files begin that `ptxkit.inputs` knows to look into; it is loaded for them alone."""
+"""Prefixes of the container formats of `ptxkit.inputs`, which is imported for these only."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to read. folder: the one that was named, and in which the file was found; None where it was named itself,
-    or by a pattern."""
+    """A file to read. folder: the named folder in which the file was found; None if the file itself was named or
+    matched."""
 
     path: str
     folder: str | None = None
 
 
 def read_sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
-    """The texts at `paths`, in their order and each once, or why there is none. A folder stands for its `*.ptx`, and a
-    library or the like for the texts in it."""
+    """Yields the texts at `paths` in order and without duplicates, or failed results.
+
+    A folder stands for its `*.ptx` files, and a container, such as a library, for the texts in it.
+    """
     for found in expand_paths(paths):
         if isinstance(found, FileResult):
             yield found
@@ -63,10 +65,10 @@ def read_sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
 
 
 def expand_paths(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[InputFile | FileResult]:
-    """The files at `paths`, in their order and each once, or why there is none.
+    """Yields the files at `paths` in order and without duplicates, or failed results.
 
-    binaries: a folder is given for its files that may hold PTX, too, whatever their names; None where the command does
-    not offer that. A pattern that no shell has expanded is expanded here.
+    binaries: whether folders are also searched for containers, whatever their names; None if the command has no such
+    option. Patterns that the shell did not expand are expanded here.
     """
     seen: set[str] = set()
     for path in paths:
@@ -79,39 +81,39 @@ def expand_paths(paths: Sequence[str], *, binaries: bool | None = None) -> Itera
 
 
 def cache_folder_paths(caches: Sequence[str]) -> list[str]:
-    """The folders of the caches of compilers."""
+    """The cache folders of compilers."""
     from ptxkit.inputs.compiler_caches import cache_folders
 
     return [folder for cache in caches for folder in cache_folders(cache, os.environ)]
 
 
 def read_text(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
-    """The only text at a path, or on standard input for `-`; why there is none."""
+    """Returns the only text at a path, or on standard input for `-`, or a failed result."""
     found = list(read_texts(InputFile(path), stdin_name))
     texts = [each for each in found if isinstance(each, SourceFile)]
     if len(found) == 1 or not texts:
         return found[0]
-    what = f"holds {len(texts)} texts, and one is needed{_list_names(found)}"
+    what = f"holds {len(texts)} texts, but one is required{_list_names(found)}"
     if path == STDIN:
         return unchecked_result(
-            stdin_name or STDIN_NAME, what, remedy="take it out first: ptxkit extract --target SM -o - -"
+            stdin_name or STDIN_NAME, what, remedy="extract it first: ptxkit extract --target SM -o - -"
         )
     return unchecked_result(path, what, remedy="name one of them, e.g. " + texts[0].path)
 
 
 def read_texts(given: InputFile, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
-    """The text of one file, or of standard input for `-`, which may have a name; of a file that holds several, all, or
-    the one to which the path leads (`libfoo.so!1.sm_90a.ptx`).
+    """Yields the texts of one file, or of standard input for `-`, under the given name. For a file with several texts,
+    yields all of them, or the one that the path selects (`libfoo.so!1.sm_90a.ptx`).
 
-    Bytes that are not UTF-8 become lone surrogates, one each: in a comment they do no harm, and elsewhere the parser
-    points at them.
+    Bytes that are not UTF-8 become lone surrogates: they are harmless in comments, and elsewhere the parser reports
+    them.
     """
     path = given.path
     outer = _container_path(path)
     if outer is not None:
         found = list(read_texts(InputFile(outer)))
         missing = unchecked_result(
-            path, f"holds no such text{_list_names(found)}", remedy="ptxkit extract --list names all"
+            path, f"holds no such text{_list_names(found)}", remedy="ptxkit extract --list lists all"
         )
         yield from [each for each in found if each.path == path] or [missing]
         return
@@ -120,7 +122,7 @@ def read_texts(given: InputFile, stdin_name: str | None = None) -> Iterator[Sour
         if path == STDIN:
             if sys.stdin is None:
                 yield unchecked_result(
-                    name, "cannot be read: standard input is closed", remedy="give it something to read"
+                    name, "cannot be read: standard input is closed", remedy="provide an input on standard input"
                 )
                 return
             data = _read_limited(sys.stdin.buffer)
@@ -140,7 +142,7 @@ def read_texts(given: InputFile, stdin_name: str | None = None) -> Iterator[Sour
 
 
 def _container_path(path: str) -> str | None:
-    """The file that a path leads into; None where it names a file itself, or nothing."""
+    """The container file that a path leads into; None if the path names a file itself, or nothing."""
     if "!" not in path or os.path.lexists(path):
         return None
     parts = path.split("!")
@@ -156,7 +158,7 @@ def _list_names(found: Sequence[SourceFile | FileResult]) -> str:
 
 def _decode_text(name: str, data: bytes | None, origin: TextOrigin) -> SourceFile | FileResult:
     if data is None:
-        return unchecked_result(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
+        return unchecked_result(name, f"longer than {MAX_FILE_BYTES:,} bytes, the limit", remedy="split it")
     for magic, (what, remedy) in _NOT_TEXT.items():
         if data.startswith(magic):
             return unchecked_result(name, f"not PTX text: {what}", remedy=remedy)
@@ -168,12 +170,12 @@ def _decode_text(name: str, data: bytes | None, origin: TextOrigin) -> SourceFil
 
 
 def _embedded_texts(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
-    """The texts in a file of another kind, each under the file's name and its own."""
+    """Yields the texts in a container, each under the name of the file and its own."""
     from ptxkit.inputs import texts_in
 
     try:
         yield from _container_texts(name, texts_in(stream))
-    except Exception as error:  # a fault of ours: the other files are read all the same
+    except Exception as error:  # an error of ptxkit: the other files are still read
         yield crash_result(name, error)
 
 
@@ -195,17 +197,17 @@ def _container_texts(name: str, everything: Iterable[ContainerEntry]) -> Iterato
             yield _decode_text(display_name(name, found, number), found.data, TextOrigin(container=name))
     if not found_any:
         only = f", only {' and '.join(passed)}" if passed else ""
-        remedy = "let the compiler put PTX in: nvcc -gencode arch=compute_90a,code=compute_90a"
+        remedy = "let the compiler embed PTX: nvcc -gencode arch=compute_90a,code=compute_90a"
         yield unchecked_result(name, f"holds no PTX{only}", remedy=remedy)
 
 
 def _read_limited(stream: IO[bytes]) -> bytes | None:
-    """The contents; None where they are longer than the limit, and then not much of them is kept in memory."""
+    """Returns the contents; None if they exceed the limit, without keeping them in memory."""
     try:
         if os.fstat(stream.fileno()).st_size > MAX_FILE_BYTES:
             return None
     except (OSError, ValueError):
-        pass  # not a file of the system: it is read as far as the limit
+        pass  # not a regular file: read it up to the limit
     data = stream.read(MAX_FILE_BYTES + 1)
     return data if len(data) <= MAX_FILE_BYTES else None
 
@@ -232,7 +234,7 @@ def _expand_path(path: str, *, binaries: bool | None) -> Iterator[InputFile | Fi
 
 
 def _match_pattern(path: str) -> list[str]:
-    """What a pattern stands for, where there is no file of that name: shells leave patterns alone that are quoted."""
+    """Expands a pattern if no file has that name; shells do not expand quoted patterns."""
     if not set(path) & set("*?[") or os.path.lexists(path):
         return []
     from glob import glob
@@ -241,27 +243,27 @@ def _match_pattern(path: str) -> list[str]:
 
 
 def _may_hold_ptx(path: str) -> bool:
-    """Whether a file in a folder begins as those do that can contain PTX."""
+    """Returns whether the file begins like a container of PTX."""
     if not os.path.isfile(path):
         return False
     try:
         with open(path, "rb") as stream:
             return stream.read(8).startswith(_MAY_HOLD_PTX)
     except OSError:
-        return False  # it may hold anything; what is named *.ptx is reported
+        return False  # any contents: a *.ptx file is reported if it is not PTX
 
 
 def _is_folder(path: str) -> bool:
     try:
         return S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError):
-        return False  # reading it says why
+        return False  # reading it reports the reason
 
 
 def _is_readable_file(path: str) -> bool:
-    """Whether to read a file found in a folder: a pipe or device there could block the command.
+    """Returns whether to read a file that was found in a folder: a pipe or a device could block the command.
 
-    A link that leads nowhere is read all the same, which fails and says so.
+    A dangling link is read, which fails and reports the reason.
     """
     return os.path.isfile(path) or not os.path.exists(path)
 

@@ -1,4 +1,4 @@
-"""The settings of each input of a run: the nearest file's, with the command line's over them."""
+"""The settings of each input: those of the nearest settings file, overridden by the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class InputSettings:
-    """The settings of one run. Settings files and baselines are read once each, when an input first needs them."""
+    """The settings of one run. Settings files and baselines are read once, when an input first needs them."""
 
     def __init__(self, options: LintOptions) -> None:
         self.options = options
@@ -32,7 +32,7 @@ class InputSettings:
         self._kernels: set[str] = set()
 
     def layers_for(self, path: str) -> list[ConfigLayer]:
-        """The levels that count for an input, the command line's last. Raises SettingsError."""
+        """The settings layers that apply to an input; the command line is last. Raises SettingsError."""
         name = path if path != STDIN else self.options.stdin_name or ""
         level = None
         if self.options.config is not None:
@@ -44,10 +44,8 @@ class InputSettings:
         return [each for each in (level, self.options.level) if each is not None]
 
     def settings_for(self, path: str, name: str | None = None) -> Settings:
-        """What counts for an input. name: of a text in it, which patterns of files may fit, too.
-
-        Raises SettingsError.
-        """
+        """The effective settings of an input. name: of a text inside it, which file patterns may match as well. Raises
+        SettingsError."""
         levels = self.layers_for(path)
         if levels == [ConfigLayer(COMMAND_LINE)]:
             return DEFAULT
@@ -56,7 +54,7 @@ class InputSettings:
         return Settings.of(levels, *dict.fromkeys(filter(None, (path, name))))
 
     def remove_known(self, result: FileResult, settings: Settings) -> FileResult:
-        """The result without the findings of its baseline. Raises SettingsError."""
+        """Removes the findings of the baseline from a result. Raises SettingsError."""
         if settings.baseline is None or self.options.write_baseline:
             return result
         from ptxkit.baseline import remove_known
@@ -82,7 +80,7 @@ class InputSettings:
         return path
 
     def _read_baseline(self, path: str) -> Baseline:
-        """The known findings at a path. Raises SettingsError."""
+        """Reads the baseline at a path. Raises SettingsError."""
         from ptxkit.baseline import BaselineError, read_baseline
 
         try:
@@ -91,7 +89,7 @@ class InputSettings:
             raise SettingsError(str(error)) from error
 
     def note_kernels(self, source: SourceFile) -> None:
-        """Takes note of the kernels of an input, where launches were given for some by name."""
+        """Records the kernels of an input if launches name kernels."""
         if self._unmatched_launches:
             import re
 
@@ -100,7 +98,7 @@ class InputSettings:
             self._unmatched_launches -= kernels
 
     def check_launches(self) -> None:
-        """Raises SettingsError where a launch of the command line is for a kernel that no input has."""
+        """Raises SettingsError if a launch of the command line names a kernel that no input has."""
         for kernel in sorted(filter(None, self._unmatched_launches)):
             hint = nearest_hint(kernel, self._kernels) if self._kernels else ""
             raise SettingsError(f"--launch: no input has a kernel `{kernel}`{hint}")

@@ -41,7 +41,7 @@ def isa(opcode: str | None, form: str, as_json: bool) -> None:
 
 
 def _hint(opcode: str) -> str:
-    """The nearest opcode, compared with as many words of it as were given."""
+    """A suggestion: the most similar opcode, compared with the same number of words."""
     from ptxkit.isa import table
 
     known = table()

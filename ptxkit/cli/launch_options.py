@@ -1,4 +1,4 @@
-"""The options of a launch, which `run` and `verify` share."""
+"""The launch options that `run` and `verify` share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parse_shape(text: str) -> tuple[int, ...]:
     except ValueError:
         extents = ()
     if not 1 <= len(extents) <= MAX_LAUNCH_AXES or min(extents) < 1:
-        raise click.BadParameter(f"{text!r} is no shape: write 128, 16x8 or 4x4x2")
+        raise click.BadParameter(f"{text!r} is not a shape: write 128, 16x8 or 4x4x2")
     return extents
 
 
@@ -33,7 +33,7 @@ def parse_argument_option(text: str) -> tuple[str, ArgumentSpec]:
 
 
 def unique_arguments(arguments: tuple[tuple[str, ArgumentSpec], ...]) -> dict[str, ArgumentSpec]:
-    """The arguments by parameter; UsageError where one is given twice."""
+    """The arguments by parameter. Raises UsageError if a parameter has two."""
     given: dict[str, ArgumentSpec] = {}
     for name, value in arguments:
         if name in given:
@@ -64,7 +64,7 @@ _OPTIONS = (
 
 
 def launch_options(command: _Command) -> _Command:
-    """Adds `--grid`, `--block`, `--cluster`, `--shared` and `--arg`."""
+    """Adds `--grid`, `--block`, `--cluster`, `--shared` and `--arg` to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

@@ -1,21 +1,21 @@
-"""What options accept, and how much of a thing the commands print."""
+"""Limits of option values and of printed output."""
 
 from __future__ import annotations
 
 MAX_FILE_NAME_CHARS = 200
-"""Characters of the name of a file that `extract` writes: file systems allow 255 bytes."""
+"""Characters of a file name that `extract` writes: file systems allow 255 bytes."""
 
 MAX_NAMED_TEXTS = 8
-"""Texts of one file that a message names; the rest are counted."""
+"""Names of texts in one file that a message lists; the others are counted."""
 
 MAX_LAUNCH_AXES = 3
 """Extents of a grid, a block or a cluster. Source: CUDA C++ Programming Guide, "Thread Hierarchy"."""
 
 DEFAULT_CHECK_SECONDS = 300.0
-"""Processor time for the check of one text, where no option gives another. The slowest real file seen takes ten."""
+"""Default processor time for the check of one text, in seconds. The slowest known real file takes ten."""
 
 MAX_SECONDS = 1e9
-"""Seconds that an option accepts, about thirty years; the timers of the system take no more."""
+"""The largest number of seconds that an option accepts, about thirty years: timers of the system accept no more."""
 
 MAX_SHOWN_ELEMENTS = 16
-"""Elements of an array that `run` prints in full; of a longer one it prints the ends."""
+"""Elements of an array that `run` prints in full; of a longer array it prints both ends."""

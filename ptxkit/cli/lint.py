@@ -23,7 +23,7 @@ _GROUPS = {
     "Performance": ("--jobs", "--timeout", "--cluster", "--no-cache", "--cache-dir"),
     "Configuration": ("--config", "--isolated", "--baseline", "--target", "--version", "--launch"),
 }
-"""The options by the heading under which `ptxkit lint --help` lists them."""
+"""The options by the headings of `ptxkit lint --help`."""
 
 
 @click.command(cls=GroupedOptionsCommand, option_groups=_GROUPS, short_help="Check PTX files and report diagnostics.")
@@ -140,17 +140,19 @@ def lint(  # noqa: PLR0913 (options)
             "--write-baseline and --add-ignores exclude each other: both record known findings. Give one of them."
         )
     if reason and not add_ignores:
-        raise click.UsageError("--reason is for the comments of --add-ignores: add that")
+        raise click.UsageError("--reason requires --add-ignores")
     if unsafe_fixes and not (write_fixes or show_diff):
-        raise click.UsageError("--unsafe-fixes says which fixes to apply: add --fix or --diff")
+        raise click.UsageError("--unsafe-fixes requires --fix or --diff")
     if write_fixes and not show_diff and STDIN in paths:
         raise click.UsageError("standard input cannot be rewritten in place; --diff prints what would change")
     if statistics and form not in ("full", "concise", "json"):
-        raise click.UsageError(f"--statistics is printed as full or json, not as {form}")
+        raise click.UsageError(f"--statistics supports --format full and json, not {form}")
     if cluster is not None and jobs is not None:
-        raise click.UsageError("--jobs is for this machine; a --cluster has workers of its own. Give one or the other.")
+        raise click.UsageError(
+            "--jobs and --cluster exclude each other: a cluster has its own workers. Give one of them."
+        )
     if no_cache and cache_dir is not None:
-        raise click.UsageError("--cache-dir says where to keep results; --no-cache keeps none. Give one or the other.")
+        raise click.UsageError("--cache-dir and --no-cache exclude each other. Give one of them.")
     options = LintOptions(
         form=form,
         level=layer_of(given),

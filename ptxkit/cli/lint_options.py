@@ -1,4 +1,4 @@
-"""What `ptxkit lint` was asked for, in addition to the settings of files."""
+"""The options of `ptxkit lint` other than settings."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ COMMAND_LINE = "command line"
 
 @dataclass(frozen=True, slots=True)
 class LintOptions:
-    """level: what the command line says of the settings. config: the settings file to use instead of the nearest ones.
-
-    isolated: no settings file counts. stdin_name: what standard input is called, also to find its settings.
-    binaries: folders stand for libraries and the like, too. fixes: what to do with fixes: `write` them, `diff`, `show`.
-
-    jobs: processes that check; None: as many as there is use for. timeout: seconds of processor time for one text.
-    cluster: the address of one that checks instead. is_cached: results of earlier runs are used and kept, in
-    cache_folder or the user's own.
-    """
+    """level: the settings of the command line. config: a settings file that replaces the nearest ones. isolated: no
+    settings file applies. stdin_name: the file name of standard input, also used to find its settings. binaries:
+    folders are also searched for containers. fixes: what to do with fixes: `write`, `diff` or `show`. jobs: the number
+    of processes; None: chosen automatically. timeout: processor time for one text, in seconds. cluster: the address of
+    a cluster that checks instead. is_cached: results of earlier runs are used and stored, in cache_folder or in the
+    cache folder of the user."""
 
     form: str = "full"
     level: ConfigLayer = ConfigLayer(COMMAND_LINE)

@@ -1,4 +1,4 @@
-"""What `ptxkit lint` does, without the reading of its command line."""
+"""The implementation of `ptxkit lint`, without the command line."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
-    """Lint what is at these paths and print the report; the exit status (`ptxkit.results.ExitStatus`)."""
+    """Lints the inputs and prints the report. Returns the exit status (`ptxkit.results.ExitStatus`)."""
     configured = InputSettings(options)
     counted = ResultCounter()
     try:
         with closing(_lint_inputs(paths, configured, counted)) as arriving:
             if options.write_baseline:
-                path = configured.baseline_path()  # what cannot be written is reported before all is checked
+                path = configured.baseline_path()  # an unwritable baseline is reported before the check
                 return _write_baseline(list(arriving), path)
             if options.add_ignores is not None:
                 return _add_ignores(list(arriving), options.add_ignores)
@@ -53,7 +53,7 @@ def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
 def _lint_inputs(
     paths: Sequence[str], configured: InputSettings, counted: ResultCounter
 ) -> Generator[FileResult, None, None]:
-    """Each input's result as soon as there is one, in the order of the inputs."""
+    """Yields the result of each input as soon as it is known, in the order of the inputs."""
     options = configured.options
     kept = ResultCache(_cache_folder(options))
     inputs = list(expand_paths(paths, binaries=options.binaries))
@@ -81,7 +81,7 @@ def _lint_inputs(
 def _job_slots(
     inputs: Sequence[InputFile | FileResult], configured: InputSettings, kept: ResultCache
 ) -> Iterator[JobSlot]:
-    """What to ask about each text, and what is known without asking."""
+    """Yields the job of each text, or its result if that is already known."""
     wish = job_mode(configured.options)
     for number, given in enumerate(inputs):
         if isinstance(given, FileResult):
@@ -89,7 +89,7 @@ def _job_slots(
             continue
         path = given.path
         try:
-            configured.settings_for(path)  # before the input is read: what is wrong here is reported first
+            configured.settings_for(path)  # before the input is read, so that an error here is reported first
         except SettingsError as mistake:
             yield JobSlot(number, error=mistake)
             return
@@ -115,7 +115,7 @@ def _runner(options: LintOptions, bar: ProgressBar | None) -> JobRunner:
 
 
 def _bar(options: LintOptions, count: int) -> ProgressBar | None:
-    """A bar for who looks on: on a terminal that no report for machines is written to."""
+    """A progress bar on a terminal, unless a report for machines is written there."""
     if count < 2 or not sys.stderr.isatty() or (options.form not in STYLED and sys.stdout.isatty()):
         return None
     from ptxkit.report.progress import ProgressBar
@@ -124,7 +124,7 @@ def _bar(options: LintOptions, count: int) -> ProgressBar | None:
 
 
 def _cache_folder(options: LintOptions) -> str | None:
-    """Where results are kept; None where they are not. Raises UnusableCacheError."""
+    """The folder of the result cache; None without a cache. Raises UnusableCacheError."""
     given = options.cache_folder or os.environ.get("PTXKIT_CACHE_DIR")
     if not options.is_cached or (os.environ.get("PTXKIT_NO_CACHE") and options.cache_folder is None):
         return None
@@ -132,7 +132,7 @@ def _cache_folder(options: LintOptions) -> str | None:
 
 
 def _print_differences(arriving: Iterator[FileResult]) -> int:
-    """The exit status of `--diff`, which prints differences as results arrive, and no findings."""
+    """The exit status of `--diff`, which prints differences instead of findings."""
     from ptxkit.report import diagnostic_lines
 
     results = list(arriving)
@@ -144,7 +144,7 @@ def _print_differences(arriving: Iterator[FileResult]) -> int:
 
 
 def _write_baseline(results: list[FileResult], path: str) -> int:
-    """Keep all findings as known; what could not be checked is reported."""
+    """Writes all findings to the baseline; reports inputs that could not be checked."""
     from ptxkit.baseline import baseline_text
     from ptxkit.cli.page_files import write_atomically
     from ptxkit.limits import MAX_SETTINGS_BYTES
@@ -154,8 +154,8 @@ def _write_baseline(results: list[FileResult], path: str) -> int:
     write_lines(diagnostic_lines(item for result in failed for item in result.diagnostics), error=True)
     text = baseline_text(path, results).encode()
     if len(text) > MAX_SETTINGS_BYTES:
-        what = f"the baseline would have {len(text):,} bytes, and {MAX_SETTINGS_BYTES:,} are read at most"
-        raise SettingsError(f"{what}: keep one for each of several folders", path)
+        what = f"the baseline would have {len(text):,} bytes; the limit is {MAX_SETTINGS_BYTES:,}"
+        raise SettingsError(f"{what}: use a baseline for each folder", path)
     failure = write_atomically(path, text)
     if failure is not None:
         raise SettingsError(f"the baseline cannot be written: {failure}", path)

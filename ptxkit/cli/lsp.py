@@ -29,5 +29,5 @@ def lsp(ctx: click.Context, stdio: bool) -> None:  # noqa: ARG001 (editors pass 
             err=True,
         )
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever is printed in here is no message to the editor
+    os.dup2(2, 1)  # other output of this process is not a message to the editor
     ctx.exit(PtxLanguageServer().serve(stdin, stdout))

@@ -1,4 +1,4 @@
-"""What all commands share: a start without delay, quiet interruption, and output that cannot break."""
+"""The entry point of the program: fast start, quiet interruption, and safe output."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 _COLLECTIONS = (20_000, 20, 50)
-"""When to look for garbage: a command makes much and drops little, and looking takes a tenth of a short one's time."""
+"""Thresholds of the garbage collector: a command allocates much and frees little, so collecting wastes time."""
 _PIPE_CLOSED = 141
 """128 + SIGPIPE: the reader of the output has closed it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and leave with its status (`ptxkit.results.ExitStatus`). arguments: None is the process's own."""
+    """Runs a command and exits with its status (`ptxkit.results.ExitStatus`).
+
+    arguments: None for those of the process.
+    """
     if arguments is None:
         gc.set_threshold(*_COLLECTIONS)
     _prepare_output()
@@ -35,22 +38,22 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except ValueError as error:
         if not _is_mistake(error):
             raise
-        sys.stderr.write(f"ptxkit: the instruction table has a mistake:\n{error}\n")
+        sys.stderr.write(f"ptxkit: the instruction table has an error:\n{error}\n")
         status = ExitStatus.COULD_NOT_RUN
     except BrokenPipeError:
         _discard_output()
         status = _PIPE_CLOSED
-    except OSError as error:  # inputs that cannot be read are results; this is the output
+    except OSError as error:  # unreadable inputs are results; this is the output
         _discard_output()
         sys.stderr.write(f"ptxkit: the output cannot be written: {error.strerror or error}\n")
         status = ExitStatus.COULD_NOT_RUN
     if arguments is None:
-        gc.freeze()  # Python would traverse everything twice at exit, and all of it is freed
+        gc.freeze()  # skip the traversal of all objects at exit, because everything is freed anyway
     sys.exit(status)
 
 
 def _run(arguments: list[str]) -> int:
-    """The status of one command. `lint PATH...` does without click, which takes longer to load than a file to lint."""
+    """The exit status of one command. `lint PATH...` bypasses click, whose import takes longer than linting a file."""
     command, *paths = arguments or [""]
     if command == "lint" and paths and not any(path.startswith("-") and path != "-" for path in paths):
         from ptxkit.cli.lint_run import run_lint
@@ -62,14 +65,14 @@ def _run(arguments: list[str]) -> int:
 
 
 def _is_mistake(error: ValueError) -> bool:
-    """Whether it is the instruction table that cannot be read: its text says what, and where."""
+    """Returns whether the instruction table cannot be read; the error names the reason and the place."""
     from ptxkit.isa.errors import NotationError
 
     return isinstance(error, NotationError)
 
 
 def _prepare_output() -> None:
-    """Spell out what the output's encoding lacks. Where a stream is closed, what would go there is dropped."""
+    """Escapes characters that the output encoding lacks. Output to a closed stream is discarded."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for as long as the process)
@@ -79,5 +82,5 @@ def _prepare_output() -> None:
 
 
 def _discard_output() -> None:
-    """Point standard output at nothing, so that Python's own flush at exit does not fail too."""
+    """Redirects standard output to the null device, so that the flush at exit does not fail too."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,12 +14,12 @@ SEED = click.IntRange(min=0)
 
 
 class _Seconds(click.FloatRange):
-    """A time that passes: `nan` lies in every range, and no clock ever comes to it."""
+    """A finite time: `nan` passes every range check."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         seconds = super().convert(value, param, ctx)
         if math.isnan(seconds):
-            self.fail(f"{value!r} is no time: write a number of seconds, such as 60", param, ctx)
+            self.fail(f"{value!r} is not a time: write a number of seconds, such as 60", param, ctx)
         return seconds
 
 

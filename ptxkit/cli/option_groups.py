@@ -9,10 +9,10 @@ import click
 
 
 class GroupedOptionsCommand(click.Command):
-    """A command whose `--help` lists the options by topic; click itself has one list only.
+    """A command whose `--help` groups the options; click itself prints one list.
 
-    option_groups: the options by heading, in the order of the help, each as it is written: `--select`. An option that
-    no group contains is missing from the help.
+    option_groups: the options by heading, in the order of the help, as they are written: `--select`. An option without
+    a group is missing from the help.
     """
 
     def __init__(self, *args: Any, option_groups: Mapping[str, tuple[str, ...]], **attributes: Any) -> None:

@@ -1,4 +1,4 @@
-"""Writing a report: in colour on a terminal that wants it, plain anywhere else."""
+"""Writes a report: coloured on a terminal that supports it, plain otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptxkit.report import Line, plain_line, to_terminal
 
 
 def write_lines(lines: Iterable[Line], *, error: bool = False) -> None:
-    """Write styled lines, as they come, to standard output (or error): in colour on a terminal that wants it."""
+    """Writes styled lines as they arrive to standard output (or error), coloured on a terminal that supports it."""
     stream = sys.stderr if error else sys.stdout
     if _wants_colour(stream.isatty()):
         to_terminal(lines, stream)
@@ -19,5 +19,5 @@ def write_lines(lines: Iterable[Line], *, error: bool = False) -> None:
 
 
 def _wants_colour(terminal: bool) -> bool:
-    """https://no-color.org: any value of NO_COLOR but the empty one turns colour off."""
+    """https://no-color.org: any non-empty value of NO_COLOR disables colour."""
     return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,4 +1,4 @@
-"""Writing a page: whole, or not at all."""
+"""Writes a page completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from ptxkit.cli.file_replacement import replace_atomically, replace_file
 
 
 def write_atomically(path: str, content: bytes) -> str | None:
-    """Write a file that a reader finds whole, or as it was; why that failed. What is no file (a pipe) is written to."""
+    """Replaces a file atomically. Returns the reason for a failure. A path that is not a regular file, such as a pipe,
+    is written to directly."""
     target = os.path.realpath(path)
     try:
         mode = os.stat(target).st_mode if os.path.exists(target) else None

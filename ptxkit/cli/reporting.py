@@ -1,4 +1,4 @@
-"""Printing results in any format."""
+"""Prints results in any format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def write_report(
     arriving: Iterable[FileResult], form: str, *, show_undecided: bool = False, statistics: bool = False
 ) -> None:
-    """Print results, as they arrive where the format allows it."""
+    """Prints results, as they arrive if the format allows it."""
     if statistics:
         _write_statistics(arriving, form)
     elif form in STYLED:

@@ -31,7 +31,7 @@ def rule(code: str | None, every: bool, form: str) -> None:
     from ptxkit.rules.docs_index import all_pages
 
     if code is not None and every:
-        raise click.UsageError("--all prints every page: leave CODE out")
+        raise click.UsageError("--all and CODE exclude each other")
     pages = all_pages()
     if code is None and not every and form == "text":
         sys.stdout.write("".join(f"{page.code}  {page.name}\n" for page in pages))

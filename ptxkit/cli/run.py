@@ -110,9 +110,9 @@ def run(  # noqa: PLR0913 (options)
     try:
         passed = _bind_arguments(name, parameters, given, seed)
     except MemoryError as error:
-        raise click.UsageError(f"an argument does not fit into the memory here: {error}") from error
+        raise click.UsageError(f"an argument does not fit into memory: {error}") from error
     if block is None and kernels[names.index(name)].directive("reqntid") is None:
-        raise click.UsageError(f"{name} has no .reqntid: say how many threads a CTA has, --block 128")
+        raise click.UsageError(f"{name} has no .reqntid: give the number of threads of a CTA, such as --block 128")
     try:
         launch: dict[str, Any] = {
             "grid": grid or 1,
@@ -138,19 +138,19 @@ def run(  # noqa: PLR0913 (options)
 
 
 def _bind_arguments(kernel: str, parameters: list[str], given: dict[str, ArgumentSpec], seed: int) -> list[Any]:
-    """The arguments in the order of the parameters. The machine passes a copy; `--out` shows what became of it."""
+    """The arguments in the order of the parameters. The machine gets a copy; `--out` shows the final contents."""
     chance = numpy.random.default_rng(seed)
     unknown = [key for key in given if key not in parameters and key not in {f"#{n}" for n in range(len(parameters))}]
     if unknown:
         raise click.UsageError(f"{kernel} has no parameter {unknown[0]!r}; it has: {', '.join(parameters) or 'none'}")
     missing = [name for n, name in enumerate(parameters) if name not in given and f"#{n}" not in given]
     if missing:
-        raise click.UsageError(f"{kernel} wants an argument for {', '.join(missing)}: --arg {missing[0]}=VALUE")
+        raise click.UsageError(f"{kernel} requires an argument for {', '.join(missing)}: --arg {missing[0]}=VALUE")
     return [(given.get(name) or given[f"#{n}"]).make_value(chance) for n, name in enumerate(parameters)]
 
 
 def _output_targets(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | None]:
-    """What to do with which argument: keep it in a file, or print it."""
+    """The output of each argument: a file to save it to, or None to print it."""
     found: dict[int, Path | None] = {}
     for text in outputs:
         name, _, file = text.partition("=")
@@ -164,14 +164,14 @@ def _output_targets(outputs: tuple[str, ...], parameters: list[str]) -> dict[int
 def _print_outcome(
     outcome: RunResult, kernel: str, parameters: list[str], found: Sequence[Diagnostic], kept: dict[int, Path | None]
 ) -> ExitStatus:
-    """Print what the kernel printed, what is wrong, and the arrays that were asked for."""
+    """Prints the output of the kernel, the findings, and the requested arrays."""
     for text in outcome.printed_texts:
         click.echo(text, nl=False)
     write_lines(diagnostic_lines(found))
     for number, file in kept.items():
         if number not in outcome.outputs:
-            raise click.UsageError(f"--out {parameters[number]}: the argument is no array")
-        array = numpy.asarray(outcome.outputs[number])  # those of a table, which have one form, one after the other
+            raise click.UsageError(f"--out {parameters[number]}: the argument is not an array")
+        array = numpy.asarray(outcome.outputs[number])  # the arrays of a table have one shape, and follow each other
         if file is not None:
             try:
                 numpy.save(file, array)
@@ -181,7 +181,7 @@ def _print_outcome(
             click.echo(numpy.array2string(array, threshold=MAX_SHOWN_ELEMENTS))
     if outcome.unsupported_reason or outcome.incomplete_reason:
         click.echo(
-            f"ptxkit: {kernel} was not run to its end: {outcome.unsupported_reason or outcome.incomplete_reason}",
+            f"ptxkit: {kernel} did not run to completion: {outcome.unsupported_reason or outcome.incomplete_reason}",
             err=True,
         )
         return ExitStatus.COULD_NOT_RUN

@@ -16,7 +16,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class SettingParam(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
-    """A value that a reader of `ptxkit.settings.parsers` understands; `several` take a list with commas."""
+    """A value that a function of `ptxkit.settings.parsers` parses; `several` accepts a list separated by commas."""
 
     def __init__(self, read: Callable[[str], object], name: str, *, several: bool = False) -> None:
         self.name, self._read, self._several = name, read, several
@@ -103,14 +103,14 @@ _OPTIONS = (
 
 
 def settings_options(command: _Command) -> _Command:
-    """Adds `--select`, `--ignore` and the like."""
+    """Adds `--select`, `--ignore` and the other options for settings to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def layer_of(given: Mapping[str, Any]) -> ConfigLayer:
-    """The level that the options make."""
+    """The settings layer of the options."""
     return ConfigLayer(
         COMMAND_LINE,
         select=_flatten(given["select"]) if given["select"] else None,

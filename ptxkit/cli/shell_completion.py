@@ -7,12 +7,12 @@ from click.shell_completion import CompletionItem
 
 
 def complete_paths(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leaves it to the shell, which knows what files there are."""
+    """Leaves completion to the shell, which completes file names."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def complete_codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The codes of rules, and their names where one is begun; after a comma another one."""
+    """Completes rule codes and rule names, also after a comma."""
     from ptxkit.settings.parsers import known_codes
 
     before, comma, begun = incomplete.rpartition(",")
@@ -24,7 +24,7 @@ def complete_codes(_ctx: click.Context, _parameter: click.Parameter, incomplete:
 
 
 def complete_targets(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words that `.target` takes."""
+    """Completes the names of targets."""
     from ptxkit.isa import table
 
     return [CompletionItem(each.name) for each in table().module.targets if each.name.startswith(incomplete)]

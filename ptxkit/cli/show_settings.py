@@ -1,4 +1,4 @@
-"""`ptxkit lint --show-settings`: what counts for each path."""
+"""`ptxkit lint --show-settings`: the effective settings of each path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptxkit.settings.render import render_settings
 
 
 def print_settings(paths: Sequence[str], options: LintOptions) -> int:
-    """Print the settings of each path, or of the working directory; the exit status."""
+    """Prints the settings of each path, or of the working directory. Returns the exit status."""
     configured = InputSettings(options)
     try:
         texts = [

@@ -56,7 +56,7 @@ def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tup
 def _survey_inputs(
     paths: tuple[str, ...], configured: InputSettings, results: list[FileTransfers]
 ) -> Iterator[FileTransfers]:
-    """Each input's table as soon as there is one, also put into `results`."""
+    """Yields the table of each input as soon as it is known, and appends it to `results`."""
     from ptxkit.transfer_survey import survey_transfers
 
     settings = configured.settings_for("")

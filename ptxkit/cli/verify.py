@@ -87,7 +87,7 @@ def verify(  # noqa: PLR0913 (options)
     Exit status: 0 no errors or warnings, 1 errors or warnings found, 2 an input could not be read or run.
     """
     if trace is not None and not trace.endswith((".html", ".htm")):
-        raise click.UsageError(f"--trace {trace}: the page's name must end in .html, so that no input is overwritten")
+        raise click.UsageError(f"--trace {trace}: the file name must end in .html, so that no input is overwritten")
     request = VerifyRequest(
         entries,
         schedules,
@@ -121,7 +121,7 @@ def verify(  # noqa: PLR0913 (options)
 
 
 def _write_page(path: str, results: list[FileResult]) -> None:
-    """Write the pictures of all findings of runs."""
+    """Writes the page with the traces of all findings of runs."""
     from ptxkit.report.trace_page import trace_page
 
     page = trace_page([each for result in results for each in result.traces])
@@ -137,8 +137,10 @@ def _verify_inputs(
     unknown: set[str],
     results: list[FileResult],
 ) -> Iterator[FileResult]:
-    """Each input's result as soon as there is one, also put into `results`. unknown: the parameters that arguments are
-    for, less those that a text mentions. Raises SettingsError."""
+    """Yields the result of each input as soon as it is known, and appends it to `results`.
+
+    unknown: the parameters of `--arg` that no text has had so far. Raises SettingsError.
+    """
     for given in expand_paths(paths):
         for found in [given] if isinstance(given, FileResult) else read_texts(given):
             if isinstance(found, FileResult):
@@ -158,7 +160,7 @@ def _verify_inputs(
 
 @contextmanager
 def _progress(source: SourceFile, request: VerifyRequest) -> Iterator[Callable[[], None]]:
-    """What to call after each run: on a terminal, a bar on standard error."""
+    """The callback after each run: on a terminal, a progress bar on standard error."""
     if not sys.stderr.isatty():
         yield lambda: None
         return

@@ -48,7 +48,7 @@ def view(
     Exit status: 0 the page was written, even if FILE has errors; 2 FILE could not be read or the page not written.
     """
     if output != "-" and not output.endswith((".html", ".htm")):
-        raise click.UsageError(f"--output {output}: the page's name must end in .html, so that no input is overwritten")
+        raise click.UsageError(f"--output {output}: the file name must end in .html, so that no input is overwritten")
     source = read_text(path, stdin_filename)
     if isinstance(source, FileResult):
         from ptxkit.report import diagnostic_lines

@@ -39,7 +39,7 @@ def archive_members(data: Bytes) -> Iterator[ArchiveMember | ContainerProblem]:
         begin, size = place + _HEADER, int(number[1])
         if begin + size > len(data):
             yield ContainerProblem(
-                f"a member at byte {place:,} says that it has {size:,} bytes, and leaves the archive", DAMAGED_REMEDY
+                f"a member at byte {place:,} states a size of {size:,} bytes, which exceeds the archive", DAMAGED_REMEDY
             )
             return
         raw = header[:16].rstrip(b" ")
@@ -50,7 +50,7 @@ def archive_members(data: Bytes) -> Iterator[ArchiveMember | ContainerProblem]:
             yield ArchiveMember(name, begin + skipped, size - skipped)
         place = begin + size + size % 2
     if place < len(data) and data[place : place + 1] != b"\n":
-        yield ContainerProblem(f"{len(data) - place} bytes at the end of the archive are no member", DAMAGED_REMEDY)
+        yield ContainerProblem(f"{len(data) - place} bytes at the end of the archive are not a member", DAMAGED_REMEDY)
 
 
 def _member_name(raw: bytes, long_names: bytes, data: Bytes, begin: int, size: int) -> tuple[str, int]:

@@ -31,7 +31,7 @@ def cache_folders(cache: str, environment: Mapping[str, str]) -> list[str]:
     if cache == "cute-dsl":
         folders = [environment[name] for name in ("CUTE_DSL_DUMP_DIR", "CUTE_DSL_CACHE_DIR") if environment.get(name)]
         return folders or [os.path.join(_temporary_folder(), _user_name(), "cutlass_python_cache")]
-    raise ValueError(f"no cache of {cache!r} is known; there are {', '.join(CACHES)}")
+    raise ValueError(f"no cache of {cache!r} is known; the known caches are {', '.join(CACHES)}")
 
 
 def _temporary_folder() -> str:

@@ -77,7 +77,7 @@ def _in_zip(file: IO[bytes]) -> Iterator[ContainerEntry]:
             yield EmbeddedPtx(member.file.read(), "", "", (member.name,))
         else:
             message = f"PTX of {member.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most"
-            yield ContainerProblem(message, "unpack it, and split it", (member.name,))
+            yield ContainerProblem(message, "unpack and split it", (member.name,))
 
 
 def _in_data(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
@@ -124,7 +124,7 @@ def _in_elf(data: Bytes) -> Iterator[ContainerEntry]:
 def _debug_text(data: Bytes, section: elf.ElfSection) -> ContainerEntry:
     if section.size > MAX_EMBEDDED_BYTES:
         message = f"PTX of {section.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most"
-        return ContainerProblem(message, "take the PTX out of it first")
+        return ContainerProblem(message, "extract the PTX first")
     text = bytes(data[section.offset : section.end])
     return EmbeddedPtx(text.replace(b"\0", b"\n"), "")
 

@@ -25,9 +25,9 @@ def decompress_lz4(data: bytes, size: int) -> bytes:
     try:
         unpacked: bytes = lz4.decompress(data, uncompressed_size=size)
     except (lz4.LZ4BlockError, ValueError, MemoryError) as error:
-        raise CompressionError(f"its LZ4 data are wrong ({error})") from error
+        raise CompressionError(f"its LZ4 data is invalid ({error})") from error
     if len(unpacked) != size:
-        raise CompressionError(f"it unpacks to {len(unpacked):,} bytes, and {size:,} were promised")
+        raise CompressionError(f"it unpacks to {len(unpacked):,} bytes, and {size:,} are expected")
     return unpacked
 
 
@@ -42,8 +42,8 @@ def decompress_zstd(data: bytes, size: int) -> bytes:
         with decompressor.stream_reader(data) as reader:
             unpacked = reader.read(size + 1)
     except (zstandard.ZstdError, MemoryError) as error:
-        raise CompressionError(f"its zstd data are wrong ({error})") from error
+        raise CompressionError(f"its zstd data is invalid ({error})") from error
     if len(unpacked) != size:
         some = f"more than {size:,}" if len(unpacked) > size else f"{len(unpacked):,}"
-        raise CompressionError(f"it unpacks to {some} bytes, and {size:,} were promised")
+        raise CompressionError(f"it unpacks to {some} bytes, and {size:,} are expected")
     return unpacked

@@ -38,7 +38,7 @@ class SkippedCode:
 
 ContainerEntry: TypeAlias = EmbeddedPtx | ContainerProblem | SkippedCode
 
-DAMAGED_REMEDY = "build the file again; it is cut off or damaged"
+DAMAGED_REMEDY = "build the file again; it is truncated or damaged"
 
 
 def display_name(path: str, found: EmbeddedPtx, number: int) -> str:

@@ -78,13 +78,13 @@ def _entries(data: Bytes, place: int, end: int) -> Iterator[ContainerEntry]:
         if header < _ENTRY.size or header > end - place or not any((kind, payload)):
             if any(data[place : place + _ENTRY.size]):
                 yield ContainerProblem(
-                    f"an entry at byte {place:,} says that its header has {header:,} bytes", DAMAGED_REMEDY
+                    f"an entry at byte {place:,} states a header of {header:,} bytes", DAMAGED_REMEDY
                 )
             return
         entry = _Entry(kind, place, header, payload, compressed, chip, (name, length), flags, size)
         if payload > end - place - header:
             yield ContainerProblem(
-                f"an entry at byte {place:,} for {entry.target} is cut off: it says that it has {payload:,} bytes",
+                f"an entry at byte {place:,} for {entry.target} is truncated: it states a payload of {payload:,} bytes",
                 DAMAGED_REMEDY,
             )
             return
@@ -111,7 +111,7 @@ def _decompress_payload(data: Bytes, entry: _Entry) -> bytes:
     begin = entry.start + entry.header
     packed = entry.compressed or entry.payload
     if packed > entry.payload:
-        raise CompressionError(f"its compressed size of {packed:,} bytes is more than the {entry.payload:,} it has")
+        raise CompressionError(f"its compressed size of {packed:,} bytes is more than its payload of {entry.payload:,}")
     if entry.flags & (_LZ4 | _ZSTD):
         unpack = decompress_zstd if entry.flags & _ZSTD else decompress_lz4
         if entry.size > MAX_EMBEDDED_BYTES:
@@ -120,7 +120,7 @@ def _decompress_payload(data: Bytes, entry: _Entry) -> bytes:
     if packed > MAX_EMBEDDED_BYTES:
         raise CompressionError(f"it has {packed:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most")
     if entry.compressed:
-        raise CompressionError(f"it is compressed in a way that ptxkit does not know (flags {entry.flags:#x})")
+        raise CompressionError(f"it is compressed by an unknown algorithm (flags {entry.flags:#x})")
     return bytes(data[begin : begin + packed])
 
 

@@ -37,7 +37,7 @@ def findings_in(found: Sequence[Diagnostic], span: Span) -> list[Diagnostic]:
 
 def fix_action(text: TextSnapshot, item: Diagnostic, fix: Fix, abilities: ClientFeatures) -> types.CodeAction:
     """A fix that holds, as an action."""
-    words = fix.message if fix.safe else f"{fix.message} (unsafe: it may change what a correct program does)"
+    words = fix.message if fix.safe else f"{fix.message} (unsafe: it may change the behaviour of a correct program)"
     return types.CodeAction(
         f"{item.code}: {words}",
         kind=types.CodeActionKind.QuickFix,
@@ -52,7 +52,7 @@ def suppress_action(text: TextSnapshot, item: Diagnostic, abilities: ClientFeatu
     if item.code in UNSUPPRESSIBLE:
         return None
     return types.CodeAction(
-        f"{item.code}: hide it on this line with a comment",
+        f"{item.code}: suppress it on this line with a comment",
         kind=types.CodeActionKind.QuickFix,
         diagnostics=[to_lsp_diagnostic(item, text, abilities)],
         is_preferred=False,

@@ -51,7 +51,7 @@ def describe_value(names: NameIndex, word: SourceWord) -> Iterator[str]:
         when = "after this instruction" if assigned else "here"
         yield f"Holds `{shown}` {when}."
         if "rounds(" in shown:
-            yield "`rounds(line N)`: how often line N had been executed when the value was made."
+            yield "`rounds(line N)`: the number of executions of line N when the value was computed."
     space = _describe_space(found) if found is not None else ""
     if space:
         yield space

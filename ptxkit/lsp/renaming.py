@@ -34,11 +34,11 @@ def rename_edits(text: TextSnapshot, position: types.Position, new: str) -> type
     if found is None or renamable_range(text, position) is None:
         return None
     if not _NAME.fullmatch(new):
-        return f"`{new}` is no name of PTX"
+        return f"`{new}` is not a valid PTX name"
     names, meaning = found
     places = {*names.find_uses(meaning), meaning.span}
     for place in {each.scope for span in places if (each := names.statement_before(span.start)) is not None}:
         if place.type_of(new) != UNKNOWN:
-            return f"`{new}` is taken"
+            return f"`{new}` is already declared"
     edits = [types.TextEdit(text.lines.range(span), new) for span in sorted(places)]
     return workspace_edit(text, edits)

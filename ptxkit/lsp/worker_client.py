@@ -57,14 +57,14 @@ class WorkerClient:
                 return await loop.run_in_executor(self._thread, _request, self._ensure_process(), job)
             except ProcessTimeoutError:
                 self.kill()
-                raise WorkerError(f"{job.path}: no answer within {MAX_JOB_SECONDS:.0f} seconds") from None
+                raise WorkerError(f"{job.path}: no response within {MAX_JOB_SECONDS:.0f} seconds") from None
             except ProcessLostError:
                 self.kill()  # it may have ended long ago: another one is given the job
-        raise WorkerError(f"{job.path}: the process that checks has ended")
+        raise WorkerError(f"{job.path}: the checking process has ended")
 
     def _ensure_process(self) -> SupervisedProcess:
         if self._is_closed:
-            raise WorkerError("the server is at its end")
+            raise WorkerError("the server is shutting down")
         if self._process is None:
             self._process = SupervisedProcess(serve, captures_errors=False)
         return self._process

@@ -104,7 +104,7 @@ def _run_line(run: KernelRun) -> Line:
     for name, _, value in (each.partition("=") for each in run.arguments):
         values.setdefault(name, []).append(value)
     arguments = ", ".join(f"{name}={'/'.join(each)}" for name, each in values.items()) or "no arguments"
-    ended = "" if run.whole == run.runs else f" ({run.whole} to their end)"
+    ended = "" if run.whole == run.runs else f" ({run.whole} completed)"
     times = _count(run.runs, "time")
     much = f", {run.reached} of {_count(run.instructions, 'instruction')}"
     return (

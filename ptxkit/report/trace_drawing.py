@@ -48,7 +48,7 @@ def draw_trace(trace: FindingTrace) -> str:
         *(_draw_bar(plan, at, bar) for at, bar in enumerate(trace.bars)),
         *_rows(plan),
     ]
-    what = f"{trace.code}: threads across, steps of the run down"
+    what = f"{trace.code}: threads in columns, steps of the run in rows"
     size = {"width": f"{plan.width:.0f}", "height": f"{plan.height:.0f}"}
     box = f"0 0 {size['width']} {size['height']}"
     space = "http://www.w3.org/2000/svg"
@@ -195,8 +195,8 @@ def _draw_bar(plan: _DrawingLayout, number: int, bar: TraceBar) -> str:
     """From issue to completion; where that is not seen the bar continues below the picture."""
     x, top = plan.lanes[number], plan.step_centres[bar.first]
     bottom = plan.step_centres[bar.last] if bar.last is not None else plan.height
-    over = "until it is known complete" if bar.last is not None else "beyond the picture"
-    over = over if bar.is_complete else "and not known complete in what was kept of the run"
+    over = "until its completion is observed" if bar.last is not None else "continues after the end of the picture"
+    over = over if bar.is_complete else "and its completion is not observed in the recorded part of the run"
     title = tag("title", escape_markup(f"{bar.instruction}, line {bar.line}: in flight from its issue, {over}"))
     sort = f" {bar.role}".rstrip()
     wire = tag("line", class_=f"wire{sort}", x1=plan.centres[bar.column], x2=x - 8, y1=top, y2=top)

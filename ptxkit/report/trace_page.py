@@ -44,7 +44,7 @@ def trace_page(traces: Sequence[FindingTrace]) -> str:
 
 def _title(traces: Sequence[FindingTrace]) -> str:
     if not traces:
-        return "ptxkit verify: the machine found nothing"
+        return "ptxkit verify: the reference machine found nothing"
     count = "1 finding" if len(traces) == 1 else f"{len(traces)} findings"
     return f"ptxkit verify: {count} of the reference machine"
 
@@ -80,7 +80,11 @@ def _article(trace: FindingTrace, number: int) -> str:
         if trace.missing_ordering
         else ""
     )
-    pictures = [tag("h3", "Threads across, time down"), _legend(), tag("div", draw_trace(trace), class_="picture")]
+    pictures = [
+        tag("h3", "Threads in columns, time from top to bottom"),
+        _legend(),
+        tag("div", draw_trace(trace), class_="picture"),
+    ]
     left = f"Left out: {'; '.join(trace.omissions)}." if trace.omissions else ""
     return tag(
         "article",
@@ -131,10 +135,10 @@ _SIGNS = (
     (tag("circle", class_="mark touch", cx=11, cy=7, r=5), "reads the bytes"),
     (tag("rect", class_="mark touch", x=6, y=2, width=10, height=10), "writes them"),
     (tag("circle", class_="mark", cx=11, cy=7, r=4), "the same instruction on other bytes"),
-    (tag("line", class_="join", x1=3, x2=19, y1=7, y2=7), "barrier that joins threads"),
+    (tag("line", class_="join", x1=3, x2=19, y1=7, y2=7), "barrier that synchronises threads"),
     (tag("polygon", class_="arrive", points="5,2 17,2 11,13"), "arrives at a barrier"),
     (tag("rect", class_="copy", x=3, y=2, width=16, height=10, rx=3), "in flight, from issue to completion"),
-    (tag("line", class_="lack", x1=1, x2=21, y1=7, y2=7), "nothing orders these"),
+    (tag("line", class_="lack", x1=1, x2=21, y1=7, y2=7), "nothing orders these accesses"),
 )
 
 

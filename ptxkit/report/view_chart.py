@@ -72,7 +72,7 @@ def _chart_description(drawn: AsyncChart) -> str:
     legend = tag("p", escape_markup(f"{', '.join(words)}. Bars go from the issue to the wait."), class_="how")
     left = []
     if drawn.omitted_rows:
-        left.append(f"{drawn.omitted_rows:,} rows further down ({MAX_ROWS:,} are shown)")
+        left.append(f"{drawn.omitted_rows:,} more rows ({MAX_ROWS:,} are shown)")
     if drawn.omitted_bars:
         left.append(f"{drawn.omitted_bars:,} bars ({MAX_LANES} are drawn side by side)")
     return legend + (tag("p", escape_markup(f"Left out: {'; '.join(left)}."), class_="left") if left else "")

@@ -91,7 +91,7 @@ def finding_list(findings: Sequence[Diagnostic], shown: int) -> str:
     """All findings in the order of the text, with what to filter them by. shown: how many are shown below their
     lines."""
     if not findings:
-        return tag("p", "Nothing was found.", class_="left")
+        return tag("p", "There are no findings.", class_="left")
     rows = []
     for number, item in enumerate(findings, 1):
         line, column = item.source.position(item.span.start)

@@ -1,6 +1,6 @@
-"""The rules, one file each, and `analyse`, which holds a module against them.
+"""The rules, one per file, and `analyse`, which checks a module with them.
 
-A rule reads facts of `ptxkit.analysis` and words findings; it computes no facts and formats no text.
+A rule reads facts of `ptxkit.analysis` and reports findings; it computes no facts and formats no text.
 """
 
 from __future__ import annotations
@@ -146,12 +146,11 @@ def analyse(
     shows: Callable[[str], bool] | None = None,
     explored: dict[str, KernelFacts] | None = None,
 ) -> Verdict:
-    """Holds every kernel of a module against the rules.
+    """Checks every kernel of a module with the rules.
 
-    policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent. notes:
-    redundant synchronization is reported, too. shows: of which codes to hold, whatever `notes` says; None: of all
-    others. explored: the kernels that were looked at are put there by their names, for callers that need more than the
-    findings.
+    policy: `isa` reports what the manual forbids; `strict` adds warnings where the manual is silent. notes: also report
+    redundant synchronization. shows: the codes to check, whatever `notes` is; None: all others. explored: receives the
+    facts of the analysed kernels by name, for callers that need more than the findings.
     """
     *_, verdict = analyse_incrementally(module, policy, notes=notes, shows=shows, explored=explored)
     return verdict
@@ -167,10 +166,10 @@ def analyse_incrementally(
     first: tuple[str, str] | None = None,
     budget: AnalysisBudget | None = None,
 ) -> Iterator[Verdict]:
-    """The same, while it is found: the verdict so far whenever a rule has added to it; the last one is the whole.
+    """Yields the verdict so far whenever a rule has added to it; the last one is complete.
 
-    first: a function and a code: that kernel is held first, and against that rule. budget: for the module; it says
-    what is left of it.
+    first: a function and a code: that kernel and that rule are checked first. budget: of the module; it reports what
+    remains of it.
     """
     rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
     if not rules and shows is not None and not shows(ptx3xx.NOT_REACHED):
@@ -182,7 +181,7 @@ def analyse_incrementally(
         module = parse(str(module))
     found = RuleRun(module, policy, rules, budget or AnalysisBudget(), explored)
     yield from found.verdicts(first)
-    if first is not None and found.is_budget_exceeded:  # what was left for want of budget hangs on what came first
+    if first is not None and found.is_budget_exceeded:  # what the budget excludes depends on the order
         yield from RuleRun(module, policy, rules, AnalysisBudget(), explored).verdicts()
 
 

@@ -1,4 +1,4 @@
-"""How rules word the barrier that is missing between two accesses."""
+"""Help texts for a missing barrier between two accesses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ptxkit.rules.model import FixCandidate, StepEdit
 
 
 def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, Message], ...]:
-    """The label at one lane's release, which follows the label of the other access; none where no lane releases."""
+    """The label at the release by one lane, which follows the label of the other access; none without such a
+    release."""
     if barrier.release is None:
         return ()
     template = ptx6xx.RELAXED_RELEASE if barrier.is_relaxed else ptx6xx.RELEASE_BY_ONE_LANE
@@ -18,7 +19,7 @@ def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, Message], ...]:
 
 
 def barrier_fixes(barrier: OrderingBarrier, first: Step, last: Step) -> tuple[FixCandidate, ...]:
-    """The barrier before the release, else before the later access; on both sides of it, where it is split."""
+    """The barrier before the release, otherwise before the later access; on both sides of it for a split barrier."""
     if barrier.text is None:
         return ()
     before = StepEdit(barrier.release or last, barrier.text)
@@ -31,8 +32,8 @@ def format_barrier_help(
 ) -> Message:
     """The help of a finding whose primary location is the later access.
 
-    where: the location of the barrier, in words. first: the threads of the earlier access. lines: the numbers of the
-    labels at the earlier access, or at what ends it, and at the release.
+    where: the place of the barrier, in words. first: the threads of the earlier access. lines: the numbers of the
+    labels at the earlier access, or at its completion, and at the release.
     """
     earlier, release = LabelLine(lines[0]), LabelLine(lines[1])
     if barrier.is_relaxed:

@@ -1,7 +1,7 @@
-"""Kernels that do not say how many threads a block has, tried at each usual number where that decides a question.
+"""Analyses kernels without a declared block size at each usual size if the size decides a question.
 
-What is wrong at every one of them is a warning: a launch of another size may be right, so that nothing is proven. What
-is right at one of them stays a question.
+What is wrong at all of them is a warning: a launch of another size may be correct, so it is not proved. What is correct
+at one of them remains undecided.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.syntax.tree import Directive, Function, Module, Name
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
-"""Threads of a block, those that most kernels are launched with first: where all goes well no further one is tried."""
+"""Threads of a block, the most usual first: no further size is tried after a correct one."""
 
 _OTHER_AXES = ("%tid.y", "%tid.z", "%ntid.y", "%ntid.z")
 
 
 class BlockSizeTrials:
-    """Tries a kernel at other sizes of its blocks than the one that was executed. budget: for all trials together."""
+    """Tries other block sizes of a kernel than the analysed one. budget: for all trials together."""
 
     def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
         self._module, self._policy, self._context, self._budget = module, policy, outside, budget
 
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
-        """Turns questions of a judge that hang on the size into warnings where every size gives the same answer.
+        """Turns undecided questions that depend on the block size into warnings if every size has the same answer.
 
-        No size is tried for what a scenario of the first execution shows to be right: at its size it stays a question.
+        No size is tried for a question that a scenario of the first analysis decides as correct: at that size it
+        remains undecided.
         """
         known = {*judge.diagnostic_by_span, *judge.satisfied_in_some_scenario}
         asked = [
@@ -57,10 +58,8 @@ class BlockSizeTrials:
     def _try_sizes(
         self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]
     ) -> tuple[dict[CodeSpan, Diagnostic], set[CodeSpan], list[int]]:
-        """What of that which is asked is wrong at every size, what is open although the size is known, and the sizes.
-
-        Nothing where not all could be looked at.
-        """
+        """Returns which of the questions are violations at every size, which remain undecided although the size is
+        known, and the sizes. Empty if not all sizes could be analysed."""
         sizes, open_ = list[int](), set[CodeSpan]()
         failing: dict[CodeSpan, Diagnostic] | None = None
         for launch in _candidate_launches(kernel):
@@ -77,7 +76,7 @@ class BlockSizeTrials:
         return failing or {}, open_, sorted(sizes)
 
     def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> _SizeTrial | None:
-        """What the rules say of the kernel in blocks of a size; None where not all of it was looked at."""
+        """The verdict on the kernel with a block size; None if the analysis was incomplete."""
         assert self._module.source is not None
         program = flatten(self._module, _with_block_size(function, launch), self._context, calls=True)
         explorer = Explorer(program, self._budget)
@@ -95,13 +94,12 @@ class BlockSizeTrials:
 class _SizeTrial:
     builder: VerdictBuilder
     is_launchable: bool
-    """Whether a CTA of that size has the shared memory that it needs."""
+    """Returns whether the shared memory of a CTA of that size is within the limit."""
 
 
 def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
-    """Launches of the usual sizes that the kernel allows, and of those that its barriers' counts suggest; none where it
-    counts its threads along several axes, and does not say how long these are.
-    """
+    """The launches of the usual sizes that the kernel allows, and of sizes that its barrier counts suggest; none if it
+    uses several thread axes without declaring their lengths."""
     given = kernel.explorer.launch
     if not given.is_limit and _has_other_axes(kernel.program):
         return

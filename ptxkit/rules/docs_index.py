@@ -1,4 +1,4 @@
-"""All pages of all codes, part by part: for the command line, for other tools and for the site."""
+"""The pages of all codes, in parts, for the command line, other tools and the website."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ptxkit.rules.code_docs import PAGES, DocPage
 from ptxkit.rules.model import Rule
 
 EXAMPLES = ("Example", "Use instead")
-"""Titles of parts that show PTX; of pages without an example the second is words, as are all others."""
+"""Titles of the parts that contain PTX; on pages without an example, the second one is text, as are all others."""
 
 
 def all_pages() -> tuple[CodePage, ...]:
-    """Every page, by code."""
+    """All pages, by code."""
     return tuple(sorted([*map(_page_of_rule, RULES), *map(_page_of, PAGES)], key=lambda page: page.code))
 
 
 def as_text(page: CodePage) -> str:
-    """The page as a terminal shows it: its name, and the parts with their titles."""
+    """The page as text for a terminal: its name, and its parts with their titles."""
     parts = [f"{title}\n{_indent(text)}" for title, text in page.parts]
     return "\n\n".join([page.name, f"{page.code}: {page.headline}", *parts]) + "\n"
 
 
 def as_markdown(page: CodePage, level: int = 2) -> str:
-    """The page as Markdown, its heading of this level."""
+    """The page as Markdown with a heading of the given level."""
     lines = [f"{'#' * level} {page.code}: {page.name} {{#{page.code}}}", "", _capitalize(page.headline), ""]
     shows = any(title == EXAMPLES[0] for title, _ in page.parts)
     for title, text in page.parts:
@@ -52,7 +52,7 @@ def _page_of_rule(rule: Rule) -> CodePage:
 
 
 def _documentation(module: ModuleType) -> str:
-    """The docstring of a module; `python -OO` leaves it out of what it compiles, so it is read from the text."""
+    """The docstring of a module, read from its source text, because `python -OO` removes it from the compiled code."""
     if module.__doc__ is not None:
         return module.__doc__
     from ast import get_docstring, parse
@@ -69,7 +69,7 @@ def _page_of(page: DocPage) -> CodePage:
 
 
 def _strip_code(text: str) -> str:
-    """Without the code before it."""
+    """The headline without the code."""
     return " ".join(text.split()).partition(": ")[2]
 
 

@@ -1,4 +1,4 @@
-"""What a rule says of one pair of places in one scenario, before anyone words it for a reader."""
+"""What a rule reports about one pair of steps in one scenario, before it is formatted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRUNCATED = ptx3xx.LOOP_CUT_SHORT()
 
 @dataclass(frozen=True, slots=True)
 class StepEdit:
-    """One change to the text at a step: `text` before or after its statement, or in the place of an operand."""
+    """One change to the text at a step: `text` before or after its statement, or in place of an operand."""
 
     step: Step
     text: str
@@ -28,8 +28,8 @@ class StepEdit:
 
 @dataclass(frozen=True, slots=True)
 class FixCandidate:
-    """What may settle a finding; a check of the changed text shows whether it does. safe: no correct program changes
-    its meaning."""
+    """A fix that may settle a finding; a check of the changed text verifies it. safe: no correct program changes its
+    meaning."""
 
     message: str
     edits: tuple[StepEdit, ...]
@@ -37,9 +37,10 @@ class FixCandidate:
 
 
 def replace_constant(step: Step, old: int | None, new: int | None) -> tuple[StepEdit, ...]:
-    """The change of an operand that is the constant `old` into `new`; none where no operand is, or nothing is known.
+    """The edits that change the operand with the constant `old` to `new`; none if there is no such operand, or a value
+    is unknown.
 
-    Where no operand is that constant, the last one is changed, if it is a register: it may hold the constant.
+    If no operand is that constant, the last one is changed if it is a register, which may hold the constant.
     """
     if old is None or new is None:
         return ()
@@ -51,7 +52,7 @@ def replace_constant(step: Step, old: int | None, new: int | None) -> tuple[Step
 
 
 def decrease_constant(step: Step) -> Iterator[StepEdit]:
-    """The changes of its last constant operand into each smaller one, the next smaller first."""
+    """The edits of the last constant operand to each smaller value, the largest first."""
     old = next((each.value for each in reversed(step.instruction.operands) if isinstance(each, Integer)), 0)
     for new in range(min(old, MAX_CONSTANT_CANDIDATES) - 1, -1, -1):
         yield from replace_constant(step, old, new)
@@ -59,17 +60,11 @@ def decrease_constant(step: Step) -> Iterator[StepEdit]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation. labels: (step, words) of the other places.
+    """A violation. labels: (step, message) of other locations. severity: None for the default of the code. cause:
+    findings of one rule with the same cause share one fix and are reported together; None: not shared. fixes: the most
+    likely first. payload: as for a diagnostic.
 
-    severity: None where it is the default of the rule's code.
-
-    cause: findings of one rule and one cause have one fix; they are reported together. None: nothing is shared.
-
-    fixes: the likeliest first.
-
-    payload: as a diagnostic's.
-
-    `{0}` in message and help stands for the line of `primary`, `{1}`, `{2}`... for those of the labels.
+    `{0}` in message and help is the line of `primary`; `{1}`, `{2}`... are those of the labels.
     """
 
     primary: Step
@@ -85,10 +80,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One look at a pair of steps: `finding` where the rule is broken there, None where it is kept.
+    """The result of one check of a pair of steps: `finding` is None if the rule holds.
 
-    scenario_index: where it was made. exact: the paths that led there need no guess. threads: how many take part; two
-    that guess may guess differently, which proves nothing.
+    scenario_index: the scenario of the check. exact: the paths need no guess. threads: the number of threads involved;
+    two threads that guess may guess differently, which proves nothing.
     """
 
     key: tuple[Step, Step | None]
@@ -100,7 +95,8 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class OpenObligation:
-    """A question that the rule could not answer. missing: what of the launch decides it, `block` or `cluster`."""
+    """A question that the rule could not decide. missing: the part of the launch that would decide it, `block` or
+    `cluster`."""
 
     step: Step
     reason: Message
@@ -111,8 +107,8 @@ class OpenObligation:
 class Rule:
     """A rule: its code, and its check.
 
-    on_request: it gives notes only, where the caller requests them. asynchronous: it is only about operations that are
-    asynchronous, or that order such ones, so that kernels without any are not held against it.
+    on_request: it reports notes only, if they are requested. asynchronous: it concerns only asynchronous operations and
+    their ordering, so kernels without any are not checked with it.
     """
 
     code: DiagnosticCode

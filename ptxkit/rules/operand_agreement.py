@@ -1,4 +1,5 @@
-"""Operands that hold what their instruction cannot take, in every scenario: PTX201 to PTX210 and PTX607 share it."""
+"""Operands with values that their instruction does not accept, in every scenario: shared by PTX201 to PTX210 and
+PTX607."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ Noticed = TypeVar("Noticed", WrongAddressKind, OperandViolation)
 def observe_wrong_address_kinds(
     kernel: KernelFacts, wanted: Callable[[WrongAddressKind], bool], finding: Callable[[WrongAddressKind], Finding]
 ) -> Iterator[Observation | OpenObligation]:
-    """One for each operand with an address of another kind in every scenario that comes to it.
+    """Yields an observation for each operand with an address of a wrong kind in every scenario that reaches it.
 
-    It is a doubt where guesses lead to it, and on another path the operand may hold an address of another kind.
+    It is undecided if guesses lead to it, and the operand may hold an address of another kind on another path.
     """
     exact = {
         place
@@ -44,7 +45,7 @@ def observe_wrong_address_kinds(
 def observe_operand_violations(
     kernel: KernelFacts, wanted: Callable[[OperandViolation], bool], finding: Callable[[OperandViolation], Finding]
 ) -> Iterator[Observation]:
-    """One for each operand with an address or a number that does not fit in every scenario that comes to it."""
+    """Yields an observation for each operand with an invalid address or number in every scenario that reaches it."""
     for _, observed in _observe_agreed(kernel, lambda trace: trace.operand_violations, wanted, finding):
         yield observed
 
@@ -76,12 +77,12 @@ def _observe_agreed(
 def _is_certain(
     kernel: KernelFacts, found: WrongAddressKind | OperandViolation, by_scenario: Mapping[int, set[tuple[int, Value]]]
 ) -> bool:
-    """Whether it does not depend on what the caller passes, nor on the path.
+    """Returns whether the value depends neither on what the caller passes nor on the path.
 
-    A number that follows the sample of a parameter may be one that the caller passes as an integer; so it must be the
-    same in two samples. What comes from a conversion never comes from a parameter: a generic address, and a term, whose
-    space only a conversion determines. An address in another CTA is what it is in the scenarios of one CTA: the others
-    may be those of that CTA.
+    A number that follows the sample of a parameter may be an integer argument, so it must be the same in two samples.
+    The result of a conversion never comes from a parameter: a generic address, or a term whose state space only a
+    conversion determines. An address in another CTA is compared in the scenarios of one CTA, because the other
+    scenarios may belong to that CTA.
     """
     if isinstance(found, WrongAddressKind) and found.origin == REMOTE:
         ranks: dict[int, list[int]] = defaultdict(list)
@@ -97,8 +98,8 @@ def _is_certain(
 
 
 def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
-    """Whether an address is made of nothing that the caller passes, and lies in the own CTA: one sample decides for
-    all."""
+    """Returns whether an address does not depend on arguments and is in the CTA of the thread: then one sample
+    suffices."""
     step = found.step
     if not isinstance(found, WrongAddressKind) or found.origin == REMOTE or step.match is None:
         return False
@@ -107,7 +108,7 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
 
 
 def _do_samples_agree(kernel: KernelFacts, by_scenario: Mapping[int, set[tuple[int, Value]]]) -> bool:
-    """Whether some thread has the same in all of these scenarios, which are more than one sample."""
+    """Returns whether a thread has the same value in all of these scenarios, which include more than one sample."""
     scenarios = [kernel.scenarios[number].scenario for number in by_scenario]
     samples = len({scenario.sample for scenario in scenarios}) > 1 or scenarios[0].sample_count > 1
     return samples and bool(set.intersection(*by_scenario.values()))

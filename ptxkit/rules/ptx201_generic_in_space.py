@@ -4,7 +4,7 @@ What it does
     Finds a generic address (a `cvta` result, a converted pointer) in an instruction that names a state space.
 
 Why it matters
-    A generic address is no offset in a state space: the access goes elsewhere, or faults.
+    A generic address is not an offset in a state space: the access uses another location, or faults.
 
 Example
     cvta.shared.u64 %rd1, %rd0;
@@ -29,7 +29,7 @@ from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every address operand of an instruction that names a state space."""
+    """Checks every address operand of an instruction that names a state space."""
     yield from observe_wrong_address_kinds(kernel, lambda misuse: misuse.origin == "generic", _finding)
 
 

@@ -1,11 +1,11 @@
 """PTX202: an offset in a state space is used as a generic address.
 
 What it does
-    Finds the plain address of a shared variable in an instruction that takes generic addresses.
+    Finds the address of a shared variable, which is an offset in the shared window, in an instruction that takes a
+    generic address.
 
 Why it matters
-    Generic addressing takes a small number for an address in global memory. The access goes
-    there, or faults.
+    Generic addressing maps a small number to global memory. The access goes there, or faults.
 
 Example
     mov.u64 %rd0, tile;
@@ -31,7 +31,7 @@ from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every address operand of an instruction that names no state space."""
+    """Checks every address operand of an instruction that names no state space."""
     yield from observe_wrong_address_kinds(kernel, _is_offset, _finding)
 
 

@@ -1,18 +1,21 @@
-"""PTX205: an address is not aligned as its access needs.
+"""PTX205: the address of an access is misaligned.
 
 What it does
-    Finds addresses in shared and local memory, and of variables in global and constant memory, that are no multiple
-    of what the access needs: of its size, of 16 bytes for bulk and tensor copies, of 8 bytes for an mbarrier. Each
-    thread of a warp counts, of those that execute `ldmatrix` and `stmatrix` each that gives the address of a row.
-    What is known of a variable's place is its declared alignment: where an mbarrier or an asynchronous copy needs
-    more than `.align` promises, that is an error too. It is a warning of other accesses, as much code leaves it to
-    the assembler to align arrays to 16 bytes, and one of policy `strict` where the launch gives the size of the
-    memory. Nothing is reported where the kernel looks at the address itself. Of a pointer to global memory nothing is
-    known; but two accesses that are apart by less than both must be aligned to cannot both be right.
+    Finds misaligned addresses in shared and local memory, and of variables in global and constant memory. The required
+    alignment is the size of the access, 16 bytes for bulk and tensor copies, and 8 bytes for an mbarrier. The check
+    covers each thread of a warp; for `ldmatrix` and `stmatrix`, it covers each thread that supplies the address of a
+    row.
+
+    The alignment of a variable is the one that it declares. If an mbarrier or an asynchronous copy needs more than
+    `.align` guarantees, the finding is an error. For other accesses it is a warning, because much code relies on
+    assemblers aligning arrays to 16 bytes; it is a warning of `--policy strict` only if the launch determines the size
+    of the memory. Nothing is reported if the kernel tests the address itself. The alignment of a pointer to global
+    memory is unknown; but if the distance of two accesses is not a multiple of the alignment that both need, one of
+    them is misaligned.
 
 Why it matters
-    Such an access faults, or goes to another address: the low bits may be masked off. Where the
-    variable happens to be aligned, it works until another one is declared before it.
+    A misaligned access faults, or ignores the low bits of the address. If the variable happens to be aligned, the
+    kernel works until another variable is declared before it.
 
 Example
     .shared .align 16 .b8 tile[256];
@@ -45,7 +48,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every address that must be aligned and is known by number."""
+    """Checks every address that must be aligned and is known by number."""
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     strict = kernel.policy == "strict"
 
@@ -54,7 +57,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             return False
         return misfit.is_certain or strict or (misfit.variable is not None and not misfit.variable.is_open)
 
-    # What an operand depends on takes a look at the whole kernel: only where there is something to report.
+    # The dependences of an operand need the whole kernel: they are computed for a finding only.
     if not any(observe_operand_violations(kernel, wanted, _finding)):
         return
     certainty = kernel.explorer.input_independence
@@ -81,7 +84,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandViolation) -> bool:
-    """Whether the thread whose address it is comes there if the first one does."""
+    """Returns whether the thread with that address reaches the access if the first thread does."""
     step = misfit.step
     if misfit.thread is None or "aligned" in step.instruction.opcode.split("."):
         return True
@@ -127,7 +130,7 @@ def _inconsistent_offsets(misfit: OperandViolation, other: Step) -> Finding:
 
 
 def _is_declared_for(misfit: OperandViolation) -> bool:
-    """Whether the declaration must provide for the access: the variable holds an mbarrier, or bulk copies go there."""
+    """Returns whether the declaration must guarantee the alignment: for an mbarrier, or the operand of a bulk copy."""
     effects = misfit.step.effects
     accesses = [effect for effect in effects if isinstance(effect, Access) and effect.address == misfit.role]
     return not accesses or any(access.completion is not None for access in accesses)

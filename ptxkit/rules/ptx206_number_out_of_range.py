@@ -1,15 +1,15 @@
-"""PTX206: a register holds a number that its instruction does not take.
+"""PTX206: a register holds a value that its instruction does not accept.
 
 What it does
-    Finds sizes of bulk copies that are no multiple of 16, counts of an mbarrier that are 0 or above
-    2^20-1, more bytes than a phase can wait for, a `src-size` above the `cp-size`, barriers above
-    15 and numbers of threads at a barrier that are no multiple of 32, where they come from a
-    register. Constants in the instruction itself are PTX105. Of clusters whose size
-    is declared, it finds masks and addresses that go to a CTA which the cluster does not have.
+    Finds invalid values in registers: sizes of bulk copies that are not a multiple of 16, arrival counts of an mbarrier
+    that are 0 or above 2^20-1, more expected bytes than a phase can track, a `src-size` above the `cp-size`, barrier
+    numbers above 15, and thread counts of a barrier that are not a multiple of 32. Constants in the instruction itself
+    are PTX105. If the kernel declares the size of its clusters, masks and addresses that name a CTA outside the cluster
+    are reported too.
 
 Why it matters
-    The behaviour is undefined: the copy may fault or stop short, the mbarrier may never complete
-    a phase, or do so at once; a CTA that is not there takes no bytes.
+    The behaviour is undefined: the copy may fault or be incomplete, the mbarrier may never complete a phase or complete
+    it at once, and data for a CTA that does not exist is lost.
 
 Example
     mov.u32 %r1, 24;
@@ -40,7 +40,7 @@ KINDS = ("multiple", "range", "rule", "rank", "mask")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every size, count and number of bytes that is known by number."""
+    """Checks every size, count and number of bytes that is known by number."""
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     yield from observe_operand_violations(
         kernel, lambda misfit: misfit.kind in KINDS and grounds.is_launch_independent(misfit), _finding
@@ -77,7 +77,7 @@ def _finding(misfit: OperandViolation) -> Finding:
 
 
 def _fixes(misfit: OperandViolation) -> Iterator[FixCandidate]:
-    """The multiples on both sides; of a mask, the CTAs that there are."""
+    """The nearest multiples on both sides; for a mask, the CTAs that exist."""
     needed, value, match = misfit.required, misfit.value, misfit.step.match
     if misfit.kind == "multiple":
         numbers = [value - value % needed + needed, value - value % needed]

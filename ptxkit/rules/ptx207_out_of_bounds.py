@@ -1,14 +1,16 @@
-"""PTX207: an access leaves the variable that its address is made from.
+"""PTX207: an access is outside the variable that its address is derived from.
 
 What it does
-    Finds loads, stores, copies and mbarrier operations whose address is a variable of known size and an offset that
-    every launch has, and which use bytes before the variable or after its end, in a thread that surely comes there.
-    The size of a copy counts: its last byte must lie in the variable too. Nothing is reported where arguments or data
-    decide the address or the path, nor about shared memory where the launch gives some (`.extern .shared`). An access
-    to shared memory that begins after a variable's end is a warning: assemblers put memory that a launch gives there.
+    Finds loads, stores, copies and mbarrier operations that access bytes before the beginning or after the end of a
+    variable of known size, if the address is that variable plus an offset that is the same in every launch, and a
+    thread certainly executes the access. For a copy, all of its bytes must be within the variable. Nothing is reported
+    if arguments or data determine the address or the path, or for shared memory whose size the launch determines
+    (`.extern .shared`). An access to shared memory that begins after the end of a variable is a warning, because
+    assemblers place dynamic shared memory there.
 
 Why it matters
-    What lies next to a variable is up to the assembler: the access hits another variable, or nothing, and faults.
+    The assembler decides what is placed next to a variable: the access uses another variable or unallocated memory, or
+    faults.
 
 Example
     .shared .align 16 .b8 tile[256];
@@ -38,7 +40,7 @@ from ptxkit.semantics.value_ops import to_signed
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every access whose place is known."""
+    """Checks every access whose place is known."""
     certainty = kernel.explorer.input_independence
     yield from observe_operand_violations(
         kernel, lambda misfit: _variable_and_offset(certainty, misfit) is not None, lambda m: _finding(certainty, m)
@@ -46,8 +48,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation) -> tuple[DeclaredVariable, int] | None:
-    """The variable that an address is made from, and how many bytes from its start the access begins; None where
-    that is no fault, or not sure."""
+    """Returns the variable that an address is derived from, and the offset of the access in bytes; None if the access
+    is correct or unknown."""
     step = misfit.step
     if misfit.kind != "bounds" or step.match is None or not certainty.is_in_function(step):
         return None

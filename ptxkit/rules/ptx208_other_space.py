@@ -1,13 +1,14 @@
-"""PTX208: an address of one state space is used in another.
+"""PTX208: an address of one state space is used in another one.
 
 What it does
-    Finds an address of a variable, or one that `cvta.to` made, in an instruction for another
-    state space; and shared memory of another CTA, as `mapa` gives it, where the form without
-    `::cluster` takes the own CTA's. A run finds a tensor copy whose map is in shared memory, too.
+    Finds the address of a variable, or the result of a `cvta.to`, in an instruction for another state space, and an
+    address in the shared memory of another CTA (from `mapa`) in an instruction whose form without `::cluster` accesses
+    the shared memory of its own CTA. A run on the reference machine also finds a tensor copy whose tensor map is in
+    shared memory.
 
 Why it matters
-    An address is a number that means a place only in its own space. In another one it is
-    another place, or none: the access faults, or hits foreign data.
+    An address is valid only in its own state space. In another state space, the same number is another location or an
+    invalid one: the access faults, or uses unrelated data.
 
 Example
     mov.u64 %rd1, tile;
@@ -34,12 +35,12 @@ from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every address operand whose state space is known on both sides."""
+    """Checks every address operand whose state space is known on both sides."""
     yield from observe_wrong_address_kinds(kernel, is_wrong_space, _finding)
 
 
 def is_wrong_space(misuse: WrongAddressKind) -> bool:
-    """Whether an operand holds an address in a state space, and its instruction takes one in another."""
+    """Returns whether an operand holds an address in a state space, and its instruction accepts another one."""
     return misuse.origin == "global" or "generic" not in (misuse.origin, misuse.expected_space)
 
 

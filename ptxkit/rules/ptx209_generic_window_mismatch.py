@@ -1,14 +1,14 @@
-"""PTX209: a generic address lies outside the window that its instruction needs.
+"""PTX209: a generic address is outside the window that its instruction requires.
 
 What it does
-    Finds generic addresses of known place in instructions that take only those in some state spaces: atomic and
-    ordered operations in local or constant memory, matrix loads and `st.bulk` outside shared memory, multimem
-    operations outside global memory. And it finds accesses through what `cvta.to` made of an address that is not in
-    the state space it converts to, or no generic address at all.
+    Finds generic addresses whose state space is known in instructions that accept only some state spaces: atomic
+    operations and operations with memory ordering on local or constant memory, matrix loads and `st.bulk` outside
+    shared memory, and multimem operations outside global memory. It also finds accesses through the result of a
+    `cvta.to` whose source is not an address in that state space, or is not a generic address.
 
 Why it matters
-    The behaviour is undefined: the operation may not be atomic, hit other data, or fault. What `cvta.to` gives of an
-    address outside its window is no address of anything.
+    The behaviour is undefined: the operation may not be atomic, use unrelated data, or fault. The result of `cvta.to`
+    for an address outside its window is not a valid address.
 
 Example
     cvta.local.u64 %rd2, %rd1;
@@ -35,7 +35,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every generic address whose window is known, and at every address that was converted from one."""
+    """Checks every generic address whose window is known, and at every address that was converted from one."""
     yield from observe_operand_violations(kernel, lambda misfit: misfit.kind == "window", _finding)
 
 

@@ -1,13 +1,14 @@
-"""PTX210: an address lies in the shared memory of a CTA that the instruction does not take.
+"""PTX210: an address is in the shared memory of a CTA that the instruction does not accept.
 
 What it does
-    Finds copies from the own CTA's shared memory to `.shared::cluster`, and reductions by `red.async`, whose
-    destination is in the own CTA, where another one's is needed; and copies, stores and reductions whose mbarrier is
-    in another CTA than their destination. (With `.cta_group::2` it may be in either of the pair.)
+    Finds copies from the shared memory of the CTA to `.shared::cluster`, and `red.async` operations, whose destination
+    is in the same CTA although the instruction requires another one. It also finds copies, stores and reductions whose
+    mbarrier is in another CTA than their destination. (With `.cta_group::2`, the mbarrier may be in either CTA of the
+    pair.)
 
 Why it matters
-    The behaviour is undefined. An H200 counts the bytes at the mbarrier that lies at the same place in the CTA of the
-    destination, so that a thread that waits for them here never continues.
+    The behaviour is undefined. An H200 counts the bytes at the mbarrier at the same offset in the CTA of the
+    destination, so a thread that waits for them here never continues.
 
 Example
     cvta.shared::cluster.u64 %rd1, %rd0;
@@ -33,7 +34,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every address that must lie in a certain CTA, and does not."""
+    """Checks every address that must lie in a certain CTA, and does not."""
     certainty = kernel.explorer.input_independence
 
     def wanted(misfit: OperandViolation) -> bool:

@@ -1,12 +1,12 @@
-"""PTX211: a multimem address in an instruction other than `multimem`.
+"""PTX211: a multimem address is used by an instruction other than `multimem`.
 
 What it does
-    Finds loads, stores and atomic operations on bytes that the same kernel accesses by `multimem` instructions too,
-    through the same pointer: what that points to is a multimem address.
+    Finds loads, stores and atomic operations on bytes that the same kernel also accesses by `multimem` instructions
+    through the same pointer, which is therefore a multimem address.
 
 Why it matters
-    A multimem address stands for locations of several devices. Only `multimem` instructions may access it; anything
-    else is undefined. Each device's own location has an address of its own.
+    A multimem address denotes locations on several devices. Only `multimem` instructions may access it; the behaviour
+    of other instructions is undefined. The location of each device also has an ordinary address.
 
 Example
     multimem.red.relaxed.sys.global.add.u32 [%rd1], 1;
@@ -32,7 +32,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each access to what a `multimem` instruction accesses."""
+    """Checks each access to what a `multimem` instruction accesses."""
     chosen = [step for step in kernel.program.effectful_steps if is_multimem(step)]
     others = (
         [step for step in kernel.program.effectful_steps if is_plain_global_access(step, "read", "write", "update")]

@@ -1,11 +1,11 @@
 """PTX301: an asynchronous copy is never committed to a group.
 
 What it does
-    Finds a `cp.async` or a bulk store whose thread reaches the end of the kernel without a commit that takes it in.
+    Finds a `cp.async` or a bulk store whose thread exits without a commit that covers it.
 
 Why it matters
-    A wait counts committed groups. A copy that belongs to none is covered by no wait: its bytes may come late, or be
-    read from shared memory that the next kernel already owns.
+    A wait covers committed groups only. No wait covers a copy without a group: its bytes may arrive late, or be read
+    from shared memory that already belongs to another CTA.
 
 Example
     cp.async.cg.shared.global [%r1], [%rd1], 16;
@@ -42,7 +42,7 @@ _COMMIT = {
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each copy of each thread whose execution was followed to its end."""
+    """Checks each copy of each thread whose execution was followed to its end."""
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:

@@ -1,14 +1,15 @@
 """PTX302: shared memory is read while the copy that fills it may still be in flight.
 
 What it does
-    Finds a read of bytes that an asynchronous copy writes, where the copy's thread has not waited for it: no wait at
-    all, a `wait_group` that leaves the copy's group pending, a wait for the other kind of group, a missing wait on the
-    mbarrier that the copy completes on; or where the issuing thread waited but nothing orders that wait before another
-    thread's read; or where another CTA copied, learns of the completion from an mbarrier of its own, and does not
-    signal it to the reader.
+    Finds a read of bytes that an asynchronous copy writes, if the issuing thread has not waited for the copy: there is
+    no wait, a `wait_group` leaves the group of the copy pending, the wait is for another kind of group, or no thread
+    waits on the mbarrier of the copy. It also finds reads by another thread if the issuing thread waited but nothing
+    orders that wait before the read, and reads of data that another CTA copied, if that CTA observes the completion on
+    its own mbarrier and does not signal it to the reader.
 
 Why it matters
-    Until its completion is observed, the copy may write at any time. The read gives old bytes, or a mixture.
+    Until its completion is observed, the copy may write at any time. The read returns old bytes, new bytes, or a
+    mixture.
 
 Example
     cp.async.cg.shared.global [%r1], [%rd1], 16;
@@ -78,7 +79,7 @@ from ptxkit.rules.model import (
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every copy into shared memory and every read of its bytes, in one thread and between two."""
+    """Checks every copy into shared memory and every read of its bytes, in one thread and between two."""
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
             continue
@@ -90,7 +91,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Reads by threads that another one signalled before it had waited for its copies, or did not signal at all."""
+    """Yields reads by threads that another thread signalled before it had waited for its copies, or did not signal."""
     by_steps: dict[tuple[Step, Step], set[LaunchConfig]] = defaultdict(set)
     found = [(number, conflict) for number, conflict in kernel.races if is_copy_race(conflict)]
     for number, conflict in found:
@@ -111,7 +112,7 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation | OpenObl
 def _check_remote_copies(
     kernel: KernelFacts, number: int, facts: ScenarioFacts
 ) -> Iterator[Observation | OpenObligation]:
-    """Copies into this CTA that another one of its cluster issues."""
+    """Yields copies into this CTA that another CTA of its cluster issues."""
     if may_poll_memory(kernel.program):
         return
     looks, departures = PairBudget(facts.budget), OutgoingSignals(facts)
@@ -225,7 +226,7 @@ def _finding(
 
 
 def _fixes(copy: AsyncCopy, waits: list[Step], read: Step, *, own: bool) -> Iterator[FixCandidate]:
-    """A smaller count of the wait, where that leaves the copy pending; a barrier, or a wait, in front of the read."""
+    """The edits: a smaller count if the wait leaves the copy pending; a barrier or a wait before the read."""
     for step in waits[:1] if own or copy.completion_position is None else ():
         yield from (FixCandidate(f"wait with {change.text}", (change,)) for change in decrease_constant(step))
     if waits and not own:
@@ -238,9 +239,11 @@ def _fixes(copy: AsyncCopy, waits: list[Step], read: Step, *, own: bool) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class _MissingOrder:
-    """The order that is missing between a thread that has waited for its copies and a reader. reason, help: for a
-    finding; labels: those after the label of the copy. barrier: the text of the one that is missing; None where it is
-    none."""
+    """The missing order between a thread that has waited for its copies and a reader.
+
+    reason, help: of a finding; labels: those after the label of the copy. barrier: the text of the missing one; None if
+    no barrier is missing.
+    """
 
     reason: Message
     help: Message
@@ -250,7 +253,7 @@ class _MissingOrder:
 
 
 def _missing_order(facts: ScenarioFacts, copy: PathPoint, over: PathPoint, read: PathPoint) -> _MissingOrder:
-    """What lacks between the issuing thread's wait and another thread's read."""
+    """What is missing between the wait of the issuing thread and the read of another thread."""
     what, wait = ptx3xx.ONLY_ISSUER_WAITED(), (over.step, ptx3xx.WAIT_OF_ISSUER())
     release = find_unordered_release(
         copy.tid, copy.events, copy.position, over.position, read.path.release_acquire_points, read.position

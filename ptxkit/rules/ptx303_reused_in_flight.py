@@ -1,16 +1,17 @@
-"""PTX303: the shared memory of an asynchronous copy is reused, or given up, while the copy may still use it.
+"""PTX303: the shared memory of an asynchronous copy is reused or released while the copy may still access it.
 
 What it does
-    Finds shared memory that a bulk store or reduction reads and that is written again, or that the CTA gives up by
-    ending, where the issuing thread has not waited for the copy (`cp.async.bulk.wait_group`, `.read` suffices); and
-    stores into the destination of a copy that is waited for only later.
+    Finds shared memory that a bulk store or reduction reads, and that is written again, or released by the exit of the
+    CTA, before the issuing thread has waited for the copy (`cp.async.bulk.wait_group`; `.read` suffices). It also finds
+    stores to the destination of a copy before the wait for that copy.
 
 Why it matters
-    The bulk copy engine reads shared memory when it gets to it. What was written meanwhile is what it stores.
+    A bulk copy reads shared memory at any time until it completes, so it may transfer the data that was written in the
+    meantime.
 
-    Shared memory is there throughout the lifetime of its CTA, and then becomes another's; nothing in the manual says
-    that a copy which no thread waits for prolongs it. Libraries that wait for the copies of earlier rounds often leave
-    the last ones to the hardware, so of these only `--policy strict` warns.
+    The lifetime of shared memory is that of its CTA; then another CTA may use it. The manual does not state that a
+    pending copy extends it. Libraries that wait for the copies of earlier iterations often do not wait for the last
+    ones, so these are reported under `--policy strict` only.
 
 Example
     @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 4096;
@@ -60,11 +61,11 @@ _WAIT_HELP = {
     WaitCoverage.LEAVES_PENDING: (ptx3xx.DOES_NOT_COVER_IT, ptx3xx.LOWER_COUNT_OR_WAIT_AGAIN),
     WaitCoverage.BEFORE_COMMIT: (ptx3xx.COMES_BEFORE_COMMIT, ptx3xx.COMMIT_BEFORE_THIS_WAIT),
 }
-"""The label of the first wait after a copy, and the help, by what the wait does for the copy."""
+"""The label of the first wait after a copy, and the help, by the effect of the wait on the copy."""
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each bulk copy out of shared memory, each later write of its bytes, and the end of its thread."""
+    """Checks each bulk copy from shared memory, each later write of its bytes, and the exit of its thread."""
     ineffective, waits = find_ineffective_waits(kernel), LaterBulkWaits(kernel)
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
@@ -85,7 +86,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
-    """Writes by threads that another one signalled before it had waited for its copies."""
+    """Yields writes by threads that another thread signalled before it had waited for its copies."""
     for number, conflict in kernel.races:
         facts, write, read = kernel.scenarios[number], conflict.write, conflict.read
         launch = facts.scenario.launch
@@ -118,11 +119,12 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
 def _check_exit(
     number: int, issuer: ThreadView, sources: list[AsyncCopy], ineffective: Set[Step] | None, strict: bool
 ) -> Iterator[Observation]:
-    """The end of a thread whose copies may still read. ineffective: None where no wait follows any of them.
+    """Checks the exit of a thread whose copies may still read. ineffective: None if no wait follows any of them.
 
-    The manual says that the source must not be modified, not how long a CTA's memory outlives it; libraries leave their
-    last copies to the hardware. A thread that leaves all of them is an error: one that never waits, or whose wait after
-    its copy does not cover it, or only before its first one. One that leaves the last is not, except under `strict`.
+    The manual states that the source must not be modified, not how long the memory of an exited CTA remains valid;
+    libraries do not wait for their last copies. A thread that waits for none of its copies is an error: it has no wait,
+    or a wait that does not cover the copy, or a wait before its first copy only. A thread that does not wait for the
+    last copies is not an error, except under `strict`.
     """
     if issuer.trace.end_reason != "exit":
         return
@@ -163,7 +165,7 @@ def _check_overwrites(
 
 
 def _check_destinations(number: int, issuer: ThreadView) -> Iterator[Observation]:
-    """The thread's own stores into the destination of a copy of its own that it has not waited for."""
+    """Checks stores of a thread to the destination of its own copy before the wait for it."""
     if not issuer.copies_by_range:
         return
     for position, event in issuer.accesses:
@@ -221,7 +223,7 @@ def _destination_overwrite(copy: AsyncCopy, event: TraceEvent) -> Finding:
 
 
 def _first_wait(issuer: ThreadView, copy: AsyncCopy) -> tuple[tuple[tuple[Step, Message], ...], Message]:
-    """The label of the first wait after a copy, if there is one, and what to do about the wait."""
+    """The label of the first wait after a copy, if any, and the help for that wait."""
     found = first_wait_after(issuer, copy)
     if found is None:
         return (), _WAIT_HELP[WaitCoverage.COVERS][1]()

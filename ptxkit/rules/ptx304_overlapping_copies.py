@@ -1,11 +1,11 @@
 """PTX304: two copies of one group write the same shared memory.
 
 What it does
-    Finds two `cp.async` of one thread, in one group, whose destinations share bytes. A copy that ignores its source, or
-    reads less than it writes, fills the rest with zeros, so it writes all of its destination, too.
+    Finds two `cp.async` of one thread in one group whose destinations overlap. A copy that ignores its source, or reads
+    less than it writes, fills the rest with zeros, so it always writes its whole destination.
 
 Why it matters
-    The copies of a group are not ordered among themselves: which of the two is left there is undefined.
+    The copies of a group are not ordered with each other: which of the two values remains is undefined.
 
 Example
     cp.async.cg.shared.global [%r1], [%rd1], 16;
@@ -36,7 +36,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at the copies of each thread's groups; of pairs that surely share bytes."""
+    """Checks the copies of each thread's groups; of pairs that surely share bytes."""
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             yield from _check_thread(number, facts, thread)
@@ -44,7 +44,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 def _check_thread(number: int, facts: ScenarioFacts, thread: ThreadView) -> Iterator[Observation]:
     if thread.trace.has_unknown_call:
-        return  # code that is not here may close a group
+        return  # a called function may commit a group
     groups: dict[int | None, IntervalIndex[AsyncCopy]] = defaultdict(IntervalIndex)
     for copy in thread.copies:
         touched = access_range(copy.event)
@@ -59,12 +59,12 @@ def _check_thread(number: int, facts: ScenarioFacts, thread: ThreadView) -> Iter
                 finding = _finding(facts.name_of(copy.event), earlier, copy)
                 yield Observation((copy.event.step, earlier.event.step), number, exact, finding)
                 is_new = is_new and not _covers_range(earlier, touched)
-        if is_new:  # what overlaps it otherwise overlaps the earlier one, too
+        if is_new:  # other overlapping copies overlap the earlier one as well
             group.add(*touched, copy)
 
 
 def _covers_range(copy: AsyncCopy, touched: tuple[int, int]) -> bool:
-    """Whether a copy writes all bytes of a range."""
+    """Returns whether a copy writes all bytes of a range."""
     own = access_range(copy.event)
     return own is not None and own[0] <= touched[0] and touched[1] <= own[1]
 

@@ -1,14 +1,14 @@
-"""PTX311: a register of an asynchronous matrix multiplication is touched before its group is waited for.
+"""PTX311: a register of an asynchronous matrix multiplication is accessed before the wait for its group.
 
 What it does
-    Finds an instruction that reads or overwrites an accumulator of a `wgmma.mma_async`, or overwrites a register that
-    holds its fragment of A, where no path from the multiplication to the instruction has a `wgmma.wait_group` that
-    covers the multiplication's group. Plain moves are followed, not reported: they give registers other names.
+    Finds an instruction that reads or writes an accumulator of a `wgmma.mma_async`, or writes a register that holds its
+    fragment of A, if no path from the multiplication to the instruction has a `wgmma.wait_group` that covers the group
+    of the multiplication. Plain moves are followed and not reported, because they only rename registers.
 
 Why it matters
-    The tensor core reads and writes these registers while the warps continue. What is read early is a mixture, and what
-    is written early is lost, or multiplied instead of the right thing. `ptxas` notices some such code and makes it slow
-    (it says that it serializes the pipeline); nothing promises that.
+    The tensor core reads and writes these registers while the warps continue. An early read returns a mixture of old
+    and new values, and an early write is lost or used as an operand. `ptxas` detects some of these cases and serializes
+    the multiplications, with a message, but does not guarantee it.
 
 Example
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;
@@ -41,7 +41,7 @@ _GROUP = "wgmma"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each touch of a register in flight, in the threads that execute both instructions."""
+    """Checks each access to a register in flight, in the threads that execute both instructions."""
     touches = find_wgmma_hazards(kernel.program, _GROUP)
     if not touches:
         return
@@ -54,7 +54,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _occurs_in(thread: ThreadView, touch: WgmmaHazard) -> bool:
-    """Whether the thread executes the multiplication, and the other instruction after it."""
+    """Returns whether the thread executes the multiplication, and the other instruction after it."""
     if touch.step not in thread.trace.covered_steps:
         return False
     issues = [event.visit for _, event in thread.positions(AsyncRegisters) if event.step is touch.issue]

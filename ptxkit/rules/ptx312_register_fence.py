@@ -1,13 +1,13 @@
-"""PTX312: there is no `wgmma.fence` between an access to registers and the multiplication that uses them.
+"""PTX312: no `wgmma.fence` separates an access to registers from the multiplication that uses them.
 
 What it does
-    Finds a `wgmma.mma_async` before which the warpgroup has executed no `wgmma.fence` at all, or none since another
-    instruction read or wrote its accumulators or its fragment of A. Multiplications of one shape that continue with the
-    same accumulators need no fence between them; plain moves count as no access.
+    Finds a `wgmma.mma_async` before which the warpgroup has executed no `wgmma.fence`, or none since another
+    instruction read or wrote its accumulators or its fragment of A. Consecutive multiplications of one shape into the
+    same accumulators need no fence between them. Plain moves do not count as accesses.
 
 Why it matters
-    The tensor core reads registers on its own time. Without the fence it may take values from before the last write,
-    or write while an earlier instruction still reads.
+    The tensor core reads registers asynchronously. Without the fence it may read values from before the last write, or
+    write a register that an earlier instruction still reads.
 
 Example
     mov.b32 %r1, %r9;
@@ -45,7 +45,7 @@ _FENCE = "wgmma.fence.sync.aligned;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at what each thread executed last before each multiplication."""
+    """Checks what each thread executed last before each multiplication."""
     issues = find_issues(kernel.program, _GROUP)
     if not issues:
         return
@@ -79,7 +79,7 @@ def _check_thread(
 
 
 def _fences_and_issues(thread: ThreadView) -> list[tuple[int, TraceEvent]]:
-    """Its fences and multiplications, one event each, in order."""
+    """The fences and multiplications of a thread in order, one event each."""
     found: dict[tuple[Step, int], tuple[int, TraceEvent]] = {}
     for position, event in thread.positions(AsyncRegisters, RegisterFence):
         if isinstance(event.effect, AsyncRegisters | RegisterFence) and event.effect.group == _GROUP:
@@ -90,7 +90,7 @@ def _fences_and_issues(thread: ThreadView) -> list[tuple[int, TraceEvent]]:
 def _check_issue(
     thread: ThreadView, approach: ReachingAccesses, before: Step | None, fence: Step | None
 ) -> Finding | None:
-    """What is wrong with coming from `before` (None: the start of the kernel) to an issue; fence: the last one."""
+    """The violation on the path from `before` (None: the start of the kernel) to an issue; fence: the last one."""
     if before in approach.ordering_steps or (before is None and not approach.reaches_entry):
         return None
     touches = [step for step in approach.accesses if step in thread.trace.covered_steps]

@@ -1,13 +1,13 @@
-"""PTX314: shared memory that a multiplication reads is given up before the multiplication is complete.
+"""PTX314: shared memory that a multiplication reads is released before the multiplication is complete.
 
 What it does
-    Finds copies into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that received the signal that
-    they are free before the multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a
-    barrier, that comes before the `wgmma.wait_group` which covers it.
+    Finds copies into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was signalled before the
+    multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a barrier, precedes the
+    `wgmma.wait_group` that covers the multiplication.
 
 Why it matters
-    The tensor core reads its operands on its own time. A slot that is filled again too early gives products of the
-    wrong tile, now and then.
+    The tensor core reads its operands asynchronously. If a slot is refilled too early, the product is sometimes
+    computed from the wrong tile.
 
 Example
     wgmma.commit_group.sync.aligned;
@@ -38,7 +38,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each filling of a place that a multiplication read in the round before."""
+    """Checks each copy into a location that a multiplication read in the previous iteration."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)

@@ -1,12 +1,13 @@
-"""PTX315: a warpgroup's instruction is executed by some of its threads only.
+"""PTX315: only some threads of a warpgroup execute an instruction of the whole warpgroup.
 
 What it does
     Finds `wgmma.mma_async`, `wgmma.fence`, `wgmma.commit_group` and `wgmma.wait_group` that one thread of a warpgroup
-    executes and another one does not, or not as often; and blocks whose last warpgroup is incomplete.
+    executes more often than another one, and blocks whose last warpgroup is incomplete.
 
 Why it matters
-    These instructions are `.sync.aligned`: four warps with a first rank that is a multiple of four, all 128 threads,
-    take part in each. What happens otherwise is undefined; mostly the kernel hangs.
+    These instructions are `.sync.aligned`: all 128 threads of a warpgroup, four consecutive warps of which the first
+    has a rank that is a multiple of four, must execute each of them. Otherwise the behaviour is undefined; usually the
+    kernel hangs.
 
 Example
     setp.eq.u32 %p1, %tid.x, 0;
@@ -66,9 +67,9 @@ def _is_collective(effect: Effect) -> bool:
 
 
 def _check_incomplete_warpgroups(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
-    """Multiplications by threads of a warpgroup that the block does not fill.
+    """Yields multiplications by threads of an incomplete warpgroup.
 
-    Where the kernel limits the size of its blocks alone, a smaller one may consist of whole warpgroups.
+    If the kernel only limits its block size, a smaller block may consist of whole warpgroups.
     """
     launch = facts.scenario.launch
     whole = launch.threads // WARPGROUP * WARPGROUP

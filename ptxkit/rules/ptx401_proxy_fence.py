@@ -1,18 +1,19 @@
-"""PTX401: a generic write is read through the async proxy with no `fence.proxy.async` between.
+"""PTX401: a generic write is read through the async proxy without a `fence.proxy.async` between them.
 
 What it does
-    Finds shared memory that ordinary instructions wrote (a store, an atomic, a matrix store, a completed `cp.async`)
-    and that a bulk copy, a bulk reduction or a matrix instruction then reads through the async proxy, where no
-    `fence.proxy.async` lies between: in the writing thread after the write and before its release, or in the issuing
-    thread after its acquire. Of the one-way fences, `generic.release` and `generic.acquire`, it takes both.
+    Finds shared memory that is written through the generic proxy (by a store, an atomic, a matrix store or a completed
+    `cp.async`) and then read through the async proxy (by a bulk copy, a bulk reduction or a matrix instruction),
+    without a `fence.proxy.async` between the two: in the writing thread, after the write and before its release, or in
+    the issuing thread, after its acquire. If the unidirectional fences `generic.release` and `generic.acquire` are
+    used, both are required.
 
-    Both places count, under either policy: the ISA and the mixed-proxy model ("Mixed-proxy extensions for the NVIDIA
-    PTX memory consistency model", ISCA 2022) ask for a proxy fence anywhere on the causality path from the write to the
-    read, in the CTA of the operation that is not generic.
+    A fence in either place suffices under both policies: the ISA and the mixed-proxy model ("Mixed-proxy extensions for
+    the NVIDIA PTX memory consistency model", ISCA 2022) require a proxy fence anywhere on the causality path from the
+    write to the read, in the CTA of the access that is not generic.
 
 Why it matters
-    Barriers order threads, not proxies. The async proxy may read the bytes as they were before the write, for as long
-    as no fence covers them. The result is stale data, rarely and without any error.
+    Barriers order threads, not proxies. Without a fence, the async proxy may read the bytes from before the write. The
+    result is stale data, rarely and without any error.
 
 Example
     st.shared.b32 [%r1], %r2;
@@ -46,7 +47,7 @@ _FENCE = "fence.proxy.async.shared::cta;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every pair of a generic write and an async read that surely share bytes."""
+    """Checks each pair of a generic write and an async read that certainly overlap."""
     for number, facts in enumerate(kernel.scenarios):
         for pair in find_proxy_pairs(facts):
             missing = pair.check_order()
@@ -68,7 +69,7 @@ def _finding_of(pair: ProxyPair, missing: MissingFence | MissingOrder | bool) ->
 
 
 def _with_missing_half(finding: Finding, released: Step | None, acquired: Step | None) -> Finding:
-    """The finding where one of two one-way fences is there."""
+    """The finding for a pair of unidirectional fences of which one is missing."""
     there = released or acquired
     if there is None:
         return finding
@@ -86,15 +87,15 @@ def _with_missing_half(finding: Finding, released: Step | None, acquired: Step |
 
 
 def _one_way_fence_fix(fence: str, finding: Finding, in_reader: bool) -> FixCandidate:
-    """A one-way fence, before the read or after the write."""
+    """The fix: a unidirectional fence, before the read or after the write."""
     write = finding.labels[0][0]
     change = StepEdit(finding.primary, fence) if in_reader else StepEdit(write, fence, "after")
     return FixCandidate(f"add `{fence}`", (change,))
 
 
 def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, barrier: OrderingBarrier) -> Finding:
-    """fence: the writers' own, which orders proxies and no threads; None where they have none. barrier: the one that is
-    missing."""
+    """fence: the fence of the writers, which orders proxies and no threads; None if they have none. barrier: the
+    missing one."""
     has_fence = fence is not None and write.start < fence.start < read.start
     after, line = (fence, ptx4xx.FENCE_AT_LINE()) if fence is not None and has_fence else (write, ptx4xx.THE_WRITE())
     both: tuple[FixCandidate, ...] = ()

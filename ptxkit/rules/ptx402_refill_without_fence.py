@@ -1,14 +1,15 @@
-"""PTX402: shared memory used through the generic proxy is filled again by a copy, with no proxy fence between.
+"""PTX402: shared memory that was accessed through the generic proxy is refilled by a copy without a proxy fence between
+them.
 
 What it does
-    Under `--policy strict`: finds loads and stores of shared memory that a barrier or an mbarrier orders before a bulk
-    copy into the same bytes, where no `fence.proxy.async` lies between, in the thread that loads before its release, or
-    in the one that copies after its acquire. A wait for a bulk copy or a `wgmma` between the two counts as one, too.
-    Without any order between the two it is a race, and PTX621 reports it under both policies.
+    Under `--policy strict`, finds loads and stores of shared memory that a barrier or an mbarrier orders before a bulk
+    copy into the same bytes, without a `fence.proxy.async` between them: in the loading thread before its release, or
+    in the copying thread after its acquire. A wait for a bulk copy or a `wgmma` between the two counts as a fence. If
+    nothing orders the two, they race, and PTX621 reports it under both policies.
 
 Why it matters
-    The manual's fence orders accesses of both proxies, reads as well as writes. Most pipelines rely on the mbarrier
-    that hands a slot back alone, and machines have let them; the text of the ISA does not promise that.
+    The proxy fence of the manual orders reads as well as writes of both proxies. Most pipelines rely only on the
+    mbarrier that releases a slot, which works on current GPUs; the ISA does not guarantee it.
 
 Example
     ld.shared.f32 %f1, [%r4];
@@ -37,7 +38,7 @@ _FENCE = "fence.proxy.async.shared::cta;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each copy into bytes that were used before."""
+    """Checks each copy into bytes that were used before."""
     if kernel.policy != "strict":
         return
     for number, facts in enumerate(kernel.scenarios):

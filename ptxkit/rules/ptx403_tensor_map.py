@@ -1,16 +1,18 @@
-"""PTX403: a tensor map is changed, and a tensor copy uses it before the change is known to the tensormap proxy.
+"""PTX403: a tensor map is modified, and a tensor copy uses it before the change is visible to the tensormap proxy.
 
 What it does
-    Finds a tensor map in global memory that the kernel changes (`tensormap.replace`, `tensormap.cp_fenceproxy`,
-    ordinary stores) and copies by, where one of the two fences between the generic proxy and the tensormap proxy is
-    missing: the release after the change, which `tensormap.cp_fenceproxy` has in itself, or the acquire of this map
-    before the copy. Also finds a map that is changed while a copy by it is still in flight, or with no order between
-    both.
-    The policy `strict` warns of maps that came by a pointer and that nothing acquires: the start of a kernel does not.
+    Finds a tensor map in global memory that the kernel modifies (by `tensormap.replace`, `tensormap.cp_fenceproxy` or
+    ordinary stores) and copies with, if one of the two fences between the generic proxy and the tensormap proxy is
+    missing: the release after the change, which `tensormap.cp_fenceproxy` includes, or the acquire of this map before
+    the copy. It also finds a map that is modified while a copy with it is in flight, or without any order between the
+    two.
+
+    `--policy strict` also warns of maps that are passed by a pointer and that nothing acquires: the start of a kernel
+    does not acquire them.
 
 Why it matters
-    A tensor copy reads its map through a proxy, and a cache, of its own. Without both fences it may read the map as it
-    was before: the copy goes to another tensor, or with other strides, without any error.
+    A tensor copy reads its map through the tensormap proxy, which has its own cache. Without both fences it may read
+    the old map: the copy uses another tensor, or other strides, without any error.
 
 Example
     tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r1], 128;
@@ -41,7 +43,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at every change of a map with the copies by it; under `strict`, at maps that no thread acquires, too."""
+    """Checks every change of a map with the copies by it; under `strict`, at maps that no thread acquires, too."""
     changes = may_change_tensor_maps(kernel.program)
     if not changes and kernel.policy != "strict":
         return

@@ -1,14 +1,16 @@
-"""PTX404: shared memory passes between two CTAs of a cluster into the async proxy, with no proxy fence where it counts.
+"""PTX404: data in shared memory passes from one CTA of a cluster to the async proxy of another one without a proxy
+fence.
 
 What it does
-    Finds stores into the shared memory of another CTA that this CTA then reads through the async proxy (a bulk copy, a
-    multiplication), in order, and where neither of the two CTAs has a `fence.proxy.async`. Under `--policy strict`:
-    also where only the CTA that stores has one; and bytes that the async proxy uses in two CTAs, one of which writes
-    them, unless both have one.
+    Finds stores to the shared memory of another CTA that this CTA then reads through the async proxy (by a bulk copy or
+    a multiplication), in order, if neither CTA has a `fence.proxy.async`. Under `--policy strict`, it also reports
+    pairs in which only the storing CTA has the fence, and bytes that the async proxy accesses in two CTAs, one of which
+    writes them, unless both have the fence.
 
 Why it matters
-    Synchronisation orders threads. The manual orders accesses through the async proxy by it within one CTA; between
-    CTAs it takes a fence, and the memory model that the manual follows wants it in the CTA of the asynchronous access.
+    Synchronization orders threads. Within one CTA, the manual lets it order accesses through the async proxy as well;
+    between CTAs it requires a fence, and the memory model on which the manual is based requires that fence in the CTA
+    of the asynchronous access.
 
 Example
     st.shared::cluster.u32 [%r8], %r1;

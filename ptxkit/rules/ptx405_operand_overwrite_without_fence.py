@@ -1,12 +1,14 @@
-"""PTX405: shared memory that a tcgen05 operation read is stored to again, with no proxy fence between.
+"""PTX405: shared memory that a tcgen05 operation read is overwritten without a proxy fence between them.
 
 What it does
-    Under `--policy strict`: finds stores to shared memory that `tcgen05.mma` or `tcgen05.cp` has read as an operand,
-    ordered after it, with no `fence.proxy.async` between. PTX704 checks that the operation is complete.
+    Under `--policy strict`, finds stores to shared memory that `tcgen05.mma` or `tcgen05.cp` has read as an operand, if
+    the store is ordered after the operation but no `fence.proxy.async` is between them. PTX704 checks that the
+    operation is complete.
 
 Why it matters
-    The manual gives the completion of bulk copies and of `wgmma` a fence between the proxies. Of `tcgen05` it does not
-    say so. The fence that most kernels have after their stores comes too late for the operation before.
+    According to the manual, the completion of bulk copies and of `wgmma` includes a proxy fence. It does not state this
+    for `tcgen05`. The fence that most kernels execute after their stores does not order them after the previous
+    operation.
 
 Example
     tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r5];
@@ -35,7 +37,7 @@ from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdi
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each store to what an operation read before."""
+    """Checks each store to what an operation read before."""
     if kernel.policy != "strict":
         return
     for number, facts in enumerate(kernel.scenarios):

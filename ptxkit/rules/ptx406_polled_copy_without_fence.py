@@ -1,13 +1,13 @@
-"""PTX406: a flag in global memory is waited for, and a copy then reads global memory, with no proxy fence between.
+"""PTX406: a thread polls a flag in global memory, and then copies global memory without a proxy fence between them.
 
 What it does
-    Under `--policy strict`: finds loops that read a flag until another CTA, grid or GPU has set it, with acquire order,
-    and after them, on every path and in the same thread, a bulk copy out of global memory, where no `fence.proxy.async`
-    that covers global memory lies between.
+    Under `--policy strict`, finds loops that poll a flag with acquire order until another CTA, grid or GPU sets it,
+    followed on every path of the same thread by a bulk copy out of global memory, if no `fence.proxy.async` that covers
+    global memory is between them.
 
 Why it matters
-    What the other side stored before it set the flag is there for this thread's loads. The copy reads through the async
-    proxy, and nothing has ordered that.
+    The data that the other thread stored before it set the flag is visible to loads of this thread. The copy reads
+    through the async proxy, for which nothing orders the data.
 
 Example
     poll: ld.acquire.gpu.global.u32 %r6, [%rd5]; setp.eq.u32 %p2, %r6, 0; @%p2 bra poll;
@@ -33,7 +33,7 @@ from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdi
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each copy after a loop that waits for a flag."""
+    """Checks each copy after a loop that waits for a flag."""
     if kernel.policy == "strict":
         for found in find_polled_copies(kernel.program):
             yield Observation((found.copy, found.poll), 0, True, _finding(found))

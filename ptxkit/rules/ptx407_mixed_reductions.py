@@ -1,12 +1,12 @@
 """PTX407: atomics and bulk reductions update the same word of global memory.
 
 What it does
-    Under `--policy strict`: finds `atom` or `red`, and `cp.reduce.async.bulk`, on the same bytes, at a constant offset
-    from the same kernel parameter: all CTAs of the grid update these, in any order.
+    Under `--policy strict`, finds `atom` or `red` and `cp.reduce.async.bulk` on the same bytes, at a constant offset
+    from the same kernel parameter: all CTAs of the grid update them, in any order.
 
 Why it matters
-    Each is atomic to its like. Two operations are atomic to each other only if they are of the same proxy: bulk
-    reductions are done in the async proxy, the others in the generic one. One of two updates may be lost.
+    Two operations are atomic with each other only if they use the same proxy: bulk reductions use the async proxy,
+    `atom` and `red` the generic proxy. One of two updates may be lost.
 
 Example
     red.relaxed.gpu.global.add.u32 [%rd2], 1;
@@ -31,7 +31,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each atomic and each bulk reduction of global memory."""
+    """Checks each atomic and each bulk reduction of global memory."""
     if kernel.policy == "strict":
         for found in find_mixed_proxy_updates(kernel.program):
             yield Observation((found.reduction, found.atomic), 0, True, _finding(found))

@@ -1,15 +1,15 @@
 """PTX408: a kernel writes global memory that it loads through the non-coherent cache.
 
 What it does
-    Finds `ld.global.nc` of bytes that the same kernel stores to, or updates, by the same pointer. It is a warning where
-    each such load comes before the store of another thread, which a barrier makes wait. It is a note where only the
-    thread that has loaded the bytes writes them, later, as a kernel does that works in place: the load returns what was
-    there before.
+    Finds `ld.global.nc` of bytes that the same kernel stores to, or updates, through the same pointer. The finding is a
+    warning if each such load precedes the store of another thread, which waits at a barrier. It is a note if only the
+    thread that has loaded the bytes writes them afterwards, as in a kernel that works in place: the load returns the
+    old value.
 
 Why it matters
-    Data that are loaded so must be read-only as long as the kernel runs: no order holds between such loads and stores,
-    and the stores do not update the cache that the loads go through. A load after the store may return the old value;
-    one before the store of another thread may be moved past the barrier.
+    Data that is loaded with `.nc` must be read-only while the kernel runs: nothing orders such loads and stores, and
+    the stores do not update the cache that the loads use. A load after the store may return the old value; a load
+    before the store of another thread may be moved past the barrier.
 
 Example
     st.global.u32 [%rd1], %r1;
@@ -40,7 +40,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each load through the non-coherent cache, and at each store to what it may load."""
+    """Checks each load through the non-coherent cache, and at each store to what it may load."""
     loads = [step for step in kernel.program.effectful_steps if is_read_only_load(step)]
     stores = (
         [step for step in kernel.program.effectful_steps if is_plain_global_access(step, "write", "update")]

@@ -1,12 +1,12 @@
-"""PTX501: an mbarrier is used before its initialisation is ordered, or without any.
+"""PTX501: an mbarrier is used before it is initialised, or without an order after its initialisation.
 
 What it does
     Finds an operation on an mbarrier by a thread that nothing orders after the `mbarrier.init` in another thread, and
-    operations on an object that no thread of its CTA initialises.
+    operations on an mbarrier that no thread of its CTA initialises.
 
 Why it matters
-    Raw memory is not an mbarrier. An arrival that comes before the initialisation is lost, and the kernel hangs; a wait
-    may pass at once.
+    Uninitialised memory is not an mbarrier. An arrival before the initialisation is lost, and the kernel hangs; a wait
+    may return at once.
 
 Example
     @%p1 mbarrier.init.shared::cta.b64 [bar], 128;
@@ -42,7 +42,7 @@ _CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligne
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each first use of an object by each thread."""
+    """Checks each first use of an object by each thread."""
     made = cache(_initialized_mbarriers)  # by scenario, once: many threads use many objects
     for number, facts in enumerate(kernel.scenarios):
         if not is_ambiguous(facts):

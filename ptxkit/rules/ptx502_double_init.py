@@ -1,12 +1,13 @@
 """PTX502: an mbarrier is initialised twice.
 
 What it does
-    Finds an `mbarrier.init` of an object that is already live: executed by several threads, or again by the same one
-    with no `mbarrier.inval` between.
+    Finds an `mbarrier.init` of an object that is already valid: several threads execute it, or one thread executes it
+    again without an `mbarrier.inval` between.
 
 Why it matters
-    Initialising a live object is undefined. A late second initialisation wipes out arrivals that were already counted.
-    Where the lanes of one warp do it in one instruction, GPUs so far write it once: then this is a warning.
+    Initialising a valid mbarrier is undefined behaviour. A late second initialisation discards arrivals that were
+    already counted. If the lanes of one warp execute it in one instruction, current GPUs write it once; then the
+    finding is a warning.
 
 Example
     mbarrier.init.shared::cta.b64 [bar], 1;       // by every thread
@@ -36,7 +37,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every object that is initialised."""
+    """Checks every object that is initialised."""
     for number, facts in enumerate(kernel.scenarios):
         if not is_ambiguous(facts):
             yield from _check_scenario(number, facts)

@@ -1,16 +1,19 @@
-"""PTX503: an mbarrier expects other bytes than its copies bring, or waits for a phase that nothing completes.
+"""PTX503: the expected bytes of an mbarrier differ from the bytes of its copies, or a wait is for a phase that nothing
+completes.
 
 What it does
-    Adds up what a thread makes an mbarrier expect and the bytes of the copies that complete on it, phase by phase where
-    phases can be distinguished; finds a wait on an object at which no thread ever arrives (`expect_tx` alone is no
-    arrival); and bytes that are announced after the arrival, or the copy, which may end their phase, or are more than
-    it can count. Of the CTAs of a cluster, it plays through what each brings to the others' mbarriers.
+    Compares the bytes that threads make an mbarrier expect with the bytes of the copies that complete on it, for each
+    phase if phases can be distinguished. It also finds a wait on an mbarrier at which no thread arrives (`expect_tx`
+    alone is not an arrival), bytes that are expected after the arrival or the copy that may end their phase, and
+    expected bytes that exceed the limit of an mbarrier. For clusters, it simulates which bytes each CTA adds to the
+    mbarriers of the others.
 
-    Bytes announced for a last phase that no thread waits for break no rule: a phase may be open when the CTA ends.
+    Bytes that are expected in a last phase for which no thread waits are not an error: a phase may be incomplete when
+    the CTA exits.
 
 Why it matters
-    With fewer bytes expected, the phase ends before the data is there. With more, it never ends, and the threads that
-    wait for it hang.
+    If too few bytes are expected, the phase ends before the data has arrived. If too many are expected, it never ends,
+    and the threads that wait for it hang.
 
 Example
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 2048;
@@ -58,7 +61,7 @@ _UNKNOWN = {
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every mbarrier that is fed, and at every mbarrier that is waited for."""
+    """Checks every mbarrier that is fed, and at every mbarrier that is waited for."""
     if not any(_uses_mbarriers(facts) for facts in kernel.scenarios) or has_unknown_cluster_size(kernel.program):
         return
     for number, facts in enumerate(kernel.scenarios):

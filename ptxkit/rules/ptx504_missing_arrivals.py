@@ -1,10 +1,10 @@
-"""PTX504: a phase of an mbarrier never ends, as too few threads arrive.
+"""PTX504: a phase of an mbarrier never ends, because too few threads arrive.
 
 What it does
-    Plays through how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
-    finds a wait that never ends: its phase needs more arrivals than the threads make before they all wait or have
-    exited. Where threads wait for each other in a cycle, and all would continue if one wait began with the other
-    parity, that wait is named: of a ring in which producer and consumers begin with parity 0, the producer's.
+    Simulates how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
+    finds a wait that never ends: its phase needs more arrivals than the threads make before all of them wait or have
+    exited. If threads wait for each other in a cycle that would be resolved by starting one wait with the other parity,
+    that wait is named: in a ring whose producer and consumers start with parity 0, it is the producer's wait.
 
 Why it matters
     The kernel hangs.
@@ -43,7 +43,7 @@ from ptxkit.rules.sync_evidence import find_initialization, find_root_blocked_th
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each wait: those that pass keep the rule."""
+    """Checks each wait: those that pass keep the rule."""
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         # An excess arrival may complete a phase that no thread observes: PTX505 reports it.

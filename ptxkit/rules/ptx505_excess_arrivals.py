@@ -1,13 +1,13 @@
-"""PTX505: more threads arrive at an mbarrier than its phase has room for.
+"""PTX505: more threads arrive at an mbarrier than its phase expects.
 
 What it does
-    Plays through how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
-    finds an arrival that comes when its phase has all of its arrivals already, or in a phase that began before any
-    thread had observed the end of the one before.
+    Simulates how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
+    finds an arrival in a phase that already has all of its arrivals, or in a phase that began before any thread had
+    observed the end of the previous one.
 
 Why it matters
-    An arrival too many counts for the next phase, which then ends early: its data is read before it is there. Or the
-    count of pending arrivals leaves its range, which is undefined.
+    An excess arrival counts for the next phase, which then ends too early: its data is read before it has arrived. If
+    the pending count leaves its range, the behaviour is undefined.
 
 Example
     @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
@@ -38,7 +38,7 @@ from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_obs
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each arrival: those that fit into their phase keep the rule."""
+    """Checks each arrival: those that fit into their phase keep the rule."""
     for number, facts in enumerate(kernel.scenarios):
         by_object: dict[object, ExcessArrival] = {}
         for excess in (

@@ -1,15 +1,15 @@
-"""PTX506: an mbarrier hands memory over to another CTA of the cluster, and does not order the two CTAs.
+"""PTX506: an mbarrier passes memory to another CTA of the cluster, but does not order the accesses of the two CTAs.
 
 What it does
-    Finds shared memory that one CTA stores to and another one loads or stores, where only an arrival at the other CTA's
-    mbarrier and a wait for it order the two, and one of these is relaxed, or has the scope `.cta`, which is what both
-    have where they name none. Also memory that was read, and that the other CTA writes again, by a copy or by itself,
-    after a relaxed hand-over; under `--policy strict`, after one of scope `.cta`. Reads of bytes that a copy brings are
-    not reported: its own completion publishes them.
+    Finds shared memory that one CTA stores and another one loads or stores, if only an arrival at the mbarrier of the
+    other CTA and a wait for it are between them, and the arrival or the wait is relaxed or has the scope `.cta`, which
+    is the default. It also finds memory that was read and that the other CTA then overwrites, by a copy or a store,
+    after a relaxed arrival; under `--policy strict`, also after one of scope `.cta`. Reads of bytes that a copy writes
+    are not reported: the completion of the copy publishes them.
 
 Why it matters
-    The arrival counts, so the wait ends in time; but it publishes nothing to the other CTA. The other one may load
-    what was there before.
+    The arrival counts, so the wait ends in time; but it publishes nothing to the other CTA, which may load the old
+    values.
 
 Example
     st.shared::cluster.u32 [%r8], %r10;
@@ -38,7 +38,7 @@ _SCOPE_TEMPLATES = {"cta": ptx5xx.AT_SCOPE_CTA, "relaxed": ptx5xx.WHICH_IS_RELAX
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at what each CTA hands to others of its cluster."""
+    """Checks what each CTA hands to others of its cluster."""
     for number in range(len(kernel.scenarios)):
         for crossing in find_insufficient_scopes(kernel, number):
             key = (crossing.after.event.step, crossing.before.event.step)

@@ -1,13 +1,13 @@
-"""PTX507: an mbarrier's life is ended while another thread may still wait on it, or when it has none.
+"""PTX507: an mbarrier is invalidated while another thread may still wait on it, or when it is not valid.
 
 What it does
     Finds `mbarrier.inval` by one thread that nothing orders after a wait of another thread on the same object, and
-    objects that are invalidated more often than they are initialised. Where an atomic's answer says which thread comes
-    last and ends the life, the others need a release between their waits and the atomic.
+    objects that are invalidated more often than they are initialised. If the result of an atomic determines the last
+    thread, which invalidates the object, the other threads need a release between their waits and the atomic.
 
 Why it matters
-    Between the end of an object's life and its next initialisation its bytes are plain memory. A thread that still
-    waits there reads whatever they hold, and may never continue.
+    After `mbarrier.inval`, and until the next initialisation, the bytes of the object are ordinary memory. A thread
+    that still waits there reads arbitrary values, and may never continue.
 
 Example
     wait:
@@ -51,7 +51,7 @@ _EventSite = tuple[ThreadView, int, TraceEvent]
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at every end of an object's life."""
+    """Checks every end of an object's life."""
     answered = AtomicGuardedInval(kernel)
     for number, facts in enumerate(kernel.scenarios):
         ends = {

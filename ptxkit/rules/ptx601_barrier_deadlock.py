@@ -1,8 +1,8 @@
-"""PTX601: threads wait at a barrier that others never come to.
+"""PTX601: threads wait at a barrier that other threads never reach.
 
 What it does
-    Plays through how all threads of the CTA, or of all CTAs of its cluster, meet at barriers, and finds one where some
-    of them deadlock: the others wait elsewhere, are counted wrong, or never execute it.
+    Simulates how all threads of the CTA, or of all CTAs of its cluster, synchronise at barriers, and finds a barrier at
+    which some of them deadlock: the others wait elsewhere, are not included in the count, or never execute the barrier.
 
 Why it matters
     The kernel hangs.
@@ -31,7 +31,7 @@ from ptxkit.rules.sync_evidence import find_root_blocked_thread, format_cta, mak
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each barrier: those that open keep the rule."""
+    """Checks each barrier: those that open keep the rule."""
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         for schedule in facts.schedules:

@@ -1,10 +1,10 @@
-"""PTX602: threads meet at one barrier and name different numbers of threads.
+"""PTX602: threads at one barrier name different numbers of threads.
 
 What it does
-    Finds executions of one barrier, in one round of it, that wait for different numbers of threads.
+    Finds executions of one barrier, in one phase, that name different numbers of threads.
 
 Why it matters
-    All that take part in a round must name the same number; otherwise it is undefined when the barrier opens.
+    All threads of a phase must name the same number of threads; otherwise the behaviour is undefined.
 
 Example
     @%p1 bar.sync 1, 64;
@@ -32,7 +32,7 @@ from ptxkit.rules.sync_evidence import make_observations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each barrier that counts threads."""
+    """Checks each barrier that counts threads."""
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         for pair in (schedule.count_mismatches[0] for schedule in facts.schedules if schedule.count_mismatches):

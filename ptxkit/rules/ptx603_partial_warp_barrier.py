@@ -1,12 +1,12 @@
-"""PTX603: an aligned barrier is executed by a part of a warp.
+"""PTX603: only some lanes of a warp execute an aligned barrier.
 
 What it does
     Finds a `bar`, `barrier.aligned` or aligned cluster barrier that some lanes of a warp execute more often than
-    others; and a `tensormap.cp_fenceproxy`, which is aligned, too.
+    others, and a `tensormap.cp_fenceproxy`, which is aligned too.
 
 Why it matters
-    All threads of a warp must execute the same aligned barrier; otherwise the behaviour is undefined. Where lanes of
-    the warp have exited, GPUs continue; where they wait elsewhere, the kernel hangs.
+    All threads of a warp must execute the same aligned barrier; otherwise the behaviour is undefined. If the other
+    lanes of the warp have exited, current GPUs continue; if they wait elsewhere, the kernel hangs.
 
 Example
     @%p1 bar.sync 0;                // by thread 0 only
@@ -33,7 +33,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
+    """Checks each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
     publishes = may_change_tensor_maps(kernel.program)
     for number, facts in enumerate(kernel.scenarios):
         for step, uneven in compare_executions(facts, _is_map_release, WARP) if publishes else ():

@@ -1,14 +1,14 @@
-"""PTX604: a read before `griddepcontrol.wait` of what is read again after it. Only under the policy `strict`.
+"""PTX604: a location is read before `griddepcontrol.wait` and again after it (only under `--policy strict`).
 
 What it does
-    Warns of an ordinary read of global memory that a thread makes before its `griddepcontrol.wait`, where the same
-    place is read again after the wait, by this thread or by another one.
+    Warns under `--policy strict` of an ordinary read of global memory before the `griddepcontrol.wait` of its thread,
+    if this thread or another one reads the same location again after the wait.
 
 Why it matters
-    A grid that is launched early runs concurrently with those that it depends on until it waits for them. What these
-    write is there after the wait; before it, a read may give the old value, or part of the new one. Nothing in one
-    kernel says who writes a place, and what no earlier grid writes, such as weights, may be read early. A place that is
-    read again after the wait looks like one that an earlier grid writes.
+    A grid that is launched early runs concurrently with the grids that it depends on until it waits for them. Their
+    writes are visible after the wait; before it, a read may return the old value or part of the new one. A kernel does
+    not show which locations an earlier grid writes, and others, such as weights, may be read early. A location that is
+    read again after the wait is probably written by an earlier grid.
 
 Example
     ld.global.u32 %r1, [%rd1];
@@ -36,7 +36,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at the reads before a wait; the policy `isa` leaves it to the kernel what it reads early."""
+    """Checks the reads before a wait; the policy `isa` leaves it to the kernel what it reads early."""
     if kernel.policy != "strict" or not has_grid_dependency_wait(kernel.program):
         return
     for number, facts in enumerate(kernel.scenarios):

@@ -1,16 +1,16 @@
-"""PTX605: `setmaxnreg` that parts a warpgroup, changes the count in the wrong direction, follows another at once, or
-requests too much.
+"""PTX605: a `setmaxnreg` diverges within a warpgroup, changes the count in the wrong direction, follows another one
+without synchronization, or requests too many registers.
 
 What it does
-    Finds a `setmaxnreg` that some warps of a warpgroup execute and others never do, or some lanes of a warp only; a
-    second one with no synchronisation of the warpgroup after the first; a `.dec` to more registers than the thread can
-    have, an `.inc` to fewer than it has; and an `.inc` that never gets what it requests, as the other warps of the CTA
-    do not release enough. The policy `strict` also warns where the warps of a warpgroup set different numbers, and
-    where no directive says how many registers the kernel starts with, as the instruction may then do nothing.
+    Finds a `setmaxnreg` that only some warps of a warpgroup, or only some lanes of a warp, execute; a second one
+    without a synchronization of the warpgroup after the first one; a `.dec` to more registers than the thread can have,
+    and an `.inc` to fewer than it has; and an `.inc` that never gets its registers, because the other warps of the CTA
+    do not release enough. `--policy strict` also warns if the warps of a warpgroup set different numbers, and if no
+    directive determines the initial number of registers, because the instruction may then have no effect.
 
 Why it matters
-    Registers are moved between warpgroups, and none come in. An `.inc` blocks until enough of them are free: where the
-    numbers of the roles together are more than the CTA has, the kernel hangs. In the other cases the behaviour is
+    The register pool of a CTA is fixed: registers only move between warpgroups. An `.inc` blocks until enough registers
+    are free: if the sum over all roles exceeds the pool, the kernel hangs. In the other cases the behaviour is
     undefined.
 
 Example
@@ -55,7 +55,7 @@ _WARPGROUP_BARRIER = f"bar.sync 1, {WARPGROUP};"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at what each thread sets, and at each warp and warpgroup."""
+    """Checks what each thread sets, and at each warp and warpgroup."""
     if not has_setmaxnreg(kernel.program):
         return
     for number, facts in enumerate(kernel.scenarios):

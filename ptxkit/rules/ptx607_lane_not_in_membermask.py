@@ -1,11 +1,12 @@
-"""PTX607: a lane executes an instruction of several lanes whose mask does not name it.
+"""PTX607: a lane executes a warp-level instruction whose member mask does not include it.
 
 What it does
-    Finds `bar.warp.sync`, `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync` and `elect.sync` that a lane executes
-    whose bit is not in the mask, where neither data nor arguments decide the mask and who comes there.
+    Finds `bar.warp.sync`, `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync` and `elect.sync` executed by a lane
+    whose bit is not set in the member mask, if neither data nor arguments determine the mask and the executing lanes.
 
 Why it matters
-    The behaviour is undefined: the lane may not wait for the others, or get any value; which lane is elected is open.
+    The behaviour is undefined: the lane may not wait for the others, may receive any value, and any lane may be
+    elected.
 
 Example
     bar.warp.sync 0x0000fffe;
@@ -32,7 +33,7 @@ ALL_LANES = 0xFFFF_FFFF
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at every mask of lanes that is known by number."""
+    """Checks every mask of lanes that is known by number."""
     certainty = kernel.explorer.input_independence
 
     def is_decided(misfit: OperandViolation, *, by_block: bool) -> bool:

@@ -1,13 +1,13 @@
-"""PTX611: another CTA's shared memory is reached before that CTA is known to be ready.
+"""PTX611: the shared memory of another CTA is accessed before that CTA is known to have started.
 
 What it does
-    Finds accesses to shared memory of another CTA of the cluster, and operations on its mbarriers, which no barrier of
-    the cluster precedes; and those on an mbarrier whose initialisation is not published to the cluster: its barrier's
-    arrival is relaxed, and no `fence.mbarrier_init` lies between.
+    Finds accesses to the shared memory of another CTA of the cluster, and operations on its mbarriers, that no cluster
+    barrier precedes. It also finds operations on a remote mbarrier whose initialisation is not published to the
+    cluster: the arrival at the cluster barrier is relaxed, and no `fence.mbarrier_init` precedes it.
 
 Why it matters
-    The shared memory of a CTA exists from when that CTA begins. A store or an arrival that comes sooner is lost or
-    faults; one that overtakes the initialisation is lost, and the kernel hangs.
+    The shared memory of a CTA exists only after the CTA has started. An earlier store or arrival is lost or faults; an
+    arrival before the initialisation is lost, and the kernel hangs.
 
 Example
     mapa.shared::cluster.u32 %r8, %r9, %r10;
@@ -49,7 +49,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each thread's first reach by each instruction."""
+    """Checks each thread's first reach by each instruction."""
     if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
         return
     signalled = find_signalled_mbarriers(kernel.scenarios)

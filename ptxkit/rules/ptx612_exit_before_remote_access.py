@@ -1,13 +1,13 @@
-"""PTX612: a CTA ends while its shared memory is still accessed from the cluster.
+"""PTX612: a CTA exits while the cluster still accesses its shared memory.
 
 What it does
-    In a cluster of up to eight CTAs, finds accesses to another CTA's shared memory, and signals to its mbarriers, that
-    this CTA waits for in no way before it ends; and copies out of a CTA's own shared memory into another one, whose
-    completion nothing signals to the CTA that issued them.
+    In a cluster of up to eight CTAs, finds accesses to the shared memory of another CTA, and operations on its
+    mbarriers, whose completion that CTA does not wait for before it exits. It also finds copies from the shared memory
+    of a CTA to another CTA if nothing signals their completion to the CTA that issued them.
 
 Why it matters
-    The shared memory of a CTA is gone when the CTA ends, and may be another one's then. What comes later faults, or
-    hits what is not meant.
+    The shared memory of a CTA is released when the CTA exits, and may then belong to another CTA. A later access
+    faults, or uses unrelated data.
 
 Example
     cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 1024, [%r3];
@@ -15,7 +15,7 @@ Example
 
 Use instead
     cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 1024, [%r3];
-    // wait for the other CTA's copy, then meet it
+    // wait for the copy of the other CTA, then synchronise the cluster
     barrier.cluster.arrive.release.aligned;
     barrier.cluster.wait.acquire.aligned;
     ret;
@@ -37,7 +37,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at the first CTAs of each cluster."""
+    """Checks the first CTAs of each cluster."""
     if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
         return
     for number, facts in enumerate(kernel.scenarios):

@@ -1,13 +1,13 @@
-"""PTX613: the two halves of the cluster's barrier do not alternate.
+"""PTX613: `barrier.cluster.arrive` and `barrier.cluster.wait` do not alternate.
 
 What it does
-    Finds a `barrier.cluster.arrive` by a thread that has arrived already and not waited since, and a
+    Finds a `barrier.cluster.arrive` by a thread that has already arrived and has not waited since, and a
     `barrier.cluster.wait` by a thread that has not arrived.
 
 Why it matters
-    A thread arrives once in each phase of the barrier, and waits before it arrives again. Where it arrives twice, it
-    counts for a phase that others are still in; where it waits without having arrived, it waits for itself, and the
-    kernel hangs.
+    A thread arrives once in each phase of the barrier, and waits before it arrives again. A second arrival counts for a
+    phase that other threads have not completed; a wait without an arrival waits for the own arrival of the thread, and
+    the kernel hangs.
 
 Example
     barrier.cluster.arrive.release.aligned;
@@ -35,7 +35,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each arrival and each wait at the cluster's barrier."""
+    """Checks each arrival and each wait at the cluster's barrier."""
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
             continue

@@ -1,15 +1,15 @@
-"""PTX614: another request for the work of a cluster after one was refused, or the work of a refused one.
+"""PTX614: a cluster launch cancellation is requested after an earlier request failed, or the response of a failed
+request is decoded.
 
 What it does
-    Finds a `clusterlaunchcontrol.try_cancel` after a `query_cancel.is_canceled` of the same thread that reported that
-    an earlier request was refused, and a `query_cancel.get_first_ctaid` of a response that may be a refusal, and of
-    which the thread has not asked whether it is. Under `--policy strict` it warns where the thread has asked, and
-    decodes a refusal all the same: the manual calls that undefined, and CUTLASS does it, leaving what comes of it
-    alone.
+    Finds a `clusterlaunchcontrol.try_cancel` after a `query_cancel.is_canceled` of the same thread that reported the
+    failure of an earlier request, and a `query_cancel.get_first_ctaid` of a response that may indicate failure and that
+    the thread has not tested. Under `--policy strict`, it warns if the thread has tested the response but decodes a
+    failed one nevertheless: the manual calls this undefined, although CUTLASS does it and ignores the result.
 
 Why it matters
-    A refusal means that no cluster is left to be started. To ask again, once the CTA has seen it, is undefined, and so
-    is what `get_first_ctaid` does with it: the kernel may work on tiles that do not exist.
+    A request fails if no cluster is left to start. Another request after the CTA has observed the failure is undefined
+    behaviour, and so is `get_first_ctaid` of a failed request: the kernel may process tiles that do not exist.
 
 Example
     clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rq1;
@@ -39,7 +39,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at what each thread requests and learns, in turn."""
+    """Checks what each thread requests and learns, in turn."""
     for number, facts in enumerate(kernel.scenarios):
         looks = PairBudget(facts.budget)
         for thread in facts.threads.values():

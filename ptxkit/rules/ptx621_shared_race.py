@@ -1,17 +1,17 @@
-"""PTX621: two threads use the same bytes of shared memory, one of them writes, and nothing orders the two.
+"""PTX621: two threads access the same bytes of shared memory, one of them writes, and nothing orders the accesses.
 
 What it does
-    Finds a write of shared memory by one thread, and an access of the same bytes by a thread of another warp, or by
-    another lane of its warp, between which there is no barrier, no hand-over by an mbarrier and nothing else that may
-    order them: a read of what others write before they are known to have written it, a tile that is filled again, by a
-    store or a copy, while other threads may still read its old contents, or others' cp.async may still write there.
+    Finds a write to shared memory by one thread, and an access to the same bytes by a thread of another warp or by
+    another lane of its warp, with no barrier, mbarrier or other synchronization that may order them: a read of data
+    that other threads may not have written yet, or a tile that is refilled, by a store or a copy, while other threads
+    may still read its old contents or their `cp.async` may still write there.
 
-    Where all threads store the same value, and read it after their own store, the finding says that it is a race by
-    the letter alone; all such stores to one variable are one finding.
+    If all threads store the same value, and read it after their own store, the finding states that it is a race in the
+    formal sense only; all such stores to one variable are one finding.
 
 Why it matters
-    Warps run at different speeds, and so may the lanes of one warp. The read gives what was there before, what is there
-    now, or some of each, and which of these depends on the load of the machine.
+    Warps run at different speeds, and so may the lanes of one warp. The read returns the old value, the new one, or a
+    mixture, depending on the timing of the run.
 
 Example
     st.shared.b32 [%r1], %r2;
@@ -43,7 +43,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at what different threads do to the same bytes."""
+    """Checks what different threads do to the same bytes."""
     races = [(number, conflict) for number, conflict in kernel.races if _is_reported_here(conflict)]
     wide = {_step_pair(conflict) for _, conflict in races if not conflict.is_intra_warp}
     for number, conflict in races:

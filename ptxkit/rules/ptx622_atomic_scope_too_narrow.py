@@ -1,14 +1,15 @@
-"""PTX622: all CTAs of a grid use one word by operations whose scope is a CTA only.
+"""PTX622: all CTAs of a grid update one word by operations of scope `.cta`.
 
 What it does
-    Finds `atom` and `red` of scope `.cta` on a word of global memory that is the same for all CTAs, since its address
-    comes from parameters and what the driver fills, where each CTA of the grid executes them: the thread's place in its
-    CTA alone decides who does, and the kernel reads its CTA's place in the grid, so that it is made for several.
-    Finds loops, too, that wait for a word which all CTAs update by loads of scope `.cta`.
+    Finds `atom` and `red` of scope `.cta` on a word of global memory that is the same for all CTAs, because its address
+    depends only on parameters and constants of the launch, if each CTA of the grid executes them: only the position of
+    the thread in its CTA determines which threads do, and the kernel reads the position of the CTA in the grid, so it
+    is written for several CTAs. It also finds loops that poll a word that all CTAs update with loads of scope `.cta`.
 
 Why it matters
-    An atomic is atomic to those whose threads its scope includes. Two of different CTAs may both read the old value,
-    and one of the updates is lost. A load need never see what threads do that its scope leaves out.
+    An atomic operation is atomic only with operations of threads within its scope. Two threads of different CTAs may
+    both read the old value, and one of the updates is lost. A load may never observe writes of threads outside its
+    scope.
 
 Example
     @%p1 atom.relaxed.cta.global.add.u32 %r2, [%rd1], 1;
@@ -33,7 +34,7 @@ _HELP = ptx6xx.NAME_WIDER_SCOPE()
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each atomic of global memory, and at each loop that waits for a word of it."""
+    """Checks each atomic of global memory, and at each loop that waits for a word of it."""
     for use in find_cta_scope_accesses(kernel.program):
         yield Observation((use.step, use.update), 0, True, _finding(use))
 

@@ -1,14 +1,15 @@
-"""PTX623: the CTA that is the last one by an atomic's result reads what the others never released.
+"""PTX623: the last CTA, which an atomic determines, reads data of the other CTAs without synchronization.
 
 What it does
-    Finds atomics on a word that all CTAs of the grid share, whose result decides which of them continues to read what
-    each stored to global memory before, with no fence between the stores and the atomic. Only where the thread's place
-    and parameters alone decide the stores, the answer alone who reads, and both are to the same bytes of one buffer.
-    Under `strict` a warning where there is that fence, and none between the atomic and the reads.
+    Finds atomics on a word that all CTAs of the grid share and whose result determines which CTA continues to read what
+    each CTA stored to global memory before, if no fence is between the stores and the atomic. It is reported only if
+    the position of the thread and parameters alone determine the stores, the result of the atomic alone determines who
+    reads, and both access the same bytes of one buffer. `--policy strict` warns if that fence is present but none is
+    between the atomic and the reads.
 
 Why it matters
-    An atomic is relaxed: it orders nothing but itself. The CTA that comes last may read what was there before the
-    others stored, though it knows that they have counted themselves.
+    An atomic is relaxed by default and orders nothing else. The last CTA may read the values from before the stores of
+    the other CTAs, although it has observed their atomics.
 
 Example
     @%p1 st.global.b32 [%rd3], %r2;
@@ -38,7 +39,7 @@ _FENCES = ("fence.acq_rel.gpu;", "membar.gl;")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at the atomic that distinguishes CTAs."""
+    """Checks the atomic that distinguishes CTAs."""
     for found in find_last_block_reads(kernel.explorer):
         if not found.is_released or kernel.policy == "strict":
             finding = _missing_acquire(found) if found.is_released else _missing_release(found)

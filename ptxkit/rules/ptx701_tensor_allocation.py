@@ -1,12 +1,12 @@
-"""PTX701: Tensor Memory is allocated or deallocated wrongly.
+"""PTX701: Tensor Memory is allocated or deallocated incorrectly.
 
 What it does
-    Finds allocations that no `tcgen05.dealloc` frees before the CTA ends, or that are freed with another
-    number of columns; deallocations in a kernel without any allocation; allocations that are larger than an earlier
-    one, or that follow `relinquish_alloc_permit`; and those that only some lanes of a warp execute.
+    Finds allocations that no `tcgen05.dealloc` frees before the CTA exits, or that are freed with another number of
+    columns; deallocations in a kernel without any allocation; allocations that are larger than an earlier one, or that
+    follow `relinquish_alloc_permit`; and allocations that only some lanes of a warp execute.
 
 Why it matters
-    Columns that are not freed are lost to all later CTAs on the multiprocessor: their allocations never return.
+    Columns that are not freed are unavailable to all later CTAs on the multiprocessor: their allocations never return.
 
 Example
     tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 64;
@@ -37,7 +37,7 @@ from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligatio
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at the allocations of each warp, and at what any of them deallocates."""
+    """Checks the allocations of each warp, and at what any of them deallocates."""
     if not any(_has_allocation_effect(step) for step in kernel.program.effectful_steps):
         return
     for number, facts in enumerate(kernel.scenarios):

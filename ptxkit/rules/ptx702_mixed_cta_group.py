@@ -1,11 +1,11 @@
-"""PTX702: a kernel mixes tcgen05 operations of one CTA and of a pair of CTAs.
+"""PTX702: a kernel mixes tcgen05 instructions of one CTA and of a CTA pair.
 
 What it does
-    Finds a kernel whose tcgen05 instructions do not all say the same `.cta_group`.
+    Finds a kernel whose tcgen05 instructions do not all have the same `.cta_group`.
 
 Why it matters
-    All of them must have one value. Allocations of a pair are made in both CTAs, those of one CTA in one; mixed, the
-    addresses, the completion and the permits of allocation fit no longer.
+    All tcgen05 instructions of a kernel must have the same value. Allocations of a pair are made in both CTAs, those of
+    one CTA in that CTA only; in a mixture, the addresses, the completion and the allocation permits do not match.
 
 Example
     tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 64;

@@ -1,13 +1,13 @@
-"""PTX704: Tensor Memory is used while a multiplication may still be working on it.
+"""PTX704: Tensor Memory is accessed while a multiplication may still access it.
 
 What it does
-    Finds loads and stores of Tensor Memory that a `tcgen05.mma`, `tcgen05.cp` or `tcgen05.shift` writes,
-    where nothing has shown that it is complete: no `tcgen05.commit` by the thread that issued it takes it in, or no
-    thread has waited on the mbarrier that the commit arrives at.
+    Finds loads and stores of Tensor Memory that a `tcgen05.mma`, `tcgen05.cp` or `tcgen05.shift` writes, if the thread
+    has not observed that the operation is complete: no `tcgen05.commit` by the issuing thread covers it, or no thread
+    has waited on the mbarrier of the commit.
 
 Why it matters
-    These operations run asynchronously. Neither a barrier of threads nor the order of the instructions says whether
-    they are complete. The load gives old values, or some of the new ones.
+    These operations are asynchronous. Neither a barrier nor the program order shows that they are complete. The load
+    returns old values, or some of the new ones.
 
 Example
     tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, %p1;
@@ -52,7 +52,7 @@ _COMMIT_COMPLETION = "tcgen05"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each use of what a multiplication writes."""
+    """Checks each use of what a multiplication writes."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)

@@ -1,14 +1,15 @@
-"""PTX705: there is no `tcgen05.fence::after_thread_sync` between a synchronisation and the tcgen05 operation it is for.
+"""PTX705: no `tcgen05.fence::after_thread_sync` separates a synchronization from the tcgen05 operation that depends on
+it.
 
 What it does
-    Finds accesses to Tensor Memory by a thread that learnt through an mbarrier or a barrier that a multiplication of
-    another instruction is complete, or that another warp has allocated the memory, and executes no
-    `tcgen05.fence::after_thread_sync` between that and the access. A kernel that has no such fence anywhere is reported
-    under the policy `strict` only: compilers that leave them all out rely on how GPUs issue instructions.
+    Finds accesses to Tensor Memory by a thread that observes, through an mbarrier or a barrier, that an asynchronous
+    tcgen05 operation is complete or that another warp has allocated the memory, and executes no
+    `tcgen05.fence::after_thread_sync` between that and the access. A kernel without any such fence is reported under
+    `--policy strict` only: compilers that omit all of them rely on how GPUs issue instructions.
 
 Why it matters
-    `tcgen05.ld`, `st`, `mma`, `cp` and `shift` are asynchronous: they are not ordered after the thread's earlier
-    instructions, a wait on an mbarrier among them, unless the fence says so.
+    `tcgen05.ld`, `st`, `mma`, `cp` and `shift` are asynchronous: without the fence they are not ordered after earlier
+    instructions of the thread, such as a wait on an mbarrier.
 
 Example
     mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
@@ -49,7 +50,7 @@ _FENCE = "tcgen05.fence::after_thread_sync;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each access to Tensor Memory whose thread had to learn of another thread's doing, or of a completion."""
+    """Checks each access to Tensor Memory whose thread had to learn of another thread's doing, or of a completion."""
     fences = any(_is_fence(step) for step in kernel.program.effectful_steps)
     if not fences and kernel.policy != "strict":
         return

@@ -1,13 +1,13 @@
-"""PTX706: Tensor Memory is used again before the thread's own load or store of it is waited for.
+"""PTX706: Tensor Memory is accessed again before the wait for an earlier load or store of the thread.
 
 What it does
     Finds a load of columns that the same thread stores, a store to columns that it loads, and a load, store or
-    multiplication in another thread that is ordered after such an access, with no `tcgen05.wait::st` or
-    `tcgen05.wait::ld` after the access and before the next one, or before the thread signals the other.
+    multiplication of another thread that is ordered after such an access, if no `tcgen05.wait::st` or
+    `tcgen05.wait::ld` is between the first access and the second one, or the release to the other thread.
 
 Why it matters
-    `tcgen05.ld` and `tcgen05.st` are asynchronous, and may complete in another order than they were issued in. That a
-    register is used which a load fills says nothing of other accesses to the columns.
+    `tcgen05.ld` and `tcgen05.st` are asynchronous, and may complete in another order than they were issued. The use of
+    a register that a load writes does not order other accesses to the columns.
 
 Example
     tcgen05.st.sync.aligned.32x32b.x1.b32 [%r1], {%r2};
@@ -47,7 +47,7 @@ _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each pair of accesses to the same columns of which the first is a load or store, and one writes."""
+    """Checks each pair of accesses to the same columns of which the first is a load or store, and one writes."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)

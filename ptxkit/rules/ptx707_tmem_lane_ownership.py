@@ -1,13 +1,13 @@
-"""PTX707: a warp loads or stores lanes of Tensor Memory that are not its own, or not as a whole warp.
+"""PTX707: a warp accesses lanes of Tensor Memory that it may not access, or not all of its lanes execute the access.
 
 What it does
-    Finds `tcgen05.ld` and `tcgen05.st` of lanes outside the 32 that the warp may touch, where the address counts from
-    an address that is also given to `tcgen05.dealloc` and is no constant (kernels that take all of Tensor Memory for
-    theirs may leave the lane out); and `tcgen05.ld`, `st` and `wait` that only some lanes of a warp execute.
+    Finds `tcgen05.ld` and `tcgen05.st` of lanes outside the 32 lanes that the warp may access, if the address is
+    derived from one that is also an operand of `tcgen05.dealloc` and is not constant (kernels that allocate all of
+    Tensor Memory may omit the lane), and `tcgen05.ld`, `st` and `wait` that only some lanes of a warp execute.
 
 Why it matters
-    Warp w of a warpgroup reaches lanes 32*(w%4) to 32*(w%4)+31 and no others; each of these instructions is of the
-    whole warp. Anything else is undefined.
+    Warp w of a warpgroup may access lanes 32*(w%4) to 32*(w%4)+31 only, and all lanes of a warp must execute these
+    instructions together. Otherwise the behaviour is undefined.
 
 Example
     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];    // by all four warps, %r1 from tcgen05.alloc
@@ -37,7 +37,7 @@ _GROUPS = ("tcgen05.ld", "tcgen05.st")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at the lanes of each load and store, and at which threads execute it."""
+    """Checks the lanes of each load and store, and at which threads execute it."""
     if not any(_is_load_or_store(step) for step in kernel.program.effectful_steps):
         return
     for number, facts in enumerate(kernel.scenarios):

@@ -1,12 +1,11 @@
 """PTX708: Tensor Memory is deallocated while it may still be in use.
 
 What it does
-    Finds a `tcgen05.dealloc` of columns that a multiplication may still be writing, or that another warp loads or
-    stores with nothing to order that before the deallocation; and allocations of a pair of CTAs that only one of the
-    two deallocates.
+    Finds a `tcgen05.dealloc` of columns that a multiplication may still write, or that another warp loads or stores
+    without an order before the deallocation, and allocations of a CTA pair that only one of the two CTAs deallocates.
 
 Why it matters
-    The next CTA on the multiprocessor gets these columns. What comes late reads its data, or overwrites them.
+    The next CTA on the multiprocessor may allocate these columns. A late access reads its data, or overwrites it.
 
 Example
     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r5];     // by four warps
@@ -48,7 +47,7 @@ from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each deallocation and the accesses that count from the same address."""
+    """Checks each deallocation and the accesses that count from the same address."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)

@@ -1,12 +1,12 @@
-"""PTX901: a proxy fence that orders nothing (a note, given with `--notes`).
+"""PTX901: a proxy fence orders nothing (a note, reported with `--notes`).
 
 What it does
-    Finds a `fence.proxy.async` about shared memory that no access through the generic proxy comes before, or no access
-    through the async proxy follows, in whatever order the threads run. An `mbarrier.init` is no reason for one: copies
-    signal their mbarrier through the generic proxy.
+    Finds a `fence.proxy.async` for shared memory that no access through the generic proxy precedes, or no access
+    through the async proxy follows, in any order of the threads. An `mbarrier.init` needs no such fence: copies signal
+    their mbarrier through the generic proxy.
 
 Why it matters
-    A fence holds its thread up until earlier accesses are done. One that orders nothing also hides which fence does.
+    A fence delays its thread until earlier accesses are complete. A redundant one also hides which fence is required.
 
 Example
     @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
@@ -42,7 +42,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each fence in both directions, where all that the kernel does is known."""
+    """Checks each fence in both directions, where all that the kernel does is known."""
     fences = find_shared_proxy_fences(kernel)
     if not fences or not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
         return

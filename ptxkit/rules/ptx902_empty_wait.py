@@ -1,13 +1,13 @@
-"""PTX902: a wait for asynchronous groups that never has any to wait for (a note, given with `--notes`).
+"""PTX902: a wait for asynchronous groups never has a group to wait for (a note, reported with `--notes`).
 
 What it does
-    Finds `cp.async.wait_group`, `cp.async.wait_all`, `cp.async.bulk.wait_group` and `wgmma.wait_group` that find every
-    group complete already, in all executions by all threads: the thread has started nothing, or has waited for it
-    before. Waits that leave groups pending are looked at in kernels without loops only.
+    Finds `cp.async.wait_group`, `cp.async.wait_all`, `cp.async.bulk.wait_group` and `wgmma.wait_group` whose groups are
+    always complete, in all executions by all threads: the thread has started no operation, or has already waited for
+    it. Waits that leave groups pending are checked in kernels without loops only.
 
 Why it matters
-    It costs little. But it says that something is in flight, and who reads the code looks for it; or it is written
-    where the wait for another kind of group should be.
+    The cost is small. But the wait suggests that an operation is in flight, or is written in place of the wait for
+    another kind of group.
 
 Example
     cp.async.ca.shared.global [%r4], [%rd5], 4;
@@ -39,7 +39,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each wait for groups, where all that the kernel does is known."""
+    """Checks each wait for groups, where all that the kernel does is known."""
     if not any(isinstance(effect, WaitGroup) for step in kernel.program.effectful_steps for effect in step.effects):
         return
     groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None

@@ -1,11 +1,11 @@
-"""PTX903: the same fence or barrier twice in a row (a note, given with `--notes`).
+"""PTX903: a fence or barrier is repeated with nothing to order between (a note, reported with `--notes`).
 
 What it does
-    Finds two fences of one kind with nothing between them but arithmetic, and two `bar.sync` of all threads, where all
-    threads of the CTA execute both and do nothing between.
+    Finds two fences of one kind with only arithmetic between them, and two `bar.sync` of all threads of the CTA with
+    only arithmetic between them.
 
 Why it matters
-    The second one orders what the first has ordered already. Barriers cost each warp a wait for the slowest.
+    The second one orders nothing that the first one has not ordered. At a barrier, each warp waits for the slowest one.
 
 Example
     st.shared.b32 [%r4], %r1;

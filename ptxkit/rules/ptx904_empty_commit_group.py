@@ -1,13 +1,13 @@
-"""PTX904: a commit that never has an operation to put into its group (a note, given with `--notes`).
+"""PTX904: a commit always creates an empty group (a note, reported with `--notes`).
 
 What it does
     Finds `cp.async.commit_group`, `cp.async.bulk.commit_group` and `wgmma.commit_group` before which no thread has
-    started any operation of that kind since its last commit. Where some wait leaves a number of groups pending, empty
-    groups count for it, and nothing is reported.
+    started an operation of that kind since its last commit. Nothing is reported if a wait leaves a number of groups
+    pending, because empty groups are included in that number.
 
 Why it matters
-    An empty group is complete at once, so nothing goes wrong. But a copy that was meant to be in it is elsewhere, or
-    is of another kind.
+    An empty group is complete at once, so the kernel is correct. But a copy that should belong to the group is
+    elsewhere, or of another kind.
 
 Example
     cp.async.bulk.commit_group;
@@ -35,7 +35,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each commit, where all that the kernel does is known."""
+    """Checks each commit, where all that the kernel does is known."""
     if not any(_kinds(step) for step in kernel.program.effectful_steps):
         return
     groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None

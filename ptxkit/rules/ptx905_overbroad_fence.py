@@ -1,11 +1,11 @@
-"""PTX905: a proxy fence for all memory where only shared memory needs one (a note, given with `--notes`).
+"""PTX905: a proxy fence covers all memory, but only shared memory needs one (a note, reported with `--notes`).
 
 What it does
-    Finds `fence.proxy.async` without a state space in a kernel whose async accesses, or whose generic ones, are all of
-    shared memory, and which does not talk with other CTAs while it runs.
+    Finds `fence.proxy.async` without a state space in a kernel whose async accesses, or whose generic accesses, are all
+    to shared memory, and which does not communicate with other CTAs while it runs.
 
 Why it matters
-    A fence that names its space holds up less: `fence.proxy.async.shared::cta` need not wait for accesses of global
+    A fence for one state space delays less: `fence.proxy.async.shared::cta` need not wait for accesses to global
     memory.
 
 Example
@@ -46,7 +46,7 @@ _SHARED_FENCE = "fence.proxy.async.shared::cta;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at the fences that name no space, where all that the kernel does is known."""
+    """Checks the fences that name no space, where all that the kernel does is known."""
     fences = [fence for fence in find_shared_proxy_fences(kernel) if not is_shared_only_fence(fence)]
     if not fences or not is_fully_executed(kernel) or has_external_communication(kernel):
         return

@@ -1,10 +1,10 @@
-"""PTX906: a multicast copy for a target that does not do it in hardware of its own (a note, given with `--notes`).
+"""PTX906: a multicast copy is compiled for a target without hardware support for it (a note, reported with `--notes`).
 
 What it does
     Finds copies with `.multicast::cluster` in a module whose `.target` has neither the suffix `a` nor `f`.
 
 Why it matters
-    The manual says that multicast is made for targets such as `sm_90a` and `sm_100f`, and may be much slower on
+    The manual states that multicast is optimised for targets such as `sm_90a` and `sm_100f`, and may be much slower on
     others.
 
 Example
@@ -31,7 +31,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at the target, and at each copy to several CTAs."""
+    """Checks the target, and at each copy to several CTAs."""
     targets = kernel.program.module.targets
     if not targets or targets[0].endswith(("a", "f")):
         return

@@ -1,4 +1,4 @@
-"""Holds the kernels of a module against rules, one after the other."""
+"""Checks the kernels of a module with the rules, one after the other."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ _NOT_REACHED = ptx3xx.NO_PATH_REACHES()
 
 
 class RuleRun:
-    """A module with a text, held against rules once, for what is left of a budget.
-
-    is_short: whether something was left for want of it.
-    """
+    """One check of a module with the remaining budget. is_short: whether the budget was insufficient."""
 
     def __init__(
         self,
@@ -46,9 +43,9 @@ class RuleRun:
         self._covered_callee_steps: set[tuple[str, int]] = set()
 
     def verdicts(self, first: tuple[str, str] | None = None) -> Iterator[Verdict]:
-        """What was found so far, whenever something came to it; the last one is the whole.
+        """Yields the verdict so far whenever a rule has added to it; the last one is complete.
 
-        first: the kernel to begin with, and the code of the rule to begin it with.
+        first: the kernel, and the code of the rule, to start with.
         """
         name, code = first or (None, None)
         rules = sorted(self._rules, key=lambda rule: rule.code != code)
@@ -70,9 +67,9 @@ class RuleRun:
         )
 
     def _run_kernel(self, judge: VerdictBuilder, function: Function, rules: Sequence[Rule]) -> Iterator[None]:
-        """Checks one kernel with the rules, and stops after each that reported something.
+        """Checks one kernel with the rules, and yields after each rule that reported something.
 
-        What its executions create is kept until it ends: collecting garbage before then frees nothing.
+        Garbage is not collected until the check ends, because the analysed objects live until then.
         """
         with pause_collection():
             yield from self._check_kernel(judge, function, rules)
@@ -88,7 +85,7 @@ class RuleRun:
             return
         try:
             yield from self._check_explored(judge, Explorer(program, left), rules)
-        finally:  # the caller may stop at any verdict
+        finally:  # the caller may stop after any verdict
             self.is_budget_exceeded = self.is_budget_exceeded or left.is_exhausted or left.steps <= 0
             self._budget.consume(given, left)
 
@@ -130,9 +127,9 @@ class RuleRun:
         rules: Sequence[Rule],
         checked: Mapping[str, set[ObligationKey]],
     ) -> None:
-        """Leaves open what the rules would have looked at, had no call of code that is not here kept them from it.
+        """Reports as undecided what the rules would check if the kernel did not call functions without a body.
 
-        checked: what each rule checked of the kernel as it is, by its code.
+        checked: the steps that each rule checked in the kernel, by its code.
         """
         explorer = kernel.explorer
         unseen = find_unmodelled_code(explorer)
@@ -152,7 +149,7 @@ def _has_code(function: Function) -> bool:
 
 
 def _covered_steps_of_callees(kernel: KernelFacts) -> set[tuple[str, int]]:
-    """Which steps of functions that a kernel calls were executed: the function's name, and the place in it."""
+    """The executed steps of functions that a kernel calls: the name of the function, and the index of the step."""
     covered = kernel.explorer.covered_steps()
     called = kernel.program.callees
     return {(name, step.index) for name, each in called.items() for step in each.steps if step in covered}

@@ -1,4 +1,4 @@
-"""What the rules about phases and barriers share: what their proofs rest on."""
+"""The evidence for findings about phases and barriers, which several rules share."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _BARRIER_LEVELS = ("cta", "warp", "cluster")
 def make_observations(
     kernel: KernelFacts, number: int, steps: Iterable[Step], broken: Mapping[Step, Finding]
 ) -> Iterator[Observation | OpenObligation]:
-    """What a rule has to say of one scenario, of the `steps` that it looked at.
+    """Yields the results of a rule for one scenario and the `steps` that it checked.
 
-    Where the kernel leaves its block's size open, every size that is tried must show it. A smaller block in which
-    threads deadlock shows nothing: it is not one that the kernel is meant for. Where all goes well in a block of some
-    other size, this one may not be; where all does in none, the largest is. Few rounds in which all goes well show
-    nothing, either. Where the block's size is given, a size of whole tiles that shows it is enough; for one that leaves
-    a remainder it is unknown whether the kernel is meant for it.
+    If the kernel leaves its block size open, the violation must occur at every size that is tried. A smaller block in
+    which threads deadlock proves nothing, because the kernel may not support it. If a block of another size is correct,
+    this one may be incorrect; if none is, the largest one is. A few correct iterations prove nothing either. If the
+    block size is known, one size of whole tiles suffices; for a size with a remainder it is unknown whether the kernel
+    supports it.
     """
     facts = kernel.scenarios[number]
     if broken and has_unknown_cluster_size(kernel.program):
@@ -60,25 +60,25 @@ def make_observations(
 
 
 def format_cta(facts: ScenarioFacts, rank: int) -> Message | str:
-    """Which CTA of a cluster is meant, in words."""
+    """The CTA of a cluster, in words."""
     return ptx3xx.IN_CTA_OF_CLUSTER(rank=rank) if facts.simulation.size > 1 else ""
 
 
 def find_initialization(facts: ScenarioFacts, place: MbarrierLocation | None) -> Step | None:
-    """Where the mbarrier at a place is made."""
+    """The initialisation of the mbarrier at a location."""
     events = () if place is None else facts.simulation.events_at(place)
     return next((event.step for event in events if isinstance(event.effect, MbarrierInit)), None)
 
 
 def _other_launches(kernel: KernelFacts) -> Iterator[ScenarioFacts]:
-    """The kernel in other blocks than the largest, where it says which one that is; else in others than were tried."""
+    """The scenarios of other block sizes than the largest, if the kernel declares it; otherwise than the tried ones."""
     limit = kernel.scenarios[0].scenario.launch
     yield from (facts for facts in kernel.scenarios if limit.is_limit and facts.scenario.launch != limit)
     yield from kernel.other_block_sizes
 
 
 def _may_succeed(kernel: KernelFacts, other: ScenarioFacts) -> bool:
-    """Whether all may go well in a block of another size: it does, or it is unknown and no thread's part is missing."""
+    """Returns whether a block of another size may be correct: it is, or it is unknown and no thread is missing."""
     if other.schedules:
         return not _has_failure(other)
     steps, others = (
@@ -88,7 +88,8 @@ def _may_succeed(kernel: KernelFacts, other: ScenarioFacts) -> bool:
 
 
 def _is_inconclusive(facts: ScenarioFacts) -> bool:
-    """Whether threads wait for others whose traces were cut short, or few rounds were executed: that shows nothing."""
+    """Returns whether threads wait for others whose traces are incomplete, or few iterations were executed: this is no
+    proof."""
     cut = any(actor.end_reason != "exit" for actor in facts.simulation.thread_classes)
     return facts.scenario.sample == SMALL_SIZE or (
         cut and any(schedule.blocked_threads for schedule in facts.schedules)
@@ -96,7 +97,7 @@ def _is_inconclusive(facts: ScenarioFacts) -> bool:
 
 
 def _has_failure(facts: ScenarioFacts) -> bool:
-    """Whether threads surely deadlock, or arrive too often, or count differently; or bytes do not come."""
+    """Returns whether threads certainly deadlock, arrive too often, or use different counts, or bytes are missing."""
     return any(
         schedule.excess_arrivals
         or schedule.count_mismatches
@@ -107,26 +108,28 @@ def _has_failure(facts: ScenarioFacts) -> bool:
 
 
 def is_certain(facts: ScenarioFacts) -> bool:
-    """Whether no trace of the CTA, or of its cluster, guesses, and its block has the size that the kernel requires."""
+    """Returns whether no trace of the CTA, or of its cluster, contains a guess, and the block size is the
+    required one."""
     return facts.scenario.launch.is_exact and all(
         actor.first_guess is None for actor in facts.simulation.thread_classes
     )
 
 
 def observation_certainty(facts: ScenarioFacts) -> tuple[bool, int]:
-    """(exact, threads) of an observation: one scenario is proof where the traces and the size of the block are certain.
+    """Returns (exact, threads) of an observation: one scenario is proof if the traces and the block size are certain.
 
-    Where the kernel leaves its block's size open, every size that is tried must show it. Guesses prove nothing.
+    If the kernel leaves its block size open, the violation must occur at every size that is tried. Guesses prove
+    nothing.
     """
     guessed = any(actor.first_guess is not None for actor in facts.simulation.thread_classes)
     return is_certain(facts), 2 if guessed else 1
 
 
 def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> BlockedThread | None:
-    """What the others wait for, where all threads wait; None where a thread's trace was cut short before it waits, or
-    gives up waiting, and where something else was wrong before.
+    """Returns what the other threads wait for if all threads wait; None if the trace of a thread is incomplete before
+    its wait, or a thread stops waiting, or an earlier violation exists.
 
-    That is the phase which came nearest to its end and stopped first; a barrier only where no phase is waited for.
+    It is the phase that came nearest to its end and stopped first; a barrier only if no thread waits for a phase.
     """
     if schedule.excess_arrivals or schedule.count_mismatches:
         return None
@@ -150,6 +153,6 @@ def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> 
 
 
 def _barrier_level(stuck: BlockedThread) -> int:
-    """How many threads a barrier is for: those of the cluster may wait since those of a CTA do."""
+    """The number of threads of a barrier: those of the cluster may wait because those of a CTA do."""
     effect = stuck.event.effect
     return _BARRIER_LEVELS.index(effect.level) if isinstance(effect, Barrier) else len(_BARRIER_LEVELS)

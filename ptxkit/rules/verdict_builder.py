@@ -1,7 +1,8 @@
-"""Turns what rules observed into a verdict.
+"""Builds a verdict from the observations of rules.
 
-An error needs proof: a pair of places is reported when the paths that break the rule need no guess about data (there is
-an input that takes them), or when several scenarios saw the pair and every one breaks it. Otherwise it is undecided.
+An error requires proof: a pair of steps is reported if the paths that violate the rule need no guess about data (an
+input exists that takes them), or if several scenarios contain the pair and every one violates the rule. Otherwise it is
+undecided.
 """
 
 from __future__ import annotations
@@ -25,10 +26,8 @@ from ptxkit.syntax import statement_spans
 
 @dataclass(slots=True)
 class _ScenarioObservations:
-    """What was seen of a pair in one scenario, of however many observations.
-
-    first: the first finding. sure: the first that no two guesses take part in. is_exact: whether one needs no guess.
-    """
+    """The observations of a pair in one scenario. first: the first finding. sure: the first finding without two
+    guesses. is_exact: whether one observation needs no guess."""
 
     first: Finding | None = None
     certain: Finding | None = None
@@ -44,22 +43,22 @@ class _ScenarioObservations:
 
 
 CodeSpan: TypeAlias = tuple[str, Span]
-"""A code, and the statement that it is about."""
+"""A code, and the statement that it refers to."""
 ObligationKey: TypeAlias = tuple[Step, Step | None]
 """The pair of steps, or the one step, that a rule checks."""
 
 
 class VerdictBuilder:
-    """Collects diagnostics for one module."""
+    """Collects the diagnostics of one module."""
 
     def __init__(self, source: SourceFile) -> None:
         self._source = source
         self.diagnostics: list[Diagnostic] = []
         self.undecided: list[Undecided] = []
         self.diagnostic_by_span: dict[CodeSpan, Diagnostic] = {}
-        """The errors and warnings by all that they are about, also where one report is of several findings."""
+        """The errors and warnings by all their locations, also if one diagnostic reports several findings."""
         self.satisfied_in_some_scenario: set[CodeSpan] = set()
-        """What is right in one scenario at least of those that it was looked at in."""
+        """The pairs that are correct in at least one of the scenarios in which they were checked."""
 
     def add_observations(
         self,
@@ -68,9 +67,9 @@ class VerdictBuilder:
         scenario_facts: Sequence[ScenarioFacts] = (),
         budget: AnalysisBudget | None = None,
     ) -> set[ObligationKey]:
-        """Judges all that one rule observed in one kernel, as much of it as is in a budget, and returns what it asked.
+        """Adds the observations of one rule in one kernel, within a budget, and returns what the rule checked.
 
-        scenario_facts: of the scenarios that it looked at.
+        scenario_facts: the scenarios that it checked.
         """
         budget = budget or AnalysisBudget()
         pairs: dict[tuple[Step, Step | None], dict[int, _ScenarioObservations]] = defaultdict(
@@ -108,7 +107,7 @@ class VerdictBuilder:
         reason: Message,
         budget: AnalysisBudget,
     ) -> None:
-        """Leaves open what a rule checks only in a kernel that is supposed, as much of it as is in a budget."""
+        """Adds as undecided what a rule checks only in an assumed kernel, within a budget."""
         asked = _obligation_keys(supposed, budget)
         places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
         self.mark_undecided(rule.code, sorted(places, key=lambda step: step.start), reason)
@@ -121,7 +120,8 @@ class VerdictBuilder:
         missing: str = "",
         scenarios: Sequence[ScenarioFacts] = (),
     ) -> None:
-        """Leaves open what a code checks at some steps. missing: what of the launch decides it (`Undecided`)."""
+        """Adds as undecided what a code checks at the given steps. missing: the part of the launch that decides it
+        (`Undecided`)."""
         kernel = scenarios[0].program.function.name if missing and scenarios else ""
         missing = _example_launch(missing, scenarios[0].scenario.launch) if kernel else ""
         self.undecided.extend(
@@ -153,7 +153,7 @@ class VerdictBuilder:
             findings.setdefault(finding.primary, finding)
 
     def _build_diagnostic(self, rule: Rule, finding: Finding, *same: Finding) -> Diagnostic:
-        """One report of a finding and of those that the same fix settles."""
+        """One diagnostic for a finding and for others that the same fix settles."""
         places = [finding.primary, *(step for step, _ in finding.labels)]
         lines = [self._source.position(self.span_of(step).start)[0] for step in places]
         return Diagnostic(
@@ -173,7 +173,8 @@ class VerdictBuilder:
         )
 
     def _build_fixes(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
-        """The fixes, those of all findings of one cause first: together they settle what is reported together."""
+        """The fixes; those for all findings of one cause come first, because they settle everything that is reported
+        together."""
         alone = [Fix(fix.message, self._text_edits(fix.edits), fix.safe) for fix in finding.fixes]
         together = []
         for number, fix in enumerate(finding.fixes):
@@ -199,7 +200,7 @@ class VerdictBuilder:
         return tuple(edits)
 
     def _indentation_at(self, start: int) -> str:
-        """The blanks before a statement that begins its line; none before one that does not."""
+        """The indentation of a statement that begins its line; empty for any other one."""
         begin = self._source.text.rfind("\n", 0, start) + 1
         before = self._source.text[begin:start]
         return before if not before.strip() else ""
@@ -208,12 +209,12 @@ class VerdictBuilder:
         return other_lines_text([self._source.position(self.span_of(finding.primary).start)[0] for finding in same])
 
     def span_of(self, step: Step) -> Span:
-        """The place of a whole statement."""
+        """The location of a whole statement."""
         return statement_spans(self._source, step.start).statement
 
 
 def _example_launch(what: str, launch: LaunchConfig) -> str:
-    """A launch that the kernel allows: `block=256`, or as many threads as it has at most; `cluster=2`."""
+    """A launch that the kernel allows: `block=256`, or its maximum number of threads; `cluster=2`."""
     if what == "cluster":
         return "cluster=2"
     return f"block={'x'.join(map(str, launch.block)).removesuffix('x1').removesuffix('x1') if launch.is_limit else 256}"
@@ -233,7 +234,7 @@ def _obligation_keys(
 
 
 def _group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """The findings in the order of the text, those of one cause together."""
+    """The findings in the order of the text; those of one cause are adjacent."""
     groups: dict[Hashable, list[Finding]] = {}
     for finding in sorted(findings, key=lambda found: found.primary.start):
         alone = ("alone", finding.primary)

@@ -28,4 +28,4 @@ def nearest_hint(word: str, known: Iterable[str]) -> str:
 
     words = sorted(known)
     near = get_close_matches(word, words, n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(f'`{each}`' for each in words)}"
+    return f"; did you mean `{near[0]}`?" if near else f"; valid ones are {', '.join(f'`{each}`' for each in words)}"

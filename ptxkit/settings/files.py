@@ -96,11 +96,11 @@ def _parse_level(path: str, data: bytes) -> ConfigLayer | None:
         text = data.decode("utf-8")
         document = parse_toml(text)
     except UnicodeDecodeError as error:
-        raise SettingsError("is no text in UTF-8", path) from error
+        raise SettingsError("is not UTF-8 text", path) from error
     except ValueError as error:
         if os.path.basename(path) == SHARED_FILE and TABLE not in text:
             return None
-        raise SettingsError(f"is no TOML: {error}", path) from error
+        raise SettingsError(f"is not TOML: {error}", path) from error
     shared = os.path.basename(path) == SHARED_FILE
     prefix = ("tool", TABLE) if shared else ()
     table = _lookup(document, prefix)

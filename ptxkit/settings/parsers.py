@@ -44,7 +44,7 @@ def parse_ignored_prefix(text: str) -> str:
     """The same of what is to be ignored."""
     prefix = parse_code_prefix(text)
     if prefix in ALWAYS_ENABLED:
-        raise ValueError(f"{prefix} cannot be ignored: such a file is not checked, and would pass for a clean one")
+        raise ValueError(f"{prefix} cannot be ignored: such a file is not checked, and would appear to be clean")
     return prefix
 
 
@@ -53,14 +53,14 @@ def parse_severity(text: str) -> Severity:
     try:
         return Severity(text.lower())
     except ValueError:
-        raise ValueError(f"`{text}` is no severity{nearest_hint(text, Severity)}") from None
+        raise ValueError(f"`{text}` is not a severity{nearest_hint(text, Severity)}") from None
 
 
 def parse_code_severity(text: str) -> tuple[str, Severity]:
     """`PTX706=note`."""
     code, equals, level = text.partition("=")
     if not equals:
-        raise ValueError(f"`{text}` is no CODE=LEVEL: write {ptx7xx.TENSOR_WAIT}=note")
+        raise ValueError(f"`{text}` is not of the form CODE=LEVEL: write {ptx7xx.TENSOR_WAIT}=note")
     prefix = parse_code_prefix(code.strip())
     if prefix in ALWAYS_ENABLED:
         raise ValueError(f"{prefix} is always an error: such a file is not checked")
@@ -93,14 +93,14 @@ def parse_launch(text: str) -> KernelLaunch:
     """`k:block=128,cluster=2`; without `k:` for every kernel that does not say so itself."""
     kernel, colon, parts = text.rpartition(":")
     if colon and not kernel:
-        raise ValueError(f"`{text}` names no kernel before the colon: write k:block=128")
+        raise ValueError(f"`{text}` has no kernel before the colon: write k:block=128")
     given: dict[str, tuple[int, int, int]] = {}
     for part in parts.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
         if not equals:
-            raise ValueError(f"`{part}` is no part of a launch: write block=128 or cluster=2")
+            raise ValueError(f"`{part}` is not a part of a launch: write block=128 or cluster=2")
         if key not in ("block", "cluster"):
-            raise ValueError(f"a launch has no `{key}`{nearest_hint(key, ('block', 'cluster'))}")
+            raise ValueError(f"a launch has no key `{key}`{nearest_hint(key, ('block', 'cluster'))}")
         if key in given:
             raise ValueError(f"`{text}` gives {key} twice")
         given[key] = _parse_shape(value, key)
@@ -110,7 +110,7 @@ def parse_launch(text: str) -> KernelLaunch:
 def _parse_shape(text: str, key: str) -> tuple[int, int, int]:
     words = text.split("x")
     if not 1 <= len(words) <= 3 or not all(word.isdecimal() and len(word) < 6 and int(word) for word in words):
-        raise ValueError(f"`{text}` is no shape: write {key}=128 or {key}=16x8")
+        raise ValueError(f"`{text}` is not a shape: write {key}=128 or {key}=16x8")
     x, y, z = (*map(int, words), 1, 1)[:3]
     most = MAX_CTA_THREADS if key == "block" else MAX_CTAS
     if x * y * z > most:

@@ -39,13 +39,13 @@ def parse_level(given: Mapping[str, object], origin: str, folder: str) -> Config
 
 def _parse_text(value: object, key: str) -> str:
     if not isinstance(value, str) or not value:
-        raise KeyValueError(f"`{key}` is {_type_words(value)} and must be a text, like {_EXAMPLES[key]}", key)
+        raise KeyValueError(f"`{key}` is {_type_words(value)}, but must be a string, like {_EXAMPLES[key]}", key)
     return value
 
 
 def _parse_flag(value: object, key: str) -> bool:
     if not isinstance(value, bool):
-        raise KeyValueError(f"`{key}` is {_type_words(value)} and must be true or false", key)
+        raise KeyValueError(f"`{key}` is {_type_words(value)}, but must be true or false", key)
     return value
 
 
@@ -55,7 +55,7 @@ def _list_of(read: Callable[[str], _Value]) -> Callable[[object, str], tuple[_Va
     def reader(value: object, key: str) -> tuple[_Value, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise KeyValueError(
-                f"`{key}` is {_type_words(value)} and must be a list of texts, like {_EXAMPLES[key]}", key
+                f"`{key}` is {_type_words(value)}, but must be a list of strings, like {_EXAMPLES[key]}", key
             )
         return tuple(_parse_item(read, item, key) for item in value)
 
@@ -69,7 +69,7 @@ def _single_of(read: Callable[[str], _Value]) -> Callable[[object, str], _Value]
 def _parse_policy(text: str) -> Policy:
     found = next((each for each in POLICIES if each == text), None)
     if found is None:
-        raise ValueError(f"`{text}` is no policy{nearest_hint(text, POLICIES)}")
+        raise ValueError(f"`{text}` is not a policy{nearest_hint(text, POLICIES)}")
     return found
 
 
@@ -78,7 +78,7 @@ def _table_of(
 ) -> Callable[[object, str], tuple[tuple[str, _Value], ...]]:
     def reader(value: object, key: str) -> tuple[tuple[str, _Value], ...]:
         if not isinstance(value, dict):
-            raise KeyValueError(f"`{key}` is {_type_words(value)} and must be a table, like {_EXAMPLES[key]}", key)
+            raise KeyValueError(f"`{key}` is {_type_words(value)}, but must be a table, like {_EXAMPLES[key]}", key)
         found = []
         for inner, item in value.items():
             try:
@@ -105,7 +105,7 @@ def _type_words(value: object) -> str:
     return _KINDS.get(type(value), "something else")
 
 
-_KINDS = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
+_KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
 _EXAMPLES = {
     "select": f'["PTX4", "{ptx5xx.MBARRIER_USE_BEFORE_INIT}"]',
     "extend-select": '["PTX9"]',

@@ -150,7 +150,7 @@ def _parse_shape(text: str, extents: str) -> tuple[int, ...]:
     try:
         return tuple(int(each) for each in extents.split(","))
     except ValueError:
-        raise ArgumentSpecError(f"{text!r}: [{extents}] is no shape: write f32[64] or f32[48,64]") from None
+        raise ArgumentSpecError(f"{text!r}: [{extents}] is not a shape: write f32[64] or f32[48,64]") from None
 
 
 def _parse_map_fields(

@@ -63,7 +63,7 @@ def test_a_process_answers_as_the_linter_does(process: SupervisedChecker) -> Non
 @pytest.mark.parametrize(
     ("harm", "expected"),
     [
-        (planted.HANGS, "the check of this file took longer than 0.5 seconds, and was ended"),
+        (planted.HANGS, "the check of this file took longer than 0.5 seconds, and was terminated"),
         (planted.DIES, "the process that checked this file ended with signal SIGSEGV"),
         (planted.EXITS, "the process that checked this file ended with status 3"),
         (planted.FILLS, "the check of this file ran out of memory"),
@@ -138,7 +138,7 @@ def test_an_endless_check_in_this_process_is_given_up(monkeypatch: pytest.Monkey
     InProcessRunner(100).run_job(asked(CLEAN))  # loads what a first check takes its time for
     alone = InProcessRunner(0.2)
     result = alone.run_job(asked(CLEAN + planted.HANGS)).result
-    assert message(result) == "the check of this file took longer than 0.2 seconds, and was ended"
+    assert message(result) == "the check of this file took longer than 0.2 seconds, and was terminated"
     assert alone.run_job(asked(CLEAN)).result.status is Status.CLEAN
 
 

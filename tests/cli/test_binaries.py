@@ -81,7 +81,7 @@ def test_damage_is_told_and_the_rest_is_checked(files: Path, ptxkit: Run) -> Non
     result = ptxkit("lint", "cut.fatbin")
     assert result.exit_code == 2
     assert "checked 1 file: 0 errors, 0 warnings, 0 undecided, 1 not checked" in result.stdout
-    assert "for sm_90 is cut off" in result.stdout
+    assert "for sm_90 is truncated" in result.stdout
 
 
 def test_settings_of_a_library_are_those_of_its_folder(files: Path, ptxkit: Run) -> None:
@@ -129,7 +129,7 @@ def test_extract_writes_over_nothing_unless_it_is_told(files: Path, ptxkit: Run)
     (files / "libfoo.1.sm_80.ptx").write_text("mine")
     result = ptxkit("extract", "libfoo.so")
     assert (result.exit_code, (files / "libfoo.1.sm_80.ptx").read_text()) == (2, "mine")
-    assert "is there already; --force writes over it" in result.stderr
+    assert "already exists; --force overwrites it" in result.stderr
     result = ptxkit("extract", "-o", "libfoo.so", "libfoo.so")
     assert (result.exit_code, "libfoo.so/libfoo.1.sm_80.ptx: cannot be written: --output" in result.stderr) == (2, True)
     assert ptxkit("extract", "--force", "libfoo.so").exit_code == 0
@@ -147,7 +147,7 @@ def test_extract_lists_chooses_and_prints(files: Path, ptxkit: Run) -> None:
     assert (several.returncode, several.stdout) == (2, b"")
     assert b"there are several: choose one by --target" in several.stderr
     missing = ptxkit("extract", "--target", "sm_70", "libfoo.so")
-    assert (missing.exit_code, missing.stderr) == (2, "there is no PTX for sm_70 inside of libfoo.so\n")
+    assert (missing.exit_code, missing.stderr) == (2, "there is no PTX for sm_70 in libfoo.so\n")
     assert [path.name for path in files.iterdir() if path.suffix == ".ptx"] == []
 
 
@@ -231,12 +231,12 @@ def test_one_text_of_a_library_is_named_as_reports_name_it(files: Path, ptxkit: 
 
 def test_standard_input_that_is_ptx_is_not_extracted_and_of_several_texts_none_can_be_named(files: Path) -> None:
     plain = shell("extract", "-", cwd=files, stdin=CLEAN.encode())
-    assert (plain.returncode, plain.stderr.decode()) == (2, "there is no PTX inside of -\n")
+    assert (plain.returncode, plain.stderr.decode()) == (2, "there is no PTX in -\n")
     assert [path.name for path in files.iterdir() if "stdin" in path.name] == []
     library = (files / "libfoo.so").read_bytes()
     several = shell("view", "-", "-o", "-", cwd=files, stdin=library)
     assert several.returncode == 2
-    assert b"<stdin>: PTX100 error: holds 2 texts, and one is needed" in several.stderr
+    assert b"<stdin>: PTX100 error: holds 2 texts, but one is required" in several.stderr
     assert b"ptxkit extract --target SM -o - -" in several.stderr
     chosen = shell("extract", "--target", "sm_80", "-o", "-", "-", cwd=files, stdin=library)
     assert (chosen.returncode, chosen.stdout.decode()) == (0, CLEAN)
@@ -245,4 +245,4 @@ def test_standard_input_that_is_ptx_is_not_extracted_and_of_several_texts_none_c
 def test_of_several_texts_a_run_asks_for_one(files: Path, ptxkit: Run) -> None:
     result = ptxkit("run", "libfoo.so")
     assert result.exit_code == 2
-    assert "holds 2 texts, and one is needed: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90a.ptx" in result.output
+    assert "holds 2 texts, but one is required: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90a.ptx" in result.output

@@ -106,7 +106,7 @@ def test_extract_writes_through_no_link_out_of_its_folder(home: Path, ptxkit: Ru
     out = theirs / "lib.1.sm_90.ptx"
     out.symlink_to("../home/.bashrc")
     for options, said in (
-        ((), "is there already"),
+        ((), "already exists"),
         (("--force",), "cannot be written: it is a link that leads out of its folder"),
     ):
         result = ptxkit("extract", *options, "-o", theirs, theirs / "lib.fatbin")

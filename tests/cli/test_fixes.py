@@ -44,7 +44,7 @@ def test_diff_prints_what_would_change_and_writes_nothing(files: Path, ptxkit: R
     result = ptxkit("lint", "--diff", ".")
     assert result.exit_code == 1
     assert [line for line in result.stdout.splitlines() if line.startswith(("---", "+++"))] == [
-        "--- ./safe.ptx (as it is)",
+        "--- ./safe.ptx (unchanged)",
         "+++ ./safe.ptx (fixed)",
     ]
     assert "\n+\tfence.proxy.async.shared::cta;\n" in result.stdout.replace("+    ", "+\t")

@@ -154,7 +154,7 @@ def test_harmful_texts_among_others_fail_and_the_status_is_2(
     failed = [each for each in document["files"] if each["status"] == "failed"]
     assert {each["path"]: each["diagnostics"][0]["message"] for each in failed} == {
         "c1.ptx": "the process that checked this file ended with signal SIGSEGV",
-        "c3.ptx": "the check of this file took longer than 0.5 seconds, and was ended",
+        "c3.ptx": "the check of this file took longer than 0.5 seconds, and was terminated",
         "w.whl!w/9.ptx": "the process that checked this file ended with status 3",
     }
     assert document["summary"]["clean"] == 7
@@ -266,7 +266,7 @@ def test_a_run_that_is_short_shows_no_bar(files: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "says"), [("nan", "'nan' is no time"), ("inf", "inf is not in the range"), ("0", "0.0 is not in")]
+    ("seconds", "says"), [("nan", "'nan' is not a time"), ("inf", "inf is not in the range"), ("0", "0.0 is not in")]
 )
 def test_a_time_limit_that_no_clock_comes_to_is_a_mistake_in_the_command(
     files: Path, ptxkit: Run, seconds: str, says: str

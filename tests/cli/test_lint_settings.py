@@ -75,13 +75,13 @@ def test_another_target_and_version_can_be_asked_about(files: Path, ptxkit: Run)
     [
         (["--select", "PTX41"], "there is no code `PTX41`; did you mean `PTX401`?"),
         (["--ignore", "PTX101"], "PTX101 cannot be ignored"),
-        (["--severity", "PTX401"], "is no CODE=LEVEL"),
+        (["--severity", "PTX401"], "is not of the form CODE=LEVEL"),
         (["--target", "sm_91"], "there is no target `sm_91`"),
         (["--version", "8.9"], "there is no PTX version `8.9`"),
-        (["--launch", "k:blok=3"], "a launch has no `blok`; did you mean `block`?"),
+        (["--launch", "k:blok=3"], "a launch has no key `blok`; did you mean `block`?"),
         (["--config", "a.toml", "--isolated"], "exclude each other"),
         (["--write-baseline", "--add-ignores"], "exclude each other"),
-        (["--reason", "x"], "--reason is for the comments of --add-ignores"),
+        (["--reason", "x"], "--reason requires --add-ignores"),
         (["--write-baseline"], "--write-baseline needs --baseline FILE"),
         (["--baseline", "nowhere.json"], "nowhere.json: cannot be read"),
         (["--config", "nowhere.toml"], "nowhere.toml: cannot be read"),
@@ -198,7 +198,7 @@ def test_ignores_are_added_where_they_hide_the_finding(files: Path, ptxkit: Run,
     path.write_text(WRONG.replace("\tst.global.u32 \t[%rd2], %missing;", line))
     assert ptxkit("lint", "--ignore", "PTX191", "wrong.ptx").exit_code == 1
     added = ptxkit("lint", "--ignore", "PTX191", "--add-ignores", "--reason", "not  yet", "wrong.ptx")
-    assert (added.exit_code, added.stdout) == (0, "wrong.ptx: 1 finding hidden\n")
+    assert (added.exit_code, added.stdout) == (0, "wrong.ptx: 1 finding suppressed\n")
     assert after in path.read_text()
     assert ptxkit("lint", "--ignore", "PTX191", "wrong.ptx").exit_code == 0
 
@@ -320,5 +320,5 @@ def test_a_baseline_that_would_not_be_read_is_not_written(
 ) -> None:
     monkeypatch.setattr("ptxkit.limits.MAX_SETTINGS_BYTES", 50)
     result = ptxkit("lint", "--write-baseline", "--baseline", "known.json", "wrong.ptx")
-    assert (result.exit_code, "50 are read at most" in result.stderr) == (2, True)
+    assert (result.exit_code, "the limit is 50" in result.stderr) == (2, True)
     assert not (files / "known.json").exists()

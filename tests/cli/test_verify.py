@@ -100,13 +100,13 @@ def test_a_run_that_goes_wrong_exits_with_1(file: Path, ptxkit: Run) -> None:
     ("options", "says"),
     [
         (("--entry", "scala"), "there is no kernel 'scala'"),
-        (("--block", "0"), "is no shape"),
-        (("--arg", "n=three"), "no number"),
+        (("--block", "0"), "is not a shape"),
+        (("--arg", "n=three"), "is not a number"),
         (("--arg", "n=3", "--arg", "n=4"), "--arg n is given twice: 3 and 4"),
         (("--arg", "source=u8[99999999999]"), "would have 99,999,999,999 bytes"),
         (("--seed", "-1"), "-1 is not in the range x>=0"),
         (("--seconds", "0"), "0.0 is not in the range 0<x"),
-        (("--seconds", "nan"), "'nan' is no time"),
+        (("--seconds", "nan"), "'nan' is not a time"),
         (("--arg", "source=7.5", "--arg", "target=u32[8]", "--arg", "n=8", "--block", "32"), "source"),
     ],
 )
@@ -121,13 +121,13 @@ def test_a_mistake_in_the_command_exits_with_2_and_says_what(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--block", "32"), "wants an argument for source, target, n"),
+        (("--block", "32"), "requires an argument for source, target, n"),
         ((*GIVEN, "--arg", "m=1"), "has no parameter 'm'"),
         ((*GIVEN, "--out", "result"), "there is no such parameter"),
         ((*GIVEN, "--out", "#3"), "there is no such parameter; there are: source, target, n"),
-        ((*GIVEN, "--out", "n"), "--out n: the argument is no array"),
+        ((*GIVEN, "--out", "n"), "--out n: the argument is not an array"),
         ((*GIVEN, "--out", "target=none/t.npy"), "--out none/t.npy cannot be written: No such file or directory"),
-        (GIVEN[2:], "scale has no .reqntid: say how many threads a CTA has, --block 128"),
+        (GIVEN[2:], "scale has no .reqntid: give the number of threads of a CTA, such as --block 128"),
     ],
 )
 def test_a_run_wants_all_of_its_launch(file: Path, ptxkit: Run, options: tuple[str, ...], says: str) -> None:

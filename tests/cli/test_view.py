@@ -109,7 +109,7 @@ def test_of_a_library_one_text_is_named(ptxkit: Run, tmp_path: Path, monkeypatch
     Path("libfoo.so").write_bytes(elf([(".nv_fatbin", texts)]))
     refused = ptxkit("view", "libfoo.so", "-o", "out.html")
     assert refused.exit_code == 2
-    assert "holds 2 texts, and one is needed: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90.ptx" in refused.stderr
+    assert "holds 2 texts, but one is required: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90.ptx" in refused.stderr
     assert ptxkit("view", "libfoo.so!3.sm_90.ptx", "-o", "out.html").exit_code == 2
     assert not Path("out.html").exists()
     assert ptxkit("view", "libfoo.so!2.sm_90.ptx", "-o", "out.html").exit_code == 0

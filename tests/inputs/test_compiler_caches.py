@@ -33,6 +33,6 @@ def test_the_environment_moves_them() -> None:
 
 
 def test_an_unknown_cache_names_the_known() -> None:
-    with pytest.raises(ValueError, match="there are triton, inductor, cute-dsl"):
+    with pytest.raises(ValueError, match="the known caches are triton, inductor, cute-dsl"):
         cache_folders("numba", {})
     assert all(cache_folders(cache, {}) for cache in CACHES)

@@ -160,26 +160,26 @@ def test_kinds_are_told_by_the_first_bytes() -> None:
         (fatbin(entry(TEXT), version=3), "of an unknown version (3)"),
         (fatbin(entry(TEXT), header=5), "of an unknown version (1)"),
         (fatbin(entry(TEXT), size=1 << 60), "states its end at byte 1,152,921,504,606,846,992"),
-        (fatbin(entry(TEXT, header=8)), "an entry at byte 16 says that its header has 8 bytes"),
-        (fatbin(entry(TEXT, header=1 << 31)), "says that its header has 2,147,483,648 bytes"),
-        (fatbin(entry(TEXT, payload=1 << 62)), "for sm_80 is cut off: it says that it has"),
+        (fatbin(entry(TEXT, header=8)), "an entry at byte 16 states a header of 8 bytes"),
+        (fatbin(entry(TEXT, header=1 << 31)), "states a header of 2,147,483,648 bytes"),
+        (fatbin(entry(TEXT, payload=1 << 62)), "for sm_80 is truncated: it states a payload of"),
         (fatbin(entry(TEXT), b"\1" * 30), "that ends in its header"),
-        (fatbin(entry(TEXT, compressed=7)), "compressed in a way that ptxkit does not know (flags 0x11)"),
-        (fatbin(entry(TEXT, flags=LZ4, compressed=1 << 20)), "is more than the"),
-        (fatbin(entry(TEXT, flags=LZ4, size=5)), "its LZ4 data are wrong"),
+        (fatbin(entry(TEXT, compressed=7)), "compressed by an unknown algorithm (flags 0x11)"),
+        (fatbin(entry(TEXT, flags=LZ4, compressed=1 << 20)), "is more than its payload"),
+        (fatbin(entry(TEXT, flags=LZ4, size=5)), "its LZ4 data is invalid"),
         (fatbin(entry(TEXT, flags=LZ4, size=len(TEXT) + 1)), "it unpacks to 2"),
         (fatbin(entry(TEXT, flags=LZ4, size=100 << 20)), "cannot unpack to 104,857,600"),
         (fatbin(entry(TEXT, flags=LZ4, size=1 << 60)), "134,217,728 are read at most"),
-        (fatbin(entry(TEXT, flags=ZSTD, size=5)), "it unpacks to more than 5 bytes, and 5 were promised"),
-        (fatbin(entry(TEXT, flags=ZSTD, size=9999)), "and 9,999 were promised"),
-        (fatbin(entry(TEXT, flags=ZSTD, compressed=3)), "it unpacks to 0 bytes, and 232 were promised"),
-        (fatbin(entry(TEXT, flags=ZSTD)).replace(b"\x28\xb5\x2f\xfd", b"abcd"), "its zstd data are wrong"),
+        (fatbin(entry(TEXT, flags=ZSTD, size=5)), "it unpacks to more than 5 bytes, and 5 are expected"),
+        (fatbin(entry(TEXT, flags=ZSTD, size=9999)), "and 9,999 are expected"),
+        (fatbin(entry(TEXT, flags=ZSTD, compressed=3)), "it unpacks to 0 bytes, and 232 are expected"),
+        (fatbin(entry(TEXT, flags=ZSTD)).replace(b"\x28\xb5\x2f\xfd", b"abcd"), "its zstd data is invalid"),
         (elf([(".nv_fatbin", TWO)])[:40], "an ELF file of 40 bytes, which is less than its header has"),
         (elf([(".nv_fatbin", TWO)])[:-1], "whose 3 sections leave it"),
         (b"\x7fELF\x02\x02" + bytes(80), "an ELF file of an unknown width or byte order"),
-        (ar(("a.o", elf([(".nv_fatbin", TWO)])))[:-9], "and leaves the archive"),
+        (ar(("a.o", elf([(".nv_fatbin", TWO)])))[:-9], "which exceeds the archive"),
         (ar(("a.o", TWO)) + b"garbage at the end that is longer than a header of a member, is it not?", "no member"),
-        (ar(("a.o", TWO)) + b"rest", "4 bytes at the end of the archive are no member"),
+        (ar(("a.o", TWO)) + b"rest", "4 bytes at the end of the archive are not a member"),
         (zipped({"a.ptx": TEXT})[:-30], "a zip archive that cannot be read"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -208,7 +208,7 @@ def test_a_frame_of_zstd_is_not_unpacked_beyond_what_is_promised() -> None:
     bomb = fatbin(entry(bytes(64 << 20), flags=ZSTD, size=1000))
     begun = time.process_time()
     assert problems(bomb) == [
-        "the PTX for sm_80 at byte 16: it unpacks to more than 1,000 bytes, and 1,000 were promised"
+        "the PTX for sm_80 at byte 16: it unpacks to more than 1,000 bytes, and 1,000 are expected"
     ]
     assert time.process_time() - begun < 5
 

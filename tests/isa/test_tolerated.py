@@ -119,292 +119,292 @@ F16_MMA = (
 )
 
 TAKEN = [
-    ("the modifier means nothing", "not.b32.b2 %b32_1, %b32_2;", "add.u32.b2 %u32_1, %u32_2, %u32_3;"),
-    ("the modifier means nothing", "abs.f32.texref %f32_1, %f32_2;", "mov.f32.texref %f32_1, %f32_2;"),
-    ("the modifier means nothing", "not.b32.rank.finite %b32_1, %b32_2;", "not.b32.rank.box_dim %b32_1, %b32_2;"),
-    ("the modifier means nothing", "bar.arrive.any 0, 32;", "bar.arrive.any.any 0, 32;"),
+    ("the modifier has no effect", "not.b32.b2 %b32_1, %b32_2;", "add.u32.b2 %u32_1, %u32_2, %u32_3;"),
+    ("the modifier has no effect", "abs.f32.texref %f32_1, %f32_2;", "mov.f32.texref %f32_1, %f32_2;"),
+    ("the modifier has no effect", "not.b32.rank.finite %b32_1, %b32_2;", "not.b32.rank.box_dim %b32_1, %b32_2;"),
+    ("the modifier has no effect", "bar.arrive.any 0, 32;", "bar.arrive.any.any 0, 32;"),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "cp.reduce.async.bulk.relaxed.gpu.pred.global.shared::cta.bulk_group.add.u32 [%b64_1], [%b64_2], %u32_1;",
         "cp.reduce.async.bulk.relaxed.gpu.b2.global.shared::cta.bulk_group.add.u32 [%b64_1], [%b64_2], %u32_1;",
     ),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "tcgen05.commit.cta_group::1.mbarrier::arrive::one.sync_restrict::shared::cta.b64 [%b64_1];",
         "tcgen05.commit.cta_group::1.mbarrier::arrive::one.sync_restrict::shared::read::mma::a"
         ".sync_restrict::shared::cta.b64 [%b64_1];",
     ),
     (
-        "the answer is in a register of 128 bits",
+        "the response must be in a register of 128 bits",
         "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %b32_1, {3, 3};",
         "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %b32_1, {3, 3, 3};",
     ),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "stmatrix.sync.aligned.m8n8.x1.row.col.shared.b16 [shared_], {%b32_1};",
         "stmatrix.sync.aligned.m8n8.x1.row.col.row.shared.b16 [shared_], {%b32_1};",
     ),
-    ("the modifier means nothing", "fence.acq_rel.gpu.async;", "fence.acq_rel.gpu.global;"),
+    ("the modifier has no effect", "fence.acq_rel.gpu.async;", "fence.acq_rel.gpu.global;"),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.tf32.f32 "
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
         "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32.tf32.f16 "
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
     ),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "mma.sync.aligned.m16n8k8.row.col.f16.bf16.bf16.f16.bf16.f16.f16 {%b32_1, %b32_2}, {%b32_1, %b32_2}, {%b32_3}, "
         "{%b32_1, %b32_2};",
         "mma.sync.aligned.m16n8k8.row.col.f16.tf32.f16.f16.f16 {%b32_1, %b32_2}, {%b32_1, %b32_2}, {%b32_3}, "
         "{%b32_1, %b32_2};",
     ),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.bf16x2.f32 "
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16x2.e4m3.e5m2.f32 "
         "{%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, {%b32_3}, {%f32_1, %f32_2, %f32_3, %f32_4};",
     ),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group.mbarrier::report::disabled "
         "[%b64_1, {%s32_1}], [%b64_2];",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group.mbarrier::report::fabric [%b64_1, {%s32_1}], [%b64_2];",
     ),
     (
-        "for something else",
+        "for another operand",
         "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address "
         "[%b64_1], [%b64_2, %b16_1, {%s32_1}], [%b64_3];",
         "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address "
         "[%b64_1], [%b64_2, %b32_1, {%s32_1}], [%b64_3];",
     ),
     (
-        "for something else",
+        "for another operand",
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.override::global_address "
         "[%b64_1], [%b64_2, %b16_1, {%s32_1}], [%b64_3];",
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.override::global_address "
         "[%b64_1], [texture_, %b16_1, {%s32_1}], [%b64_3];",
     ),
     (
-        "the answer is in a register of 128 bits",
+        "the response must be in a register of 128 bits",
         "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%b32_0, %b32_1, %b32_2, %b32_3}, "
         "{%b128_0, %b128_1, %b128_2, %b128_3};",
         "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%b32_0, %b32_1, %b32_2, %b32_3}, "
         "{%b128_0, %b128_1};",
     ),
-    ("the modifier means nothing", "bar.sync.all 1;", "bar.arrive.all 1, 64;"),
-    ("the modifier means nothing", "bar.arrive.any 1, 64;", "bar.cta.arrive.any 1, 64;"),
+    ("the modifier has no effect", "bar.sync.all 1;", "bar.arrive.all 1, 64;"),
+    ("the modifier has no effect", "bar.arrive.any 1, 64;", "bar.cta.arrive.any 1, 64;"),
     (
-        "the modifier means nothing",
+        "the modifier has no effect",
         "movmatrix.sync.aligned.m8n8.trans.b16.u4 %b32_1, %b32_2;",
         "movmatrix.sync.aligned.m8n8.trans.b16.e3m2 %b32_1, %b32_2;",
     ),
     (
-        "an integer constant has 64 bits",
+        "an integer constant as 64 bits",
         "spcompress.b16.b2.sp::2:4.x1 {%b32_1}, {%b32_2}, {%b32_3, %b32_4}, 0f3F800000;",
         "spcompress.b16.b2.sp::2:4.x1 {%b32_1}, {%b32_2}, {%b32_3, %b32_4}, 3;",
     ),
-    ("the modifier means nothing", "elect.acc::f16.sync %b32_1|%pred_1, -1;", "elect.f16.sync %b32_1|%pred_1, -1;"),
+    ("the modifier has no effect", "elect.acc::f16.sync %b32_1|%pred_1, -1;", "elect.f16.sync %b32_1|%pred_1, -1;"),
     (
-        "as of a compare and swap",
+        "as for a compare and swap",
         "atom.exch.b32 %b32_1, [%b64_1], %b32_2, %b32_3;",
         "atom.add.u32 %u32_1, [%b64_1], 1, 2;",
     ),
     (
-        "as of a compare and swap",
+        "as for a compare and swap",
         "atom.xor.b64 %b64_1, [global_], %b64_2, 0d3FF0000000000000;",
         "atom.xor.b64 %b64_1, [global_], %b64_2, 3;",
     ),
     (
-        "as of a compare and swap",
+        "as for a compare and swap",
         "atom.and.b32 %b32_1, [global_], %b32_2, %f32_1;",
         "atom.and.b32 %b32_1, [global_], %b32_2, %b64_1+4;",
     ),
-    ("an address has no sign", "mapa.s64 %s64_1, %s64_2, 0;", "mapa.b64 %b64_1, %b64_2, 0;"),
+    ("an address is unsigned", "mapa.s64 %s64_1, %s64_2, 0;", "mapa.b64 %b64_1, %b64_2, 0;"),
     (
-        "an address has no sign",
+        "an address is unsigned",
         "getctarank.shared::cluster.s32 %u32_1, shared_;",
         "getctarank.shared::cluster.b32 %u32_1, shared_;",
     ),
     (
-        "has one direction",
+        "must have one direction",
         "fence.proxy.shared::cluster.tensormap::generic.acq_rel.sync_restrict::shared::cluster.gpu;",
         "fence.proxy.shared::cluster.tensormap::generic.acq_rel.gpu [%b64_1], 128;",
     ),
     (
-        "added up as halves",
+        "accumulated in half precision",
         PULL.format(".add.acc::f32.e4m3"),
         PULL.format(".min.acc::f32.e4m3"),
     ),
     (
-        "only what follows what",
+        "only the order of its parts",
         "tex.a1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1], {%s32_1};",
         "tex.a1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1], %s32_1;",
     ),
     (
-        "an assembler does not see one that is in a register",
+        "assemblers do not check one in a register",
         "tex.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%s32_1}, %f32_2;",
         "tex.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%s32_1};",
     ),
     (
-        "an assembler does not see one that is in a register",
+        "assemblers do not check one in a register",
         "tex.level.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%f32_1, %f32_2}, {%s32_1};",
         "tex.level.2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], {%f32_1}, {%s32_1};",
     ),
     (
-        "an assembler does not see one that is in a register",
+        "assemblers do not check one in a register",
         "tex.level.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1}], %f32_1, {%s32_1}, %f32_2;",
         "tex.level.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1}], %f32_1, {%s32_1};",
     ),
     (
-        "an assembler does not see one that is in a register",
+        "assemblers do not check one in a register",
         "tex.1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1, %s32_1], %b32_1;",
         "tex.1d.v4.s32.s32 %v4s32_1, [texture_, %b64_1, %s32_1], %s32_2;",
     ),
     (
-        "an assembler does not see one that is in a register",
+        "assemblers do not check one in a register",
         "tex.grad.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%f32_1, %f32_2}], {%f32_1, %f32_2}, {%f32_1, %f32_2};",
         "tex.grad.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%f32_1}], {%f32_1, %f32_2}, {%f32_1, %f32_2};",
     ),
     (
-        "a special register among the elements of a vector, or for a second result, cannot be written",
+        "a special register in a vector, or as a second result, cannot be written",
         "tex.1d.v4.f32.f32 {%f32_0, %f32_1, %tid.x, %f32_3}|%pred_6, [texture_, {%f32_2}];",
         "tex.1d.v4.f32.f32 {%f32_0, %f32_1, %f32_2, %f32_3}|%tid.x, [texture_, {%f32_2}];",
     ),
     (
-        "a cube has four slopes",
+        "a cube has four gradients",
         "tex.grad.acube.v4.s32.f32 %v4s32_1, [texture_, %f32_2], {%f32_1}, {%f32_1}, %s32_1;",
         "tex.grad.acube.v4.s32.f32 %v4s32_1, [texture_, %f32_2], {%f32_1}, {%f32_1}, {%s32_1};",
     ),
     (
-        "of 32 bits or more",
+        "and 32 bits or more",
         "st.async.weak.shared.mbarrier::complete_tx::bytes.u8 [shared_+16], %u8_7;",
         "st.async.weak.shared.mbarrier::complete_tx::bytes.u8 [shared_+16], %f32_7;",
     ),
     (
-        "an assembler does not see one that is in a register",
+        "assemblers do not check one in a register",
         "tld4.r.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], %s32_1, %f32_1;",
         "tld4.r.cube.v4.s32.f32 %v4s32_1, [texture_, %b64_1, %f32_1], %s32_1;",
     ),
     (
-        "an assembler does not see one that is in a register",
+        "assemblers do not check one in a register",
         "tex.level.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1, %s32_2}], %f32_1;",
         "tex.level.a2d.v4.s32.f32 %v4s32_1, [texture_, %b64_1, {%s32_1, %s32_2}], %s32_1;",
     ),
-    ("looks at the kind, not at the width", "istypep.texref %pred_1, %clock64+4;", "istypep.texref %pred_1, %clock+4;"),
+    ("check the kind, not the width", "istypep.texref %pred_1, %clock64+4;", "istypep.texref %pred_1, %clock+4;"),
     (
-        "not look closely at registers that hold a matrix",
+        "do not check the types of registers that hold or describe a matrix",
         F16_MMA.format("{%u32_1, 3}"),
         F16_MMA.format("{%u32_1, %u32_2}"),
     ),
-    ("has no type to an assembler", "mov.f32 %f32_1, callee;", "mov.f32 %f32_1, global_;"),
-    ("has no type to an assembler", "add.f32 %f32_1, target+4, %f32_2;", "add.f32 %f32_1, target, %f32_2;"),
-    ("has no type to an assembler", "mad.wide.u32 %u64_1, %u32_1, %u32_2, callee;", "bar.sync callee;"),
-    ("has no type to an assembler", "mapa.u64 %u64_1, callee, 0;", "cvta.global.u64 %u64_1, callee;"),
-    ("has no type to an assembler", "div.rn.f64 %f64_1, callee, %f64_2;", "div.rz.f64 %f64_1, callee, %f64_2;"),
-    ("passes for a predicate", "bar.red.and.pred %f16x2_1, 0, %pred_1;", "bar.red.and.pred %pred_1, 0, %f16x2_1;"),
-    ("no operand to an assembler", "add.u32 %u32_1|_, 1, 2;", "add.u32 _|_, 1, 2;"),
-    ("no operand to an assembler", "bra target|_;", "call callee|_;"),
-    ("no operand to an assembler", "bfe.u32 %u32_1|_, 1, 2, 3;", "bfe.u32 %u32_1|_, 1, 257, 3;"),
+    ("as an operand of any type", "mov.f32 %f32_1, callee;", "mov.f32 %f32_1, global_;"),
+    ("as an operand of any type", "add.f32 %f32_1, target+4, %f32_2;", "add.f32 %f32_1, target, %f32_2;"),
+    ("as an operand of any type", "mad.wide.u32 %u64_1, %u32_1, %u32_2, callee;", "bar.sync callee;"),
+    ("as an operand of any type", "mapa.u64 %u64_1, callee, 0;", "cvta.global.u64 %u64_1, callee;"),
+    ("as an operand of any type", "div.rn.f64 %f64_1, callee, %f64_2;", "div.rz.f64 %f64_1, callee, %f64_2;"),
+    ("as a predicate", "bar.red.and.pred %f16x2_1, 0, %pred_1;", "bar.red.and.pred %pred_1, 0, %f16x2_1;"),
+    ("assemblers ignore a sink after the first operand", "add.u32 %u32_1|_, 1, 2;", "add.u32 _|_, 1, 2;"),
+    ("assemblers ignore a sink after the first operand", "bra target|_;", "call callee|_;"),
+    ("assemblers ignore a sink after the first operand", "bfe.u32 %u32_1|_, 1, 2, 3;", "bfe.u32 %u32_1|_, 1, 257, 3;"),
     (
-        "for an address of whatever memory",
+        "as an address of any state space",
         "atom.shared.add.u32 %u32_1, [texture_+4], 1;",
         "ld.shared.u32 %u32_1, [texture_+4];",
     ),
     (
-        "for an address of whatever memory",
+        "as an address of any state space",
         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%b32_1}, [surface_];",
         "ldmatrix.sync.aligned.m8n8.x1.b16 {%b32_1}, [surface_];",
     ),
     (
-        "for an address of whatever memory",
+        "as an address of any state space",
         "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [texture_], 14;",
         "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [texture_], 16;",
     ),
     (
-        "has no type to an assembler",
+        "as an operand of any type",
         "vmad.u32.u32.u32 callee, %u32_1, %u32_2, %u32_3;",
         "vmad.u32.u32.u32 3, %u32_1, %u32_2, %u32_3;",
     ),
     (
-        "looks at the kind, not at the width",
+        "check the kind, not the width",
         "vmad.u32.u32.u32 %b64_1+4, %u32_1, %u32_2, %u32_3;",
         "vmad.u32.u32.u32 global_, %u32_1, %u32_2, %u32_3;",
     ),
     (
-        "looks at the kind, not at the width",
+        "check the kind, not the width",
         "vadd.u32.u32.u32 %u32_1, %b64_1+4, %u32_2;",
         "vadd2.u32.u32.u32 %u32_1, %b64_1+4, %u32_2, %u32_3;",
     ),
-    ("looks at the kind, not at the width", "add.bf16 %b16_1, %b32_2+4, %b16_3;", "add.bf16 %b16_1, %f32_2+4, %b16_3;"),
-    ("looks at the kind, not at the width", "istypep.texref %pred_1, %b64_1+4;", "stackrestore.u64 %b64_1+4;"),
+    ("check the kind, not the width", "add.bf16 %b16_1, %b32_2+4, %b16_3;", "add.bf16 %b16_1, %f32_2+4, %b16_3;"),
+    ("check the kind, not the width", "istypep.texref %pred_1, %b64_1+4;", "stackrestore.u64 %b64_1+4;"),
     (
-        "the first element counts",
+        "use the first element of a vector",
         "mbarrier.arrive.b64 _, [%b64_1], {3, %b64_2};",
         "mbarrier.arrive.b64 _, [%b64_1], {%b64_2};",
     ),
     (
-        "has no type to an assembler",
+        "as an operand of any type",
         "multimem.red.async.release.gpu.add.u32 [%b64_1], callee+4;",
         "multimem.st.async.release.gpu.u32 [%b64_1], callee+4;",
     ),
     (
-        "one value has one register",
+        "one value must be in one register",
         "suld.b.1d.b64.zero {%b16_1, %b16_2, %b16_3, %b16_4}, [surface_, {%s32_1}];",
         "suld.b.1d.b64.zero {%b16_1, %b16_2}, [surface_, {%s32_1}];",
     ),
-    ("of 32 bits or more", "st.async.shared::cta.b8 [%b64_1], %b8_1;", "st.async.shared::cluster.b8 [%b64_1], %b8_1;"),
+    ("and 32 bits or more", "st.async.shared::cta.b8 [%b64_1], %b8_1;", "st.async.shared::cluster.b8 [%b64_1], %b8_1;"),
     (
-        "four slopes in each direction",
+        "four gradients in each direction",
         "tex.grad.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_3, %f32_4, %f32_5, %f32_6}], {%f32_1}, {%f32_1, %f32_2};",
         "tex.grad.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_3, %f32_4, %f32_5, %f32_6}], %f32_1, {%f32_1, %f32_2};",
     ),
     (
-        "compares neighbours only",
+        "compare only adjacent elements",
         "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {1.5, %f64_1}, {%f32_1, %f32_2};",
         "tex.grad.2d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2}], {3, %b64_1}, {%f32_1, %f32_2};",
     ),
     (
-        "compares neighbours only",
+        "compare only adjacent elements",
         "st.global.v4.b32 [%b64_1], {%f32_1, %b32_1, %s32_1, %s32_2};",
         "st.global.v4.b32 [%b64_1], {%f32_1, %s32_1, %b32_1, %s32_2};",
     ),
     (
-        "looks at no width",
+        "do not check widths",
         "st.global.v2.f32 [%b64_1], {1.5, %f64_1};",
         "st.global.v2.f32 [%b64_1], {%f32_1, %f64_1};",
     ),
-    ("no part of a vector", "mov.b64 %b64_1, {1};", "mov.u64 %u64_1, {1};"),
-    ("not four words", "mov.b128 %b128_1, {1, 2, 3, 4};", "mov.b64 %b64_1, {%b32_1, %b32_2, %b32_3, %b32_4};"),
+    ("must not be in braces", "mov.b64 %b64_1, {1};", "mov.u64 %u64_1, {1};"),
+    ("not four of .b32", "mov.b128 %b128_1, {1, 2, 3, 4};", "mov.b64 %b64_1, {%b32_1, %b32_2, %b32_3, %b32_4};"),
     (
         "number of arrivals",
         "mbarrier.arrive.b64 _, [%b64_1], {%b32_1, %b32_2};",
         "mbarrier.init.b64 [%b64_1], {%b32_1, %b32_2};",
     ),
     (
-        "do not look at the address",
+        "do not check the address",
         "fence.proxy.tensormap::generic.acquire.cta [%f32_1], 128;",
         "fence.proxy.tensormap::generic.acquire.cta %b64_1, 128;",
     ),
-    ("means nothing", "red.global.add.u32 _, %u32_1;", "st.global.u32 _, %u32_1;"),
+    ("is not an address", "red.global.add.u32 _, %u32_1;", "st.global.u32 _, %u32_1;"),
     (
-        "stands in brackets",
+        "must be in brackets",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], %b64_2;",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], global_;",
     ),
     (
-        "does not look at the register",
+        "do not check the register",
         "cp.async.bulk.prefetch.tensor.1d.L2.global [%f32_1, {%s32_1}];",
         "cp.async.bulk.prefetch.tensor.1d.L2.global [%v2b64_1, {%s32_1}];",
     ),
     (
-        "one value has one register",
+        "one value must be in one register",
         "suld.b.1d.b32.trap {%b32_1, _}, [surface_, {%s32_1}];",
         "suld.b.1d.b32.trap {1}, [surface_, {%s32_1}];",
     ),
     (
-        "as many registers",
+        "in two or four registers",
         "sust.b.1d.v2.b32.trap [surface_, {%s32_1}], 1;",
         "sust.b.1d.v2.b32.trap [surface_, {%s32_1}], {1};",
     ),
@@ -414,96 +414,96 @@ TAKEN = [
         "ld.global.v2.b64 {%b64_1, %tid.x}, [%b64_1];",
     ),
     (
-        "completes a transaction of an mbarrier",
+        "an mbarrier there that tracks it",
         "st.async.mbarrier::complete_tx::bytes.u32 [%b64_1], %u32_1;",
         "st.async.mbarrier::complete_tx::bytes.v2.u32 [%b64_1], {%u32_1, %u32_2};",
     ),
     (
-        "an mbarrier tells when",
+        "an mbarrier must track",
         "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], %u32_1;",
         "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32 [%b64_1], {%u32_1};",
     ),
     (
-        "one value is in one register",
+        "one value must be in one register",
         "st.async.mbarrier::complete_tx::bytes.b32 [%b64_1], {1, 2}, [%b64_2];",
         "st.async.mbarrier::complete_tx::bytes.b32 [%b64_1], {%b32_1, 2}, [%b64_2];",
     ),
     (
-        "stands in brackets",
+        "must be in brackets",
         "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 "
         "%f64_3, [%b32_57, %b64_148], %b32_175, [%b64_117];",
         "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 "
         "%f32_3, [%b32_57, %b64_148], %b32_175, [%b64_117];",
     ),
     (
-        "stands in brackets",
+        "must be in brackets",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], 1.0;",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], 16;",
     ),
     (
-        "stands in brackets",
+        "must be in brackets",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], !%pred_1;",
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%b64_1, {%s32_1}], !%b32_1;",
     ),
-    ("does not see selectors", "mov.b64 %b64_1, {%b32_1.b0, %b32_2};", "mov.b32 %b32_1, {%b16_1.b0, %b16_2};"),
-    ("is part of", "mov.b64 %b64_1, outgoing+4;", "mov.b64 %b64_1, outgoing;"),
+    ("ignore selectors in braces", "mov.b64 %b64_1, {%b32_1.b0, %b32_2};", "mov.b32 %b32_1, {%b16_1.b0, %b16_2};"),
+    ("do not check the variable", "mov.b64 %b64_1, outgoing+4;", "mov.b64 %b64_1, outgoing;"),
     (
-        "for a register",
+        "as a register",
         "mov.b64 %b64_1, {result_, %b32_1};",
         "mov.b64 %b64_1, {global_, %b32_1};",
     ),
-    ("does not see selectors", "mov.b64 %b64_1, {%pred_1.b0, %b32_1};", "and.pred %pred_1, %pred_2.b0, %pred_3;"),
+    ("ignore selectors in braces", "mov.b64 %b64_1, {%pred_1.b0, %b32_1};", "and.pred %pred_1, %pred_2.b0, %pred_3;"),
     (
         "second matrix",
         "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%s32_1,%s32_2}, {%b32_1}, {%f32_2}, {%s32_3,%s32_4};",
         "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%s32_1,%s32_2}, {%f32_1}, {%b32_2}, {%s32_3,%s32_4};",
     ),
     (
-        "do not look closely",
+        "do not check the types",
         "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, %b32_2}, "
         "{%b32_3, %b32_4}, {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, 3}, 0;",
         "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, %b32_2}, "
         "{%b32_3, %b32_4}, {%s32_1, %s32_2, %s32_3, %s32_4}, {%b32_1, _}, 0;",
     ),
-    ("counts the words", "mov.v4.b16 %v4b16_1, %tid;", "mov.v4.b16 %v4b16_1, %v4b32_1;"),
+    ("check their number", "mov.v4.b16 %v4b16_1, %tid;", "mov.v4.b16 %v4b16_1, %v4b32_1;"),
     (
-        "no sampler is named",
+        "no sampler is allowed",
         "tex.1d.v4.f32.f32 %v4f32_1, [texture_, %b64_1, {%f32_1}];",
         "tex.1d.v4.f32.f32 %v4f32_1, [texture_, %b32_1, {%f32_1}];",
     ),
     (
-        "no sampler is named",
+        "no sampler is allowed",
         "tld4.r.2d.v4.f32.f32 %v4f32_1, [texture_, %b64_1, {%f32_1, %f32_2}];",
         "tld4.r.2d.v4.f32.f32 %v4f32_1, [texture_, %f64_1, {%f32_1, %f32_2}];",
     ),
     (
-        "do not look closely",
+        "do not check the types",
         "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%pred_1, %pred_2}, [shared_];",
         "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {1, %b32_1}, [shared_];",
     ),
-    ("a handle is in a register", "istypep.texref %pred_1, 0;", "istypep.texref %pred_1, 1.5;"),
+    ("a handle must be in a register", "istypep.texref %pred_1, 0;", "istypep.texref %pred_1, 1.5;"),
     (
         "a cube has no offset",
         "tex.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2, %f32_3, %f32_4}], 1;",
         "tex.cube.v4.f32.f32 %v4f32_1, [texture_, {%f32_1, %f32_2, %f32_3, %f32_4}], {1, 2};",
     ),
     (
-        "stand in braces",
+        "must be in braces",
         "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {%u32_1, %s32_1, %s32_2, %s32_3}];",
         "tex.a1d.v4.f32.s32 %v4f32_1, [texture_, {%u32_1}];",
     ),
     (
-        "of a special register of several words an assembler counts the words",
+        "for a special register with several elements, assemblers check their number",
         "st.v4.f32 [%b64_1], %tid+4;",
         "st.v2.f32 [%b64_1], %tid+4;",
     ),
     (
-        "for a second result, cannot be written",
+        "as a second result, cannot be written",
         "setp.eq.u32 %pred_1|%is_explicit_cluster, %u32_1, %u32_2;",
         "setp.eq.u32 %is_explicit_cluster|%pred_1, %u32_1, %u32_2;",
     ),
     (
-        "among the elements of a vector",
+        "a special register in a vector",
         "ld.b32 {%laneid}, [%b64_1];",
         "ld.b32 {%tid}, [%b64_1];",
     ),
@@ -513,7 +513,7 @@ TAKEN = [
         "tld4.r.2d.v4.s32.f32 {%s32_1, %s32_2, %s32_3, %s32_4}, [%b64_1, texture_, 0f7FC00000];",
     ),
     (
-        "do not look closely",
+        "do not check the types",
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2}, "
         "{%b32_1, %b32_2}, {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2, %b32_3, %b32_4, %b32_5, %b32_6, %b32_7, "
         "%b32_8}, 0;",
@@ -521,43 +521,43 @@ TAKEN = [
         "{%b32_1, %b32_2}, {%f32_1, %f32_2, %f32_3, %f32_4}, {%b32_1, %b32_2, %b32_3}, 0;",
     ),
     (
-        "take other accumulators",
+        "accept other accumulators",
         "wmma.load.c.sync.aligned.row.m8n8k128.f32 {%f32_1, %f32_2}, [%b64_1];",
         "wmma.load.c.sync.aligned.row.m8n8k4.f32 {%f32_1, %f32_2}, [%b64_1];",
     ),
     (
-        "take other accumulators",
+        "accept other accumulators",
         "wmma.store.d.sync.aligned.row.m8n8k32.f16 [%b64_1], {%b32_1};",
         "wmma.store.d.sync.aligned.row.m8n8k32.f16 [%b64_1], {%b32_1, %b32_2};",
     ),
     (
-        "where a matrix has as many registers",
+        "if a matrix has that number of registers",
         "wmma.load.c.sync.aligned.row.m16n16k16.v4.f16 {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];",
         "wmma.load.c.sync.aligned.row.m16n16k16.v2.f16 {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_1];",
     ),
     (
-        "where a matrix has as many registers",
+        "if a matrix has that number of registers",
         "wmma.store.d.sync.aligned.row.m8n8k4.v2.f64 [%b64_1], {%f64_1, %f64_2};",
         "wmma.store.d.sync.aligned.row.m8n8k4.v2.f64 [%b64_1], %v2f64_1;",
     ),
     (
-        "do not see it on instructions which have none such",
+        "ignore it on this instruction",
         "red.release.pred.sys.global.add.u64 [%b64_1], %u64_1;",
         "red.async.release.pred.sys.global.add.u64 [%b64_1], %u64_1;",
     ),
     (
-        "do not see it on instructions which have none such",
+        "ignore it on this instruction",
         "ld.global.L1::32B.L2::evict_first.v8.f32 "
         "{%f32_1, %f32_2, %f32_3, %f32_4, %f32_5, %f32_6, %f32_7, %f32_8}, [%b64_1];",
         "ld.global.L1::32B.L2::64B.v8.f32 {%f32_1, %f32_2, %f32_3, %f32_4, %f32_5, %f32_6, %f32_7, %f32_8}, [%b64_1];",
     ),
     (
-        "do not see it on instructions which have none such",
+        "ignore it on this instruction",
         "multimem.cp.reduce.async.bulk.pred.global.shared::cta.bulk_group.add.u32 [%b64_1], [%b64_2], %u32_1;",
         "multimem.cp.async.bulk.pred.global.shared::cta.bulk_group [%b64_1], [%b64_2], %u32_1;",
     ),
     (
-        "looks at no width behind a constant",
+        "do not check widths after a constant",
         "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%b64_1, {%s32_1, %s32_2, %s32_3, %s32_4}], {3, %b32_1};",
         "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%b64_1, {%s32_1, %s32_2, %s32_3, %s32_4}], {%b32_1, 3};",
     ),
@@ -579,13 +579,13 @@ def test_coordinates_beside_slopes_are_looked_at_closely_where_they_are_computed
     geometry: str, slopes: str
 ) -> None:
     text = f"tex.grad.{geometry}.v4.f32.f32 %v4f32_1, [texture_, {{-3, %b64_1, %f32_1, %f32_2}}], {slopes};"
-    assert "do not compute with them" in is_tolerated(text, (7, 5), "sm_86")
+    assert "check them less strictly" in is_tolerated(text, (7, 5), "sm_86")
     agree(text, *NEWEST, accepted=False)
 
 
 def test_an_offset_beside_slopes_and_what_to_compare_with_may_be_untyped_where_nothing_is_computed() -> None:
     text = "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, %b64_1, {%f32_1}], {%f32_2}, {%f32_3}, %b32_1, %f32_4;"
-    assert "does not see one that is in a register" in is_tolerated(text, (7, 5), "sm_86")
+    assert "do not check one in a register" in is_tolerated(text, (7, 5), "sm_86")
     agree(text, *NEWEST, accepted=False)
 
 

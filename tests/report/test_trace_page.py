@@ -160,7 +160,7 @@ def test_a_copy_is_a_bar_from_its_issue_to_its_completion() -> None:
     endless = parsed(replace(TRACE, bars=(replace(TRACE.bars[0], last=None, is_complete=False),)))
     (longer,) = drawn(endless, "rect", "copy")
     assert float(longer.get("height", "")) > height
-    assert "not known complete" in said(endless)
+    assert "its completion is not observed" in said(endless)
 
 
 def test_the_two_accesses_are_marked_and_what_is_missing_stands_between_them() -> None:

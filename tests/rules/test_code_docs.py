@@ -91,7 +91,7 @@ def test_a_page_in_markdown_shows_its_example_as_code() -> None:
     [page] = [each for each in all_pages() if each.code == "PTX303"]
     text = as_markdown(page)
     assert text.startswith("## PTX303: ")
-    assert "### Why it matters\n\nThe bulk copy engine" in text
+    assert "### Why it matters\n\nA bulk copy reads" in text
     assert "### Example\n\n```ptx\n@%p1 cp.async.bulk.global" in text
     [words] = [each for each in all_pages() if each.code == "PTX100"]
     assert "```" not in as_markdown(words)

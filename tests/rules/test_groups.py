@@ -49,7 +49,7 @@ def test_a_source_that_is_written_again_is_told_with_the_wait_that_is_there(
 ) -> None:
     text = (RULES / f"PTX303_bad_{fixture}.ptx").read_text().replace(*change)
     found = next(found for found in lint(text).diagnostics if found.code == "PTX303")
-    assert [each.message for each in found.labels] == ["bulk copy out of these bytes", label]
+    assert [each.message for each in found.labels] == ["bulk copy from these bytes", label]
     assert found.help == f"{remedy}, and then a barrier, before the write"
 
 

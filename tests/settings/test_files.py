@@ -83,31 +83,37 @@ baseline = "sub/known.json"
         ('# head\n\nslect = ["PTX4"]\n', "ptxkit.toml:3: there is no setting `slect`; did you mean `select`?"),
         (
             '\n[tool.ptxkit]\nselect = ["PTX4"]\n',
-            "ptxkit.toml:2: has `tool`, which is for pyproject.toml: in a file of",
+            "ptxkit.toml:2: has `tool`, which is for pyproject.toml: in a settings file of ptxkit",
         ),
-        ('notes = true\npolicy = "lax"\n', "ptxkit.toml:2: `policy`: `lax` is no policy; there are `isa`, `strict`"),
-        ('select = "PTX4"\n', 'ptxkit.toml:1: `select` is a text and must be a list of texts, like ["PTX4", "PTX501"]'),
-        ("select = [4]\n", "ptxkit.toml:1: `select` is a list and must be a list of texts"),
+        (
+            'notes = true\npolicy = "lax"\n',
+            "ptxkit.toml:2: `policy`: `lax` is not a policy; valid ones are `isa`, `strict`",
+        ),
+        (
+            'select = "PTX4"\n',
+            'ptxkit.toml:1: `select` is a string, but must be a list of strings, like ["PTX4", "PTX501"]',
+        ),
+        ("select = [4]\n", "ptxkit.toml:1: `select` is a list, but must be a list of strings"),
         ('select = [\n  "PTX4",\n  "PTX77",\n]\n', "ptxkit.toml:1: `select`: there is no code `PTX77`; did you mean"),
-        ('notes = "yes"\n', "ptxkit.toml:1: `notes` is a text and must be true or false"),
-        ("version = 8.7\n", 'ptxkit.toml:1: `version` is a number and must be a text, like "8.7"'),
-        ('\n[severity]\nPTX4 = "note"\nPTX5 = "bad"\n', "ptxkit.toml:4: `severity`: `bad` is no severity"),
-        ('severity = ["PTX4"]\n', "ptxkit.toml:1: `severity` is a list and must be a table"),
+        ('notes = "yes"\n', "ptxkit.toml:1: `notes` is a string, but must be true or false"),
+        ("version = 8.7\n", 'ptxkit.toml:1: `version` is a number, but must be a string, like "8.7"'),
+        ('\n[severity]\nPTX4 = "note"\nPTX5 = "bad"\n', "ptxkit.toml:4: `severity`: `bad` is not a severity"),
+        ('severity = ["PTX4"]\n', "ptxkit.toml:1: `severity` is a list, but must be a table"),
         (
             '[per-file-ignores]\n"a" = ["PTX4"]\n"b" = "PTX4"\n',
-            "ptxkit.toml:3: `per-file-ignores` is a text and must be",
+            "ptxkit.toml:3: `per-file-ignores` is a string, but must be",
         ),
-        ('launch = ["k:threads=4"]\n', "ptxkit.toml:1: `launch`: a launch has no `threads`"),
+        ('launch = ["k:threads=4"]\n', "ptxkit.toml:1: `launch`: a launch has no key `threads`"),
         ('ignore = ["PTX100"]\n', "ptxkit.toml:1: `ignore`: PTX100 cannot be ignored"),
-        ("select = [\n", "ptxkit.toml: is no TOML: "),
-        (f"x = {'[' * 5000}{']' * 5000}\n", "ptxkit.toml: is no TOML: lists or tables are nested too deeply"),
-        (f"x = {'{a=' * 5000}1{'}' * 5000}\n", "ptxkit.toml: is no TOML: lists or tables are nested too deeply"),
-        (f"x = {'9' * 5000}\n", "ptxkit.toml: is no TOML: "),
-        (f"{'a.' * 200_000}a = 1\n", "ptxkit.toml: is no TOML: a key has more than 64 parts"),
-        (f"[{'.'.join(['a'] * 70)}]\n", "ptxkit.toml: is no TOML: a key has more than 64 parts"),
-        ("notes = 1e999\n", "ptxkit.toml:1: `notes` is a number and must be true or false"),
+        ("select = [\n", "ptxkit.toml: is not TOML: "),
+        (f"x = {'[' * 5000}{']' * 5000}\n", "ptxkit.toml: is not TOML: lists or tables are nested too deeply"),
+        (f"x = {'{a=' * 5000}1{'}' * 5000}\n", "ptxkit.toml: is not TOML: lists or tables are nested too deeply"),
+        (f"x = {'9' * 5000}\n", "ptxkit.toml: is not TOML: "),
+        (f"{'a.' * 200_000}a = 1\n", "ptxkit.toml: is not TOML: a key has more than 64 parts"),
+        (f"[{'.'.join(['a'] * 70)}]\n", "ptxkit.toml: is not TOML: a key has more than 64 parts"),
+        ("notes = 1e999\n", "ptxkit.toml:1: `notes` is a number, but must be true or false"),
         (f"{'a' * 5000} = 1\n", "ptxkit.toml:1: there is no setting `aaaa"),
-        ('"\\u001b[2J\\n::error::x" = 1\n', "ptxkit.toml:1: there is no setting `\\x1b[2J\\x0a::error::x`; there"),
+        ('"\\u001b[2J\\n::error::x" = 1\n', "ptxkit.toml:1: there is no setting `\\x1b[2J\\x0a::error::x`; valid ones"),
         (f"# {'x' * (1 << 20)}\n", "ptxkit.toml: is longer than 1,048,576 bytes"),
     ],
 )
@@ -147,19 +153,19 @@ def test_the_search_for_a_line_ends_in_a_long_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["ptxkit.toml", "pyproject.toml"])
 def test_a_pipe_or_a_device_in_the_place_of_settings_is_told(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
-    with pytest.raises(SettingsError, match=rf"{name}: is no regular file"):
+    with pytest.raises(SettingsError, match=rf"{name}: is not a regular file"):
         level(tmp_path)
-    with pytest.raises(SettingsError, match=rf"{name}: is no regular file"):
+    with pytest.raises(SettingsError, match=rf"{name}: is not a regular file"):
         read_level(str(tmp_path / name))
     (tmp_path / name).unlink()
     (tmp_path / name).symlink_to("/dev/zero")
-    with pytest.raises(SettingsError, match=rf"{name}: is no regular file"):
+    with pytest.raises(SettingsError, match=rf"{name}: is not a regular file"):
         level(tmp_path)
 
 
 def test_text_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
     (tmp_path / "ptxkit.toml").write_bytes(b"select = ['\xff']")
-    with pytest.raises(SettingsError, match=r"is no text in UTF-8"):
+    with pytest.raises(SettingsError, match=r"is not UTF-8 text"):
         level(tmp_path)
 
 

@@ -27,10 +27,10 @@ proto: .callprototype _ (.param .b32 _);
 """
 
 LINES = [
-    ("call none;", "call none, (1);", "has no argument, and the call gives 1"),
+    ("call none;", "call none, (1);", "has no argument, but the call has 1"),
     ("call (%r1), plus, (%r2, %f1);", "call plus, (%r2, %f1);", "it takes `call (.reg .b32 r), plus"),
-    ("call (%r1), plus, (%r2, %f1);", "call (%r1), plus, (%r2);", "has 2 arguments, and the call gives 1"),
-    ("call (%r1), plus, (%r2, %f1);", "call (%r1, %r2), plus, (%r2, %f1);", "has 1 result, and the call gives 2"),
+    ("call (%r1), plus, (%r2, %f1);", "call (%r1), plus, (%r2);", "has 2 arguments, but the call has 1"),
+    ("call (%r1), plus, (%r2, %f1);", "call (%r1, %r2), plus, (%r2, %f1);", "has 1 result, but the call has 2"),
     ("call (%r1), plus, (%r2, %r3);", "call (%r1), plus, (%rd2, %r3);", "must be a .b32, and is a .b64"),
     ("call (%f1), plus, (%r2, %r3);", "call (%h1), plus, (%r2, %r3);", "must be a .b32, and is a .b16"),
     ("call (_), plus, (7, 1.0);", "call (_), plus, (7, 1);", "must be a .f32, and is an integer constant"),
@@ -46,7 +46,7 @@ LINES = [
     ("call (d), block, (big);", "call (d), block, (flat);", "must be aligned to 8 bytes, and is aligned to 4"),
     ("call (d), block, (big);", "call (d), block, (1);", "must be a .b8[16], and is a constant"),
     ("call rest, (w);", "call rest, ();", "has 2 arguments"),
-    ("call rest, (w, tail);", "call rest, (w, tail, tail);", "has 2 arguments, and the call gives 3"),
+    ("call rest, (w, tail);", "call rest, (w, tail, tail);", "has 2 arguments, but the call has 3"),
     ("call rest, (w, tail);", "call rest, (w, 1);", "is a constant"),
     ("call rest, (w, tail);", "call rest, (w, w);", "must be an array of .b8"),
     ("call guarded, (%p1);", "call guarded, (%r1);", "must be a .pred, and is a .b32"),
@@ -60,7 +60,7 @@ LINES = [
     ("call %r1, (w), proto;", "call %h1, (w), proto;", "goes through a register"),
     ("call %rd1, (w), proto;", "call takes, (w), proto;", "goes through a register"),
     ("call %rd1, (w), proto;", "call %rd1, (w), takes;", "it must be a prototype or a list of call targets"),
-    ("call %rd1, (w), proto;", "call (d), %rd1, (w), proto;", "has no result, and the call gives 1"),
+    ("call %rd1, (w), proto;", "call (d), %rd1, (w), proto;", "has no result, but the call has 1"),
     ("t: .calltargets takes; call %rd1, (w), t;", "t: .calltargets takes, none; call %rd1, (w), t;", "has no argument"),
     ("t: .calltargets other; call %rd1, (d), t;", "t: .calltargets other; call %rd1, (w), t;", "must be a .u64"),
 ]

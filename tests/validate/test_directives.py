@@ -43,7 +43,7 @@ HEADERS = [
     kernel(
         ".reqntid 32 .reqnctapercluster 2 .blocksareclusters",
         ".reqntid 32 .blocksareclusters",
-        "needs `.reqnctapercluster` with it",
+        "requires `.reqnctapercluster`",
     ),
     kernel(".explicitcluster", ".explicitcluster .blocksareclusters", "add `.reqntid` and `.reqnctapercluster`"),
     kernel('.pragma "nounroll";', '.pragma "used_bytes_mask 0xf";', "it is allowed in the body of a function"),
@@ -53,8 +53,8 @@ HEADERS = [
     function(".abi_preserve 4", ".abi_preserve 4 .abi_preserve 4", "occurs twice"),
     function(".abi_preserve 4 .abi_preserve_control 2", ".abi_preserve", "takes 1 constant, and has 0"),
     function(".abi_preserve_control 11", ".abi_preserve_control 12", "from 0 to 11, and has 12"),
-    function(".abi_preserve 4 .local_maxnreg 8", ".local_maxnreg 8 .abi_preserve 4", "follows all other directives"),
-    function(".local_maxnreg 8", ".local_maxnreg 8 .local_maxnreg 8", "follows all other", ".local_maxnreg"),
+    function(".abi_preserve 4 .local_maxnreg 8", ".local_maxnreg 8 .abi_preserve 4", "follow all other directives"),
+    function(".local_maxnreg 8", ".local_maxnreg 8 .local_maxnreg 8", "must follow all other", ".local_maxnreg"),
     function(".noreturn", ".noreturns", "did you mean `.noreturn`?"),
     Pair(".func f() .noreturn;", ".func (.param .b32 r) f() .noreturn;", "PTX107", "has no results", ".noreturn"),
     Pair(".entry k() .maxntid 4 { ret; }", ".entry k() .maxntid 4;", "PTX107", "with the declaration of a kernel"),
@@ -125,15 +125,15 @@ ATTRIBUTES = [
         ".entry k(.param .u64 .ptr p) { ret; }",
         ".entry k(.param .u64 .ptr .param p) { ret; }",
         "PTX107",
-        "a pointer does not point to .param space",
+        "a pointer parameter cannot point to .param space",
     ),
 ]
 
 PRAGMAS = [
     *in_body(
-        Pair('.pragma "used_bytes_mask 0xf";', '.pragma "frequency";', "PTX107", "a constant from 1, and has ``"),
-        Pair('.pragma "frequency 5";', '.pragma "frequency 0";', "PTX107", "and has `0`", '"frequency 0"'),
-        Pair('.pragma "frequency 5", "nounroll";', '.pragma "frequency often";', "PTX107", "and has `often`"),
+        Pair('.pragma "used_bytes_mask 0xf";', '.pragma "frequency";', "PTX107", "a constant from 1, not ``"),
+        Pair('.pragma "frequency 5";', '.pragma "frequency 0";', "PTX107", "not `0`", '"frequency 0"'),
+        Pair('.pragma "frequency 5", "nounroll";', '.pragma "frequency often";', "PTX107", "not `often`"),
     ),
     Pair('.pragma "nounroll";', '.pragma "frequency 5";', "PTX107", "it is allowed in the body of a function"),
     Pair(

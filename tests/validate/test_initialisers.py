@@ -17,31 +17,31 @@ def value(right: str, wrong: str, words: str, at: str = "", code: str = "PTX109"
 
 
 COUNTS = [
-    value(".b32 x[2] = {5}", ".b32 x[2] = {5, 6, 7}", "has 3 values where 2 elements are", "x"),
+    value(".b32 x[2] = {5}", ".b32 x[2] = {5, 6, 7}", "has 3 initial values for 2 elements", "x"),
     value(".b32 x[2] = {}", ".b32 x[2] = 5", "must be in braces"),
-    value(".b32 x = 5", ".b32 x = {5}", "its value has no braces"),
-    value(".v2 .b32 x = {5, 6}", ".v2 .b32 x = {5}", "is 2 constants in braces"),
-    value(".v2 .b32 x[2] = {{5, 6}}", ".v2 .b32 x[2] = {5, 6}", "is 2 constants in braces"),
+    value(".b32 x = 5", ".b32 x = {5}", "its value must not have braces"),
+    value(".v2 .b32 x = {5, 6}", ".v2 .b32 x = {5}", "must be 2 constants in braces"),
+    value(".v2 .b32 x[2] = {{5, 6}}", ".v2 .b32 x[2] = {5, 6}", "must be 2 constants in braces"),
     value(".b32 x[2][2] = {{5}, {6, 7}}", ".b32 x[2][2] = {5, 6}", "must be in braces"),
-    value(".b32 x[2][2] = {{5, 6}}", ".b32 x[2][2] = {{5, 6, 7}}", "has 3 values where 2"),
+    value(".b32 x[2][2] = {{5, 6}}", ".b32 x[2][2] = {{5, 6, 7}}", "has 3 initial values for 2"),
     value(".b32 x[2] = {5, 6}", ".b32 x[2] = {{5}, {6}}", "nest deeper"),
 ]
 
 TYPES = [
-    value(".u8 x = -300", ".u32 x = 1.5", "cannot start as a floating-point number"),
+    value(".u8 x = -300", ".u32 x = 1.5", "cannot be initialised with a floating-point number"),
     value(".b32 x = 0f3F800000", ".u32 x = 0f3F800000", "it takes an integer or an address"),
     value(".f32 x = 1.0", ".f32 x = 1", "it takes a floating-point number"),
-    value(".f64 x = 0f3F800000", ".f64 x = 0", "cannot start as an integer"),
+    value(".f64 x = 0f3F800000", ".f64 x = 0", "cannot be initialised with an integer"),
     value(".b16 x = 1", ".f16 x = 1.0", "it takes no initial value"),
-    value(".f32 x[2] = {1.0, 2.0}", ".f32 x[2] = {1.0, 2}", "cannot start as an integer"),
+    value(".f32 x[2] = {1.0, 2.0}", ".f32 x[2] = {1.0, 2}", "cannot be initialised with an integer"),
     value(".b32 x = 1.0 > 0.5", ".b32 x = 1.0 + 1", "nor mix types"),
     value(".b32 x = 4/2", ".b32 x = 1/0", "do not divide by zero"),
     value(".f32 x = -1.0", ".f32 x = -0f3F800000", "not an initial value"),
-    value(".b32 x = WARP_SZ", ".b32 x = WARPS", "cannot start as an address"),
+    value(".b32 x = WARP_SZ", ".b32 x = WARPS", "cannot be initialised with an address"),
 ]
 
 ADDRESSES = [
-    value(".u64 x = y", ".b64 x = y", "a .b64 variable such as `x` cannot start as an address"),
+    value(".u64 x = y", ".b64 x = y", "a .b64 variable such as `x` cannot be initialised with an address"),
     value(".u32 x = y+4", ".u32 x = y-4", "write a constant, a symbol, `symbol+4`"),
     value(".u64 x = y+4+4", ".u64 x = 4+y", "not an initial value"),
     value(".u64 x = generic(y)+4", ".u64 x = generic(y+4)", "not an initial value"),
@@ -53,8 +53,8 @@ ADDRESSES = [
     value(".u64 x = y", ".u64 x = y*2", "not an initial value"),
     value(".u64 x = y", ".u64 x = yy", "did you mean `y`?", "yy"),
     value(".u8 x = 0xFF00(generic(y)+4)", ".u8 x = 0xFF01(y)", "0xFF00, and so on", "0xFF01"),
-    value(".u8 x = 0xFF(f)", ".u16 x = 0xFF(f)", "cannot start as eight bits of an address"),
-    value(".b8 x = 0xFF(5)", ".b8 x = 0xFF(y)", "cannot start as eight bits"),
+    value(".u8 x = 0xFF(f)", ".u16 x = 0xFF(f)", "cannot be initialised with eight bits of an address"),
+    value(".b8 x = 0xFF(5)", ".b8 x = 0xFF(y)", "cannot be initialised with eight bits"),
     value(".u64 x = x", ".u64 x = 0xFF(y)+4", "not an initial value"),
 ]
 

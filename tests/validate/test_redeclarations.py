@@ -38,7 +38,7 @@ PAIRS = [
     ),
     Pair(".visible .func f; .func f { ret; }", ".func f; .visible .func f { ret; }", "PTX110", "its linkage was none"),
     Pair(".weak .func f; .func f { ret; }", ".extern .func f; .func f { ret; }", "PTX110", "is `.extern` in its first"),
-    Pair(".extern .func f;", ".extern .func f { ret; }", "PTX110", "is `.extern`, and has a body"),
+    Pair(".extern .func f;", ".extern .func f { ret; }", "PTX110", "is `.extern` but has a body"),
     Pair(
         ".func f .noreturn; .func f .noreturn { trap; }", ".func f; .func f .noreturn { trap; }", "PTX110", "noreturn"
     ),
@@ -61,11 +61,11 @@ PAIRS = [
         "has 4 elements, not 5",
     ),
     Pair(".global .b32 v; .extern .global .b32 v;", ".global .b32 v; .global .b32 v;", "PTX110", "only `.extern`"),
-    Pair(".func f; .global .b32 v;", ".func f; .global .b32 f;", "PTX110", "it is a function already"),
+    Pair(".func f; .global .b32 v;", ".func f; .global .b32 f;", "PTX110", "it is already a function"),
     Pair(".func f { .reg .b32 f; ret; }", ".func f(.reg .b32 a) { .reg .b32 a; ret; }", "PTX110", "declared twice"),
     Pair(".func f(.reg .b32 a, .reg .b32 b);", ".func f(.reg .b32 a, .reg .b32 a) { ret; }", "PTX110", "twice"),
     *in_body(
-        Pair(".reg .b32 a; { .reg .b64 a; }", ".reg .b32 a; .reg .b64 a;", "PTX110", "a .b32 register already"),
+        Pair(".reg .b32 a; { .reg .b64 a; }", ".reg .b32 a; .reg .b64 a;", "PTX110", "already a .b32 register"),
         Pair(".reg .b32 a<4>; .reg .b32 a4;", ".reg .b32 a<4>; .reg .b32 a3;", "PTX110", "`a3` is declared twice"),
         Pair(".reg .b32 a4; .reg .b32 a<4>;", ".reg .b32 a3; .reg .b32 a<4>;", "PTX110", "`a<4>` is declared twice"),
         Pair(".reg .b32 a<4>, b<4>;", ".reg .b32 a<4>, a<4>;", "PTX110", "`a<4>` is declared twice"),

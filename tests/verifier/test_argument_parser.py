@@ -67,7 +67,7 @@ def test_a_file_of_numpy_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
         ("x=f33[4]", "no type 'f33'"),
         ("x=f32[4]:noise", "random, zeros, ones, iota"),
         ("x=missing.npy", "cannot be read"),
-        ("x=f32[4,,4]", "[4,,4\\] is no shape"),
+        ("x=f32[4,,4]", "[4,,4\\] is not a shape"),
         ("x=f32[99999999999999]", "would have 399,999,999,999,996 bytes; an argument has at most"),
         ("x=99999999999*u8[1]", "would have 99,999,999,999 bytes"),
         ("x=f16[9999999,9999999]:box=8x8", "would have"),

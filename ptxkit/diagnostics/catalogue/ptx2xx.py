@@ -69,25 +69,25 @@ MISALIGNED_IN_SOME_THREADS = MessageTemplate(
 UNNAMED_VARIABLE = MessageTemplate(MISALIGNED_ADDRESS, "the .{space} variable")
 NEEDS_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "needs an address that is a multiple of {required}")
 DECLARATION_PROMISES_LESS = MessageTemplate(
-    MISALIGNED_ADDRESS, "{needs}, and the declaration of {variable} guarantees a multiple of {alignment} only"
+    MISALIGNED_ADDRESS, "{needs}, but the declaration of {variable} guarantees only a multiple of {alignment}"
 )
 DECLARE_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "declare {variable} with `.align {required}`")
 THIS_THREAD = MessageTemplate(MISALIGNED_ADDRESS, "this one")
 OTHER_THREAD = MessageTemplate(MISALIGNED_ADDRESS, "that of thread {thread}")
 ADDRESS_OFF_ALIGNMENT = MessageTemplate(
-    MISALIGNED_ADDRESS, "{needs}, and {whose} is {rest} bytes past a multiple of {step}"
+    MISALIGNED_ADDRESS, "{needs}, but {whose} is {rest} bytes past a multiple of {step}"
 )
 MOVE_TO_MULTIPLE = MessageTemplate(
-    MISALIGNED_ADDRESS, "move it to a multiple of {required} in {variable}, or use an access that needs less"
+    MISALIGNED_ADDRESS, "move it to a multiple of {required} in {variable}, or use an access with a smaller alignment"
 )
 ADDRESSES_OFF_EACH_OTHER = MessageTemplate(
     MISALIGNED_ADDRESS,
     (
-        "needs an address that is a multiple of {required}, as line {1} does; but the two are {distance} "
-        "bytes off such a distance, so that one is misaligned"
+        "needs an address that is a multiple of {required}, as line {1} does; but their distance is "
+        "{distance} bytes off a multiple, so one of them is misaligned"
     ),
 )
-ADDRESS_BY_SAME_POINTER = MessageTemplate(MISALIGNED_ADDRESS, "an address by the same pointer")
+ADDRESS_BY_SAME_POINTER = MessageTemplate(MISALIGNED_ADDRESS, "an address derived from the same pointer")
 ALIGN_DISTANCE = MessageTemplate(
     MISALIGNED_ADDRESS, "make the distance of the two addresses a multiple of what both need"
 )
@@ -99,7 +99,7 @@ NO_SUCH_BARRIER = MessageTemplate(NUMBER_OUT_OF_RANGE, "there is no barrier {num
 INVALID_BARRIER_THREAD_COUNT = MessageTemplate(
     NUMBER_OUT_OF_RANGE, "{threads} is not a valid number of threads for a barrier: it must be a multiple of {multiple}"
 )
-COPY_READS_TOO_MUCH = MessageTemplate(NUMBER_OUT_OF_RANGE, "the copy of {size} bytes is given {read} bytes to read")
+COPY_READS_TOO_MUCH = MessageTemplate(NUMBER_OUT_OF_RANGE, "the copy of {size} bytes cannot read {read} bytes")
 INVALID_COPY_SIZE = MessageTemplate(NUMBER_OUT_OF_RANGE, "a copy of {size} bytes: it must be a multiple of {multiple}")
 INVALID_ARRIVAL_COUNT = MessageTemplate(
     NUMBER_OUT_OF_RANGE, "a phase cannot expect {count} arrivals: the count is 1 to {limit}"
@@ -114,9 +114,7 @@ INVALID_MMA_DESCRIPTOR = MessageTemplate(NUMBER_OUT_OF_RANGE, "tcgen05.mma: {err
 TEXTURE_OF_OTHER_GEOMETRY = MessageTemplate(
     NUMBER_OUT_OF_RANGE, "`.{geometry}` does not read a texture that has {shape}"
 )
-BRANCH_INDEX_TOO_LARGE = MessageTemplate(
-    NUMBER_OUT_OF_RANGE, "the index {index} is beyond the {labels} labels of the list"
-)
+BRANCH_INDEX_TOO_LARGE = MessageTemplate(NUMBER_OUT_OF_RANGE, "the index {index} exceeds the list of {labels} labels")
 MASK_BEYOND_CLUSTER = MessageTemplate(
     NUMBER_OUT_OF_RANGE, "the mask 0x{mask:x} names CTAs beyond the {size} of the cluster"
 )
@@ -130,9 +128,9 @@ ROUND_TO_MULTIPLE = MessageTemplate(
     NUMBER_OUT_OF_RANGE, "round it to a multiple of {required}; copy the rest by other instructions"
 )
 BREAKS_OPERAND_RULE = MessageTemplate(NUMBER_OUT_OF_RANGE, "{value} in `{role}` violates the rule `{rule}`")
-KEEP_OPERAND_RULE = MessageTemplate(NUMBER_OUT_OF_RANGE, "keep to the rule for every value that the register can have")
+KEEP_OPERAND_RULE = MessageTemplate(NUMBER_OUT_OF_RANGE, "ensure that every value of the register follows the rule")
 RANK_BEYOND_CLUSTER = MessageTemplate(
-    NUMBER_OUT_OF_RANGE, "goes to the shared memory of CTA {value} in a cluster of {required}"
+    NUMBER_OUT_OF_RANGE, "accesses the shared memory of CTA {value} in a cluster of {required}"
 )
 KEEP_RANK_BELOW_SIZE = MessageTemplate(
     NUMBER_OUT_OF_RANGE, "keep the rank that `mapa` is given below the size of the cluster"
@@ -148,15 +146,16 @@ OUT_OF_BOUNDS = DiagnosticCode(
     "PTX207", "out-of-bounds", sections=("Variable Declarations", "Array Declarations", "Addresses as Operands")
 )
 COPY_BEYOND_ALLOCATION = MessageTemplate(
-    OUT_OF_BOUNDS, "{size} bytes at 0x{address:x} go beyond {name}, which has {available}"
+    OUT_OF_BOUNDS, "{size} bytes at 0x{address:x} exceed {name}, which has {available}"
 )
-OUTSIDE_SURFACE = MessageTemplate(OUT_OF_BOUNDS, "coordinates are outside of a surface of {extents} elements")
+OUTSIDE_SURFACE = MessageTemplate(OUT_OF_BOUNDS, "coordinates are outside a surface of {extents} elements")
 NO_FUNCTION_AT_ADDRESS = MessageTemplate(OUT_OF_BOUNDS, "there is no function at 0x{address:x}")
 OUTSIDE_LAUNCH_MEMORY = MessageTemplate(
-    OUT_OF_BOUNDS, "{size} bytes at 0x{address:x} are outside all that the launch has in {space} memory{nearest}"
+    OUT_OF_BOUNDS,
+    ("{size} bytes at 0x{address:x} are outside all allocations of the launch in {space} memory{nearest}"),
 )
 NEAREST_ALLOCATION = MessageTemplate(
-    OUT_OF_BOUNDS, "; {name} before it has {size} bytes, and this is byte {distance} from its start"
+    OUT_OF_BOUNDS, ("; {name}, the allocation before it, has {size} bytes, and this is byte {distance} from its start")
 )
 OUTSIDE_LOCAL_MEMORY = MessageTemplate(
     OUT_OF_BOUNDS, "{size} bytes at 0x{address:x} are outside the thread's local memory of {available} bytes"
@@ -184,11 +183,14 @@ TENSOR_MAP_IN_WRONG_SPACE = MessageTemplate(
     "the tensor map is in {space} memory: a copy takes one in global, constant or parameter memory",
 )
 ADDRESS_IN_OTHER_SPACE = MessageTemplate(
-    ADDRESS_OF_ANOTHER_SPACE, "0x{address:x} is in {actual} memory, and not in {space} memory"
+    ADDRESS_OF_ANOTHER_SPACE, "0x{address:x} is in {actual} memory, not in {space} memory"
 )
 REMOTE_SHARED_ADDRESS = MessageTemplate(
     ADDRESS_OF_ANOTHER_SPACE,
-    "uses an address in another CTA's shared memory where the own CTA's is meant: `.shared` alone is `.shared::cta`",
+    (
+        "uses an address in another CTA's shared memory where an address in its own CTA is required: "
+        "`.shared` alone is `.shared::cta`"
+    ),
 )
 NAME_SHARED_CLUSTER = MessageTemplate(
     ADDRESS_OF_ANOTHER_SPACE,
@@ -198,23 +200,27 @@ ADDRESS_OF_OTHER_SPACE = MessageTemplate(
     ADDRESS_OF_ANOTHER_SPACE, "uses an address in .{origin} where one in .{space} is needed"
 )
 NAME_SPACE_OF_ADDRESS = MessageTemplate(
-    ADDRESS_OF_ANOTHER_SPACE, "name .{origin} in the instruction, or pass the address of what is meant in .{space}"
+    ADDRESS_OF_ANOTHER_SPACE, "name .{origin} in the instruction, or pass an address in .{space}"
 )
 
 OUTSIDE_THE_WINDOW = DiagnosticCode("PTX209", "outside-the-window", sections=("Generic Addressing", "cvta", "isspacep"))
 MBARRIER_OUTSIDE_SHARED = MessageTemplate(
-    OUTSIDE_THE_WINDOW, "an mbarrier object is in shared memory, and 0x{address:x} is an address of {space} memory"
+    OUTSIDE_THE_WINDOW, "an mbarrier object must be in shared memory, but 0x{address:x} is in {space} memory"
 )
 CONVERSION_OUTSIDE_WINDOW = MessageTemplate(
-    OUTSIDE_THE_WINDOW, "uses what `{conversion}` at line {1} made of an address that is {space}: that is undefined"
+    OUTSIDE_THE_WINDOW,
+    ("uses the result of `{conversion}` at line {1} for an address that is {space}: the result is undefined"),
 )
 ADDRESS_SPACE_LABEL = MessageTemplate(OUTSIDE_THE_WINDOW, "the address is {space}")
 CONVERT_ONLY_IN_SPACE = MessageTemplate(
     OUTSIDE_THE_WINDOW,
-    "convert only generic addresses in that state space; where there are others too, test them with `isspacep` first",
+    (
+        "convert only generic addresses in that state space; test addresses that may be in another one "
+        "with `isspacep` first"
+    ),
 )
 GENERIC_ADDRESS_OUTSIDE_WINDOW = MessageTemplate(
-    OUTSIDE_THE_WINDOW, "takes a generic address in {expected}, and this one is {actual}"
+    OUTSIDE_THE_WINDOW, "takes a generic address in {expected}, but this one is {actual}"
 )
 PASS_ADDRESS_IN_WINDOW = MessageTemplate(
     OUTSIDE_THE_WINDOW, "pass an address in {expected}, or use an instruction that works {actual}"
@@ -225,19 +231,20 @@ OTHER_HOME = DiagnosticCode(
 )
 NO_CTA_PAIR = MessageTemplate(OTHER_HOME, "the CTA has no peer in its cluster to form a pair with")
 DATA_FOR_OTHER_CTA = MessageTemplate(
-    OTHER_HOME, "the data is for CTA {rank} of the cluster, and its mbarrier is in CTA {home}"
+    OTHER_HOME, "the data is for CTA {rank} of the cluster, but its mbarrier is in CTA {home}"
 )
 DESTINATION_IN_OWN_CTA = MessageTemplate(
     OTHER_HOME, "the destination must be the shared memory of another CTA of the cluster"
 )
 ADDRESS_IN_OWN_CTA = MessageTemplate(
-    OTHER_HOME, "needs an address in another CTA's shared memory, and this one is in the own CTA's"
+    OTHER_HOME, ("needs an address in another CTA's shared memory, but this one is in the shared memory of its own CTA")
 )
 MAP_ADDRESS_TO_OTHER_CTA = MessageTemplate(
-    OTHER_HOME, "map the address to another CTA with `mapa`; within one CTA use an instruction that is for that"
+    OTHER_HOME, ("map the address to another CTA with `mapa`; within one CTA, use an instruction for `.shared::cta`")
 )
 MBARRIER_IN_OTHER_CTA = MessageTemplate(
-    OTHER_HOME, "the mbarrier is in the shared memory of another CTA than the destination: both must be in the same"
+    OTHER_HOME,
+    ("the mbarrier is in the shared memory of another CTA than the destination: both must be in the same CTA"),
 )
 MAP_BOTH_TO_ONE_CTA = MessageTemplate(
     OTHER_HOME, "map the addresses of the destination and of the mbarrier to the same CTA with `mapa`"
@@ -251,5 +258,5 @@ MULTIMEM_ADDRESS_ACCESSED = MessageTemplate(
 )
 MULTIMEM_ACCESS_LABEL = MessageTemplate(MULTIMEM_ADDRESS, "`multimem` access to the same bytes, by the same pointer")
 USE_UNICAST_ADDRESS = MessageTemplate(
-    MULTIMEM_ADDRESS, "use the address that this device's own location has, or a `multimem` instruction"
+    MULTIMEM_ADDRESS, "use the ordinary address of the location on this device, or a `multimem` instruction"
 )

@@ -24,7 +24,7 @@ GROUP_NEVER_COMMITTED = DiagnosticCode(
     "PTX301", "group-never-committed", sections=("cp.async.commit_group", "cp.async.bulk.commit_group")
 )
 COPY_NOT_COMMITTED = MessageTemplate(
-    GROUP_NEVER_COMMITTED, "`{operation}` belongs to no group: its thread ends without a commit"
+    GROUP_NEVER_COMMITTED, "`{operation}` belongs to no group: its thread exits without a commit"
 )
 WAITS_FOR_COMMITTED_ONLY = MessageTemplate(GROUP_NEVER_COMMITTED, "waits for committed groups only")
 LAST_COMMIT = MessageTemplate(GROUP_NEVER_COMMITTED, "the last commit is before the copy")
@@ -125,7 +125,7 @@ COPY_OVERWRITES_SOURCE = MessageTemplate(
     "`{action}` writes bytes that `{operation}` at line {line} may still read",
     missing="a wait for the earlier copy, between the two",
 )
-COPY_OUT_OF_THESE_BYTES = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "bulk copy out of these bytes")
+COPY_OUT_OF_THESE_BYTES = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "bulk copy from these bytes")
 WAIT_OF_ITS_THREAD = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "its thread's wait for it")
 WRITE_DURING_COPY = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT, "writes {variable}, which the bulk copy at line {1} may still be reading"
@@ -169,7 +169,7 @@ COPIES_OVERLAP = MessageTemplate(
     "`{action}` writes bytes that `{operation}` at line {line} may still write",
     missing="a wait for the earlier copy, between the two",
 )
-IN_EARLIER_ROUND = MessageTemplate(OVERLAPPING_COPIES, "in an earlier round")
+IN_EARLIER_ROUND = MessageTemplate(OVERLAPPING_COPIES, "in an earlier iteration")
 AT_LABELLED_LINE = MessageTemplate(OVERLAPPING_COPIES, "at line {1}")
 COPIES_OF_GROUP_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
@@ -177,18 +177,18 @@ COPIES_OF_GROUP_OVERLAP = MessageTemplate(
 )
 WRITES_SAME_BYTES = MessageTemplate(OVERLAPPING_COPIES, "writes these bytes in the same group")
 GIVE_COPIES_OWN_BYTES = MessageTemplate(
-    OVERLAPPING_COPIES, "give each copy of a group bytes of its own, or wait for the first before the second"
+    OVERLAPPING_COPIES, "use separate bytes for each copy of a group, or wait for the first copy before the second"
 )
 
 REGISTERS_IN_FLIGHT = DiagnosticCode("PTX311", "registers-in-flight", sections=("wgmma.wait_group", "wgmma.mma_async"))
 REGISTERS_TOUCHED_IN_FLIGHT = MessageTemplate(
     REGISTERS_IN_FLIGHT,
-    "`{action}` touches {registers} of the asynchronous operation at line {line}, which may be in flight",
+    ("`{action}` accesses {registers} of the asynchronous operation at line {line}, which may be in flight"),
     missing="a wait for the group of that operation, before this",
 )
 MAY_USE_REGISTER = MessageTemplate(REGISTERS_IN_FLIGHT, "may use the register until its group is waited for")
 COMMIT_AND_WAIT_FOR_GROUP = MessageTemplate(
-    REGISTERS_IN_FLIGHT, "close the group with `wgmma.commit_group.sync.aligned;` and wait for it before line {0}"
+    REGISTERS_IN_FLIGHT, "commit the group with `wgmma.commit_group.sync.aligned;` and wait for it before line {0}"
 )
 LEAVES_GROUP_PENDING = MessageTemplate(REGISTERS_IN_FLIGHT, "leaves its group pending")
 LOWER_COUNT_OF_WAIT = MessageTemplate(
@@ -198,7 +198,7 @@ ADD_WGMMA_WAIT = MessageTemplate(REGISTERS_IN_FLIGHT, "add `wgmma.wait_group.syn
 ACCUMULATOR = MessageTemplate(REGISTERS_IN_FLIGHT, "an accumulator")
 FRAGMENT_OF_A = MessageTemplate(REGISTERS_IN_FLIGHT, "the fragment of A")
 REGISTER_TOUCHED_IN_FLIGHT = MessageTemplate(
-    REGISTERS_IN_FLIGHT, "touches {registers} of the asynchronous multiplication at line {1}, which may be in flight"
+    REGISTERS_IN_FLIGHT, "accesses {registers} of the asynchronous multiplication at line {1}, which may be in flight"
 )
 
 MISSING_REGISTER_FENCE = DiagnosticCode("PTX312", "missing-register-fence", sections=("wgmma.fence",))
@@ -265,14 +265,18 @@ WARPGROUP_DIVERGES = MessageTemplate(
     "all threads of a warpgroup must execute this together: thread {thread} does{times}, thread {other} {often}",
 )
 BRANCH_UNIFORMLY_IN_WARPGROUP = MessageTemplate(
-    PART_OF_A_WARPGROUP, "branch on what is the same for all 128 threads of the warpgroup, and put no predicate on it"
+    PART_OF_A_WARPGROUP,
+    (
+        "branch on a condition that is the same for all 128 threads of the warpgroup, and do not "
+        "predicate the instruction"
+    ),
 )
 INCOMPLETE_WARPGROUP = MessageTemplate(
-    PART_OF_A_WARPGROUP, "needs a whole warpgroup of 128 threads, and the last one of the block has {threads}"
+    PART_OF_A_WARPGROUP, "requires a full warpgroup of 128 threads, but the last one of the block has {threads}"
 )
 WARPGROUP_MAY_BE_WHOLE = MessageTemplate(
     PART_OF_A_WARPGROUP, "block size unknown; whether all threads of a warpgroup execute this depends on it"
 )
 LAUNCH_WHOLE_WARPGROUPS = MessageTemplate(
-    PART_OF_A_WARPGROUP, "launch a multiple of 128 threads, or keep the rest of them out of it"
+    PART_OF_A_WARPGROUP, "launch a multiple of 128 threads, or exclude the incomplete warpgroup by a branch"
 )

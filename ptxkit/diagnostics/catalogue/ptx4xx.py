@@ -12,7 +12,7 @@ NO_PROXY_FENCE_BETWEEN = MessageTemplate(
         "{access} through {proxy} proxy {size} bytes of {space} memory that thread {thread} {earlier} "
         "through {earlier_proxy} one{location}: no fence is between"
     ),
-    missing="`fence.proxy.async` after the one and before the release, or before the other",
+    missing="`fence.proxy.async` after the first access and before its release, or before the second access",
 )
 BEFORE_READ_IN_READER = MessageTemplate(MISSING_PROXY_FENCE, "before line {0}, in the thread that reads")
 AFTER_WRITE_IN_WRITERS = MessageTemplate(MISSING_PROXY_FENCE, "after line {1}, in every thread that writes")
@@ -69,8 +69,8 @@ TENSOR_MAP_FENCE = DiagnosticCode("PTX403", "tensor-map-fence", sections=("memba
 TENSOR_MAP_CHANGE_NOT_FENCED = MessageTemplate(
     TENSOR_MAP_FENCE,
     (
-        "copies by a tensor map that thread {thread} changes at line {line}: the tensormap proxy may still "
-        "use the old map"
+        "copies with a tensor map that thread {thread} changes at line {line}: the tensormap proxy may "
+        "still use the old map"
     ),
     missing="`fence.proxy.tensormap::generic.release` after the change, and `.acquire` of the map before the copy",
 )
@@ -92,10 +92,10 @@ ADD_ACQUIRE_BEFORE_COPY = MessageTemplate(
     TENSOR_MAP_FENCE,
     "add `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before line {0}, with the address of this map",
 )
-CHANGED_MAP_USED = MessageTemplate(TENSOR_MAP_FENCE, "copies by a tensor map that line {1} changed, but {reason}")
+CHANGED_MAP_USED = MessageTemplate(TENSOR_MAP_FENCE, "copies with a tensor map that line {1} changed, but {reason}")
 MAP_CHANGED = MessageTemplate(TENSOR_MAP_FENCE, "the map is changed, through the generic proxy")
 MAP_CHANGED_BY_OTHER_THREAD = MessageTemplate(
-    TENSOR_MAP_FENCE, "copies by a tensor map that another thread changes at line {1}, and nothing orders them"
+    TENSOR_MAP_FENCE, "copies with a tensor map that another thread changes at line {1}, and nothing orders them"
 )
 MAP_CHANGED_BY_OTHERS = MessageTemplate(TENSOR_MAP_FENCE, "the map is changed, by other threads")
 ADD_BARRIER_AND_ACQUIRE = MessageTemplate(
@@ -104,7 +104,7 @@ ADD_BARRIER_AND_ACQUIRE = MessageTemplate(
 )
 GLOBAL_MAP_NEVER_ACQUIRED = MessageTemplate(
     TENSOR_MAP_FENCE,
-    "copies by a tensor map in global memory that nothing in this kernel acquires for the tensormap proxy",
+    ("copies with a tensor map in global memory that nothing in this kernel acquires for the tensormap proxy"),
 )
 ACQUIRE_ONCE_OR_PASS_MAP = MessageTemplate(
     TENSOR_MAP_FENCE,
@@ -116,7 +116,7 @@ ACQUIRE_ONCE_OR_PASS_MAP = MessageTemplate(
 WAIT_OF_BULK_GROUP = MessageTemplate(TENSOR_MAP_FENCE, "`cp.async.bulk.wait_group.read 0;`")
 WAIT_FOR_ITS_MBARRIER = MessageTemplate(TENSOR_MAP_FENCE, "a wait for its mbarrier")
 MAP_CHANGED_DURING_COPY = MessageTemplate(
-    TENSOR_MAP_FENCE, "changes a tensor map while the copy at line {1} by it is still in flight"
+    TENSOR_MAP_FENCE, "changes a tensor map while the copy at line {1} that uses it is still in flight"
 )
 COPY_READS_MAP_ANY_TIME = MessageTemplate(
     TENSOR_MAP_FENCE, "this copy may read the map at any time until it has been waited for"
@@ -224,16 +224,16 @@ WRITTEN_WHILE_READ_ONLY = DiagnosticCode(
     sections=("Data Movement and Conversion Instructions: ld.global.nc", "Scope and applicability of the model"),
 )
 NON_COHERENT_LOAD_BEFORE_OWN_WRITE = MessageTemplate(
-    WRITTEN_WHILE_READ_ONLY, "loads through the non-coherent cache what the same thread later writes at line {1}"
+    WRITTEN_WHILE_READ_ONLY, "loads data through the non-coherent cache that the same thread later writes at line {1}"
 )
 WRITE_OF_SAME_BYTES = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "write of the same bytes")
 LOAD_WITHOUT_NC = MessageTemplate(
-    WRITTEN_WHILE_READ_ONLY, "load it without `.nc`, which is for data that do not change while the kernel runs"
+    WRITTEN_WHILE_READ_ONLY, "load it without `.nc`, which is for data that does not change while the kernel runs"
 )
 LATER_WRITES = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "later writes at line {1}")
 WRITES_AT_LINE = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "writes at line {1}")
 NON_COHERENT_LOAD_OF_WRITTEN_DATA = MessageTemplate(
     WRITTEN_WHILE_READ_ONLY,
-    "loads through the non-coherent cache what the kernel {when}: such data must not change while it runs",
+    ("loads data through the non-coherent cache that the kernel {when}: such data must not change while it runs"),
 )
 USE_COHERENT_LOAD = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "load it without `.nc`")

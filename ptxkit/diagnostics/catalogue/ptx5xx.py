@@ -153,9 +153,7 @@ TX_COUNT_BEYOND_LIMIT = MessageTemplate(
 EXPECT_FEWER_BYTES = MessageTemplate(
     MBARRIER_EXPECTED_BYTES, "expect fewer bytes in a phase; usually, one thread expects the bytes of all copies"
 )
-BRINGS_LAST_BYTES = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "completes the last of the bytes that were expected by then"
-)
+BRINGS_LAST_BYTES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "completes the last of the expected bytes")
 EXPECT_BEFORE_COPY = MessageTemplate(
     MBARRIER_EXPECTED_BYTES,
     "expect the bytes before the copy is started: `mbarrier.arrive.expect_tx` with the bytes of all copies",
@@ -273,7 +271,7 @@ CORRECT_ARRIVAL_COUNT = MessageTemplate(
 )
 ARRIVES_IN_PHASE_BEFORE = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives in the phase before")
 ARRIVES_TOO = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives too")
-HAS_ROOM_FOR = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "each phase has room for {count}")
+HAS_ROOM_FOR = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "each phase expects {count}")
 PHASE_NUMBER = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "phase {phase}{mbarrier}")
 OF_AN_MBARRIER = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, " of an mbarrier{where}")
 ARRIVAL_BEFORE_PHASE_END_OBSERVED = MessageTemplate(
@@ -284,7 +282,7 @@ WAIT_BEFORE_NEXT_ARRIVAL = MessageTemplate(
     "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`",
 )
 ARRIVAL_IN_FULL_PHASE = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase}, which has all of its {count} arrivals already"
+    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase}, which already has all of its {count} arrivals"
 )
 WAIT_BEFORE_ARRIVING_AGAIN = MessageTemplate(
     MBARRIER_EXCESS_ARRIVALS,
@@ -331,7 +329,7 @@ BYTES_AFTER_INVAL = MessageTemplate(
 ARRIVAL_AFTER_INVAL = MessageTemplate(
     MBARRIER_ENDED_IN_USE, "an asynchronous arrival reaches {barrier}, which has been invalidated"
 )
-INVAL_OF_NO_MBARRIER = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidates an mbarrier that is not valid, or no longer")
+INVAL_OF_NO_MBARRIER = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidates an mbarrier that is not valid")
 INVALIDATES_TOO = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidates it, too")
 INVALIDATE_ONCE = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidate each mbarrier once, in one thread")
 INVAL_DURING_WAIT = MessageTemplate(

@@ -43,7 +43,7 @@ BARRIER_COUNT_DIFFERS = MessageTemplate(
     BARRIER_UNEVEN_COUNTS, "names {count} threads at a barrier where others name {other} in the same phase"
 )
 COUNTS_THREADS = MessageTemplate(BARRIER_UNEVEN_COUNTS, "names {count}")
-NAME_SAME_COUNT = MessageTemplate(BARRIER_UNEVEN_COUNTS, "name the same number of threads wherever they meet")
+NAME_SAME_COUNT = MessageTemplate(BARRIER_UNEVEN_COUNTS, "name the same number of threads at each use of the barrier")
 
 BARRIER_PART_OF_A_WARP = DiagnosticCode(
     "PTX603", "barrier-part-of-a-warp", sections=("bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy")
@@ -107,7 +107,7 @@ READ_ON_ONE_SIDE_OF_WAIT = MessageTemplate(
 
 REGISTER_COUNTS = DiagnosticCode("PTX605", "register-counts", sections=("setmaxnreg", "Performance-Tuning Directives"))
 REGISTER_CHANGE_BACKWARDS = MessageTemplate(
-    REGISTER_COUNTS, "{change} to {wanted} registers, and the thread has {current}"
+    REGISTER_COUNTS, "{change} to {wanted} registers, but the thread has {current}"
 )
 REGISTERS_SET_AGAIN = MessageTemplate(
     REGISTER_COUNTS, "sets the number of registers again without a synchronisation of the warpgroup between"
@@ -116,14 +116,14 @@ TOO_MANY_REGISTERS = MessageTemplate(
     REGISTER_COUNTS,
     "threads request {total} registers together, and start with {limit} each at most: deadlock at an increase",
 )
-TEAM_NOT_WHOLE = MessageTemplate(REGISTER_COUNTS, "{team} has 128 threads, and that of thread {thread} is not whole")
+TEAM_NOT_WHOLE = MessageTemplate(REGISTER_COUNTS, "{team} has 128 threads, but that of thread {thread} is incomplete")
 TEAM_DIVERGES = MessageTemplate(
     REGISTER_COUNTS,
     "all threads of {team} execute this together: thread {thread} does, and thread {other} does not, or less often",
 )
 AT_MOST = MessageTemplate(REGISTER_COUNTS, "at most ")
 SETMAXNREG_BACKWARDS = MessageTemplate(
-    REGISTER_COUNTS, "`setmaxnreg{direction}` to {count} registers, and the thread has {registers}{has}"
+    REGISTER_COUNTS, "`setmaxnreg{direction}` to {count} registers, but the thread has {registers}{has}"
 )
 USE_OTHER_DIRECTION = MessageTemplate(REGISTER_COUNTS, "use {other}, or another number")
 SETS_REGISTERS = MessageTemplate(REGISTER_COUNTS, "sets {count} registers")
@@ -143,7 +143,9 @@ REGISTER_POOL_TOO_SMALL = MessageTemplate(
 ASK_FOR_FEWER_REGISTERS = MessageTemplate(
     REGISTER_COUNTS, "request {fitting} registers at most, or let other warpgroups have fewer"
 )
-BRANCH_UNIFORMLY = MessageTemplate(REGISTER_COUNTS, "branch on what is the same for all 128 threads of the warpgroup")
+BRANCH_UNIFORMLY = MessageTemplate(
+    REGISTER_COUNTS, "branch on a condition that is the same for all 128 threads of the warpgroup"
+)
 WARPS_OF_WARPGROUP_DIVERGE = MessageTemplate(
     REGISTER_COUNTS, "all warps of a warpgroup must execute `setmaxnreg`: thread {thread} does, {other} does not"
 )
@@ -153,7 +155,7 @@ WARPS_SET_DIFFERENT_COUNTS = MessageTemplate(
 )
 SET_SAME_COUNT = MessageTemplate(REGISTER_COUNTS, "let all four warps of the warpgroup set the same number")
 INITIAL_REGISTERS_NOT_KNOWN = MessageTemplate(
-    REGISTER_COUNTS, "no directive specifies how many registers a thread starts with, so that this may have no effect"
+    REGISTER_COUNTS, "no directive specifies how many registers a thread starts with, so this may have no effect"
 )
 DECLARE_REGISTERS = MessageTemplate(
     REGISTER_COUNTS, "declare the kernel `.maxnreg`, or `.minnctapersm 1` with `.maxntid` or `.reqntid`"
@@ -203,7 +205,10 @@ REMOTE_MBARRIER_NOT_PUBLISHED = MessageTemplate(
 MBARRIER_MADE_HERE = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "initialised here")
 ADD_INIT_FENCE_AND_BARRIER = MessageTemplate(
     REMOTE_ACCESS_TOO_EARLY,
-    "add `fence.mbarrier_init.release.cluster;` after line {1}, and then synchronise the cluster by `barrier.cluster`",
+    (
+        "add `fence.mbarrier_init.release.cluster;` after line {1}, and then synchronise the cluster with"
+        " `barrier.cluster`"
+    ),
 )
 
 EXIT_TOO_EARLY = DiagnosticCode(
@@ -211,7 +216,7 @@ EXIT_TOO_EARLY = DiagnosticCode(
 )
 ACCESS_OF_EXITED_CTA = MessageTemplate(EXIT_TOO_EARLY, "a {access} of the shared memory of CTA {cta}, which has exited")
 CTA_EXITS_DURING_ACCESS = MessageTemplate(
-    EXIT_TOO_EARLY, "{access} the shared memory of CTA {cta}, which exits without observing that this is done"
+    EXIT_TOO_EARLY, "{access} the shared memory of CTA {cta}, which exits without observing its completion"
 )
 SHARED_OF_EXITED_CTA = MessageTemplate(EXIT_TOO_EARLY, "shared memory of CTA {cta} of the cluster, which has exited")
 CTA_EXITS_DURING_COPY = MessageTemplate(
@@ -282,7 +287,7 @@ LEAVE_LOOP_AFTER_REFUSAL = MessageTemplate(
 TESTS_WHETHER_GRANTED = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "tests whether the request succeeded")
 PREDICATE_OF_LINE = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "the predicate of line {1}")
 PREDICATE_OF_QUERY = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL, "that of `clusterlaunchcontrol.query_cancel.is_canceled`"
+    CANCELLATION_AFTER_REFUSAL, "the predicate of `clusterlaunchcontrol.query_cancel.is_canceled`"
 )
 RESPONSE_MAY_BE_REFUSAL = MessageTemplate(
     CANCELLATION_AFTER_REFUSAL, "reads the CTA id of a response that may indicate failure"
@@ -325,8 +330,8 @@ BETWEEN_WRITE_AND_READ = MessageTemplate(SHARED_MEMORY_RACE, "between the write 
 EQUAL_VALUES_STORED = MessageTemplate(
     SHARED_MEMORY_RACE,
     (
-        "formally a race: threads store equal values to {variable} at line {1}, and read them here with "
-        "nothing that orders the threads"
+        "formally a race: threads store equal values to {variable} at line {1}, and read them here "
+        "without any order between the threads"
     ),
 )
 ALL_STORE_SAME_VALUE = MessageTemplate(SHARED_MEMORY_RACE, "every thread stores the same value here")
@@ -376,10 +381,10 @@ NAME_WIDER_SCOPE = MessageTemplate(
     NARROW_UPDATE, "name a scope that includes the other CTAs: `.gpu`, or `.cluster` where the grid is one cluster"
 )
 UPDATE_AT_CTA_SCOPE = MessageTemplate(
-    NARROW_UPDATE, "updates a word that all CTAs of the grid update, and is atomic within its own CTA only"
+    NARROW_UPDATE, "updates a word that all CTAs of the grid update, but is atomic only within its own CTA"
 )
 POLL_AT_CTA_SCOPE = MessageTemplate(
-    NARROW_UPDATE, "waits for a word that all CTAs of the grid update at line {1}, and its scope is its own CTA only"
+    NARROW_UPDATE, ("waits for a word that all CTAs of the grid update at line {1}, but its scope is only its own CTA")
 )
 UPDATE_BY_EACH_CTA = MessageTemplate(NARROW_UPDATE, "update of the word, by each CTA")
 
@@ -412,7 +417,7 @@ ADD_FENCE_AFTER_ATOMIC = MessageTemplate(LAST_COMER, "add `{fence}` after line {
 STOPPED_ITSELF = DiagnosticCode("PTX650", "stopped-itself")
 BREAKPOINT_EXECUTED = MessageTemplate(STOPPED_ITSELF, "the kernel executed `brkpt`, and no debugger is attached")
 TRAP_EXECUTED = MessageTemplate(STOPPED_ITSELF, "the kernel executed `trap`")
-STACK_TOO_SMALL = MessageTemplate(STOPPED_ITSELF, "the stack of a thread needs {size} bytes, and has {limit} at most")
+STACK_TOO_SMALL = MessageTemplate(STOPPED_ITSELF, "the stack of a thread needs {size} bytes; the limit is {limit}")
 ASSERTION_FAILED = MessageTemplate(STOPPED_ITSELF, "{file}:{line}: {function}: assertion `{assertion}` failed")
 
 DEPENDS_ON_UNWRITTEN = DiagnosticCode("PTX651", "depends-on-unwritten", Severity.WARNING)
@@ -425,7 +430,7 @@ UNWRITTEN_REGISTER_READ = MessageTemplate(
 )
 UNWRITTEN_DATA_DECIDES = MessageTemplate(
     DEPENDS_ON_UNWRITTEN,
-    "data that was never written decides whether this happens: {message}",
+    "uninitialized data determines whether this happens: {message}",
     missing="a store to what is read, before it is read",
 )
 UNWRITTEN_DATA_STORED = MessageTemplate(

@@ -39,7 +39,7 @@ COLUMNS_NEVER_DEALLOCATED = MessageTemplate(
     missing="`tcgen05.dealloc` with the same address and number of columns, by one warp, before the CTA exits",
 )
 BRANCH_ON_WARP_NUMBER = MessageTemplate(
-    TENSOR_ALLOCATION, "let one whole warp execute it: branch on the number of the warp, not of the lane"
+    TENSOR_ALLOCATION, "let one full warp execute it: branch on the warp number, not on the lane number"
 )
 ALLOCATION_AFTER_RELINQUISHING = MessageTemplate(
     TENSOR_ALLOCATION, "allocates Tensor Memory after the CTA relinquished its permit at line {1}"
@@ -49,20 +49,20 @@ MOVE_RELINQUISH = MessageTemplate(TENSOR_ALLOCATION, "move `tcgen05.relinquish_a
 LATER_ALLOCATION_LARGER = MessageTemplate(
     TENSOR_ALLOCATION, "allocates {columns} columns after {before}: later allocations must not be larger"
 )
-ALLOCATION_BEFORE = MessageTemplate(TENSOR_ALLOCATION, "the allocation before")
+ALLOCATION_BEFORE = MessageTemplate(TENSOR_ALLOCATION, "the previous allocation")
 ALLOCATE_LARGEST_FIRST = MessageTemplate(TENSOR_ALLOCATION, "allocate the largest number of columns first")
 NEVER_DEALLOCATED = MessageTemplate(
-    TENSOR_ALLOCATION, "this Tensor Memory is never deallocated: later CTAs wait for it without end"
+    TENSOR_ALLOCATION, "this Tensor Memory is never deallocated: later CTAs wait for it indefinitely"
 )
 DEALLOCATE_BEFORE_EXIT = MessageTemplate(
     TENSOR_ALLOCATION,
     "execute `tcgen05.dealloc` with the address and the number of columns, by one warp, before the CTA ends",
 )
 DEALLOCATES_NOTHING_ALLOCATED = MessageTemplate(
-    TENSOR_ALLOCATION, "deallocates Tensor Memory, and nothing in this kernel allocates any"
+    TENSOR_ALLOCATION, "deallocates Tensor Memory, but no instruction of this kernel allocates any"
 )
 ALLOCATE_FIRST = MessageTemplate(
-    TENSOR_ALLOCATION, "allocate it first (`tcgen05.alloc`, by one warp), and deallocate the address that this writes"
+    TENSOR_ALLOCATION, "allocate it first (`tcgen05.alloc`, by one warp), and deallocate the address that it writes"
 )
 DEALLOCATION_OF_OTHER_SIZE = MessageTemplate(
     TENSOR_ALLOCATION, "deallocates {columns} columns; the allocation at line {1} has {allocated}"
@@ -79,10 +79,12 @@ MIXED_CTA_GROUPS = DiagnosticCode(
 )
 CTA_GROUPS_DIFFER = MessageTemplate(
     MIXED_CTA_GROUPS,
-    "`{action}` has another group of CTAs than `{other}` at line {line}",
+    "`{action}` has another CTA group than `{other}` at line {line}",
     missing="one `.cta_group` in all tcgen05 instructions of the kernel",
 )
-CTA_GROUP_DIFFERS = MessageTemplate(MIXED_CTA_GROUPS, "works on {ctas}, but line {1} of this kernel on {other}")
+CTA_GROUP_DIFFERS = MessageTemplate(
+    MIXED_CTA_GROUPS, "operates on {ctas}, but line {1} of this kernel operates on {other}"
+)
 USE_ONE_CTA_GROUP = MessageTemplate(
     MIXED_CTA_GROUPS,
     "write `.cta_group::{ctas}` here too, or `.cta_group::{other}` in all tcgen05 instructions of the kernel",
@@ -113,7 +115,7 @@ OPERATION_NOT_COMMITTED = MessageTemplate(
     missing="`tcgen05.commit` by the thread that issued it, and a wait on its mbarrier before the columns are used",
 )
 USES_TENSOR_MEMORY = MessageTemplate(TENSOR_COMPLETION, "uses Tensor Memory")
-WORKS_UNTIL_COMPLETE = MessageTemplate(TENSOR_COMPLETION, "works on these columns until it is complete")
+WORKS_UNTIL_COMPLETE = MessageTemplate(TENSOR_COMPLETION, "accesses these columns until it is complete")
 NO_COMMIT_COVERS = MessageTemplate(TENSOR_COMPLETION, "no commit of its thread covers it")
 ADD_TCGEN05_COMMIT = MessageTemplate(
     TENSOR_COMPLETION,
@@ -149,7 +151,7 @@ NO_FENCE_AFTER_SYNCHRONISATION = MessageTemplate(
         "orders line {1} before this thread"
     ),
 )
-WHAT_IT_DEPENDS_ON = MessageTemplate(TENSOR_FENCE, "what it depends on")
+WHAT_IT_DEPENDS_ON = MessageTemplate(TENSOR_FENCE, "the operation that it depends on")
 ORDERS_THREADS_NOT_OPERATIONS = MessageTemplate(TENSOR_FENCE, "orders the threads, not their asynchronous operations")
 ADD_FENCE_AFTER_SYNC = MessageTemplate(TENSOR_FENCE, "add `tcgen05.fence::after_thread_sync;` after line {2}")
 
@@ -195,7 +197,7 @@ TENSOR_LANES = DiagnosticCode(
 LANES_OF_OTHER_WARP = MessageTemplate(
     TENSOR_LANES, "warp {warp} may access lanes {first} to {last} of Tensor Memory, not lane {lane}"
 )
-BRANCH_ON_WARP_NUMBER_ONLY = MessageTemplate(TENSOR_LANES, "branch on the number of the warp, not of the lane")
+BRANCH_ON_WARP_NUMBER_ONLY = MessageTemplate(TENSOR_LANES, "branch on the warp number, not on the lane number")
 LANE_OF_OTHER_WARP = MessageTemplate(
     TENSOR_LANES, "warp {warp} may access lanes {first} to {last} of Tensor Memory, not lane {lane}"
 )

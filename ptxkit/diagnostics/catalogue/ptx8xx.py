@@ -7,11 +7,11 @@ from ptxkit.diagnostics.message import MessageTemplate
 from ptxkit.fast_dataclasses import dataclass
 
 NEEDS_NEWER_VERSION = DiagnosticCode("PTX801", "needs-newer-version")
-NEEDS_HEADING = MessageTemplate(NEEDS_NEWER_VERSION, "`{subject}` needs {needed}, and the module has {have}")
+NEEDS_HEADING = MessageTemplate(NEEDS_NEWER_VERSION, "`{subject}` needs {needed}, but the module has {have}")
 OPCODE_NEEDS_HEADING = MessageTemplate(
-    NEEDS_NEWER_VERSION, "`{opcode}` needs {needed} (for {subjects}), and the module has {have}"
+    NEEDS_NEWER_VERSION, "`{opcode}` needs {needed} (for {subjects}), but the module has {have}"
 )
-NEEDS_HEADING_FOR = MessageTemplate(NEEDS_NEWER_VERSION, "{what} needs {needed}, and the module has {have}")
+NEEDS_HEADING_FOR = MessageTemplate(NEEDS_NEWER_VERSION, "{what} needs {needed}, but the module has {have}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,11 @@ WRAPPER_DECLARED = MessageTemplate(
 
 UNKNOWN_VERSION = DiagnosticCode("PTX803", "unknown-version")
 VERSION_MALFORMED = MessageTemplate(
-    UNKNOWN_VERSION, "`{word}` is not a version: a version is two numbers with a dot between"
+    UNKNOWN_VERSION, "`{word}` is not a version: a version is two numbers separated by a dot"
 )
 NO_SUCH_VERSION = MessageTemplate(UNKNOWN_VERSION, "there is no PTX version {word}")
 TARGET_TOLERATED = MessageTemplate(UNKNOWN_VERSION, "`{word}` is not a target, and only ptxas accepts it for `{name}`")
 NO_SUCH_TARGET = MessageTemplate(UNKNOWN_VERSION, "`{word}` is not a target")
-VERSION_TOO_NEW = MessageTemplate(UNKNOWN_VERSION, "PTX {word} is newer than what ptxkit knows: {newest} is the newest")
+VERSION_TOO_NEW = MessageTemplate(
+    UNKNOWN_VERSION, "PTX {word} is newer than the newest version that ptxkit supports, {newest}"
+)

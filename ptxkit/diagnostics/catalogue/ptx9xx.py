@@ -28,7 +28,7 @@ TWICE_IN_A_ROW = DiagnosticCode(
     "PTX903", "twice-in-a-row", Severity.NOTE, sections=("membar / fence", "bar, barrier", "wgmma.fence")
 )
 SYNC_REPEATED = MessageTemplate(TWICE_IN_A_ROW, "this {kind} repeats the one at line {1}, with only arithmetic between")
-SAME_OR_MORE = MessageTemplate(TWICE_IN_A_ROW, "the same, or more")
+SAME_OR_MORE = MessageTemplate(TWICE_IN_A_ROW, "orders the same, or more")
 REMOVE_SYNC = MessageTemplate(TWICE_IN_A_ROW, "remove it")
 
 EMPTY_GROUP = DiagnosticCode(
@@ -46,7 +46,7 @@ WIDE_PROXY_FENCE = DiagnosticCode(
     "PTX905", "wide-proxy-fence", Severity.NOTE, sections=("membar / fence", "Async Proxy")
 )
 FENCE_FOR_ALL_MEMORY = MessageTemplate(
-    WIDE_PROXY_FENCE, "this fence is for all memory, and only accesses of shared memory need it"
+    WIDE_PROXY_FENCE, "this fence covers all memory, but only accesses to shared memory need it"
 )
 WRITE_STATEMENT = MessageTemplate(WIDE_PROXY_FENCE, "write `{statement}`")
 
