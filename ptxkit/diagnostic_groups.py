@@ -1,5 +1,5 @@
-"""Findings that are one fault: copies of one source line, which unrolling, inlining or templates made, or one wrong
-spelling that occurs in several places.
+"""Findings that are one fault: about one variable at one line of the program, which unrolling, inlining or templates
+copied, or one wrong spelling that occurs in several places.
 
 Reports for people show the first of a group with the number of its places; documents keep all, with the group's name.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from ptxkit.diagnostics import Diagnostic
+from ptxkit.diagnostics import Diagnostic, Place
 from ptxkit.fast_dataclasses import replace
 from ptxkit.limits import MAX_GROUP_LINES
+from ptxkit.user_code import user_frames
 
 #: Codes that are about the spelling of a statement alone, wherever it is: the same message about the same opcode
 #: is the same fault.
@@ -39,33 +40,35 @@ def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
 
 
 def fold_groups(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The first diagnostic of each fault, which states how many places the fault has, and where the others are."""
-    return tuple(_merge_locations(*group) for group in group_by_fault(diagnostics))
+    """The first diagnostic of each fault, with the places of the others among its copies."""
+    return tuple(_merge_places(*group) for group in group_by_fault(diagnostics))
 
 
 def _fault_key(item: Diagnostic) -> Hashable:
     """What is the same for all places of one fault; None where nothing says that another place is one of them."""
-    wording = item.wording or item.message
     if item.origin:
-        labels = tuple((label.origin, label.message) for label in item.labels)
-        return item.code, item.severity, wording, item.source.path, item.origin, labels
+        about = item.subject or item.wording or item.message
+        return item.code, item.severity, about, item.source.path, user_frames(item.origin)[0]
     if item.wording and item.code.startswith(_SYNTAX_CODES):
-        return item.code, item.severity, wording, item.source.path
+        return item.code, item.severity, item.wording, item.source.path
     return None
 
 
-def _merge_locations(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
+def _merge_places(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
     if not others:
         return first
-    message = f"{first.message} ({len(others) + 1} places)"
-    return replace(first, message=message, notes=(*first.notes, other_lines_text([_line(other) for other in others])))
+    more = (place for other in others for place in (Place(other.span, other.origin), *other.copies))
+    return replace(first, copies=tuple(dict.fromkeys((*first.copies, *more))))
 
 
-def _line(item: Diagnostic) -> int:
-    return item.source.position(item.span.start)[0]
+def copies_note(item: Diagnostic) -> tuple[str, ...]:
+    """Where else in the PTX the same holds: one note, or none."""
+    if not item.copies:
+        return ()
+    return (other_lines_text([item.source.position(each.span.start)[0] for each in item.copies]),)
 
 
-def other_lines_text(lines: Sequence[int]) -> str:
+def other_lines_text(lines: Sequence[object]) -> str:
     """Where else the same holds, in words; each line once."""
     each = [str(line) for line in dict.fromkeys(lines)]
     more = f" and {len(each) - MAX_GROUP_LINES} more" if len(each) > MAX_GROUP_LINES else ""

@@ -140,7 +140,7 @@ def apply_suppressions(
 
 def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
     """The verdict with the source lines of its places, as far as `.loc` says them."""
-    if module.source is None or ".loc" not in module.source.text or not verdict.diagnostics:
+    if module.source is None or ".loc" not in module.source.text or not (verdict.diagnostics or verdict.undecided):
         return verdict
     from ptxkit.analysis.ir.source_lines import DebugLocations
 
@@ -152,9 +152,11 @@ def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
                 item,
                 origin=origins.locations_at(item.span.start),
                 labels=tuple(replace(label, origin=origins.locations_at(label.span.start)) for label in item.labels),
+                copies=tuple(replace(each, origin=origins.locations_at(each.span.start)) for each in item.copies),
             )
             for item in verdict.diagnostics
         ),
+        undecided=tuple(replace(item, origin=origins.locations_at(item.span.start)) for item in verdict.undecided),
     )
 
 

@@ -25,10 +25,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the program that a PTX was compiled from."""
+    """A line of the program that a PTX was compiled from, and the column on it, from 1; 0 where none is known."""
 
     file: str
     line: int
+    column: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

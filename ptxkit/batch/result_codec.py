@@ -9,7 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ptxkit.batch.job import JobResult
-from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
+from ptxkit.diagnostics import (
+    Diagnostic,
+    DiagnosticTexts,
+    Edit,
+    Fix,
+    Label,
+    OpenLinesText,
+    Place,
+    Severity,
+    Undecided,
+)
 from ptxkit.fast_dataclasses import replace
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile, SourceLine, Span
@@ -25,7 +35,14 @@ def encode_result(answer: JobResult) -> EncodedResult:
         str(result.status),
         tuple(map(_encode_diagnostic, result.diagnostics)),
         tuple(
-            (str(each.code), each.reason, *_encode_span(each.span), each.missing, each.kernel)
+            (
+                str(each.code),
+                each.reason,
+                *_encode_span(each.span),
+                each.missing,
+                each.kernel,
+                _encode_origin(each.origin),
+            )
             for each in result.undecided
         ),
         result.suppressed,
@@ -43,8 +60,8 @@ def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
         Status(status),
         tuple(_decode_diagnostic(each, about) for each in diagnostics),
         tuple(
-            Undecided(code, reason, about, Span(start, end), missing, kernel)
-            for code, reason, start, end, missing, kernel in undecided
+            Undecided(code, reason, about, Span(start, end), missing, kernel, _decode_origin(origin))
+            for code, reason, start, end, missing, kernel, origin in undecided
         ),
         suppressed=suppressed,
         fixed=fixed,
@@ -67,11 +84,15 @@ def _encode_diagnostic(item: Diagnostic) -> EncodedResult:
         _encode_property(item.properties),
         _encode_origin(item.origin),
         item.wording,
+        item.subject,
+        tuple((*_encode_span(each.span), _encode_origin(each.origin)) for each in item.copies),
+        None if item.texts is None else _encode_texts(item.texts),
     )
 
 
 def _decode_diagnostic(data: EncodedResult, source: SourceFile) -> Diagnostic:
-    code, severity, message, placed, start, end, labels, notes, remedy, isa, fix, properties, origin, wording = data
+    code, severity, message, placed, start, end, labels, notes, remedy, isa, fix, properties, *more = data
+    origin, wording, subject, copies, texts = more
     return Diagnostic(
         code,
         Severity(severity),
@@ -86,6 +107,23 @@ def _decode_diagnostic(data: EncodedResult, source: SourceFile) -> Diagnostic:
         properties,
         _decode_origin(origin),
         wording=wording,
+        subject=subject,
+        copies=tuple(Place(Span(first, last), _decode_origin(places)) for first, last, places in copies),
+        texts=None if texts is None else _decode_texts(texts),
+    )
+
+
+def _encode_texts(texts: DiagnosticTexts) -> EncodedResult:
+    remedy = None if texts.help is None else texts.help.pieces
+    return texts.message.pieces, tuple(each.pieces for each in texts.labels), remedy
+
+
+def _decode_texts(data: EncodedResult) -> DiagnosticTexts:
+    message, labels, remedy = data
+    return DiagnosticTexts(
+        OpenLinesText(tuple(message)),
+        tuple(OpenLinesText(tuple(each)) for each in labels),
+        None if remedy is None else OpenLinesText(tuple(remedy)),
     )
 
 
@@ -98,11 +136,11 @@ def _encode_fix(fix: Fix) -> EncodedResult:
 
 
 def _encode_origin(origin: Sequence[SourceLine]) -> EncodedResult:
-    return tuple((place.file, place.line) for place in origin)
+    return tuple((place.file, place.line, place.column) for place in origin)
 
 
 def _decode_origin(places: EncodedResult) -> tuple[SourceLine, ...]:
-    return tuple(SourceLine(file, line) for file, line in places)
+    return tuple(SourceLine(file, line, column) for file, line, column in places)
 
 
 def _encode_property(value: object) -> Any:

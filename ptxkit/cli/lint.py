@@ -11,14 +11,16 @@ from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.lint_run import run_lint
 from ptxkit.cli.number_params import SECONDS as TIME_LIMIT
 from ptxkit.cli.option_groups import GroupedOptionsCommand
+from ptxkit.cli.report_options import OPTION_NAMES, report_options
 from ptxkit.cli.settings_options import layer_of, settings_options
 from ptxkit.inputs.compiler_caches import CACHES
 from ptxkit.report.formats import FORMATS
+from ptxkit.report.options import ReportOptions, ShownCode
 
 _GROUPS = {
     "Rule selection": ("--select", "--extend-select", "--ignore", "--severity", "--policy", "--notes"),
     "File selection": ("--binaries", "--cache", "--stdin-filename"),
-    "Output": ("--format", "--statistics", "--show-undecided", "--show-fixes", "--show-settings", "--help"),
+    "Output": ("--format", *OPTION_NAMES, "--statistics", "--show-fixes", "--show-settings", "--help"),
     "Fixing": ("--fix", "--unsafe-fixes", "--diff", "--add-ignores", "--reason", "--write-baseline"),
     "Performance": ("--jobs", "--timeout", "--cluster", "--no-cache", "--cache-dir"),
     "Configuration": ("--config", "--isolated", "--baseline", "--target", "--version", "--launch"),
@@ -30,7 +32,7 @@ _GROUPS = {
 @click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=shell_completion.complete_paths)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="Output format.")
 @settings_options
-@click.option("--show-undecided", is_flag=True, help="Also print what the analysis could not decide.")
+@report_options
 @click.option(
     "--statistics", is_flag=True, help="Print the number of diagnostics of each code instead of the diagnostics."
 )
@@ -94,7 +96,10 @@ def lint(  # noqa: PLR0913 (options)
     form: str,
     config: str | None,
     isolated: bool,
+    show: ShownCode,
     show_undecided: bool,
+    all_places: bool,
+    verbose: bool,
     statistics: bool,
     show_settings: bool,
     write_baseline: bool,
@@ -158,7 +163,7 @@ def lint(  # noqa: PLR0913 (options)
         level=layer_of(given),
         config=config,
         isolated=isolated,
-        show_undecided=show_undecided,
+        report=ReportOptions(show, show_undecided, all_places, verbose),
         statistics=statistics,
         write_baseline=write_baseline,
         add_ignores=reason if add_ignores else None,

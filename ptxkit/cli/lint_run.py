@@ -41,7 +41,7 @@ def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
                 return _add_ignores(list(arriving), options.add_ignores)
             if options.fixes == "diff":
                 return _print_differences(arriving)
-            write_report(arriving, options.form, show_undecided=options.show_undecided, statistics=options.statistics)
+            write_report(arriving, options.form, options.report, statistics=options.statistics)
         configured.check_launches()
     except (SettingsError, CannotRunError, UnusableCacheError) as error:
         sys.stdout.flush()

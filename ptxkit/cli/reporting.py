@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.cli.output import write_lines
 from ptxkit.report.formats import STYLED, styled_report, text_report
+from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
 from ptxkit.results import FileResult
 
 if TYPE_CHECKING:
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def write_report(
-    arriving: Iterable[FileResult], form: str, *, show_undecided: bool = False, statistics: bool = False
+    arriving: Iterable[FileResult], form: str, options: ReportOptions = DEFAULT_OPTIONS, *, statistics: bool = False
 ) -> None:
     """Prints results, as they arrive if the format allows it."""
     if statistics:
         _write_statistics(arriving, form)
     elif form in STYLED:
-        write_lines(styled_report(form, arriving, show_undecided=show_undecided))
+        write_lines(styled_report(form, arriving, options))
     else:
         for piece in text_report(form, arriving, _pages):
             sys.stdout.write(piece)

@@ -16,11 +16,13 @@ from ptxkit.cli.launch_options import launch_options, unique_arguments
 from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.number_params import SECONDS, SEED
 from ptxkit.cli.page_files import write_atomically
+from ptxkit.cli.report_options import report_options
 from ptxkit.cli.reporting import write_report
 from ptxkit.cli.settings_options import layer_of, settings_options
 from ptxkit.emulator import InvalidLaunchError
 from ptxkit.fast_dataclasses import replace
 from ptxkit.report.formats import FORMATS
+from ptxkit.report.options import ReportOptions, ShownCode
 from ptxkit.results import ExitStatus, FileResult, Summary
 from ptxkit.settings.errors import SettingsError
 from ptxkit.source import SourceFile
@@ -43,7 +45,7 @@ _NAME = re.compile(r"[\w$%]+")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @click.option("--seconds", type=SECONDS, default=60.0, show_default=True, help="CPU-time limit per kernel, in seconds.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="Output format.")
-@click.option("--show-undecided", is_flag=True, help="Also print what could not be decided.")
+@report_options
 @click.option(
     "--trace", type=click.Path(dir_okay=False), help="Write an HTML page (.html) that shows the findings of the runs."
 )
@@ -62,7 +64,10 @@ def verify(  # noqa: PLR0913 (options)
     form: str,
     config: str | None,
     isolated: bool,
+    show: ShownCode,
     show_undecided: bool,
+    all_places: bool,
+    verbose: bool,
     trace: str | None,
     grid: tuple[int, ...] | None,
     block: tuple[int, ...] | None,
@@ -105,7 +110,8 @@ def verify(  # noqa: PLR0913 (options)
     results: list[FileResult] = []
     unknown = {name for name in request.arguments if not name.startswith("#")}
     try:
-        write_report(_verify_inputs(paths, request, configured, unknown, results), form, show_undecided=show_undecided)
+        options = ReportOptions(show, show_undecided, all_places, verbose)
+        write_report(_verify_inputs(paths, request, configured, unknown, results), form, options)
         configured.check_launches()
         if unknown and any(result.runs for result in results):
             raise SettingsError(f"--arg: no input has a parameter `{min(unknown)}`")

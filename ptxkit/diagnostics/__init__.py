@@ -7,18 +7,21 @@ and dataclasses.
 """
 
 from ptxkit.diagnostics.code import DiagnosticCode, Severity
-from ptxkit.diagnostics.message import LabelLine, Message, MessageTemplate
-from ptxkit.diagnostics.model import Diagnostic, Edit, Fix, Label, Undecided, Verdict
+from ptxkit.diagnostics.message import LabelLine, Message, MessageTemplate, OpenLinesText
+from ptxkit.diagnostics.model import Diagnostic, DiagnosticTexts, Edit, Fix, Label, Place, Undecided, Verdict
 
 __all__ = [
     "Diagnostic",
     "DiagnosticCode",
+    "DiagnosticTexts",
     "Edit",
     "Fix",
     "Label",
     "LabelLine",
     "Message",
     "MessageTemplate",
+    "OpenLinesText",
+    "Place",
     "Severity",
     "Undecided",
     "Verdict",

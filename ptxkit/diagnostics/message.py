@@ -9,6 +9,17 @@ from ptxkit.fast_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class OpenLinesText:
+    """A text that names lines, before these are known: pieces of text, and between them the places by their index."""
+
+    pieces: tuple[str | int, ...]
+
+    def at_lines(self, lines: Sequence[object]) -> str:
+        """The text, where the places are on these lines."""
+        return "".join(str(lines[each]) if isinstance(each, int) else each for each in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
 class MessageTemplate:
     """A text of a code, with its named fields in braces. A part of a message is the value of a field of another one.
 
@@ -47,6 +58,11 @@ class Message:
         """The text, where the finding and its labels are on these lines."""
         values = {name: _at_lines(value, lines) for name, value in self.fields.items()}
         return self.template.text.format(*lines, **values)
+
+    def with_open_lines(self, count: int) -> OpenLinesText:
+        """The text with the lines of `count` places left open."""
+        pieces = self.at_lines(*(f"\0{number}\0" for number in range(count))).split("\0")
+        return OpenLinesText(tuple(int(each) if number % 2 else each for number, each in enumerate(pieces)))
 
     def __str__(self) -> str:
         return self.at_lines()

@@ -10,6 +10,7 @@ from shlex import quote
 from types import MappingProxyType
 
 from ptxkit.diagnostics.code import Severity
+from ptxkit.diagnostics.message import OpenLinesText
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import SourceFile, SourceLine, Span
 
@@ -26,6 +27,26 @@ class Label:
     span: Span
     message: str
     origin: tuple[SourceLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Another place at which a finding holds. origin: as a diagnostic's."""
+
+    span: Span
+    origin: tuple[SourceLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticTexts:
+    """The texts of a diagnostic with the numbers of lines left open: of its own place, then of its labels.
+
+    A report about the program that the PTX was compiled from fills in the lines of that program.
+    """
+
+    message: OpenLinesText
+    labels: tuple[OpenLinesText, ...] = ()
+    help: OpenLinesText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +75,9 @@ class Diagnostic:
     that were not validated yet, the likeliest first; `ptxkit.fixes` determines which one is valid. origin: the line
     of the program that the primary place was compiled from, then where its function was inlined, and so on. wording:
     what copies of one fault have in common: the message without the numbers of lines, or with the opcode that is
-    spelt wrong; empty where that is the message. payload: what a fix needs to know, of a type that the catalogue
+    spelt wrong; empty where that is the message. subject: the variable that it is about, if it is about one. copies:
+    other places at which the same holds and the same fix settles it. texts: None where the texts name no line that
+    could be another one. payload: what a fix needs to know, of a type that the catalogue
     defines next to the code; None where a fix needs nothing.
     """
 
@@ -72,6 +95,9 @@ class Diagnostic:
     origin: tuple[SourceLine, ...] = ()
     proposals: tuple[Fix, ...] = ()
     wording: str = ""
+    subject: str = ""
+    copies: tuple[Place, ...] = ()
+    texts: DiagnosticTexts | None = None
     payload: object = None
 
 
@@ -81,7 +107,7 @@ class Undecided:
 
     code: the rule whose obligation is open. reason: what is missing, e.g. "the address comes from a call". missing: the
     property of the launch that decides it and that `kernel` does not declare, with a number as an example: `block=256`;
-    both are empty where the launch does not decide it.
+    both are empty where the launch does not decide it. origin: as a diagnostic's.
     """
 
     code: str
@@ -90,6 +116,7 @@ class Undecided:
     span: Span
     missing: str = ""
     kernel: str = ""
+    origin: tuple[SourceLine, ...] = ()
 
     @property
     def remedy(self) -> str:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from ptxkit.diagnostic_groups import copies_note
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.gc_control import pause_collection
@@ -114,7 +115,7 @@ def _render(blame: Blame) -> str:
     shown = text if len(text) <= MAX_PTX_COLUMNS else f"{text[: MAX_PTX_COLUMNS - 3]}..."
     lines.append(f"  = ptx: {found.source.path}:{line}:{column}: {shown}")
     lines += [f"  = {where} (ptx:{number}): {what}: {where.text}" for where, what, number in blame.others]
-    lines += [f"  = note: {note}" for note in found.notes]
+    lines += [f"  = note: {note}" for note in (*found.notes, *copies_note(found))]
     if found.help:
         lines.append(f"  = help: {found.help}")
     if found.isa:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
+from ptxkit.diagnostic_groups import copies_note
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.lsp.documents import TextSnapshot
@@ -64,7 +65,7 @@ def _message_lines(item: Diagnostic, snapshot: TextSnapshot, *, labels: bool) ->
     if labels:
         for label in item.labels:
             yield f"line {snapshot.lines.position(label.span.start).line + 1}: {label.message}"
-    for note in item.notes:
+    for note in (*item.notes, *copies_note(item)):
         yield f"note: {note}"
     if item.help:
         yield f"help: {item.help}"

@@ -105,7 +105,9 @@ def _shift_finding(item: Diagnostic, move: Callable[[Span], Span | None]) -> Ite
     if place is not None:
         labels = ((label, move(label.span)) for label in item.labels)
         kept = tuple(replace(label, span=span) for label, span in labels if span is not None)
-        yield replace(item, span=place, labels=kept, proposals=(), fix=None)
+        moved = ((copy, move(copy.span)) for copy in item.copies)
+        copies = tuple(replace(copy, span=span) for copy, span in moved if span is not None)
+        yield replace(item, span=place, labels=kept, copies=copies, proposals=(), fix=None)
 
 
 class OpenDocuments:

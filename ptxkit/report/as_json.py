@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
-from ptxkit.diagnostic_groups import group_names
+from ptxkit.diagnostic_groups import copies_note, group_names
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
 from ptxkit.source import SourceFile, SourceLine, Span
+from ptxkit.user_code import user_frames
 
 VERSION = 1
 
@@ -85,17 +86,24 @@ def diagnostic_object(item: Diagnostic) -> dict[str, object]:
         "path": item.source.path,
         **_span_object(item.source, item.span),
         "labels": [_label_object(item.source, label) for label in item.labels],
-        "notes": list(item.notes),
+        "notes": [*item.notes, *copies_note(item)],
         "help": item.help,
         "isa": list(item.isa),
         "source": _origin_objects(item.origin),
+        "program": next(iter(_origin_objects(user_frames(item.origin))), None),
         "fix": None if item.fix is None else _fix_object(item.source, item.fix),
         "properties": dict(item.properties),
     }
 
 
 def _undecided_object(item: Undecided) -> dict[str, object]:
-    return {"code": item.code, "message": item.reason, "path": item.source.path, **_span_object(item.source, item.span)}
+    return {
+        "code": item.code,
+        "message": item.reason,
+        "path": item.source.path,
+        **_span_object(item.source, item.span),
+        "source": _origin_objects(item.origin),
+    }
 
 
 def _label_object(source: SourceFile, label: Label) -> dict[str, object]:
@@ -109,7 +117,7 @@ def _fix_object(source: SourceFile, fix: Fix) -> dict[str, object]:
 
 
 def _origin_objects(origin: Sequence[SourceLine]) -> list[dict[str, object]]:
-    return [{"file": place.file, "line": place.line} for place in origin]
+    return [{"file": place.file, "line": place.line, "column": place.column} for place in origin]
 
 
 def _span_object(source: SourceFile, span: Span) -> dict[str, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias, get_args
 
+from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
 from ptxkit.report.style import Line
 from ptxkit.results import CodePage, FileResult
 
@@ -17,15 +18,15 @@ STYLED: tuple[Format, ...] = ("full", "concise")
 """Those that are made of lines with roles, which a terminal shows in colour."""
 
 
-def styled_report(form: str, results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
+def styled_report(form: str, results: Iterable[FileResult], options: ReportOptions = DEFAULT_OPTIONS) -> Iterator[Line]:
     """The lines of a styled format, as results arrive."""
     if form == "concise":
         from ptxkit.report.concise import concise_report
 
-        return concise_report(results, show_undecided=show_undecided)
+        return concise_report(results, options)
     from ptxkit.report.full import full_report
 
-    return full_report(results, show_undecided=show_undecided)
+    return full_report(results, options)
 
 
 def text_report(

@@ -1,55 +1,128 @@
-"""The format for people: a line for each diagnostic, a code frame, what to do, and where the manual says so."""
+"""The format for people: a line for each diagnostic, a code frame, what to do, and where the manual says so.
+
+Where `.loc` leads to the program that the PTX was compiled from, the header and the first frame are of that program,
+and the PTX is below them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptxkit.diagnostic_groups import fold_groups
+from ptxkit.diagnostic_groups import copies_note, fold_groups, other_lines_text
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.report.code_frame import code_frame
 from ptxkit.report.limits import MAX_REASONS
+from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
+from ptxkit.report.program_source import (
+    ProgramFinding,
+    ProgramLabel,
+    ProgramSources,
+    locate_in_program,
+    locate_question,
+)
+from ptxkit.report.readable_names import question_with_readable_names, with_readable_names
 from ptxkit.report.style import Line, TextRole
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status, Summary
-from ptxkit.source import SourceFile, SourceLine, Span
+from ptxkit.source import SourceLine
 from ptxkit.untrusted_text import escape_path, escape_text
 
 _ROLES = {Severity.ERROR: TextRole.ERROR, Severity.WARNING: TextRole.WARNING, Severity.NOTE: TextRole.NOTE}
 
 
-def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
+def full_report(results: Iterable[FileResult], options: ReportOptions = DEFAULT_OPTIONS) -> Iterator[Line]:
     """Every fault with its frame, the open questions where asked for, and at the end a line of counts."""
     counted = ResultCounter()
+    sources = ProgramSources()
     for result in results:
         counted.add(result)
-        yield from diagnostic_lines(fold_groups(result.diagnostics))
-        if show_undecided:
+        found = result.diagnostics if options.all_places else fold_groups(result.diagnostics)
+        yield from diagnostic_lines(found, options, sources)
+        if options.show_undecided:
             for question in result.undecided:
-                yield from _undecided_lines(question)
+                yield from _undecided_lines(question, options, sources)
         yield from (_run_line(run) for run in result.runs)
     yield from summary_lines(counted.summary)
 
 
-def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
+def diagnostic_lines(
+    diagnostics: Iterable[Diagnostic],
+    options: ReportOptions = DEFAULT_OPTIONS,
+    sources: ProgramSources | None = None,
+) -> Iterator[Line]:
     """The lines of some diagnostics, each followed by an empty one."""
-    for item in diagnostics:
-        yield header_line(item)
-        if item.source.text:
-            yield from code_frame(item.source, item.span, [_with_origin(label) for label in item.labels])
-        if item.origin:
+    sources = sources or ProgramSources()
+    for item in diagnostics if options.verbose else map(with_readable_names, diagnostics):
+        found = None if options.show == "ptx" else locate_in_program(item, sources)
+        if found is None:
+            yield header_line(item)
+            yield from _ptx_frame(item)
+            notes, remedy = (*item.notes, *copies_note(item)), item.help
+        else:
+            yield program_header(item, found)
+            if found.at.source.text or options.show == "source":
+                yield from _program_frames(found)
+            if options.show == "both":
+                yield from _frame_below(item, is_dimmed=bool(found.at.source.text))
+            notes, remedy = (*item.notes, *_other_lines(found)), found.help
+        if item.origin and (found is None or options.verbose or not found.at.source.text):
             yield _field("source", _origin_chain(item.origin))
-        for note in item.notes:
+        for note in notes:
             yield _field("note", note)
-        if item.help:
-            yield _field("help", item.help)
+        if remedy:
+            yield _field("help", remedy)
         if item.fix is not None:
             option = "--fix" if item.fix.safe else "--fix --unsafe-fixes"
             yield _field("fix", f"{item.fix.message} (`ptxkit lint {option}` does)")
         if item.isa:
             yield _field("isa", "; ".join(item.isa))
         yield ()
+
+
+def _ptx_frame(item: Diagnostic) -> Sequence[Line]:
+    if not item.source.text:
+        return ()
+    return code_frame(item.source, item.span, [_with_origin(label) for label in item.labels])
+
+
+def _frame_below(item: Diagnostic, *, is_dimmed: bool) -> Iterator[Line]:
+    """Where in the PTX a finding about a program is, and these lines: in short, if a frame of the program is shown."""
+    line, column = item.source.position(item.span.start)
+    yield _field("ptx", f"{escape_path(item.source.path)}:{line}:{column}")
+    if not is_dimmed:
+        yield from _ptx_frame(item)
+    elif item.source.text:
+        for shown in code_frame(item.source, item.span, [replace(label, message="") for label in item.labels]):
+            yield tuple((text, TextRole.DIM) for text, _ in shown)
+
+
+def _program_frames(found: ProgramFinding) -> Iterator[Line]:
+    """The lines of the program: a frame of the finding's file, and one of each other file that has a label."""
+    labels = [*found.callers, *found.labels]
+    for path in dict.fromkeys(each.source.path for each in (found.at, *labels)):
+        here = [each for each in labels if each.source.path == path]
+        first = found.at if path == found.at.source.path else here[0]
+        if not first.source.text:
+            yield from (_field("at", f"{escape_path(path)}:{each.place.line}: {each.message}") for each in here)
+            continue
+        if first is not found.at:
+            yield _field("in", f"{escape_path(path)}:{first.place.line}")
+        yield from code_frame(first.source, first.span, [Label(each.span, each.message) for each in here])
+
+
+def _other_lines(found: ProgramFinding) -> tuple[str, ...]:
+    """The other lines of the program at which the same holds: one note, or none."""
+    lines = [_relative_line(each, found.at) for each in found.copies if each.place != found.at.place]
+    return (other_lines_text(lines),) if lines else ()
+
+
+def _relative_line(label: ProgramLabel, at: ProgramLabel) -> str:
+    """A line as it is named in a text about another place."""
+    if label.source.path == at.source.path:
+        return str(label.place.line)
+    return f"{label.place.line} of {os.path.basename(label.source.path)}"
 
 
 def severity_role(severity: Severity) -> TextRole:
@@ -59,12 +132,33 @@ def severity_role(severity: Severity) -> TextRole:
 
 def header_line(item: Diagnostic) -> Line:
     """`k.ptx:3:2: PTX401 error: ...`"""
-    return _header(item.source, item.span, item.code, str(item.severity), _ROLES[item.severity], item.message)
+    line, column = item.source.position(item.span.start)
+    place = f":{line}:{column}" if item.code != ptx1xx.NO_VERDICT else ""
+    return _header(item.source.path + place, item.code, str(item.severity), _ROLES[item.severity], _counted(item))
 
 
-def undecided_header(item: Undecided) -> Line:
-    """`k.ptx:3:2: PTX501 undecided: ...`"""
-    return _header(item.source, item.span, item.code, "undecided", TextRole.NOTE, item.reason)
+def program_header(item: Diagnostic, found: ProgramFinding) -> Line:
+    """`k.cu:45:9: PTX401 error: ...`"""
+    message = _counted(item, found.message)
+    return _header(_program_place(found.at), item.code, str(item.severity), _ROLES[item.severity], message)
+
+
+def _counted(item: Diagnostic, message: str | None = None) -> str:
+    """The message, with the number of places of a finding that has several."""
+    places = f" ({len(item.copies) + 1} places)" if item.copies else ""
+    return (item.message if message is None else message) + places
+
+
+def _program_place(label: ProgramLabel) -> str:
+    column = f":{label.place.column}" if label.place.column else ""
+    return f"{label.source.path}:{label.place.line}{column}"
+
+
+def undecided_header(item: Undecided, at: ProgramLabel | None = None) -> Line:
+    """`k.ptx:3:2: PTX501 undecided: ...`, or the place in the program."""
+    line, column = item.source.position(item.span.start)
+    place = f"{item.source.path}:{line}:{column}" if at is None else _program_place(at)
+    return _header(place, item.code, "undecided", TextRole.NOTE, item.reason)
 
 
 def summary_lines(summary: Summary) -> Iterator[Line]:
@@ -115,19 +209,26 @@ def _run_line(run: KernelRun) -> Line:
     )
 
 
-def _undecided_lines(item: Undecided) -> Iterator[Line]:
-    yield undecided_header(item)
-    yield from code_frame(item.source, item.span)
+def _undecided_lines(item: Undecided, options: ReportOptions, sources: ProgramSources) -> Iterator[Line]:
+    item = item if options.verbose else question_with_readable_names(item)
+    at = None if options.show == "ptx" else locate_question(item, sources)
+    yield undecided_header(item, at)
+    if at is not None and at.source.text:
+        yield from code_frame(at.source, at.span)
+    if at is None or options.show == "both":
+        for shown in code_frame(item.source, item.span):
+            yield shown if at is None else tuple((text, TextRole.DIM) for text, _ in shown)
     if item.remedy:
         yield _field("help", item.remedy)
     yield ()
 
 
-def _header(source: SourceFile, span: Span, code: str, word: str, role: TextRole, message: str) -> Line:
-    line, column = source.position(span.start)
-    path = escape_path(source.path)
-    place = f"{path}:{line}:{column}:" if code != ptx1xx.NO_VERDICT else f"{path}:"
-    return ((place, TextRole.LOCATION), (f" {code} {word}: ", role), (_one_line(message), TextRole.PLAIN))
+def _header(place: str, code: str, word: str, role: TextRole, message: str) -> Line:
+    return (
+        (f"{escape_path(place)}:", TextRole.LOCATION),
+        (f" {code} {word}: ", role),
+        (_one_line(message), TextRole.PLAIN),
+    )
 
 
 def _field(name: str, text: str) -> Line:

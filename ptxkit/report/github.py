@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.diagnostic_groups import fold_groups
+from ptxkit.diagnostic_groups import copies_note, fold_groups
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.paths import from_root
+from ptxkit.report.program_source import ProgramSources, locate_in_repository
+from ptxkit.report.readable_names import with_readable_names
 from ptxkit.results import FileResult
 from ptxkit.untrusted_text import escape_lines, escape_path
 
@@ -15,16 +17,23 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def github_report(results: Iterable[FileResult]) -> Iterator[str]:
-    """`::error title=PTX401,file=k.ptx,line=3,...::k.ptx:3:2: PTX401 ...` for each fault."""
+    """`::error title=PTX401,file=k.ptx,line=3,...::k.ptx:3:2: PTX401 ...` for each fault.
+
+    Where the program that the PTX was compiled from is in the repository, its line is annotated.
+    """
+    sources = ProgramSources()
     for result in results:
         for item in fold_groups(result.diagnostics):
-            yield _annotation(item)
+            yield _annotation(with_readable_names(item), sources)
 
 
-def _annotation(item: Diagnostic) -> str:
-    line, column = item.source.position(item.span.start)
-    end_line, end_column = item.source.position(item.span.end)
-    path = escape_path(from_root(item.source.path))
+def _annotation(item: Diagnostic, sources: ProgramSources) -> str:
+    found = locate_in_repository(item, sources)
+    source, span = (item.source, item.span) if found is None else (found.at.source, found.at.span)
+    message, remedy = (item.message, item.help) if found is None else (found.message, found.help)
+    line, column = source.position(span.start)
+    end_line, end_column = source.position(span.end)
+    path = escape_path(from_root(source.path))
     given: list[tuple[str, object]] = [("title", f"ptxkit {item.code}"), ("file", path)]
     place = path
     if item.code != ptx1xx.NO_VERDICT:
@@ -33,9 +42,11 @@ def _annotation(item: Diagnostic) -> str:
             given += [("col", column), ("endColumn", end_column)]
         place = f"{path}:{line}:{column}"
     properties = ",".join(f"{key}={_property(str(value))}" for key, value in given)
-    text = f"{place}: {item.code} {escape_lines(item.message)}"
-    if item.help:
-        text += f"\n{escape_lines(item.help)}"
+    text = f"{place}: {item.code} {escape_lines(message)}"
+    text += "".join(f"\n{escape_lines(each)}" for each in (*copies_note(item), remedy) if each)
+    if found is not None:
+        ptx_line, ptx_column = item.source.position(item.span.start)
+        text += f"\nin the PTX: {escape_path(from_root(item.source.path))}:{ptx_line}:{ptx_column}"
     return f"::{_COMMANDS[item.severity]} {properties}::{_data(text)}\n"
 
 

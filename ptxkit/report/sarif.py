@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from ptxkit.baseline import fingerprints
+from ptxkit.diagnostic_groups import copies_note
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.as_json import replace_surrogates
 from ptxkit.report.paths import from_root
+from ptxkit.report.program_source import ProgramSources, locate_in_repository
 from ptxkit.results import CodePage, FileResult, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 
@@ -31,13 +33,14 @@ def sarif_report(results: Sequence[FileResult], pages: Sequence[CodePage] = ()) 
     codes = sorted({item.code for item in found})
     about = {page.code: page for page in pages}
     index = {code: place for place, code in enumerate(codes)}
+    sources = ProgramSources()
     run: JsonObject = {
         "tool": {"driver": _driver([_rule(code, about.get(code)) for code in codes])},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(results)],
         "artifacts": [{"location": {"uri": _uri(result.path)}} for result in results],
         "results": [
-            _result(item, index[item.code], mark)
+            _result(item, index[item.code], mark, sources)
             for result in results
             for item, mark in zip(result.diagnostics, fingerprints(result), strict=True)
             if item.code != ptx1xx.NO_VERDICT
@@ -92,17 +95,25 @@ def _invocation(results: Sequence[FileResult]) -> JsonObject:
     return invocation
 
 
-def _result(item: Diagnostic, rule: int, fingerprint: str) -> JsonObject:
-    notes = [item.message, *item.notes, *([f"help: {item.help}"] if item.help else [])]
+def _result(item: Diagnostic, rule: int, fingerprint: str, sources: ProgramSources) -> JsonObject:
+    """A finding: at the program's line where the program is in the repository, with the PTX among the other places."""
+    found = locate_in_repository(item, sources)
+    message, remedy = (item.message, item.help) if found is None else (found.message, found.help)
+    texts = [message, *item.notes, *copies_note(item), *([f"help: {remedy}"] if remedy else [])]
+    in_ptx = _physical_location(item.source, item.span)
     result: JsonObject = {
         "ruleId": item.code,
         "ruleIndex": rule,
         "level": _LEVELS[item.severity],
-        "message": {"text": "\n".join(notes)},
-        "locations": [{"physicalLocation": _physical_location(item.source, item.span)}],
+        "message": {"text": "\n".join(texts)},
+        "locations": [
+            {"physicalLocation": in_ptx if found is None else _physical_location(found.at.source, found.at.span)}
+        ],
         "partialFingerprints": {"ptxkitStatement/v1": fingerprint},
     }
-    related = [(_physical_location(item.source, label.span), label.message) for label in item.labels]
+    related = [(in_ptx, "in the PTX")] if found is not None else []
+    related += [(_physical_location(item.source, label.span), label.message) for label in item.labels]
+    related += [(_physical_location(item.source, each.span), "the same holds here") for each in item.copies]
     related += [
         (_source_location(place), "compiled from" if n == 0 else "inlined at") for n, place in enumerate(item.origin)
     ]

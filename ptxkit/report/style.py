@@ -22,6 +22,7 @@ class TextRole(StrEnum):
     CARET = "red bold"
     LABEL = "yellow"
     FIELD = "cyan"
+    DIM = "dim"
 
 
 Line: TypeAlias = tuple[tuple[str, TextRole], ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from ptxkit.diagnostic_groups import copies_note
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.limits import MAX_LISTED_QUESTIONS, MAX_STATEMENT_CHARS
@@ -22,7 +23,7 @@ def finding_box(item: Diagnostic, number: int, page: CodePage | None) -> str:
     line, column = item.source.position(item.span.start)
     labels = [tag("li", *_label(item.source, each)) for each in sorted(item.labels, key=lambda each: each.span)]
     fields = [_field("source", _origin_chain(item.origin))] if item.origin else []
-    fields += [_field("note", note) for note in item.notes]
+    fields += [_field("note", note) for note in (*item.notes, *copies_note(item))]
     fields += [_field("help", item.help)] if item.help else []
     fields += [_field("isa", "; ".join(item.isa))] if item.isa else []
     return tag(

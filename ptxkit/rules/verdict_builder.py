@@ -15,8 +15,7 @@ from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.values.scenario import LaunchConfig
-from ptxkit.diagnostic_groups import other_lines_text
-from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Message, Severity, Undecided
+from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, Edit, Fix, Label, Message, Place, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit
@@ -156,20 +155,30 @@ class VerdictBuilder:
         """One diagnostic for a finding and for others that the same fix settles."""
         places = [finding.primary, *(step for step, _ in finding.labels)]
         lines = [self._source.position(self.span_of(step).start)[0] for step in places]
+        texts = DiagnosticTexts(
+            finding.message.with_open_lines(len(places)),
+            tuple(label.with_open_lines(len(places)) for _, label in finding.labels),
+            None if finding.help is None else finding.help.with_open_lines(len(places)),
+        )
         return Diagnostic(
             code=rule.code,
             severity=finding.severity or rule.code.severity,
-            message=finding.message.at_lines(*lines),
+            message=texts.message.at_lines(lines),
             source=self._source,
             span=self.span_of(finding.primary),
-            labels=tuple(Label(self.span_of(step), label.at_lines(*lines)) for step, label in finding.labels),
-            notes=(self._same_cause_note(same),) if same else (),
-            help=finding.help.at_lines(*lines) if finding.help is not None else None,
+            labels=tuple(
+                Label(self.span_of(step), label.at_lines(lines))
+                for (step, _), label in zip(finding.labels, texts.labels, strict=True)
+            ),
+            help=texts.help.at_lines(lines) if texts.help is not None else None,
             isa=rule.code.sections,
             properties=finding.properties,
             payload=finding.payload,
             proposals=self._build_fixes(finding, same),
-            wording=finding.message.at_lines(*(f"{{{number}}}" for number in range(len(places)))),
+            wording=texts.message.at_lines([f"{{{number}}}" for number in range(len(places))]),
+            subject=str(finding.message.fields.get("variable", "")),
+            copies=tuple(Place(self.span_of(each.primary)) for each in same),
+            texts=texts,
         )
 
     def _build_fixes(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
@@ -204,9 +213,6 @@ class VerdictBuilder:
         begin = self._source.text.rfind("\n", 0, start) + 1
         before = self._source.text[begin:start]
         return before if not before.strip() else ""
-
-    def _same_cause_note(self, same: Sequence[Finding]) -> str:
-        return other_lines_text([self._source.position(self.span_of(finding.primary).start)[0] for finding in same])
 
     def span_of(self, step: Step) -> Span:
         """The location of a whole statement."""

@@ -17,6 +17,7 @@ from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
 from ptxkit.linter import unchecked_result
 from ptxkit.report import plain
 from ptxkit.report.formats import FORMATS, STYLED, styled_report, text_report
+from ptxkit.report.options import ReportOptions
 from ptxkit.report.paths import from_root
 from ptxkit.report.statistics import statistics_json, statistics_report
 from ptxkit.results import CodePage, FileResult
@@ -65,8 +66,8 @@ def text(form: str) -> str:
 
 
 def test_concise() -> None:
-    assert plain(styled_report("concise", RESULTS, show_undecided=True)) == snapshot("""\
-dir/k 1.ptx:3:2: PTX401 error: reads `tile`, 100%: <late>
+    assert plain(styled_report("concise", RESULTS, ReportOptions(show_undecided=True))) == snapshot("""\
+lib.h:50: PTX401 error: reads `tile`, 100%: <late> [dir/k 1.ptx:3:2]
 dir/k 1.ptx:1:2: PTX706 warning: twice,\\x0ain two lines
 dir/k 1.ptx:2:2: PTX903 note: again
 dir/k 1.ptx:3:2: PTX501 undecided: the address comes from a call
@@ -79,7 +80,8 @@ checked 2 files: 1 error, 1 warning, 1 note, 1 undecided, 1 not checked
 
 def test_full_shows_the_lines_that_the_places_were_compiled_from() -> None:
     assert plain(styled_report("full", RESULTS[:1])).split("\n\n")[0] == snapshot("""\
-dir/k 1.ptx:3:2: PTX401 error: reads `tile`, 100%: <late>
+lib.h:50: PTX401 error: reads `tile`, 100%: <late>
+  = ptx: dir/k 1.ptx:3:2
   1 |   st.shared.f32 [%r35], %f1;    generic write (k.cu:7)
   2 |   bar.sync 0;                   orders the threads only
   3 |   cp.async.bulk [%rd1], [%r35], 16;
@@ -101,7 +103,11 @@ def test_json_lines() -> None:
             ("PTX100", "no\x1b\\udcff.ptx", 1),
         ]
     )
-    assert lines[0]["source"] == [{"file": "lib.h", "line": 50}, {"file": "k.cu", "line": 7}]
+    assert lines[0]["source"] == [
+        {"file": "lib.h", "line": 50, "column": 0},
+        {"file": "k.cu", "line": 7, "column": 0},
+    ]
+    assert lines[0]["program"] == lines[0]["source"][0]
     assert lines[0]["labels"][1]["source"] == []
     assert lines[0] == json.loads(text("json"))["files"][0]["diagnostics"][0]
 
@@ -197,6 +203,7 @@ def test_junit() -> None:
   1 |   st.shared.f32 [%r35], %f1;    generic write
   2 |   bar.sync 0;                   orders the threads only
   3 |   cp.async.bulk [%rd1], [%r35], 16;
+note: a proxy is a path to memory
 help: add `fence.proxy.async.shared::cta;` before line 2
 </failure>
     </testcase>

@@ -12,6 +12,7 @@ from inline_snapshot import snapshot
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided, Verdict
 from ptxkit.linter import unchecked_result
 from ptxkit.report import full_report, json_report, plain, to_terminal
+from ptxkit.report.options import ReportOptions
 from ptxkit.results import ExitStatus, FileResult, Status, Summary
 from ptxkit.source import SourceFile, Span
 
@@ -73,7 +74,7 @@ checked 3 files: 1 error, 0 warnings, 2 notes, 2 undecided, 1 not checked
 
 
 def test_the_full_format_shows_open_questions_when_asked() -> None:
-    shown = plain(full_report(RESULTS[2:3], show_undecided=True))
+    shown = plain(full_report(RESULTS[2:3], ReportOptions(show_undecided=True)))
     assert shown == snapshot("""\
 k.ptx:3:2: PTX501 undecided: the address comes from a call
   3 |   cp.async.bulk [%rd1], [%r35], 16;
@@ -116,6 +117,7 @@ def test_the_json_format() -> None:
                             "help": "add `fence.proxy.async.shared::cta;` before `bar.sync` at line 2",
                             "isa": ["Async Proxy", "fence"],
                             "source": [],
+                            "program": None,
                             "fix": None,
                             "properties": {"bytes": 16, "threads": ["all", None], "level": "inf"},
                             "group": None,
@@ -134,6 +136,7 @@ def test_the_json_format() -> None:
                             "help": None,
                             "isa": [],
                             "source": [],
+                            "program": None,
                             "fix": None,
                             "properties": {},
                             "group": None,
@@ -148,6 +151,7 @@ def test_the_json_format() -> None:
                             "column": 2,
                             "end_line": 3,
                             "end_column": 35,
+                            "source": [],
                         }
                     ],
                 },
@@ -169,6 +173,7 @@ def test_the_json_format() -> None:
                             "help": None,
                             "isa": [],
                             "source": [],
+                            "program": None,
                             "fix": None,
                             "properties": {},
                             "group": None,
@@ -189,6 +194,7 @@ def test_the_json_format() -> None:
                             "column": 2,
                             "end_line": 3,
                             "end_column": 35,
+                            "source": [],
                         }
                     ],
                 },
@@ -210,6 +216,7 @@ def test_the_json_format() -> None:
                             "help": "check the spelling",
                             "isa": [],
                             "source": [],
+                            "program": None,
                             "fix": None,
                             "properties": {},
                             "group": None,

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostic_groups import copies_note
 from ptxkit.diagnostics import DiagnosticCode, Message, MessageTemplate, Severity
 from ptxkit.rules import analyse
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
@@ -99,7 +100,7 @@ def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> No
     (found,) = judged(observed).diagnostics
     line = found.source.position(found.span.start)[0]
     assert found.source.text[found.span.start : found.span.end] == "mov.u32 %r2, 0;"
-    assert found.notes == (f"the same holds at line {line + 1}",)
+    assert copies_note(found) == (f"the same holds at line {line + 1}",)
 
 
 def test_findings_of_different_causes_are_reported_apart_in_the_order_of_the_text() -> None:

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.limits import MAX_DISPLAY_NAME
-
-#: A variable inside a function, as the Itanium ABI mangles it: `_ZZ4loadE4tile` for `tile` in `load`.
-_LOCAL = re.compile(r"_ZZ.*E(\d+)(\w+?)(?:_\d+)?")
-#: A variable of a namespace or class: `_ZN3lib6bufferE` for `lib::buffer`.
-_NESTED = re.compile(r"_ZN\w+E")
+from ptxkit.mangled_names import short_name
 
 
 def short_display_name(name: str) -> str:
     """A variable's name, taken out of a mangled one; cut where it is too long for a table."""
-    match = _LOCAL.fullmatch(name)
-    if match:
-        tail = name.rpartition("E" + match[1])[2]
-        name = tail[: int(match[1])] if len(tail) >= int(match[1]) else name
-    elif _NESTED.fullmatch(name):
-        name = _last_part(name[3:-1]) or name
+    name = short_name(name)
     return name if len(name) <= MAX_DISPLAY_NAME else f"{name[: MAX_DISPLAY_NAME - 3]}..."
-
-
-def _last_part(parts: str) -> str | None:
-    """The last of the names in `3lib6buffer`; None where it is made of anything else."""
-    last = None
-    while parts:
-        digits = re.match(r"\d+", parts)
-        if digits is None:
-            return None
-        end = digits.end() + int(digits[0])
-        last, parts = parts[digits.end() : end], parts[end:]
-    return last
 
 
 def parameter_display_name(name: str, function: str) -> str:

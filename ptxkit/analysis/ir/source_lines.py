@@ -70,7 +70,9 @@ class SourceLines:
                 break
             spots.append(spot := caller)
         places = [
-            SourceLine(self._files[number], line) for number, line, _ in spots if number in self._files and line > 0
+            SourceLine(self._files[number], line, column)
+            for number, line, column in spots
+            if number in self._files and line > 0
         ]
         number, line, _ = spot
         return tuple(places) if number in self._files and line > 0 else ()

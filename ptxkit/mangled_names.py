@@ -1,0 +1,74 @@
+"""Names as their author wrote them, where a C++ or Rust compiler encoded more than the name in them.
+
+Source: Itanium C++ ABI, "5.1 External Names (a.k.a. Mangling)".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_MANGLED = re.compile(r"\b_Z\w+")
+_LOCAL = re.compile(r"_ZZ.*E(\d+)(\w+?)(?:_\d+)?")
+"""A variable inside a function: `_ZZ4loadE4tile` for `tile` in `load`."""
+_PARAMETER = re.compile(r"(_Z\w+)_(param_\d+)")
+"""A parameter of a kernel, whose name nvcc makes of that of the kernel."""
+_RUST_HASH = re.compile(r"h[0-9a-f]{16}")
+_QUALIFIERS = re.compile(r"[rVK]*[RO]?")
+"""Of a member function: restrict, volatile, const; `&` or `&&`."""
+_FUNCTION = re.compile(r"_Z(\d+)")
+"""A function of no namespace: `_Z4loadPKf`."""
+_CODE = re.compile(r"`[^`]*`")
+
+
+def short_name(name: str) -> str:
+    """The name without its namespaces, its function and its types; as it is where it is not understood."""
+    match = _LOCAL.fullmatch(name)
+    if match:
+        tail = name.rpartition("E" + match[1])[2]
+        return tail[: int(match[1])] if len(tail) >= int(match[1]) else name
+    match = _PARAMETER.fullmatch(name)
+    if match:
+        return match[2]
+    match = _FUNCTION.match(name)
+    if match:
+        found = name[match.end() : match.end() + int(match[1])]
+        return found if len(found) == int(match[1]) else name
+    return _last_part(name[3:]) or name if name.startswith("_ZN") else name
+
+
+def short_names(texts: Iterable[str]) -> dict[str, str]:
+    """The short forms of all mangled names in some texts. Two names that would be one keep their mangled form."""
+    names = dict.fromkeys(found for text in texts for found in _MANGLED.findall(text))
+    short = {name: short_name(name) for name in names}
+    made = list(short.values())
+    return {name: form for name, form in short.items() if form != name and made.count(form) == 1}
+
+
+def with_short_names(text: str, names: dict[str, str]) -> str:
+    """The text with short names, except in code between backticks, where a name alone is no code."""
+
+    def replaced(match: re.Match[str]) -> str:
+        return names.get(match[0], match[0])
+
+    def in_code(match: re.Match[str]) -> str:
+        return f"`{names.get(match[0][1:-1], match[0][1:-1])}`"
+
+    pieces, end = [], 0
+    for code in _CODE.finditer(text):
+        pieces += [_MANGLED.sub(replaced, text[end : code.start()]), in_code(code)]
+        end = code.end()
+    return "".join(pieces) + _MANGLED.sub(replaced, text[end:])
+
+
+def _last_part(parts: str) -> str | None:
+    """The last of the names in `3lib6bufferE`; None where it is made of anything else, such as template arguments."""
+    parts = _QUALIFIERS.sub("", parts, count=1)
+    last: str | None = None
+    while parts and (digits := re.match(r"\d+", parts)):
+        end = digits.end() + int(digits[0])
+        found, parts = parts[digits.end() : end], parts[end:]
+        if len(found) < int(digits[0]):
+            return None
+        last = last if last and _RUST_HASH.fullmatch(found) else found
+    return last if parts.startswith("E") else None

@@ -1,0 +1,153 @@
+"""Findings about the program that a PTX was compiled from: its line is shown first, and the PTX below it.
+
+`.loc` names the file and the line. The file is read where it is there and is source code by its name: a PTX may name
+any file of the machine, and a report must not print the contents of one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from ptxkit.diagnostics import Diagnostic, Label, Undecided
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.report.paths import from_root, is_below_root
+from ptxkit.small_files import read_small_file
+from ptxkit.source import SourceFile, SourceLine, Span
+from ptxkit.user_code import user_frames
+
+_SOURCE_NAME = re.compile(
+    r"\.(cu|cuh|c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|py|rs|jl|mojo|zig|f90|cuf|ll|mlir)", re.IGNORECASE
+)
+_WORD = re.compile(r"[\w.:]*\w")
+
+
+class ProgramSources:
+    """The texts of the programs that PTX files were compiled from, each read once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, SourceFile] = {}
+
+    def source(self, path: str, ptx_path: str) -> SourceFile:
+        """The file of a `.file` directive by the name to show, without text where it cannot be read.
+
+        A relative path is that of a file next to the PTX, or else below the working directory.
+        """
+        key = path if os.path.isabs(path) else os.path.join(os.path.dirname(ptx_path), path)
+        if key not in self._texts:
+            found = key if os.path.isabs(path) or os.path.isfile(key) else path
+            self._texts[key] = SourceFile(from_root(found), _read(found))
+        return self._texts[key]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLabel:
+    """A place of a finding in the program, and what is there."""
+
+    source: SourceFile
+    place: SourceLine
+    message: str
+
+    @property
+    def span(self) -> Span:
+        """The word at the place, where the line is known; else the whole line, or nothing of a file without text."""
+        line = self.source.line_span(self.place.line)
+        start = self.source.line_bounds(self.place.line)[0] + self.place.column - 1 if line.start < line.end else 0
+        if not line.start <= start < line.end:
+            return line
+        word = _WORD.match(self.source.text, start, line.end)
+        return Span(start, word.end() if word else start + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFinding:
+    """A diagnostic in terms of the program: `at` is the innermost line that the program's author wrote.
+
+    callers: where the functions around that line were inlined, from the inside out. labels: those of the diagnostic
+    whose lines are known. copies: the innermost such lines of its copies.
+    """
+
+    at: ProgramLabel
+    callers: tuple[ProgramLabel, ...]
+    labels: tuple[ProgramLabel, ...]
+    copies: tuple[ProgramLabel, ...]
+    help: str | None
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+        return self.at.message
+
+
+def locate_in_program(item: Diagnostic, sources: ProgramSources) -> ProgramFinding | None:
+    """The diagnostic in terms of the program; None where no `.loc` leads to it."""
+    frames = user_frames(item.origin)
+    if not frames:
+        return None
+
+    def source(place: SourceLine) -> SourceFile:
+        return sources.source(place.file, item.source.path)
+
+    place, *callers = frames
+    labelled = [user_frames(label.origin)[:1] for label in item.labels]
+    lines = _line_words(item, place, labelled)
+    texts = item.texts
+    message = item.message if texts is None else texts.message.at_lines(lines)
+    remedy = item.help if texts is None or texts.help is None else texts.help.at_lines(lines)
+    labels = tuple(
+        ProgramLabel(source(at), at, label.message if texts is None else texts.labels[number].at_lines(lines))
+        for number, (label, places) in enumerate(zip(item.labels, labelled, strict=True))
+        for at in places
+    )
+    return ProgramFinding(
+        ProgramLabel(source(place), place, message),
+        tuple(ProgramLabel(source(at), at, "inlined here") for at in callers),
+        labels,
+        tuple(ProgramLabel(source(at), at, "") for each in item.copies for at in user_frames(each.origin)[:1]),
+        remedy,
+    )
+
+
+def locate_in_repository(item: Diagnostic, sources: ProgramSources, root: str | None = None) -> ProgramFinding | None:
+    """The diagnostic in terms of the program, for a tool that annotates the files of a repository; None where the
+    program is not below its root, which is the working directory if none is given."""
+    found = locate_in_program(item, sources)
+    return found if found is not None and found.at.source.text and is_below_root(found.at.source.path, root) else None
+
+
+def locate_question(item: Undecided, sources: ProgramSources) -> ProgramLabel | None:
+    """The line of the program that an open question is about; None where no `.loc` leads to it."""
+    frames = user_frames(item.origin)
+    if not frames:
+        return None
+    return ProgramLabel(sources.source(frames[0].file, item.source.path), frames[0], item.reason)
+
+
+def _line_words(item: Diagnostic, place: SourceLine, labelled: Sequence[tuple[SourceLine, ...]]) -> list[str]:
+    """How a text at `place` names the lines of the finding and its labels: `33`, `9 of tma.cuh`, `121 of the PTX`."""
+    words = [str(place.line)]
+    for label, places in zip(item.labels, labelled, strict=True):
+        if not places:
+            words.append(f"{_ptx_line(item, label)} of the PTX")
+        elif places[0].file == place.file:
+            words.append(str(places[0].line))
+        else:
+            words.append(f"{places[0].line} of {os.path.basename(places[0].file)}")
+    return words
+
+
+def _ptx_line(item: Diagnostic, label: Label) -> int:
+    return item.source.position(label.span.start)[0]
+
+
+def _read(path: str) -> str:
+    """The text of a file of source code; nothing for any other file, and for one that cannot be read."""
+    if path.startswith(("//", "\\\\")):
+        return ""  # another machine is not asked for a file
+    try:
+        if not _SOURCE_NAME.fullmatch(os.path.splitext(os.path.realpath(path))[1]):
+            return ""
+        return read_small_file(path).decode("utf-8", "replace").replace("\r\n", "\n")
+    except (OSError, ValueError):
+        return ""

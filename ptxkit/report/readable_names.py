@@ -1,0 +1,44 @@
+"""Findings with the names that their author wrote, instead of mangled ones."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, OpenLinesText, Undecided
+from ptxkit.fast_dataclasses import replace
+from ptxkit.mangled_names import short_names, with_short_names
+
+
+def with_readable_names(item: Diagnostic) -> Diagnostic:
+    """The diagnostic with short names in all its texts, the same ones in each."""
+    fix = [item.fix.message] if item.fix is not None else []
+    texts = [item.message, *(label.message for label in item.labels), *item.notes, item.help or "", *fix]
+    names = short_names(texts)
+    if not names:
+        return item
+
+    def shown(text: str) -> str:
+        return with_short_names(text, names)
+
+    return replace(
+        item,
+        message=shown(item.message),
+        labels=tuple(replace(label, message=shown(label.message)) for label in item.labels),
+        notes=tuple(map(shown, item.notes)),
+        help=item.help and shown(item.help),
+        fix=item.fix and replace(item.fix, message=shown(item.fix.message)),
+        texts=item.texts and _shorten(item.texts, names),
+    )
+
+
+def question_with_readable_names(item: Undecided) -> Undecided:
+    """The open question with short names."""
+    return replace(item, reason=with_short_names(item.reason, short_names([item.reason])))
+
+
+def _shorten(texts: DiagnosticTexts, names: dict[str, str]) -> DiagnosticTexts:
+    def shown(text: OpenLinesText) -> OpenLinesText:
+        pieces = (each if isinstance(each, int) else with_short_names(each, names) for each in text.pieces)
+        return OpenLinesText(tuple(pieces))
+
+    return DiagnosticTexts(
+        shown(texts.message), tuple(map(shown, texts.labels)), None if texts.help is None else shown(texts.help)
+    )

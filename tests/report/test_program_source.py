@@ -1,0 +1,189 @@
+"""Findings at the lines of the program that a PTX was compiled from."""
+
+# ruff: noqa: E501 (lines of other formats)
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from ptxkit.diagnostic_groups import fold_groups
+from ptxkit.linter import lint_source
+from ptxkit.report import plain
+from ptxkit.report.formats import styled_report, text_report
+from ptxkit.report.options import ReportOptions
+from ptxkit.report.program_source import ProgramSources, locate_in_program
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile
+
+FOLDER = Path(__file__).parent / "lineinfo"
+KERNELS = ("bulk_scale", "cp_async_ring", "last_block", "tma_ring", "wgmma_product")
+FAULTS = (1, 2, 3, 4)
+
+
+def linted(name: str, fault: int) -> FileResult:
+    path = FOLDER / f"{name}.{fault}.ptx"
+    return lint_source(SourceFile(str(path), path.read_text("utf-8")))
+
+
+def expected_lines(name: str, fault: int) -> set[int]:
+    """The lines of a program that are marked for a fault."""
+    lines = (FOLDER / f"{name}.cu").read_text("utf-8").splitlines()
+    marks = ((number, re.search(r"// expect ([ \d]+)", line)) for number, line in enumerate(lines, 1))
+    return {number for number, mark in marks if mark is not None and str(fault) in mark[1].split()}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_fault_is_reported_at_a_line_of_the_program(name: str) -> None:
+    assert linted(name, 0).diagnostics == ()
+    for fault in FAULTS:
+        expected = expected_lines(name, fault)
+        assert expected, fault
+        first, *others = [
+            locate_in_program(each, ProgramSources()) for each in fold_groups(linted(name, fault).diagnostics)
+        ]
+        assert first is not None
+        assert first.at.source.path.endswith(f"{name}.cu")
+        assert first.at.source.text
+        assert first.at.place.line in expected, fault
+        assert len(others) <= 1, fault
+
+
+def report(result: FileResult, **options: object) -> str:
+    return plain(styled_report("full", [result], ReportOptions(**options)))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def in_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_the_program_is_shown_first_and_the_ptx_below_it() -> None:
+    path = "bulk_scale.3.ptx"
+    result = lint_source(SourceFile(path, Path(path).read_text("utf-8")))
+    assert report(result) == snapshot("""\
+bulk_scale.cu:39:5: PTX401 error: reads `tile` through the async proxy, but the write at line 33 went through the generic proxy
+  33 |   for (int i = 0; i < kFloats / 256; ++i) tile[i * 256 + t] *= fac...    generic write
+  37 |   __syncthreads();                                                       orders the threads, not the proxies
+  39 |     ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + blockIdx.x * kFloats, tile, sizeof(ti...
+  = ptx: bulk_scale.3.ptx:137:2
+  118 |   st.shared.f32  [%r16+3072], %f9;
+  120 |   bar.sync  0;
+  137 |   cp.async.bulk.global.shared::cta.bulk_group [%rd7], [%r15], %r18;
+  = help: add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, before the barrier at line 37
+  = isa: Async Proxy; membar / fence
+
+checked 1 file: 1 error, 0 warnings, 0 undecided
+""")
+    assert report(result, show="source") == snapshot("""\
+bulk_scale.cu:39:5: PTX401 error: reads `tile` through the async proxy, but the write at line 33 went through the generic proxy
+  33 |   for (int i = 0; i < kFloats / 256; ++i) tile[i * 256 + t] *= fac...    generic write
+  37 |   __syncthreads();                                                       orders the threads, not the proxies
+  39 |     ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + blockIdx.x * kFloats, tile, sizeof(ti...
+  = help: add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, before the barrier at line 37
+  = isa: Async Proxy; membar / fence
+
+checked 1 file: 1 error, 0 warnings, 0 undecided
+""")
+    assert report(result, show="ptx", verbose=True) == snapshot("""\
+bulk_scale.3.ptx:137:2: PTX401 error: reads `_ZZ10scale_rowsPKfPffE4tile` through the async proxy, but the write at line 118 went through the generic proxy
+  118 |   st.shared.f32  [%r16+3072], %f9;    generic write (bulk_scale.cu:33)
+  120 |   bar.sync  0;                        orders the threads, not the proxies (bulk_scale.cu:37)
+  137 |   cp.async.bulk.global.shared::cta.bulk_group [%rd7], [%r15], %r18;
+  = source: /usr/local/cuda/include/cccl/cuda/__ptx/instructions/generated/cp_async_bulk.h:170, inlined at bulk_scale.cu:39
+  = help: add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, before the barrier at line 120
+  = isa: Async Proxy; membar / fence
+
+checked 1 file: 1 error, 0 warnings, 0 undecided
+""")
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_tools_annotate_the_program_where_it_is_in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI_PROJECT_DIR", raising=False)
+    path = "bulk_scale.3.ptx"
+    result = lint_source(SourceFile(path, Path(path).read_text("utf-8")))
+    assert "".join(text_report("github", [result])) == snapshot(
+        "::error title=ptxkit PTX401,file=bulk_scale.cu,line=39,endLine=39,col=5,endColumn=23::bulk_scale.cu:39:5: PTX401 reads `tile` through the async proxy, but the write at line 33 went through the generic proxy%0Aadd `fence.proxy.async.shared::cta;` after the write, in every thread that writes, before the barrier at line 37%0Ain the PTX: bulk_scale.3.ptx:137:2\n"
+    )
+    (issue,) = json.loads("".join(text_report("gitlab", [result])))
+    assert issue["location"] == snapshot(
+        {"path": "bulk_scale.cu", "positions": {"begin": {"line": 39, "column": 5}, "end": {"line": 39, "column": 23}}}
+    )
+    (found,) = json.loads("".join(text_report("sarif", [result])))["runs"][0]["results"]
+    assert found["locations"][0]["physicalLocation"] == snapshot(
+        {
+            "artifactLocation": {"uri": "bulk_scale.cu"},
+            "region": {
+                "startLine": 39,
+                "startColumn": 5,
+                "endLine": 39,
+                "endColumn": 23,
+                "snippet": {
+                    "text": "    ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + blockIdx.x * kFloats, tile, sizeof(tile));  // expect 3 4"
+                },
+            },
+        }
+    )
+    assert found["relatedLocations"][0]["message"]["text"] == "in the PTX"
+    (found,) = json.loads("".join(text_report("json", [result])))["files"][0]["diagnostics"]
+    assert (found["line"], found["program"]) == snapshot((137, {"file": "bulk_scale.cu", "line": 39, "column": 5}))
+    monkeypatch.chdir("..")
+    assert "file=lineinfo/bulk_scale.cu" in "".join(
+        text_report("github", [lint_source(SourceFile(f"lineinfo/{path}", result.diagnostics[0].source.text))])
+    )
+    monkeypatch.chdir("/")
+    assert "bulk_scale.3.ptx" in "".join(text_report("github", [result])).partition("::")[2].partition("::")[0]
+
+
+def test_copies_of_a_line_are_one_finding_that_counts_them() -> None:
+    result = linted("cp_async_ring", 1)
+    assert len(result.diagnostics) == 4
+    shown = report(result)
+    assert shown.count("PTX302 error") == 1
+    assert "(10 places)" in shown
+    assert report(result, all_places=True).count("PTX302 error") == 4
+
+
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+	.loc 1 1 1
+	add.s32 %missing, 1, 2;
+	ret;
+}
+.file 1 "%s"
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["secret.txt", ".env", "id_rsa", "link.cu", "folder.cu", "pipe.cu", "none.cu", "//host/share/k.cu"]
+)
+def test_only_source_code_is_shown_of_the_files_that_a_text_names(name: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.cu").mkdir()
+    os.mkfifo(tmp_path / "pipe.cu")
+    (tmp_path / "link.cu").symlink_to("id_rsa")
+    for each in ("secret.txt", ".env", "id_rsa"):
+        (tmp_path / each).write_text("PASSWORD\n")
+    path = name if name.startswith("//") else str(tmp_path / name)
+    result = lint_source(SourceFile(str(tmp_path / "k.ptx"), PTX.replace("%s", path)))
+    (found,) = result.diagnostics
+    assert found.origin[0].file == path
+    shown = report(result)
+    assert "PASSWORD" not in shown
+    assert f"{path}:1:1: PTX106 error" in shown
+    assert "add.s32 %missing" in shown
+
+
+def test_a_relative_name_is_looked_for_next_to_the_ptx(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("first line\n")
+    result = lint_source(SourceFile(str(tmp_path / "k.ptx"), PTX.replace("%s", "k.cu")))
+    assert "1 | first line" in re.sub(" +", " ", report(result))

@@ -1,0 +1,40 @@
+"""Names as their author wrote them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.mangled_names import short_name, short_names, with_short_names
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tile", "tile"),
+        ("_ZZ12bulk_add_oneE4tile", "tile"),
+        ("_ZZN4cuda4copyIiEEvPKT_E3bar", "bar"),
+        ("_ZZ1fvE4ring_0", "ring"),
+        ("_ZZ1fvE9tile", "_ZZ1fvE9tile"),
+        ("_ZN9deep_gemm11smem_bufferE", "smem_buffer"),
+        ("_ZNK3lib3foo3barEv", "bar"),
+        ("_ZN3libIiE6bufferE", "_ZN3libIiE6bufferE"),
+        ("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "pad"),
+        ("_Z9sum_tilesPK6float4PS_i", "sum_tiles"),
+        ("_Z9sum_tilesPK6float4PS_i_param_0", "param_0"),
+        ("_Z99short", "_Z99short"),
+        ("_Z", "_Z"),
+    ],
+)
+def test_a_name_is_taken_out_of_its_mangled_form(name: str, expected: str) -> None:
+    assert short_name(name) == expected
+
+
+def test_two_names_that_would_be_one_stay_mangled() -> None:
+    texts = ["reads `_ZZ1fvE4tile` after `_ZZ1gvE4tile`", "and `_ZZ1fvE4ring`"]
+    assert short_names(texts) == {"_ZZ1fvE4ring": "ring"}
+
+
+def test_code_keeps_its_names() -> None:
+    names = {"_ZZ1fvE4tile": "tile"}
+    text = "`_ZZ1fvE4tile`, _ZZ1fvE4tile and `mov.u32 %r1, _ZZ1fvE4tile;`"
+    assert with_short_names(text, names) == "`tile`, tile and `mov.u32 %r1, _ZZ1fvE4tile;`"
