@@ -85,7 +85,7 @@ def baseline_text(path: str, results: Iterable[FileResult]) -> str:
     files: dict[str, list[dict[str, object]]] = {}
     for result in results:
         if result.status is not Status.FAILED:
-            found = _count_entries(result.diagnostics)
+            found = Counter(entry for entry in baseline_entries(result.diagnostics) if entry[0] != ptx1xx.NO_VERDICT)
             entries: list[dict[str, object]] = [
                 {"code": code, "function": function, "statement": statement, "count": found[code, function, statement]}
                 for code, function, statement in sorted(found)
@@ -123,10 +123,6 @@ def fingerprints(result: FileResult) -> list[str]:
         text = "\0".join([result.path.replace(os.sep, "/"), *entry, str(seen[entry])])
         marks.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
     return marks
-
-
-def _count_entries(diagnostics: Sequence[Diagnostic]) -> Counter[BaselineEntry]:
-    return Counter(entry for entry in baseline_entries(diagnostics) if entry[0] != ptx1xx.NO_VERDICT)
 
 
 def baseline_entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[BaselineEntry]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostics import Diagnostic
 from ptxkit.fast_dataclasses import replace
 from ptxkit.limits import MAX_DRAWN_BLOCKS
 from ptxkit.linter import crash_result, lint_source
 from ptxkit.model.transfer import KernelTransfers
 from ptxkit.model.view import FileView, FunctionView
-from ptxkit.results import FileResult
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile, SourceLine
 from ptxkit.syntax.tree import Body, Function, Module
@@ -53,13 +51,9 @@ def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileVie
         also = crash_result(source.path, error).diagnostics
         return replace(
             seen,
-            result=_with_diagnostics(result, also),
+            result=replace(result, diagnostics=(*result.diagnostics, *also)),
             missing_functions_reason="The analysis broke: there is no graph.",
         )
-
-
-def _with_diagnostics(result: FileResult, more: tuple[Diagnostic, ...]) -> FileResult:
-    return replace(result, diagnostics=(*result.diagnostics, *more))
 
 
 def _with_functions(seen: FileView, module: Module, explored: Mapping[str, KernelFacts]) -> FileView:

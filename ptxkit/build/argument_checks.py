@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, wraps
 from typing import Any
 
-from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.errors import BuildTypeError
 from ptxkit.build.registers import Register
 from ptxkit.kernel_model.scalar_types import Scalar
 
@@ -57,8 +57,6 @@ def _guard(function: _Function) -> _Function:
     def guarded(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
-        except BuildError:
-            raise
         except _EXPLAINED_EXCEPTIONS as failure:
             _raise_for_mismatch(function, arguments, named, failure)
             raise
@@ -71,8 +69,6 @@ def _guard_generator(function: _Function) -> _Function:
     def guarded(*arguments: Any, **named: Any) -> Iterator[Any]:
         try:
             yield from function(*arguments, **named)
-        except BuildError:
-            raise
         except _EXPLAINED_EXCEPTIONS as failure:
             _raise_for_mismatch(function, arguments, named, failure)
             raise
@@ -100,8 +96,6 @@ class _GuardedContextManager:
     def __enter__(self) -> Any:
         try:
             return self._inner.__enter__()
-        except BuildError:
-            raise
         except _EXPLAINED_EXCEPTIONS as failure:
             _raise_for_mismatch(*self._call, failure)
             raise
@@ -118,23 +112,19 @@ def _raise_for_mismatch(
     if type(failure).__module__.startswith("ptxkit"):
         return
     try:
-        given = inspect.signature(function).bind(*arguments, **named).arguments
+        signature = inspect.signature(function)
+        given = signature.bind(*arguments, **named).arguments
     except TypeError:
         return
     hints = _resolve_annotations(function)
     for name, value in given.items():
         hint = hints.get(name, Any)
-        values = value if isinstance(value, tuple) and _is_variadic(function, name) else (value,)
-        for each in values:
+        parameter = signature.parameters[name]
+        for each in value if parameter.kind is inspect.Parameter.VAR_POSITIONAL else (value,):
             if not _matches_annotation(each, hint):
-                annotation = str(inspect.signature(function).parameters[name].annotation)
                 raise BuildTypeError(
-                    f"{function.__name__}: `{name}` is {annotation}, not {_describe_value(each)}"
+                    f"{function.__name__}: `{name}` is {parameter.annotation}, not {_describe_value(each)}"
                 ) from failure
-
-
-def _is_variadic(function: _Function, name: str) -> bool:
-    return inspect.signature(function).parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
 
 
 def _describe_value(value: object) -> str:

@@ -156,7 +156,7 @@ def _fill_operand(
     if not form.elements:
         count = constant_value(form.count)
         return ResultPlaceholder(
-            _result_type(form), count if form.kind == "vector" and isinstance(count, int) else None
+            SCALARS.get(type_word(form) or "", b32), count if form.kind == "vector" and isinstance(count, int) else None
         )
     inner = [_fill_operand(element, roles, values) for element in form.elements]
     if len(inner) != 2 or form.kind != "pair" or not all(isinstance(part, ResultPlaceholder) for part in inner):
@@ -173,10 +173,6 @@ def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandF
         return form
     value = values.get(form.alignment.name)
     return replace(form, alignment=ConstantExpr(value) if isinstance(value, int) else None)
-
-
-def _result_type(form: OperandForm) -> type[Scalar]:
-    return SCALARS.get(type_word(form) or "", b32)
 
 
 # ------------------------------------------------------------------------------------------------- results

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from ptxkit.isa.forms import Gate, Requirement
+from ptxkit.isa.forms import Gate
 from ptxkit.isa.targets import Target, is_satisfied, parse_target, unmet_gates
 
 _FIRST_VERSIONS: dict[str, tuple[int, int]] = {
@@ -78,7 +78,7 @@ def infer_lowest_target(gates: Iterable[Gate], target: Target | None = None) -> 
     for choice in [target] if target is not None else _all_targets():
         version = max(FLOOR_VERSION, _FIRST_VERSIONS[str(choice)])
         for gate in distinct:
-            needed = [option.version for option in gate.alternatives if _satisfies(choice, option)]
+            needed = [option.version for option in gate.alternatives if is_satisfied(option, None, choice)]
             if not needed:
                 failed = gate
                 break
@@ -88,10 +88,6 @@ def infer_lowest_target(gates: Iterable[Gate], target: Target | None = None) -> 
                 return version, choice
     subject = failed.subject if failed else "an instruction"
     raise ValueError(f"{subject} is not available on " + (str(target) if target else "any target with the others"))
-
-
-def _satisfies(target: Target, requirement: Requirement) -> bool:
-    return is_satisfied(requirement, None, target)
 
 
 @cache

@@ -41,7 +41,7 @@ def texts_in(file: IO[bytes]) -> Iterator[ContainerEntry]:
         yield from _in_zip(file)
     else:
         with _memory_map(file) as data:
-            yield from _in_data(data, 0, len(data))
+            yield from _in_data(data)
 
 
 class _memory_map:  # noqa: N801 (used like a function)
@@ -80,8 +80,8 @@ def _in_zip(file: IO[bytes]) -> Iterator[ContainerEntry]:
             yield ContainerProblem(message, "unpack and split it", (member.name,))
 
 
-def _in_data(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
-    head = bytes(data[start : min(end, start + 8)])
+def _in_data(data: Bytes) -> Iterator[ContainerEntry]:
+    head = bytes(data[:8])
     if head.startswith(ar_archive.MAGIC):
         for member in ar_archive.archive_members(data):
             if isinstance(member, ContainerProblem):
@@ -89,10 +89,10 @@ def _in_data(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
             elif kind_of(bytes(data[member.offset : member.offset + 8])) is not None:
                 # sections count from the beginning of the member
                 part = bytes(data[member.offset : member.offset + member.size])
-                for found in _in_data(part, 0, len(part)):
+                for found in _in_data(part):
                     yield _nest_in(found, member.name)
     elif head.startswith(fatbin.MAGIC):
-        yield from fatbin.fat_binaries(data, start, end)
+        yield from fatbin.fat_binaries(data, 0, len(data))
     elif head.startswith(elf.MAGIC):
         yield from _in_elf(data)
 

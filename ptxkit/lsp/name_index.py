@@ -93,7 +93,7 @@ class NameIndex:
         if not spans.statement.start <= offset <= spans.statement.end:
             return None
         if spans.opcode is not None and spans.opcode.start <= offset <= spans.opcode.end:
-            return SourceWord(self._text(spans.opcode), spans.opcode, place, opcode=True)
+            return SourceWord(self.source.text[spans.opcode.start : spans.opcode.end], spans.opcode, place, opcode=True)
         for text, span in reversed(statement_tokens(self.source, place.start)):
             if span.start <= offset <= span.end and _WORD.fullmatch(text):
                 return SourceWord(text, span, place)
@@ -131,9 +131,6 @@ class NameIndex:
 
     def _is_word(self, place: StatementContext, offset: int) -> bool:
         return any(span.start == offset for _, span in statement_tokens(self.source, place.start))
-
-    def _text(self, span: Span) -> str:
-        return self.source.text[span.start : span.end]
 
     # ------------------------------------------------------------------------------------------ entering
 

@@ -207,13 +207,10 @@ def _note(note: str, indent: str) -> Iterator[Line]:
 
 def _join_cells(cells: _Cells, widths: Sequence[int]) -> str:
     first, *others = (
-        cell.rjust(width) if at == 0 else cell.ljust(width) for at, (cell, width) in _align_cells(cells, widths)
+        cell.rjust(width) if at == 0 else cell.ljust(width)
+        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
     return "  " + GAP.join([first, *others]).rstrip()
-
-
-def _align_cells(cells: _Cells, widths: Sequence[int]) -> Iterator[tuple[int, tuple[str, int]]]:
-    return enumerate(zip(cells, widths, strict=True))
 
 
 def _summary(results: Sequence[FileTransfers]) -> Line:

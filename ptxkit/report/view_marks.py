@@ -50,9 +50,9 @@ def definitions() -> str:
     return tag("svg", inner, xmlns=SVG, class_="defs", width=0, height=0, aria_hidden="true")
 
 
-def draw_mark(sort: AsyncOpCategory, x: float = 0, y: float = 0, size: float = 12) -> str:
+def draw_mark(sort: AsyncOpCategory, x: float = 0, y: float = 0) -> str:
     """A mark inside a drawing, by its upper left corner."""
-    return tag("use", href=f"#m-{sort}", class_=f"k {sort}", x=_number(x), y=_number(y), width=size, height=size)
+    return tag("use", href=f"#m-{sort}", class_=f"k {sort}", x=_number(x), y=_number(y), width=12, height=12)
 
 
 def inline_mark(sort: AsyncOpCategory) -> str:

@@ -28,7 +28,7 @@ from ptxkit.untrusted_text import escape_text
 
 def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> str:
     """The page, as text to be written in UTF-8. pages: what there is to know of codes."""
-    style, script = _style(), _asset("view.js")
+    style, script = PALETTE + _asset("view.css"), _asset("view.js")
     title = f"{escape_text(os.path.basename(view.source.path) or view.source.path)} \u2013 ptxkit view"
     head = tag(
         "head",
@@ -269,7 +269,3 @@ def _asset(name: str) -> str:
     path = os.path.join(os.path.dirname(os.path.realpath(__file__)), name)
     with open(path, encoding="utf-8") as stream:
         return stream.read()
-
-
-def _style() -> str:
-    return PALETTE + _asset("view.css")

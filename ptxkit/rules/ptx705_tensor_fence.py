@@ -73,7 +73,7 @@ def _check_scenario(number: int, facts: ScenarioFacts, severity: Severity) -> It
     pairs = TmemPairBudget(facts)
     for use in uses:
         for source, learnt in _dependencies(facts, use, writes, pairs):
-            fenced = has_fence_between(use.thread, "after", min(learnt), use.position)
+            fenced = has_fence_between(use.thread, min(learnt), use.position)
             finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learnt)].step, severity)
             exact = use.thread.trace.is_certain(use.position)
             yield Observation((use.event.step, source), number, exact, finding, 1)

@@ -130,7 +130,7 @@ def _check_targets(
                 yield from gates.check(targets[name].gates, f"`{name}`", start, word, _TARGET_SECTION)
         elif name not in known:
             yield _unknown_target(word, start, [*targets, *known])
-        elif place == 0 and not _has_target(options):
+        elif place == 0 and not any(parse_target(word) is not None for word in options):
             message = ptx1xx.TARGET_DOES_NOT_BEGIN(word=word)
             yield Problem(
                 message,
@@ -151,10 +151,6 @@ def _check_targets(
                         section=_TARGET_SECTION,
                     )
         options.append(name)
-
-
-def _has_target(words: list[str]) -> bool:
-    return any(parse_target(word) is not None for word in words)
 
 
 def _unknown_target(word: str, start: int, known: list[str]) -> Problem:

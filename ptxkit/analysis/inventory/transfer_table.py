@@ -254,9 +254,10 @@ class _KernelRows:
         return next((text.movements[step].tracked_access for text in self._functions if step in text.movements), None)
 
     def _crossings_by_step(self) -> dict[Step, list[ProxyCrossing]]:
-        """The crossings by either of their two instructions."""
+        """The crossings by either of their two instructions, in the order of the text."""
         found: dict[Step, list[ProxyCrossing]] = defaultdict(list)
-        for crossing in dict.fromkeys(each for facts in self._scenarios for each in find_proxy_crossings(facts)):
+        crossings = {each for facts in self._scenarios for each in find_proxy_crossings(facts)}
+        for crossing in sorted(crossings, key=lambda each: (each.write.start, each.read.start)):
             found[crossing.write].append(crossing)
             found[crossing.read].append(crossing)
         return found

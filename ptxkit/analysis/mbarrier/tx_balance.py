@@ -75,9 +75,7 @@ class TxBalanceCheck:
 
     def __init__(self, facts: ScenarioFacts) -> None:
         self._facts = facts
-        self._ledgers_by_thread = [
-            (thread, build_tx_ledgers(thread.trace, mbarrier_of)) for thread in facts.threads.values()
-        ]
+        self._ledgers_by_thread = [(thread, build_tx_ledgers(thread.trace)) for thread in facts.threads.values()]
         self._by_mbarrier: dict[int, list[TxLedger]] = defaultdict(list)
         for _, ledgers in self._ledgers_by_thread:
             for address, ledger in ledgers.items():
@@ -125,7 +123,7 @@ class TxBalanceCheck:
     @cached_property
     def _all_threads(self) -> Sequence[tuple[ThreadView, Mapping[int, TxLedger]]]:
         everyone = self._facts.all_threads(*_TX_EFFECTS) or []
-        return [(thread, build_tx_ledgers(thread.trace, mbarrier_of)) for thread in everyone]
+        return [(thread, build_tx_ledgers(thread.trace)) for thread in everyone]
 
     def _balance_of_one(self, ledger: TxLedger) -> TxBalance:
         """One thread feeds the mbarrier: its phases must balance, with copies either after their arrival or before."""

@@ -8,11 +8,12 @@ Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mba
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import gcd
 from typing import TypeAlias
 
+from ptxkit.analysis.mbarrier.mbarrier_objects import mbarrier_of
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
 from ptxkit.fast_dataclasses import dataclass, field
@@ -150,13 +151,13 @@ class TxLedger:
         return [PhaseTx(tuple(entries)) for entries in whole]
 
 
-def build_tx_ledgers(trace: ThreadTrace, object_of: Callable[[TraceEvent], int | None]) -> dict[int, TxLedger]:
-    """By object: what a thread announces and starts. Objects it only arrives at are left out."""
+def build_tx_ledgers(trace: ThreadTrace) -> dict[int, TxLedger]:
+    """By mbarrier: what a thread announces and starts. Mbarriers it only arrives at are left out."""
     found: dict[int, TxLedger] = {}
     for event in trace.events:
         if not isinstance(event, TraceEvent):
             continue
-        address, entry = object_of(event), _tx_entry_of(event)
+        address, entry = mbarrier_of(event), _tx_entry_of(event)
         if address is not None and entry is not None:
             found.setdefault(address, TxLedger(trace.tid, trace.end_reason == "exit")).entries.append(entry)
     return {address: ledger for address, ledger in found.items() if any(entry.size != 0 for entry in ledger.entries)}

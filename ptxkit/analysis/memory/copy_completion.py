@@ -134,7 +134,7 @@ def _is_mbarrier_awaited(
             return True
         if reader is not issuer and any(facts.sync_edges(reader, position, issuer, copy.position)):
             return True
-    elif _has_wait_before(reader, copy.barrier, position):
+    elif any(reader.first_waits.get(key, position) < position for key in (copy.barrier, None)):
         return True if reader is not issuer else None
     if reader is not issuer and not _only_copies_fill(facts, copy, reader.trace.events[position]):
         return None
@@ -146,10 +146,6 @@ def _is_mbarrier_awaited(
         return None  # another thread has waited for the earlier phase
     # A wait that no execution reaches, or at an unknown address, may be the one that is missing here.
     return False if facts.is_exhaustive_for(MbarrierWait) else None
-
-
-def _has_wait_before(thread: ThreadView, barrier: int, until: int) -> bool:
-    return any(thread.first_waits.get(key, until) < until for key in (barrier, None))
 
 
 def _phase_observations(thread: ThreadView, copy: AsyncCopy, phase: int | None) -> list[int]:

@@ -10,15 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
-from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
-from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.access_ranges import (
-    access_range,
-    is_async_read,
-    is_generic_write,
-    orders_shared_before_async,
-)
+from ptxkit.analysis.memory.proxy_order import ProxyPair, find_proxy_pairs
+from ptxkit.analysis.symexec.access_ranges import orders_shared_before_async
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass
 
@@ -34,59 +29,21 @@ class ProxyCrossing:
 
 def find_proxy_crossings(facts: ScenarioFacts) -> Iterator[ProxyCrossing]:
     """The crossings between the traced threads of one scenario, each pair of instructions looked at a few times."""
-    readers = [
-        (thread, position, event)
-        for thread in facts.threads.values()
-        for position, event in thread.accesses
-        if is_async_read(event)
-    ]
-    if not readers:
+    for pair in find_proxy_pairs(facts):
+        spans = list(_spans_between(pair))
+        fence = next((found for span in spans if (found := _first_fence_in(*span)) is not None), None)
+        if spans and (fence is not None or not any(_is_ambiguous(pair, *span) for span in spans)):
+            yield ProxyCrossing(pair.write.step, pair.read.step, fence)
+
+
+def _spans_between(pair: ProxyPair) -> Iterator[tuple[ThreadView, int, int]]:
+    """The parts of the threads' paths that lie between the write and the read; none where the two are not ordered."""
+    if pair.writer is pair.reader:
+        yield pair.reader, pair.write_position, pair.read_position
         return
-    looks = PairBudget(facts.budget)
-    for writer in facts.threads.values():
-        writes = generic_writes_of(writer)
-        for reader, position, event in readers:
-            low, high = access_range(event) or (0, 1)
-            for at, write in dict.fromkeys(writes.overlapping(low, high)):
-                ordered = reader is not writer or at < position
-                if ordered and looks.allow((writer.tid, reader.tid, write.step, event.step)):
-                    yield from _check_crossing(facts, writer, at, write, reader, position, event)
-
-
-def generic_writes_of(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
-    """The thread's generic writes, each with the position at which it is complete."""
-    done = {copy.position: copy.completion_position for copy in writer.copies if copy.group == "cp.async"}
-    writes: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
-    for position, event in writer.accesses:
-        written = done.get(position, position)
-        if is_generic_write(event) and written is not None:
-            writes.add(*(access_range(event) or (0, 0)), (written, event))
-    return writes
-
-
-def _check_crossing(
-    facts: ScenarioFacts,
-    writer: ThreadView,
-    written: int,
-    write: TraceEvent,
-    reader: ThreadView,
-    position: int,
-    read: TraceEvent,
-) -> Iterator[ProxyCrossing]:
-    bytes_ = access_range(read) or (0, 1)
-    if writer is reader:
-        spans = [(reader, written, position)]
-    else:
-        edges = list(facts.sync_edges(writer, written, reader, position))
-        spans = [(writer, written, edge.release_position) for edge in edges] + [
-            (reader, edge.acquire_position, position) for edge in edges
-        ]
-    if not spans:
-        return
-    fence = next((found for span in spans if (found := _first_fence_in(*span)) is not None), None)
-    if fence is None and any(_is_ambiguous(facts, *span, bytes_) for span in spans):
-        return
-    yield ProxyCrossing(write.step, read.step, fence)
+    edges = list(pair.facts.sync_edges(pair.writer, pair.write_position, pair.reader, pair.read_position))
+    yield from ((pair.writer, pair.write_position, edge.release_position) for edge in edges)
+    yield from ((pair.reader, edge.acquire_position, pair.read_position) for edge in edges)
 
 
 def _first_fence_in(thread: ThreadView, low: int, high: int) -> Step | None:
@@ -96,8 +53,7 @@ def _first_fence_in(thread: ThreadView, low: int, high: int) -> Step | None:
     return None
 
 
-def _is_ambiguous(facts: ScenarioFacts, thread: ThreadView, low: int, high: int, bytes_: tuple[int, int]) -> bool:
+def _is_ambiguous(pair: ProxyPair, thread: ThreadView, low: int, high: int) -> bool:
     """Whether the bytes may have been replaced in between, or something unknown was called."""
-    if any(isinstance(event, UnknownCall) for event in thread.trace.events[low:high]):
-        return True
-    return facts.async_overwrites.may_overwrite_between(thread, low, high, bytes_)
+    calls = any(isinstance(event, UnknownCall) for event in thread.trace.events[low:high])
+    return calls or pair.may_be_overwritten(thread, low, high)

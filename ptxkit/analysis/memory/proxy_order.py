@@ -20,9 +20,9 @@ from ptxkit.analysis.context.barrier_placement import (
 from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.memory.proxy_crossings import generic_writes_of
-from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read, is_generic_write
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.analysis.sync.sync_edges import SyncEdge
 from ptxkit.fast_dataclasses import dataclass
@@ -83,7 +83,7 @@ class ProxyPair:
         """True: a fence lies between the two. None: the bytes are replaced before they are read."""
         if self.reader.may_fence_between(self.write_position, self.read_position):
             return True
-        if self._may_be_overwritten(self.reader, self.write_position, self.read_position):
+        if self.may_be_overwritten(self.reader, self.write_position, self.read_position):
             return None
         released = self.writer.first_one_way_fence("release", self.write_position, self.read_position)
         if (
@@ -122,8 +122,8 @@ class ProxyPair:
         if any(released is not None and acquired is not None for released, acquired in halves):
             return True
         missing = self._missing_fence(self.reader.trace.events[edge.acquire_position].step, *halves[-1])
-        replaced = self._may_be_overwritten(self.writer, self.write_position, edge.release_position)
-        if replaced or self._may_be_overwritten(self.reader, edge.acquire_position, self.read_position):
+        replaced = self.may_be_overwritten(self.writer, self.write_position, edge.release_position)
+        if replaced or self.may_be_overwritten(self.reader, edge.acquire_position, self.read_position):
             return None
         return missing
 
@@ -139,7 +139,7 @@ class ProxyPair:
     def _is_unordered_iteration(self) -> bool:
         """Whether the reader did its own part of this write and passed no barrier since: the writer may be anywhere."""
         own = self.reader.access_positions.get((self.write.step, self.write.visit), self.read_position)
-        if own >= self.read_position or self._may_be_overwritten(self.reader, own, self.read_position):
+        if own >= self.read_position or self.may_be_overwritten(self.reader, own, self.read_position):
             return False
         return not self.reader.release_acquire_points.acquires_between(own, self.read_position)
 
@@ -160,10 +160,22 @@ class ProxyPair:
     def _missing_fence(self, sync: Step | None, released: Step | None, acquired: Step | None) -> MissingFence:
         return MissingFence(sync, self.writer.trace.events[self.write_position].step, released, acquired)
 
-    def _may_be_overwritten(self, thread: ThreadView, since: int, until: int) -> bool:
+    def may_be_overwritten(self, thread: ThreadView, since: int, until: int) -> bool:
+        """Whether other bytes may be written there between two positions of a thread."""
         return self.facts.async_overwrites.may_overwrite_between(
             thread, since, until, access_range(self.read) or (0, 1)
         )
+
+
+def _generic_writes_of(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
+    """The thread's generic writes, each with the position at which it is complete."""
+    done = {copy.position: copy.completion_position for copy in writer.copies if copy.group == "cp.async"}
+    writes: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
+    for position, event in writer.accesses:
+        written = done.get(position, position)
+        if is_generic_write(event) and written is not None:
+            writes.add(*(access_range(event) or (0, 0)), (written, event))
+    return writes
 
 
 def find_proxy_pairs(facts: ScenarioFacts) -> Iterator[ProxyPair]:
@@ -179,7 +191,7 @@ def find_proxy_pairs(facts: ScenarioFacts) -> Iterator[ProxyPair]:
         indices_by_range[(low, high)].append(index)
     looks = PairBudget(facts.budget)
     for writer in facts.threads.values() if readers else ():
-        writes = generic_writes_of(writer)
+        writes = _generic_writes_of(writer)
         # The last write is named first.
         written = {
             bytes_: sorted(found, key=lambda item: item[0], reverse=True)

@@ -19,7 +19,6 @@ from ptxkit.analysis.limits import MAX_FUNCTION_STEPS, MAX_PENDING_COMMITS
 from ptxkit.analysis.registers.wgmma_events import WgmmaEvent, WgmmaEventKind, WgmmaEvents
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import AsyncRegisters
-from ptxkit.isa.forms import Match
 
 InflightRegisters: TypeAlias = dict[str, tuple[WgmmaEvent, bool]]
 """By register: the issue that uses it, and whether as an accumulator (else a fragment of A)."""
@@ -69,7 +68,7 @@ class WgmmaHazardAnalysis:
         for batch in self._batches(issues):
             outcome = self._follow_batch(batch)
             if outcome is not None:
-                settled = self._later_state(batch, outcome.end_steps)
+                settled = _LaterState(self._cfg, batch[0], outcome.end_steps)
                 for touch in outcome.hazards.values():
                     if not settled(touch.step):
                         yield replace(touch, may_precede_issue=self._may_precede_issue(touch))
@@ -176,9 +175,6 @@ class WgmmaHazardAnalysis:
                 return None
         return commits, used
 
-    def _later_state(self, batch: list[Step], settled: Collection[Step]) -> _LaterState:
-        return _LaterState(self._cfg, batch[0], settled)
-
 
 class _LaterState:
     """Whether control may come to a step from one that settles a flight, without another issue of the batch."""
@@ -239,11 +235,11 @@ def _record_hazards(
 
 def find_issues(program: Program, group: str) -> list[Step]:
     """The instructions that issue operations of a group on registers."""
-    return [step for step in program.effectful_steps if step.match is not None and _is_issue(step.match, group)]
-
-
-def _is_issue(match: Match, group: str) -> bool:
-    return any(isinstance(effect, AsyncRegisters) and effect.group == group for effect in match.effects)
+    return [
+        step
+        for step in program.effectful_steps
+        if any(isinstance(effect, AsyncRegisters) and effect.group == group for effect in step.effects)
+    ]
 
 
 def find_wgmma_hazards(program: Program, group: str) -> list[WgmmaHazard]:

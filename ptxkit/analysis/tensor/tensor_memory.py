@@ -167,7 +167,7 @@ def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -
         if since < position < until and (event.address == barrier or not isinstance(event.address, int)):
             if not is_relaxed_sync(event.effect):
                 return position
-            if has_fence_between(thread, "after", position, until):
+            if has_fence_between(thread, position, until):
                 return position
             fences = [at for at, _ in thread.positions(MemoryFence, ProxyFence) if position < at < until]
             if fences:
@@ -175,10 +175,10 @@ def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -
     return None
 
 
-def has_fence_between(thread: ThreadView, side: str, since: int, until: int) -> bool:
-    """Whether a thread executes a fence for Tensor Memory between two positions. side: `before` or `after`."""
+def has_fence_between(thread: ThreadView, since: int, until: int) -> bool:
+    """Whether a thread executes an `after_thread_sync` fence for Tensor Memory between two positions."""
     return any(
-        since < position < until and isinstance(event.effect, TensorFence) and event.effect.side == side
+        since < position < until and isinstance(event.effect, TensorFence) and event.effect.side == "after"
         for position, event in thread.positions(TensorFence)
     )
 
@@ -333,7 +333,7 @@ def _follows_relaxed_wait(use: TmemUse) -> bool:
     """Whether there are a relaxed wait and a fence of Tensor Memory before a use, which order it as no other fence
     does."""
     return any(
-        is_relaxed_sync(event.effect) and has_fence_between(use.thread, "after", position, use.position)
+        is_relaxed_sync(event.effect) and has_fence_between(use.thread, position, use.position)
         for position, event in use.thread.positions(MbarrierWait)
     )
 

@@ -203,10 +203,7 @@ class TensorMapArgument:
             or rules.check_box(tensor, tuple(box), interleave)
             or rules.check_element_strides(tensor, base.steps)
         )
-        made = TensorMapFields(
-            "tiled", base.element, 0, base.extents, base.strides, tuple(box), base.steps, swizzle, interleave, oob_fill
-        )
-        return TensorMapArgument(array, made)
+        return TensorMapArgument(array, replace(base, box=tuple(box)))
 
     @staticmethod
     def im2col(  # noqa: PLR0913 (the fields of the driver's encoder)
@@ -235,23 +232,8 @@ class TensorMapArgument:
             or rules.check_im2col_corners(tensor, tuple(lower), tuple(upper), channels, pixels)
             or rules.check_element_strides(tensor, base.steps)
         )
-        made = TensorMapFields(
-            "im2col",
-            base.element,
-            0,
-            base.extents,
-            base.strides,
-            (),
-            base.steps,
-            swizzle,
-            interleave,
-            oob_fill,
-            tuple(lower),
-            tuple(upper),
-            channels,
-            pixels,
-        )
-        return TensorMapArgument(array, made)
+        corners = replace(base, mode="im2col", lower=tuple(lower), upper=tuple(upper), channels=channels, pixels=pixels)
+        return TensorMapArgument(array, corners)
 
     def encode_at(self, address: int) -> bytes:
         """Return the 128 bytes where the array begins at an address."""

@@ -21,11 +21,10 @@ def to_registers(rows: Bits, *, transposed: bool = False) -> list[Bits]:
     return [flat[..., at, :] for at in range(flat.shape[-2])]
 
 
-def to_rows(registers: list[Bits], *, transposed: bool = False) -> Bits:
+def to_rows(registers: list[Bits]) -> Bits:
     """Return rows (..., matrices, 8, 8) of 16 bits, of a register for each matrix."""
     flat = np.ascontiguousarray(np.stack(registers, axis=-2))
-    rows = flat.view(np.uint16).reshape(*flat.shape[:-1], _SIDE, _SIDE)
-    return np.swapaxes(rows, -1, -2) if transposed else rows
+    return flat.view(np.uint16).reshape(*flat.shape[:-1], _SIDE, _SIDE)
 
 
 def transpose_register(register: Bits) -> Bits:

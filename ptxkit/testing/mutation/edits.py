@@ -133,9 +133,7 @@ def add_offset(
     return replace_step(reading, step, [new], rules) if new is not None else None
 
 
-def convert_address(
-    reading: FunctionAnalysis, step: Step, role: str, conversion: str, rules: tuple[str, ...] | None = None
-) -> MutationEdit | None:
+def convert_address(reading: FunctionAnalysis, step: Step, role: str, conversion: str) -> MutationEdit | None:
     """An address operand that first goes through a conversion of 64-bit addresses, such as `cvta.shared.u64`."""
     old = step.operand(role)
     if not isinstance(old, Address) or not isinstance(old.base, Name):
@@ -150,7 +148,7 @@ def convert_address(
         f"{print_instruction(new)} }}"
     )
     description = f"`{reading.text(step)}` with {print_operand(old.base)} through {conversion}"
-    return MutationEdit(step.start, description, (splice_text(reading, step, text),), rules)
+    return MutationEdit(step.start, description, (splice_text(reading, step, text),))
 
 
 def resolve_constant(expression: Expression | None, reading: FunctionAnalysis, step: Step) -> int | None:

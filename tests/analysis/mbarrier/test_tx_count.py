@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.mbarrier.mbarrier_objects import mbarrier_of
 from ptxkit.analysis.mbarrier.tx_count import (
     PhaseTx,
     TxLedger,
@@ -32,13 +31,13 @@ def arrive(size: int, offset: int = 0) -> str:
 def ledgers(body: str) -> list[TxLedger]:
     """The ledgers of thread 0, by object."""
     walked = walk(module_of(HEAD + body, parameters=".param .u64 in, .param .u64 map"))
-    found = build_tx_ledgers(walked.trace, mbarrier_of)
+    found = build_tx_ledgers(walked.trace)
     return [found[address] for address in sorted(found)]
 
 
 def sums_of(module: Module) -> list[tuple[int | None, int | None]]:
     """(announced, started) of each phase of the only object, whose copies follow their arrival."""
-    found = build_tx_ledgers(walk(module).trace, mbarrier_of)
+    found = build_tx_ledgers(walk(module).trace)
     (ledger,) = found.values()
     return [(round_.expected_bytes, round_.copied_bytes) for round_ in ledger.split_phases(copies_follow=True)]
 
