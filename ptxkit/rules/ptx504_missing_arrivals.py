@@ -26,14 +26,15 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.mbarrier_location import location_of
 from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier, WrongParity
-from ptxkit.analysis.sync.sync_schedule import BlockedThread
+from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.diagnostics import LabelLine
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
@@ -41,9 +42,12 @@ from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mb
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.sync_evidence import find_initialization, find_root_blocked_thread, format_cta, make_observations
 
+_Fault: TypeAlias = "WrongParity | WrongMbarrier | WrongCount"
+
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each wait: those that pass keep the rule."""
+    located = [facts.simulation.fault for facts in kernel.scenarios]
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         # An excess arrival may complete a phase that no thread observes: PTX505 reports it.
@@ -60,7 +64,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                 and stuck.mbarrier.state.pending_arrivals
                 and _has_arrivals(facts, stuck)
             ):
-                finding = _finding(facts, stuck, stuck.mbarrier)
+                finding = _finding(facts, stuck, stuck.mbarrier, _fault_of(facts, schedule, located))
                 broken.setdefault(finding.primary, finding)
         waits = {
             e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
@@ -80,8 +84,15 @@ def _rank_of(facts: ScenarioFacts, stuck: BlockedThread) -> int:
     return facts.simulation.thread_classes[stuck.thread_class].rank
 
 
-def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrier) -> Finding:
-    fault = facts.simulation.fault
+def _fault_of(facts: ScenarioFacts, schedule: ScheduleResult, located: Sequence[_Fault | None]) -> _Fault | None:
+    """The single fault that explains a deadlock: where a scenario does not locate one, since its traces were cut, that
+    of another scenario, if the wait that it is about is blocked in this one, too."""
+    blocked = {each.event.step for each in schedule.blocked_threads}
+    elsewhere = (fault for fault in located if isinstance(fault, WrongParity) and fault.wait in blocked)
+    return facts.simulation.fault or next(elsewhere, None)
+
+
+def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrier, fault: _Fault | None) -> Finding:
     if isinstance(fault, WrongParity) and fault.parity:
         return _wrong_first_parity(facts, fault)
     state = known.state

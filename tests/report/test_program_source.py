@@ -54,6 +54,15 @@ def test_a_fault_is_reported_at_a_line_of_the_program(name: str) -> None:
         assert len(others) <= 1, fault
 
 
+def test_a_producers_wrong_first_parity_is_not_blamed_on_the_consumer() -> None:
+    """The simulation of one scenario is cut before the ring has turned: what another one locates counts for it."""
+    (found,) = linted("tma_ring", 1).diagnostics
+    assert found.message.startswith("waits for parity 0 of a fresh mbarrier")
+    shown = locate_in_program(found, ProgramSources())
+    assert shown is not None
+    assert [each.place.line for each in shown.callers] == [34]
+
+
 def report(result: FileResult, **options: object) -> str:
     return plain(styled_report("full", [result], ReportOptions(**options)))  # type: ignore[arg-type]
 

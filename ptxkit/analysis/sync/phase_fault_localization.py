@@ -208,7 +208,9 @@ class PhaseFaultLocalizer:
         for event in events:
             if isinstance(event, UnknownCall) or isinstance(event.effect, MbarrierWait):
                 return None
-            if isinstance(event.effect, Access) and event.effect.space not in ("global", "local", "param", "const"):
+            if not isinstance(event.effect, Access) or event.effect.proxy == "tensormap":
+                continue  # a tensor map is no data of the ring
+            if event.effect.space not in ("global", "local", "param", "const"):
                 return event.effect.kind
         return None
 
