@@ -9,5 +9,6 @@ orders. A caller decides what it runs (one execution, or an over-approximation) 
 
 `symbols` says which declaration a name stands for at a place, and `layout` gives the sizes and alignments of declared
 variables; the validator and the editor read them, too.
-`linear_code` turns the body of a function into a list of instructions, with labels as indices.
+`linear_code` turns the body of a function into a list of instructions, with labels as indices, and `control_flow` says
+where control continues after each.
 """

@@ -11,6 +11,7 @@ from ptxkit.analysis.cfg.loops import CfgLoop, LoopForest, reachable_nodes
 from ptxkit.analysis.cfg.reaching_definitions import step_successors
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import Control
+from ptxkit.semantics.control_flow import successors_of
 
 
 class ControlFlowGraph:
@@ -105,13 +106,9 @@ class ControlFlowGraph:
         return self.loop_of(step) is not None
 
     def _exits_function(self, step: Step) -> bool:
-        controls = [effect for effect in step.effects if isinstance(effect, Control)]
-        kinds = {effect.kind for effect in controls} - {"call"}
-        if kinds & {"return", "exit"}:
+        if any(isinstance(effect, Control) and effect.kind in ("return", "exit") for effect in step.effects):
             return True
-        goes_on = not kinds or step.instruction.guard is not None
-        end = len(self._program.steps)
-        return (goes_on and step.index + 1 == end) or (is_control_transfer(step) and end in step.targets)
+        return len(self._program.steps) in successors_of(step.linear, step.effects)
 
     def reachable(self, blocks: Iterable[int]) -> frozenset[int]:
         """The blocks that control may reach from any of these, including these."""

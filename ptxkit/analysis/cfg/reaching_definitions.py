@@ -13,7 +13,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import result_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_DEFINITION_SEARCH
-from ptxkit.isa.effects import Control
+from ptxkit.semantics.control_flow import successors_of
 
 
 class ReachingDefinitions:
@@ -60,10 +60,4 @@ class ReachingDefinitions:
 
 def step_successors(program: Program, step: Step) -> list[int]:
     """The indices of the possible next steps; calls are assumed to return."""
-    controls = [effect for effect in step.effects if isinstance(effect, Control)]
-    following = [step.index + 1] if step.index + 1 < len(program.steps) else []
-    kinds = {effect.kind for effect in controls} - {"call"}
-    if not kinds:
-        return following
-    found = following if step.instruction.guard is not None else []
-    return [*found, *(target for target in step.targets if target < len(program.steps))]
+    return [index for index in successors_of(step.linear, step.effects) if index < len(program.steps)]

@@ -20,9 +20,9 @@ from ptxkit.emulator.limits import MAX_CACHED_FUNCTIONS
 from ptxkit.emulator.state.symbols import BlockScope, RegisterSlots
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa import table
-from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
+from ptxkit.semantics.control_flow import successors_of
 from ptxkit.semantics.linear_code import LinearStep
 from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax.tree import (
@@ -87,32 +87,26 @@ def _compute_maybe_uninitialized(steps: Sequence[LinearStep[NameScope]]) -> set[
 def _basic_blocks(steps: Sequence[LinearStep[NameScope]]) -> dict[int, _BasicBlock]:
     """Return the basic blocks by the indices of their first instructions."""
     matches = [table().match(step.instruction) for step in steps]
-    controls = [_control_kind(match) for match in matches]
-    targets = {step.index: step.targets for step in steps if controls[step.index].startswith("branch")}
-    starts = {0, *(each for some in targets.values() for each in some)}
-    starts |= {number + 1 for number, kind in enumerate(controls) if kind}
+    following = [
+        successors_of(step, match.effects if isinstance(match, Match) else ())
+        for step, match in zip(steps, matches, strict=True)
+    ]
+    starts = {0}
+    for number, after in enumerate(following, 1):
+        if after != (number,):
+            starts.update(after, (number,))
     starts.discard(len(steps))
     found: dict[int, _BasicBlock] = {}
     block = _BasicBlock()
     for number, step in enumerate(steps):
-        instruction = step.instruction
         if number in starts:
             block = found[number] = _BasicBlock()
-        results, read = _defs_and_uses(instruction, matches[number])
+        results, read = _defs_and_uses(step.instruction, matches[number])
         block.reads |= read - block.writes
-        if instruction.guard is None:
+        if step.instruction.guard is None:
             block.writes |= results
-        kind = controls[number]
-        block.successors |= starts & set(targets.get(number, ()))
-        if number + 1 in starts and (not kind or instruction.guard is not None):
-            block.successors.add(number + 1)
+        block.successors |= starts.intersection(following[number])
     return found or {0: block}
-
-
-def _control_kind(match: Match | Mismatch) -> str:
-    """Return how an instruction changes control; empty for one that does not, or that returns to the next."""
-    effects = match.effects if isinstance(match, Match) else ()
-    return next((each.kind for each in effects if isinstance(each, Control) and each.kind != "call"), "")
 
 
 def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[set[str], set[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar
 
-from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions, step_successors
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.ir.worklist import Worklist
@@ -138,7 +138,7 @@ class FunctionAnalysis:
         """From where to where each conditional branch goes ahead, as offsets, and its text."""
         found = []
         for step in self.steps:
-            targets = self.targets(step)
+            targets = step.targets
             if step.instruction.guard is not None and len(targets) == 1 and step.index < targets[0] < len(self.steps):
                 found.append((step.start, self.steps[targets[0]].start, self.text(step)))
         return found
@@ -214,26 +214,16 @@ class FunctionAnalysis:
 
     # ------------------------------------------------------------------------------------ control
 
-    def targets(self, step: Step) -> list[int]:
-        """Where a branch goes; empty for anything else."""
-        return list(step.targets) if any(effect.target for effect in self.effects(step, Control)) else []
-
     def successors(self, index: int) -> list[int]:
         """The steps that may come next."""
-        step = self.steps[index]
-        found = self.targets(step)
-        ends = any(effect.kind != "call" for effect in self.effects(step, Control)) and step.instruction.guard is None
-        if not ends and index + 1 < len(self.steps):
-            found = [index + 1, *found]
-        return found
+        return step_successors(self.program, self.steps[index])
 
     @cached_property
     def leaders(self) -> frozenset[int]:
         """The first steps of basic blocks."""
         found = {0}
         for step in self.steps:
-            targets = self.targets(step)
-            found.update(targets)
+            found.update(step.targets)
             if self.effects(step, Control):
                 found.add(step.index + 1)
         return frozenset(found)

@@ -59,7 +59,7 @@ def _execute_by_all(wanted: tuple[str, ...]) -> Search:
 
 def _skipped_region(reading: FunctionAnalysis, branch: Step) -> list[Step]:
     """The steps that a forward branch leaves out, if they are few and no thread waits for others in them."""
-    targets = reading.targets(branch)
+    targets = branch.targets
     if len(targets) != 1 or not branch.index < targets[0] <= branch.index + MAX_REGION_STEPS:
         return []
     region = list(reading.steps[branch.index + 1 : targets[0]])
