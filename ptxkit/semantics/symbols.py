@@ -106,6 +106,7 @@ class NameScope:
     """The names of one body, or of the module, which is the outermost scope.
 
     `block` is the scope that a block begins with: this one, unless a declaration in the middle hides an outer name.
+    `label_indices` are the positions of its labels, where `ptxkit.semantics.linear_code` has numbered the steps.
     """
 
     def __init__(self, outer: Self | None = None) -> None:
@@ -113,6 +114,7 @@ class NameScope:
         self.block = self
         self.names: dict[str, NameBinding] = {}
         self.numbered: dict[str, tuple[int, NameBinding]] = {}
+        self.label_indices: dict[str, int] = {}
 
     # ------------------------------------------------------------------------------------------ declaring
 
@@ -213,6 +215,24 @@ class NameScope:
         """What declares a register or symbol; None for all else: special registers, elements."""
         located = self.locate(name)
         return None if located is None else located[1]
+
+    def branch_targets(self, name: str) -> tuple[int, ...]:
+        """The index that a label stands for, or those of a list of labels; none where the name stands for neither.
+
+        The labels of a list are those of the block that has the list, not of the block that branches. A list with an
+        unknown label, which ptxas rejects, has no targets, because the positions in the list have a meaning.
+        """
+        located = self.locate(name)
+        if located is None:
+            return ()
+        scope, named = located
+        words = named.node.words if isinstance(named.node, Directive) and named.kind == BRANCH_TARGETS else (name,)
+        found = [scope._label_index(word) for word in words]
+        return tuple([index for index in found if index is not None]) if None not in found else ()
+
+    def _label_index(self, name: str) -> int | None:
+        located = self.locate(name)
+        return None if located is None else located[0].label_indices.get(name)
 
     def declared_name(self, name: str) -> str:
         """The name of a register that this scope declares, as others may spell it, too: `%r4` for `%r04`."""

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ptxkit.elf import ElfFile
-from ptxkit.semantics.linear_code import LinearCode, LinearStep, linearize
+from ptxkit.semantics.linear_code import LinearCode, linearize
+from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax import parse
-from ptxkit.syntax.tree import Declaration
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 HEADING = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -20,10 +20,10 @@ def module_with(body: str) -> str:
     return f"{HEADING}.visible .entry k(.param .u64 out) {{ .reg .b32 %r<9>; .reg .b64 %rd<9>; {body} }}"
 
 
-def code_of(body: str) -> LinearCode:
+def code_of(body: str) -> LinearCode[NameScope]:
     found = parse(module_with(body)).function("k").body
     assert found is not None
-    return linearize(found)
+    return linearize(found, NameScope())
 
 
 def test_only_an_instruction_is_a_step() -> None:
@@ -32,31 +32,35 @@ def test_only_an_instruction_is_a_step() -> None:
     code = code_of(body)
     assert [each.instruction.name for each in code.steps] == ["mov", "mov", "ret"]
     assert [each.index for each in code.steps] == [0, 1, 2]
-    assert [each.block.number for each in code.steps] == [0, 3, 0]
+    assert [code.scopes.index(each.scope) for each in code.steps] == [0, 3, 0]
     assert [module_with(body)[each.start :].split()[0] for each in code.steps] == ["mov.u32", "mov.u32", "ret;"]
 
 
 def test_a_function_without_instructions_has_no_steps_and_keeps_its_labels() -> None:
     code = code_of("{ on: } off:")
     assert code.steps == ()
-    assert [each.labels for each in code.blocks] == [{"off": 0}, {"on": 0}]
+    assert [each.label_indices for each in code.scopes] == [{"off": 0}, {"on": 0}]
     assert code.label_names == {0: "on"}
 
 
-def test_steps_and_declarations_are_in_the_order_of_the_text() -> None:
-    code = code_of("mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; .shared .b32 s; } .reg .b32 x;")
-    items = [
-        each.index if isinstance(each, LinearStep) else f"{each.block.number}: {each.node.declarators[0].name}"
-        for each in code.items
-        if isinstance(each, LinearStep) or isinstance(each.node, Declaration)
+def test_variables_are_in_the_order_of_the_text_and_know_their_block() -> None:
+    code = code_of("{ .reg .b32 %r1; .shared .b32 a; } .local .b32 b, c; { { .shared .b32 a; } }")
+    assert [(each.declarators[0].name, code.scopes.index(scope)) for each, scope in code.variables] == [
+        ("a", 1),
+        ("b", 0),
+        ("a", 3),
     ]
-    assert items == ["0: %r", "0: %rd", 0, "1: %r1", 1, "1: s", "0: x"]
 
 
 def test_blocks_know_the_blocks_around_them() -> None:
-    code = code_of("{ { mov.u32 %r1, 1; } } { mov.u32 %r2, 1; }")
-    parents = [each.parent.number if each.parent is not None else None for each in code.blocks]
-    assert parents == [None, 0, 1, 0]
+    scopes = code_of("{ { mov.u32 %r1, 1; } } { mov.u32 %r2, 1; }").scopes
+    assert [scopes.index(each.outer) if each.outer is not None else None for each in scopes] == [None, 0, 1, 0]
+
+
+def test_a_declaration_that_hides_an_outer_name_begins_a_part_of_its_block() -> None:
+    code = code_of("{ mov.u32 %r1, 1; .reg .b32 %r1; mov.u32 %r1, 2; .reg .b32 x; bra on; on: } mov.u32 %r1, 3;")
+    assert [code.scopes.index(each.scope) for each in code.steps] == [1, 2, 2, 0]
+    assert code.steps[2].targets == (3,)
 
 
 @pytest.mark.parametrize(

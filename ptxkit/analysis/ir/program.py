@@ -19,12 +19,11 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Effect, Value
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.layout import DeclaredVariable, variable_of
-from ptxkit.semantics.linear_code import LinearCode, LinearStep, LocalDeclaration, linearize
+from ptxkit.semantics.linear_code import LinearCode, LinearStep, linearize
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,
     Binary,
-    Declaration,
     Element,
     Function,
     Instruction,
@@ -281,11 +280,10 @@ def _flatten_function(
     scope = SymbolScope(outer)
     scope.enter_parameters(function)
     code = linearize(function.body, scope)
-    local = [(each.node, each.scope) for each in code.items if isinstance(each, LocalDeclaration)]
-    for node, where in [*((each, scope) for each in (*function.parameters, *function.results)), *local]:
-        if isinstance(node, Declaration) and node.space != "reg":
-            for declarator in node.declarators:
-                layout.place(where, variable_of(node, declarator))
+    parameters = [(each, scope) for each in (*function.parameters, *function.results) if each.space != "reg"]
+    for declaration, where in (*parameters, *code.variables):
+        for declarator in declaration.declarators:
+            layout.place(where, variable_of(declaration, declarator))
     return code, tuple([_decorate(each, module.boxes.get(each.start), defined) for each in code.steps])
 
 

@@ -31,7 +31,6 @@ from ptxkit.isa.operand_shapes import accept_shapes, shape_of
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.value_semantics import Argument, Semantics
 from ptxkit.semantics.linear_code import LinearStep
-from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, operand_names
 
 if TYPE_CHECKING:
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
 
 
 def decode_step(
-    linear: LinearStep[NameScope],
-    scope: BlockScope,
+    linear: LinearStep[BlockScope],
     program: ProgramCode,
     watches: Sequence[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = (),
 ) -> Step:
@@ -50,7 +48,7 @@ def decode_step(
 
     Raises UnsupportedError where the machine has no semantics for it.
     """
-    instruction = linear.instruction
+    instruction, scope = linear.instruction, linear.scope
     match = _match_form(instruction, scope)
     operands = OperandAccess(instruction, match, scope, program)
     control = next((each for each in match.effects if isinstance(each, Control)), None)

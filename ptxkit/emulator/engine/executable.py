@@ -20,7 +20,7 @@ from ptxkit.emulator.races.tcgen05_load_hazards import LoadedRegisterWatch, may_
 from ptxkit.emulator.races.uninitialized_registers import InitializedRegisters, maybe_uninitialized
 from ptxkit.emulator.races.wgmma_register_hazards import RegisterWatch, may_issue_register_op
 from ptxkit.emulator.state.memory import LaunchMemory
-from ptxkit.emulator.state.memory_layout import SharedLayout, lay_out_shared, place_function_variables, place_variables
+from ptxkit.emulator.state.memory_layout import lay_out_shared, place_function_variables, place_variables
 from ptxkit.emulator.state.symbols import BlockScope, FrameLayout, RegisterSlots, SlotInitializer
 from ptxkit.emulator.state.textures import TextureHandles
 from ptxkit.emulator.threads.thread_groups import (
@@ -33,8 +33,7 @@ from ptxkit.emulator.threads.thread_groups import (
 )
 from ptxkit.fast_dataclasses import replace
 from ptxkit.semantics.layout import DeclaredVariable, lay_out_parameters, variable_of
-from ptxkit.semantics.linear_code import LinearStep, LocalDeclaration, linearize
-from ptxkit.semantics.symbols import NameScope
+from ptxkit.semantics.linear_code import LinearStep, linearize
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Module
 
 if TYPE_CHECKING:
@@ -63,20 +62,18 @@ class DecodedFunction:
         """The offsets in the text of the instructions that were executed."""
         scope = BlockScope(program.scope)
         scope.frame = self.frame
+        scope.enter_parameters(function)
         self.results = [self._declare_formal(each, scope) for each in function.results]
         is_entry = function.kind == "entry"
         self.parameters = [] if is_entry else [self._declare_formal(each, scope) for each in function.parameters]
         if is_entry:
             program.place_parameters(function, scope)
         assert function.body is not None
-        code = linearize(function.body)
+        code = linearize(function.body, scope)
         self._linear_steps = code.steps
-        self._scopes: list[BlockScope] = []
-        for block in code.blocks:
-            self._scopes.append(BlockScope(scope if block.parent is None else self._scopes[block.parent.number]))
-        for each in code.items:
-            if isinstance(each, LocalDeclaration):
-                self._declare_local(each.node, self._scopes[each.block.number])
+        shared_offsets = iter(program.shared.local.get(function.name, ()))
+        for declaration, where in code.variables:
+            place_function_variables(declaration, where, program.memory, shared_offsets)
         self.steps: list[Step] = [*map(self._lazy_step, range(len(code.steps))), _implicit_return]
         self.instructions = [*(each.instruction for each in code.steps), Instruction("ret")]
         self.offsets = [*(each.start for each in code.steps), code.steps[-1].start if code.steps else 0]
@@ -84,7 +81,7 @@ class DecodedFunction:
 
     def _add_instrumentations(self, function: Function) -> None:
         """Choose the checks of registers that the function needs."""
-        body = [(each.instruction, self._scopes[each.block.number]) for each in self._linear_steps]
+        body = [(each.instruction, each.scope) for each in self._linear_steps]
         if any(may_issue_register_op(opcode) for opcode in self.opcodes):
             self._instrumentations.append(RegisterWatch(body))
         if any(may_load_tensor_memory(opcode) for opcode in self.opcodes):
@@ -107,19 +104,11 @@ class DecodedFunction:
         (declarator,) = declaration.declarators
         if declaration.space == "reg":
             made = RegisterSlots((self.frame.new_slot(width_of(declaration.type)),), declaration.type)
-            scope.names[declarator.name] = made
+            scope.meanings[declarator.name] = made
             return made
         symbol = self.frame.place(replace(variable_of(declaration, declarator), space="param"))
-        scope.names[declarator.name] = symbol
+        scope.meanings[declarator.name] = symbol
         return symbol
-
-    def _declare_local(self, node: Declaration | Function, scope: BlockScope) -> None:
-        if isinstance(node, Function):
-            scope.names.setdefault(node.name, node)
-        elif node.space == "reg":
-            scope.declare_registers(node)
-        else:
-            place_function_variables(node, scope, self.program.memory, self.program.shared)
 
     def _lazy_step(self, pc: int) -> Step:
         """Return a step that decodes its instruction on its first execution, and executes it."""
@@ -133,9 +122,9 @@ class DecodedFunction:
 
         return decode
 
-    def _decode(self, step: LinearStep[NameScope]) -> Step:
+    def _decode(self, step: LinearStep[BlockScope]) -> Step:
         try:
-            return decode_step(step, self._scopes[step.block.number], self.program, self._instrumentations)
+            return decode_step(step, self.program, self._instrumentations)
         except UnsupportedError as error:
             raise UnsupportedError(f"`{step.instruction.opcode}`: {error}") from error
 
@@ -199,7 +188,6 @@ class Executable:
         self.memory = LaunchMemory(self.windows)
         self.texture_handles = TextureHandles()
         self.entry = _find_entry(module, entry)
-        self.shared: SharedLayout = lay_out_shared(module, self.entry, dynamic_shared)
         self.scope = BlockScope()
         self.parameters: list[tuple[Declaration, DeclaredVariable]] = []
         self._functions = {each.name: each for each in module.functions() if each.body is not None}
@@ -207,12 +195,14 @@ class Executable:
         self._addresses: dict[str, int] = {}
         self._syscalls: Mapping[str, Callable[..., Any]] = syscalls()
         for function in module.functions():
-            self.scope.names.setdefault(function.name, function)
             self._addresses.setdefault(
                 function.name, _FUNCTION_ADDRESS_BASE + _FUNCTION_ADDRESS_STEP * len(self._addresses)
             )
         self.scope.addresses = self._addresses
-        place_variables(module, self.scope, self.memory, self.shared)
+        for item, start in module.located():
+            self.scope.enter(item, start)
+        self.shared = lay_out_shared(self.scope, self._functions, self.entry, dynamic_shared)
+        place_variables(self.scope, self.memory, self.shared)
 
     def decode_function(self, name: str) -> DecodedFunction:
         """Return the decoded function, which is created on its first call."""
@@ -253,7 +243,7 @@ class Executable:
         for declaration, offset in zip(function.parameters, offsets, strict=True):
             variable = variable_of(declaration, declaration.declarators[0])
             symbol = replace(variable, space="param", address=base + offset)
-            scope.names[symbol.name] = symbol
+            scope.meanings[symbol.name] = symbol
             self.parameters.append((declaration, symbol))
 
 

@@ -24,7 +24,6 @@ from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.semantics.control_flow import successors_of
 from ptxkit.semantics.linear_code import LinearStep
-from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax.tree import (
     Address,
     Function,
@@ -45,7 +44,7 @@ _MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
 # ----------------------------------------------------------------------------------- which registers are watched
 
 
-def maybe_uninitialized(function: Function, steps: Sequence[LinearStep[NameScope]]) -> frozenset[str]:
+def maybe_uninitialized(function: Function, steps: Sequence[LinearStep[BlockScope]]) -> frozenset[str]:
     """Return the names of the registers that some step of a function may read before they are written."""
     known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
     if known is None or known[0] is not function:
@@ -69,7 +68,7 @@ class _BasicBlock:
     successors: set[int] = field(default_factory=set)
 
 
-def _compute_maybe_uninitialized(steps: Sequence[LinearStep[NameScope]]) -> set[str]:
+def _compute_maybe_uninitialized(steps: Sequence[LinearStep[BlockScope]]) -> set[str]:
     blocks = _basic_blocks(steps)
     written: dict[int, set[str]] = {0: set()}  # before each block, on every path to it
     waiting = [0]
@@ -84,7 +83,7 @@ def _compute_maybe_uninitialized(steps: Sequence[LinearStep[NameScope]]) -> set[
     return {name for start, before in written.items() for name in blocks[start].reads - before}
 
 
-def _basic_blocks(steps: Sequence[LinearStep[NameScope]]) -> dict[int, _BasicBlock]:
+def _basic_blocks(steps: Sequence[LinearStep[BlockScope]]) -> dict[int, _BasicBlock]:
     """Return the basic blocks by the indices of their first instructions."""
     matches = [table().match(step.instruction) for step in steps]
     following = [
@@ -152,8 +151,7 @@ class InitializedRegisters:
         return _instrumented_step(step, self._slots_of_names(names, scope), [])
 
     def _slots_of_names(self, names: set[str], scope: BlockScope) -> Mapping[int, str]:
-        wanted = names & set(self.slots.values())
-        return {slot: name for name in wanted for slot in _slots_of(name, scope)}
+        return {slot: name for name in names for slot in _slots_of(name, scope) if slot in self.slots}
 
 
 def _slots_of(name: str, scope: BlockScope) -> tuple[int, ...]:

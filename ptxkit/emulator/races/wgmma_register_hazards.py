@@ -26,7 +26,7 @@ from ptxkit.isa.effects import AsyncRegisters, RegisterFence, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
-from ptxkit.syntax.tree import Address, Binary, Element, Instruction, Name, Not, Operand, Unary, Vector
+from ptxkit.syntax.tree import Instruction, Operand, operand_names
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState
@@ -48,21 +48,10 @@ def _async_register_uses(match: Match) -> list[AsyncRegisters]:
 
 def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
     """Return the slots of the registers that an operand names."""
-    match operand:
-        case Name(text=text):
-            found = scope.lookup(text) or scope.lookup(text.partition(".")[0])
-            if isinstance(found, RegisterSlots):
-                yield from found.slots
-        case Vector(elements=elements):
-            for each in elements:
-                yield from operand_slots(each, scope)
-        case Address(base=inner) | Not(operand=inner) | Unary(operand=inner) | Element(index=inner):
-            yield from operand_slots(inner, scope)
-        case Binary(left=left, right=right):
-            yield from operand_slots(left, scope)
-            yield from operand_slots(right, scope)
-        case _:
-            pass
+    for name in operand_names(operand):
+        found = scope.lookup(name) or scope.lookup(name.partition(".")[0])
+        if isinstance(found, RegisterSlots):
+            yield from found.slots
 
 
 @dataclass(frozen=True, slots=True)

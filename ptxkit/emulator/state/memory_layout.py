@@ -6,7 +6,7 @@ Source: PTX ISA, "State Spaces", "Variables", "Initializers", "Dynamic Memory Al
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.core.findings import InvalidLaunchError
@@ -26,7 +26,6 @@ from ptxkit.syntax.tree import (
     Float,
     Function,
     Instruction,
-    Module,
     Name,
     Operand,
     Vector,
@@ -36,65 +35,70 @@ from ptxkit.syntax.tree import (
 
 @dataclass(slots=True)
 class SharedLayout:
-    """The shared memory of a kernel's CTA: static variables by what declares them, then the dynamic part.
+    """The shared memory of a kernel's CTA: static variables, then the dynamic part.
 
-    `end` is the number of bytes, those that the system reserves included, and `dynamic` the start of the dynamic part.
+    `module` has the offsets of the module's variables by name, and `local` those of each function's, in the order of
+    its text. `end` is the number of bytes, those that the system reserves included, and `dynamic` the start of the
+    dynamic part.
     """
 
-    offsets: dict[int, int] = field(default_factory=dict)
+    module: dict[str, int] = field(default_factory=dict)
+    local: dict[str, list[int]] = field(default_factory=dict)
     dynamic: int = RESERVED_SHARED
     end: int = RESERVED_SHARED
 
-    def offset(self, declarator: Declarator) -> int:
-        """Return the offset of a variable."""
-        return self.offsets[id(declarator)]
 
-
-def lay_out_shared(module: Module, entry: Function, dynamic_bytes: int) -> SharedLayout:
-    """Lay out what an entry and all that it reaches has in shared memory."""
+def lay_out_shared(
+    scope: BlockScope, functions: Mapping[str, Function], entry: Function, dynamic_bytes: int
+) -> SharedLayout:
+    """Lay out what an entry and all that it reaches has in shared memory. `functions` are those with a body."""
     layout = SharedLayout()
-    open_ended: list[tuple[Declaration, Declarator]] = []
+    variables = list(_shared_variables(scope, functions, entry))
+    starts: list[int | None] = []
     alignment = 16
-    for declaration in _shared_declarations(module, entry):
-        for declarator in declaration.declarators:
-            size = variable_of(declaration, declarator).size
-            if "extern" in declaration.linkage and size == 0:
-                open_ended.append((declaration, declarator))
-                alignment = max(alignment, alignment_of(declaration))
-                continue
-            start = _align_minimally(layout.end, alignment_of(declaration))
-            layout.offsets[id(declarator)] = start
-            layout.end = start + size
+    for _, declaration, declarator in variables:
+        size = variable_of(declaration, declarator).size
+        if "extern" in declaration.linkage and size == 0:
+            starts.append(None)
+            alignment = max(alignment, alignment_of(declaration))
+            continue
+        start = _align_minimally(layout.end, alignment_of(declaration))
+        starts.append(start)
+        layout.end = start + size
     layout.dynamic = align_up(layout.end, alignment)
-    for _, declarator in open_ended:
-        layout.offsets[id(declarator)] = layout.dynamic
-    if open_ended or dynamic_bytes:
+    for (owner, _, declarator), known in zip(variables, starts, strict=True):
+        start = layout.dynamic if known is None else known
+        if owner:
+            layout.local.setdefault(owner, []).append(start)
+        else:
+            layout.module[declarator.name] = start
+    if None in starts or dynamic_bytes:
         layout.end = max(layout.end, layout.dynamic + dynamic_bytes)
     return layout
 
 
-def _shared_declarations(module: Module, entry: Function) -> Iterator[Declaration]:
-    """Yield the declarations of the module that the code names, and those of the functions that it can call."""
-    functions = {each.name: each for each in module.functions() if each.body is not None}
+def _shared_variables(
+    scope: BlockScope, functions: Mapping[str, Function], entry: Function
+) -> Iterator[tuple[str, Declaration, Declarator]]:
+    """Yield the variables of the module that the code names, and those of the functions that it can call, each with
+    the function's name."""
     waiting, seen, named = [entry], {entry.name}, set[str]()
-    inside: list[Declaration] = []
+    inside: list[tuple[str, Declaration, Declarator]] = []
     while waiting:
         function = waiting.pop()
         assert function.body is not None
         for found in _declarations_and_names(function.body):
             if isinstance(found, Declaration):
                 if found.space == "shared":
-                    inside.append(found)
+                    inside += [(function.name, found, each) for each in found.declarators]
             elif found not in named:
                 named.add(found)
                 if found in functions and found not in seen:
                     seen.add(found)
                     waiting.append(functions[found])
-    for item in module.items:
-        if isinstance(item, Declaration) and item.space == "shared":
-            used = tuple(each for each in item.declarators if each.name in named)
-            if used:
-                yield item
+    for declaration, declarator in scope.declared_variables():
+        if declaration.space == "shared" and declarator.name in named:
+            yield "", declaration, declarator
     yield from inside
 
 
@@ -114,51 +118,54 @@ def _align_minimally(value: int, alignment: int) -> int:
     return start if start & alignment else start + alignment
 
 
-def place_variables(module: Module, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout) -> None:
+def place_variables(scope: BlockScope, memory: LaunchMemory, shared: SharedLayout) -> None:
     """Assign addresses to the module's variables, then store their initial values."""
-    pending: list[tuple[DeclaredVariable, Declaration, Declarator]] = []
-    for item in module.items:
-        if not isinstance(item, Declaration):
-            continue
-        for declarator in item.declarators:
-            symbol = _place_variable(item, declarator, memory, shared)
-            if symbol is not None:
-                scope.names.setdefault(declarator.name, symbol)
-                pending.append((symbol, item, declarator))
-    for symbol, item, declarator in pending:
-        if declarator.initialiser is not None and item.space in ("global", "const"):
-            octets = encode_initializer(item, declarator, scope)
-            memory.set_initial(symbol.address, octets)
+    placed = [
+        (declaration, declarator)
+        for declaration, declarator in scope.declared_variables()
+        if _place_variable(declaration, declarator, scope, memory, shared.module.get(declarator.name))
+    ]
+    for declaration, declarator in placed:
+        _store_initializer(declaration, declarator, scope, memory)
 
 
 def place_function_variables(
-    declaration: Declaration, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout
+    declaration: Declaration, scope: BlockScope, memory: LaunchMemory, shared_offsets: Iterator[int]
 ) -> None:
-    """Assign addresses to the variables that a function declares, in its frame or with those of the module."""
+    """Assign addresses to the variables that a function declares, in its frame or with those of the module.
+
+    `shared_offsets` are those of the function's variables in shared memory, from this declaration on.
+    """
     for declarator in declaration.declarators:
         if declaration.space in ("local", "param"):
             assert scope.frame is not None
-            variable = variable_of(declaration, declarator)
-            scope.names[variable.name] = scope.frame.place(variable)
+            scope.meanings[declarator.name] = scope.frame.place(variable_of(declaration, declarator))
         else:
-            symbol = _place_variable(declaration, declarator, memory, shared)
-            if symbol is not None:
-                scope.names[declarator.name] = symbol
-                if declarator.initialiser is not None:
-                    memory.set_initial(symbol.address, encode_initializer(declaration, declarator, scope))
+            offset = next(shared_offsets, None) if declaration.space == "shared" else None
+            if _place_variable(declaration, declarator, scope, memory, offset):
+                _store_initializer(declaration, declarator, scope, memory)
 
 
 def _place_variable(
-    declaration: Declaration, declarator: Declarator, memory: LaunchMemory, shared: SharedLayout
-) -> DeclaredVariable | None:
+    declaration: Declaration, declarator: Declarator, scope: BlockScope, memory: LaunchMemory, offset: int | None
+) -> bool:
+    """Assign an address to a variable of global, constant or shared memory; return whether it has one. `offset` is that
+    in shared memory."""
     variable = variable_of(declaration, declarator)
-    if variable.space == "shared":
-        address = shared.offsets.get(id(declarator))
-        return None if address is None else replace(variable, address=address)
-    if variable.space not in ("global", "const"):
-        return None
-    address = memory.allocate(variable.space, variable.size, variable.alignment, variable.name)
-    return replace(variable, address=address)
+    if variable.space in ("global", "const"):
+        offset = memory.allocate(variable.space, variable.size, variable.alignment, variable.name)
+    if offset is not None:
+        scope.meanings[variable.name] = replace(variable, address=offset)
+    return offset is not None
+
+
+def _store_initializer(
+    declaration: Declaration, declarator: Declarator, scope: BlockScope, memory: LaunchMemory
+) -> None:
+    if declarator.initialiser is not None and declaration.space in ("global", "const"):
+        variable = scope.meanings[declarator.name]
+        assert isinstance(variable, DeclaredVariable)
+        memory.set_initial(variable.address, encode_initializer(declaration, declarator, scope))
 
 
 def encode_initializer(declaration: Declaration, declarator: Declarator, scope: BlockScope) -> bytes:

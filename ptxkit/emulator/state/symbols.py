@@ -5,14 +5,15 @@ Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "State Spaces".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Self, TypeAlias
 
 from ptxkit.emulator.core.dtypes import constant_bits, width_of
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.fast_dataclasses import dataclass, field, replace
-from ptxkit.semantics.layout import DeclaredVariable, align_up
-from ptxkit.syntax.tree import Declaration, Declarator, Function
+from ptxkit.semantics.layout import DeclaredVariable, align_up, lanes_of
+from ptxkit.semantics.symbols import NameScope
+from ptxkit.syntax.tree import Declaration, Function
 
 COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
 
@@ -90,59 +91,33 @@ class FrameLayout:
         return found
 
 
-class BlockScope:
-    """The names of a block, nested in those of the enclosing blocks."""
+class BlockScope(NameScope):
+    """The names of a block, with what they stand for in the machine."""
 
-    def __init__(self, outer: BlockScope | None = None) -> None:
-        self.outer = outer
-        self.names: dict[str, SymbolMeaning] = {}
-        self._registers: dict[str, tuple[Declaration, Declarator]] = {}
+    def __init__(self, outer: Self | None = None) -> None:
+        super().__init__(outer)
+        self.meanings: dict[str, RegisterSlots | DeclaredVariable] = {}
         self.frame: FrameLayout | None = outer.frame if outer is not None else None
         self.addresses: Mapping[str, int] = outer.addresses if outer is not None else {}
-
-    def declare_registers(self, declaration: Declaration) -> None:
-        """Record `.reg` declarations; a register has no slot before it is used."""
-        for each in declaration.declarators:
-            self._registers[each.name] = (declaration, each)
 
     def function_address(self, name: str) -> int:
         """Return the address of a function."""
         return self.addresses.get(name, 0)
 
     def lookup(self, name: str) -> SymbolMeaning | None:
-        """Return the meaning of a name; None where it is not declared."""
-        scope: BlockScope | None = self
-        while scope is not None:
-            found = scope.names.get(name) or scope._declare_used_register(name)
-            if found is not None:
-                return found
-            scope = scope.outer
-        return None
-
-    def _declare_used_register(self, name: str) -> RegisterSlots | None:
-        for base, number in _register_spellings(name):
-            declared = self._registers.get(base)
-            if declared is None:
-                continue
-            declaration, declarator = declared
-            if (number is None) != (declarator.count is None):
-                continue
-            if number is not None and declarator.count is not None and number >= declarator.count:
-                continue
-            assert self.frame is not None
-            lanes = int(declaration.vector[1:]) if declaration.vector else 1
-            width = width_of(declaration.type)
-            made = RegisterSlots(tuple(self.frame.new_slot(width) for _ in range(lanes)), declaration.type)
-            self.names[name] = made
-            return made
-        return None
-
-
-def _register_spellings(name: str) -> Iterator[tuple[str, int | None]]:
-    """Yield a name as written, and as a number after a prefix: `%r12` as register 12 of `%r<...>`."""
-    yield name, None
-    prefix = name.rstrip("0123456789")
-    digits = name[len(prefix) :]
-    if digits:
-        for cut in range(len(digits)):
-            yield prefix + digits[:cut], int(digits[cut:])
+        """Return the meaning of a name; None where it is not declared, or only a label or list. A register has no slot
+        before it is used."""
+        located = self.locate(name)
+        if located is None:
+            return None
+        scope, named = located
+        if isinstance(named.node, Function):
+            return named.node
+        declared = scope.declared_name(name)
+        found = scope.meanings.get(declared)
+        if found is None and named.is_register and scope.frame is not None:
+            assert isinstance(named.node, Declaration)
+            width = width_of(named.node.type)
+            slots = tuple(scope.frame.new_slot(width) for _ in range(lanes_of(named.node)))
+            found = scope.meanings[declared] = RegisterSlots(slots, named.node.type)
+        return found
