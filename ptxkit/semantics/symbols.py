@@ -29,6 +29,7 @@ from ptxkit.syntax.tree import (
     Instruction,
     Item,
     LabelStatement,
+    Module,
     Prototype,
     Statement,
 )
@@ -285,6 +286,18 @@ class NameScope:
                 for each in statement.declarators
             )
         return isinstance(statement, Directive | Prototype) and statement.label in self.names
+
+
+def defined_functions(module: Module) -> dict[str, Function]:
+    """The functions that have a body, by name; an alias is another name of the function that it is of.
+
+    Source: PTX ISA, "Kernel and Function Directives: .alias".
+    """
+    found = {function.name: function for function in module.functions() if function.body is not None}
+    for item in module.items:
+        if isinstance(item, Directive) and item.name == "alias" and item.words[-1] in found:
+            found.setdefault(item.words[0], found[item.words[-1]])
+    return found
 
 
 def scoped_statements(body: Body, scope: _Scope) -> Iterator[tuple[Statement, int, _Scope]]:

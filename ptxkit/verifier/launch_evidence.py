@@ -17,6 +17,7 @@ from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value
 from ptxkit.isa.expressions import CallExpr
+from ptxkit.semantics.symbols import defined_functions
 from ptxkit.syntax.tree import Address
 
 _AXES = ("x", "y", "z")
@@ -81,7 +82,7 @@ def _is_for_clusters(effect: Effect) -> bool:
 
 
 def _names_in(program: Program) -> set[str]:
-    functions = {each.name: each for each in program.module.functions() if each.body is not None}
+    functions = defined_functions(program.module)
     names = Worklist([program.function.name])
     for name in names:
         body = functions[name].body if name in functions else None

@@ -29,6 +29,7 @@ from ptxkit.isa.effects import (
     WaitGroup,
 )
 from ptxkit.isa.expressions import CallExpr
+from ptxkit.semantics.symbols import defined_functions
 
 _COUNT_EFFECTS = (Barrier, MbarrierInit, MbarrierArrive, MbarrierExpect)
 """Effects whose operands say how many threads, or bytes, a phase needs."""
@@ -46,7 +47,7 @@ class SyncDependence:
     @cached_property
     def is_intraprocedural(self) -> bool:
         """Return whether all of it is in the kernel itself, and not in functions of the module that it calls."""
-        names = {each.name for each in self._program.module.functions() if each.body is not None}
+        names = defined_functions(self._program.module)
         return all(callee_of(step) not in names and step.match is not None for step in self._program.steps)
 
     @cached_property

@@ -20,6 +20,7 @@ from ptxkit.isa.effects import Control, Effect, Value
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.layout import DeclaredVariable, variable_of
 from ptxkit.semantics.linear_code import LinearCode, LinearStep, linearize
+from ptxkit.semantics.symbols import defined_functions
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,
@@ -203,7 +204,7 @@ class ModuleContext:
     """
 
     def __init__(self, module: Module) -> None:
-        self.functions = {function.name: function for function in module.functions() if function.body is not None}
+        self.functions = defined_functions(module)
         self._names_by_function: dict[str, set[str]] = {}
         self._layout, self._scope = VariableLayout(), SymbolScope()
         for item, start in module.located():
@@ -257,9 +258,10 @@ def flatten(
     waiting = [function.name] if calls and outside.functions.keys() - parts else []
     while waiting:
         for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][1])):
-            if name in outside.functions and name not in parts:
-                parts[name] = _flatten_function(module, outside.functions[name], layout, outer, outside.functions)
-                waiting.append(name)
+            callee = outside.functions.get(name) if name is not None else None
+            if callee is not None and callee.name not in parts:
+                parts[callee.name] = _flatten_function(module, callee, layout, outer, outside.functions)
+                waiting.append(callee.name)
     layout.finish()
     variables = tuple(layout.placed_variables)
     called: dict[str, Program] = {}
@@ -268,7 +270,7 @@ def flatten(
         for name, part in parts.items()
     }
     whole = made.pop(function.name)
-    called.update(made)
+    called.update({name: made[callee.name] for name, callee in outside.functions.items() if callee.name in made})
     return whole
 
 

@@ -34,6 +34,7 @@ from ptxkit.emulator.threads.thread_groups import (
 from ptxkit.fast_dataclasses import replace
 from ptxkit.semantics.layout import DeclaredVariable, lay_out_parameters, variable_of
 from ptxkit.semantics.linear_code import LinearStep, linearize
+from ptxkit.semantics.symbols import defined_functions
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Module
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ class Executable:
         self.entry = _find_entry(module, entry)
         self.scope = BlockScope()
         self.parameters: list[tuple[Declaration, DeclaredVariable]] = []
-        self._functions = {each.name: each for each in module.functions() if each.body is not None}
+        self._functions = defined_functions(module)
         self._decoded_functions: dict[str, DecodedFunction] = {}
         self._addresses: dict[str, int] = {}
         self._syscalls: Mapping[str, Callable[..., Any]] = syscalls()
@@ -206,12 +207,12 @@ class Executable:
 
     def decode_function(self, name: str) -> DecodedFunction:
         """Return the decoded function, which is created on its first call."""
-        found = self._decoded_functions.get(name)
+        function = self._functions.get(name)
+        if function is None:
+            raise UnsupportedError(f"the module has no body of the function {name}")
+        found = self._decoded_functions.get(function.name)
         if found is None:
-            function = self._functions.get(name)
-            if function is None:
-                raise UnsupportedError(f"the module has no body of the function {name}")
-            found = self._decoded_functions[name] = DecodedFunction(function, self)
+            found = self._decoded_functions[function.name] = DecodedFunction(function, self)
         return found
 
     @property

@@ -235,3 +235,12 @@ def test_a_crowded_module_lays_out_for_each_function_what_it_mentions_and_all_th
     outermost = program.scope.outer
     assert outermost is not None
     assert set(outermost.variables) == {"flag", "tile2", "rest", "table"}
+
+
+def test_a_call_of_an_alias_leads_to_the_function_that_it_is_of() -> None:
+    before = ".func f(); .func g() { .shared .b32 mine; ret; } .alias f, g;"
+    program = program_of(module_of("call f; call g;", before=before))
+    assert sorted(program.callees) == ["f", "g"]
+    assert program.callees["f"] is program.callees["g"]
+    assert [each.name for each in program.variables] == ["mine"]
+    assert program_of(module_of("call f;", before=before.replace(".alias f, g;", ""))).callees == {}

@@ -41,3 +41,12 @@ def test_equal_shared_variables_of_two_functions_are_two() -> None:
     read = ".func (.reg .b32 out) h(.reg .b32 in) { .shared .b32 mine; st.shared.u32 [mine], in; call f; call g;"
     outside += f"{read} ld.shared.u32 out, [mine]; ret; }}"
     assert (computed("mov.u32 %r1, 5; call (%r0), h, (%r1);", 1, outside=outside) == 5).all()
+
+
+def test_an_alias_calls_the_function_that_it_is_of() -> None:
+    function = ".func (.reg .b32 out) {} (.reg .b32 in) {}"
+    outside = function.format("f", ";") + function.format("g", "{ .shared .b32 mine; add.u32 out, in, 2; ret; }")
+    body = "mov.u32 %r1, 5; call (%r2), f, (%r1); mov.u64 %d1, f; p: .callprototype (.reg .b32 _) _ (.reg .b32 _);"
+    body += " call (%r3), %d1, (%r1), p; add.u32 %r0, %r2, %r3;"
+    assert (computed(body, outside=outside + ".alias f, g;") == 14).all()
+    assert "no body of the function f" in outcome(body, outside=outside).unsupported_reason
