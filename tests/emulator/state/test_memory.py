@@ -93,7 +93,7 @@ def test_an_access_beyond_a_buffer_is_found_with_its_thread() -> None:
     (found,) = one(" add.u64 %d3, %d1, %d2; st.global.u32 [%d3], %r1;").findings
     assert found.code == "PTX207"
     assert found.witnesses[0].thread == (4, 0, 0)
-    assert "argument a before it has 16 bytes, and this is byte 16" in found.message
+    assert "argument a, the allocation before it, has 16 bytes, and this is byte 16" in found.message
     assert one(" add.u64 %d3, %d1, %d2; st.global.u32 [%d3], %r1;", numpy.zeros(8, numpy.uint32)).is_clean
 
 
