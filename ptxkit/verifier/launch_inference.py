@@ -21,7 +21,7 @@ from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import StructArgument
 from ptxkit.emulator.state.textures import OpaqueObject
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import bits, kind
 from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
 from ptxkit.semantics.layout import DeclaredVariable
@@ -30,7 +30,7 @@ from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unar
 from ptxkit.verifier.argument_parser import make_filled_array
 from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.launch_evidence import LaunchEvidence
-from ptxkit.verifier.limits import MAX_SIZE_HINTS
+from ptxkit.verifier.limits import LARGE_GRID_PERIOD, MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 
 DEFAULT_BLOCK, WARP_SIZE = 128, 32
@@ -64,13 +64,24 @@ class VerifierRun:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """How a kernel is run. is_given: the kernel, or the caller, says all of it that matters."""
+    """How a kernel is run. is_specified: the kernel, or the caller, says all of it that matters.
+
+    other_grid: the grid of all runs but each `LARGE_GRID_PERIOD`-th; None where all have the same.
+    """
 
     grid: Shape
     block: Shape
     cluster: Shape
     shared: int
     is_specified: bool
+    other_grid: Shape | None = None
+
+    def of_run(self, number: int) -> LaunchPlan:
+        """Return how the run with that number is launched."""
+        if self.other_grid is None:
+            return self
+        grid = self.other_grid if number % LARGE_GRID_PERIOD else self.grid
+        return replace(self, grid=grid, other_grid=None)
 
 
 def infer_plans(

@@ -8,6 +8,12 @@ MAX_IMAGES = 16
 MAX_SIZE_HINTS = 3
 """Numbers in a kernel that are taken for hints at the size of its blocks: each costs runs."""
 
+LARGE_GRID_PERIOD = 7
+"""The first of so many runs with chosen boxes has a second CTA, or cluster; the others have one, at half the cost.
+
+It has no common divisor with the numbers of policies, contents and integers, so that large grids meet all of these.
+"""
+
 MAX_TRACE_COLUMNS = 12
 """Columns of a picture: more do not fit a page."""
 

@@ -158,7 +158,7 @@ def _verify_kernel(
     wide: list[LaunchPlan] = []
     if request.grid is None and choices[0] and not evidence.shares_global_memory:
         # With boxes of another size, CTAs may interfere with each other: then one cluster is run alone.
-        wide = plans if evidence.axes else []
+        wide = [replace(each, other_grid=each.cluster) for each in plans] if evidence.axes else []
         plans = [replace(each, grid=each.cluster) for each in plans]
 
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
@@ -297,7 +297,7 @@ class _Session:
         launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
         for each in find_uninitialized_dependence(self._module, self._kernel, **launch):
             key = (each.code, each.offset)
-            self._diagnostics[key] = make_diagnostic(each, self._source, self._kernel, self._plan, trial)
+            self._diagnostics[key] = self._make_diagnostic(each, trial)
 
     def _check_uninitialized_registers(
         self, reads: Sequence[UninitializedRead], trial: VerifierRun, seconds: float
@@ -312,7 +312,7 @@ class _Session:
             self._module, self._kernel, new, **self._launch_arguments(trial, seconds / _COMPARED_RUNS)
         ):
             if self._is_specified:
-                found = make_diagnostic(each, self._source, self._kernel, self._plan, trial)
+                found = self._make_diagnostic(each, trial)
                 self._diagnostics.setdefault((each.code, each.offset), found)
                 continue
             text = (
@@ -343,7 +343,7 @@ class _Session:
 
     def _launch_arguments(self, trial: VerifierRun, seconds: float) -> dict[str, Any]:
         """Return the launch arguments of a run."""
-        plan = self._plan
+        plan = self._plan.of_run(trial.number)
         return {
             "grid": plan.grid,
             "block": plan.block,
@@ -368,7 +368,12 @@ class _Session:
         recorder.capture()
         kept = {(each.finding.code, each.finding.offset): each for each in recorder.recordings}
         block = to_dim3(self._plan.block, "block")
-        recorded = (launch_text(self._plan), *trial.assumptions, f"policy {trial.policy}", f"seed {trial.seed}")
+        recorded = (
+            launch_text(self._plan.of_run(trial.number)),
+            *trial.assumptions,
+            f"policy {trial.policy}",
+            f"seed {trial.seed}",
+        )
         for each in findings:
             key = (each.code, each.offset)
             self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, recorded))
@@ -392,17 +397,20 @@ class _Session:
                 continue
             reason = self._assumptions.undecided_reason(finding, trial.contents, is_degenerate=trial.is_degenerate)
             if reason:
-                asked = make_undecided(finding, self._source, self._kernel, self._plan, trial, reason)
+                plan = self._plan.of_run(trial.number)
+                asked = make_undecided(finding, self._source, self._kernel, plan, trial, reason)
                 self._undecided.setdefault(key, asked)
                 continue
             new.append(finding)
             chosen = "" if self._is_specified or self._assumptions.is_certain(finding) else ARGUMENTS_NOTE
             if not chosen and self._assumptions.requires_several_ctas(finding):
                 chosen = GRID_NOTE
-            self._diagnostics[key] = make_diagnostic(
-                finding, self._source, self._kernel, self._plan, trial, chosen=chosen
-            )
+            self._diagnostics[key] = self._make_diagnostic(finding, trial, chosen)
         return new
+
+    def _make_diagnostic(self, finding: Violation, trial: VerifierRun, chosen: str = "") -> Diagnostic:
+        plan = self._plan.of_run(trial.number)
+        return make_diagnostic(finding, self._source, self._kernel, plan, trial, chosen=chosen)
 
     def add_question(self, reason: str) -> None:
         """Record an open question."""

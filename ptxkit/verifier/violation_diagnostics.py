@@ -69,8 +69,9 @@ def witness_properties(finding: Violation, plan: LaunchPlan, trial: VerifierRun)
 
 
 def launch_text(plan: LaunchPlan) -> str:
-    """`grid 2, block 128`, and what else there is."""
-    parts = [f"grid {_shape_text(plan.grid)}", f"block {_shape_text(plan.block)}"]
+    """`grid 2, block 128`, and what else there is; `grid 4 or 2` where the grids of runs differ."""
+    grids = " or ".join(_shape_text(each) for each in (plan.grid, plan.other_grid) if each is not None)
+    parts = [f"grid {grids}", f"block {_shape_text(plan.block)}"]
     if _shape_text(plan.cluster) != "1":
         parts.append(f"cluster {_shape_text(plan.cluster)}")
     if plan.shared:

@@ -13,6 +13,9 @@ from ptxkit.emulator import RunResult, run
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
 from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier.integer_guesses import INITIAL_INTEGERS
+from ptxkit.verifier.launch_inference import CONTENTS, SCHEDULES, LaunchPlan
+from ptxkit.verifier.limits import LARGE_GRID_PERIOD
 
 KERNELS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
 
@@ -55,10 +58,10 @@ def test_boxes_that_were_chosen_put_no_cta_in_the_way_of_another() -> None:
     assert alone.runs[0].launch == "grid 1, block 128"  # two would store the same rows
     assert "PTX303" not in {each.code for each in alone.undecided}
     several = chosen_maps("multicast_cluster.sm_90a", "multicast_cluster")
-    assert several.runs[0].launch.startswith("grid 4, block 160, cluster 2")
+    assert several.runs[0].launch.startswith("grid 4 or 2, block 160, cluster 2")
 
 
-@pytest.mark.parametrize(("kernel", "grids"), [("tensor_4d", [(2,)] * 2), ("tensor_2d", [(2,), (1,), (1,)])])
+@pytest.mark.parametrize(("kernel", "grids"), [("tensor_4d", [(2,), (1,)]), ("tensor_2d", [(2,), (1,), (1,)])])
 def test_no_run_shows_again_what_one_has_shown(
     kernel: str, grids: list[tuple[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +76,33 @@ def test_no_run_shows_again_what_one_has_shown(
     assert result.runs[0].runs == 2
     assert [grid for grid, *_ in launches] == grids
     assert len(set(launches)) == len(launches)
+
+
+def test_few_runs_have_the_large_grid_and_these_meet_all_policies_contents_and_integers() -> None:
+    plan = LaunchPlan((4,), (32,), (2,), 0, is_specified=True, other_grid=(2,))
+    large = [number for number in range(LARGE_GRID_PERIOD * 36) if plan.of_run(number).grid == (4,)]
+    assert large[:3] == [0, LARGE_GRID_PERIOD, 2 * LARGE_GRID_PERIOD]
+    assert {plan.of_run(number).grid for number in range(LARGE_GRID_PERIOD)} == {(4,), (2,)}
+    for choices in (SCHEDULES, CONTENTS, INITIAL_INTEGERS):
+        assert {number % len(choices) for number in large} == {*range(len(choices))}
+    same = LaunchPlan((4,), (32,), (2,), 0, is_specified=True)
+    assert {same.of_run(number).grid for number in range(9)} == {(4,)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "grid"),
+    [
+        ("mov.u32 %r1, %ctaid.x;\n\tsetp.ge.u32 %p1, %r1, 2;", [4]),  # the second cluster alone
+        ("ld.param.u32 %r1, [multicast_cluster_param_2];\n\tsetp.eq.u32 %p1, %r1, 64;", [2]),  # the second run alone
+    ],
+)
+def test_a_fault_is_found_with_either_grid_and_its_witness_names_it(condition: str, grid: list[int]) -> None:
+    before, end, after = text_of("multicast_cluster.sm_90a").rpartition("\tret;")
+    race = "\tmov.u32 %r3, _ZZ17multicast_clusterE4ring;\n\t@%p1 st.shared.u32 [%r3], %r2;\n"
+    result = verified(f"{before}\t{condition}\n{race}{end}{after}")
+    found = [each for each in result.diagnostics if each.code == "PTX621"]
+    assert [each.properties["witness"]["grid"] for each in found] == [grid]  # type: ignore[index]
+    assert f"grid {grid[0]}, block 160" in "".join(found[0].notes)
 
 
 def test_a_wait_for_the_box_that_is_missing_is_found_with_a_map_that_was_chosen() -> None:
