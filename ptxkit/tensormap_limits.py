@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from ptxkit.fast_dataclasses import dataclass
 
+MAP_BYTES, MAP_ALIGNMENT = 128, 64
+"""Bytes of a tensor map, and that its address is a multiple of."""
 MAX_RANK, MAX_EXTENT, MAX_STRIDE = 5, 1 << 32, 1 << 40
 MAX_BOX, MAX_PIXELS, MAX_ELEMENT_STRIDE = 256, 1024, 8
 ALIGNMENT_UNIT = 16

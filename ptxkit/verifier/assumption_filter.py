@@ -95,11 +95,11 @@ class LaunchAssumptions:
         """Return whether a finding is a fault of the kernel alone, which no other choice would avoid."""
         if (finding.code, finding.offset) in self.proven_violations:
             return True
-        if finding.code not in _OPERAND_CODES or (
-            self.boxes and finding.code == ptx2xx.OUT_OF_BOUNDS
-        ):  # the box says how many bytes
+        if finding.code not in _OPERAND_CODES or self.fault_dependence is None:
             return False
-        return self.fault_dependence is not None and self.fault_dependence.is_kernel_fault(finding)
+        if self.boxes and finding.code == ptx2xx.OUT_OF_BOUNDS and self.fault_dependence.copies_box(finding):
+            return False  # the box says how many bytes
+        return self.fault_dependence.is_kernel_fault(finding)
 
     def shows_wrong_arguments(self, finding: Violation) -> bool:
         """Whether a run shows by a finding that the kernel wants other arguments: nothing else in it counts then."""

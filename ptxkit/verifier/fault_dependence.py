@@ -92,6 +92,11 @@ class FaultDependence:
         accesses = [each for each in step.effects if isinstance(each, Access)] if step is not None else []
         return finding.code == ptx2xx.NUMBER_OUT_OF_RANGE and any(each.multicast is not None for each in accesses)
 
+    def copies_box(self, finding: Violation) -> bool:
+        """Whether a tensor map says how many bytes the instruction at fault copies; also where it is in a function."""
+        step = self._steps.get(finding.offset)
+        return step is None or any(isinstance(each, Access) and each.via == "tensormap" for each in step.effects)
+
     @staticmethod
     def _witness_space(code: str, witness: Witness) -> str:
         if code in _OPERAND_SPACE_CODES:

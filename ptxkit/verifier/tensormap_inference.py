@@ -6,17 +6,19 @@ bytes if the box is that large. A kernel that needs another box reads other elem
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 from typing import Any, TypeAlias
 
 import numpy
 
+from ptxkit.analysis.inventory.copied_tensor_maps import copied_map_locations
 from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, expected_bytes, tensor_map_locations
 from ptxkit.analysis.ir.program import Program
 from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
 from ptxkit.emulator.engine.launch_args import StructArgument
-from ptxkit.emulator.state.tensor_maps import ALIGNMENT, MAP_BYTES
 from ptxkit.semantics.layout import variable_of
+from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 from ptxkit.verifier.limits import MAX_BOX_EXTENT
 
 ROW_ELEMENTS, ELEMENT_BYTES = 64, 2
@@ -34,16 +36,16 @@ _BOXES_PER_DIMENSION = 4
 """How many boxes a tensor has in its first two dimensions."""
 
 
-def infer_maps(program: Program) -> list[InferredMaps]:
-    """Return alternative maps for such parameters; one empty alternative where nothing is to be guessed.
+def infer_maps(program: Program, unspecified: Collection[str]) -> list[InferredMaps]:
+    """Return alternative maps for those of these parameters; one empty alternative where nothing is to be guessed.
 
     Nothing is guessed where several maps copy boxes: how these share the expected bytes is unknown.
     """
     sizes = _parameter_sizes(program)
     uses = {
         (name, offset): use
-        for (name, offset), use in tensor_map_locations(program).items()
-        if 0 <= offset <= sizes[name] - MAP_BYTES and not offset % ALIGNMENT
+        for (name, offset), use in map_locations(program).items()
+        if 0 <= offset <= sizes[name] - MAP_BYTES and not offset % MAP_ALIGNMENT
     }
     expected = expected_bytes(program)
     if sum(use.is_loaded for use in uses.values()) > 1:
@@ -53,6 +55,7 @@ def infer_maps(program: Program) -> list[InferredMaps]:
         made = {
             place: _infer_tiled_map(use, (expected[0] if expected else DEFAULT_BOX_BYTES) // copies)
             for place, use in uses.items()
+            if place[0] in unspecified
         }
         if made and all(made.values()):
             found.append(_place_in_parameters({place: each for place, each in made.items() if each is not None}, sizes))
@@ -61,7 +64,12 @@ def infer_maps(program: Program) -> list[InferredMaps]:
 
 def is_expected(program: Program) -> bool:
     """Whether an mbarrier expects the bytes of the boxes that are brought: boxes of one size only let it continue."""
-    return bool(expected_bytes(program)) and any(use.is_loaded for use in tensor_map_locations(program).values())
+    return bool(expected_bytes(program)) and any(use.is_loaded for use in map_locations(program).values())
+
+
+def map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
+    """The tensor maps in parameters, those included that the kernel copies to other memory before it uses them."""
+    return {**copied_map_locations(program), **tensor_map_locations(program)}
 
 
 def _parameter_sizes(program: Program) -> dict[str, int]:

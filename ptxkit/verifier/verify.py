@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
-from ptxkit.analysis.inventory.tensormap_params import tensor_map_locations
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
 from ptxkit.diagnostics import Diagnostic, Message, Severity, Undecided, Verdict
@@ -47,7 +46,7 @@ from ptxkit.verifier.launch_inference import (
     unspecified_parameters,
 )
 from ptxkit.verifier.request import VerifyRequest
-from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected
+from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected, map_locations
 from ptxkit.verifier.violation_diagnostics import (
     ARGUMENTS_NOTE,
     GRID_NOTE,
@@ -150,7 +149,8 @@ def _verify_kernel(
         if name not in images and offset + program.address_size // 8 <= sizes[name]  # others are offsets
     }
     chosen = has_unspecified_values(program, pointers, request)
-    choices = infer_maps(flat) if chosen else [{}]
+    unsaid = unspecified_parameters(program, request)
+    choices = infer_maps(flat, unsaid) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
     evidence = find_launch_evidence(flat)
@@ -163,7 +163,6 @@ def _verify_kernel(
 
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
     has_block = request.block is not None or entry.directive("reqntid") is not None
-    unsaid = unspecified_parameters(program, request)
     whole = [name for name, (value, _) in choices[0].items() if not isinstance(value, StructArgument)]
     influence = FaultDependence(
         flat,
@@ -177,10 +176,10 @@ def _verify_kernel(
     def session_of(plan: LaunchPlan, maps: InferredMaps, *, exhausted: bool = False) -> _Session:
         fit = LaunchAssumptions(
             values=chosen or not plan.is_specified,
-            contents=bool(unspecified_parameters(program, request)),
+            contents=bool(unsaid),
             boxes=bool(maps),
             structures=has_unspecified_structures(program, request, whole),
-            images=not images.keys().isdisjoint(unspecified_parameters(program, request)),
+            images=not images.keys().isdisjoint(unsaid),
             grid=request.grid is None,
             block=len(plans) > 1,
             cluster=not has_cluster,
@@ -217,7 +216,7 @@ def _verify_kernel(
         if not left:
             break
     return session.result(
-        Counter(name for name, _ in tensor_map_locations(flat) if name in unsaid),
+        Counter(name for name, _ in map_locations(flat) if name in unsaid),
         frozenset(step.start for step in flat.steps),
     )
 

@@ -19,7 +19,7 @@ from ptxkit.emulator import POLICIES, RunBudget, RunResult, run
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.syntax import parse
 from ptxkit.verifier.integer_guesses import IntegerGuesses
-from ptxkit.verifier.launch_inference import generate_runs, infer_plans
+from ptxkit.verifier.launch_inference import generate_runs, infer_plans, unspecified_parameters
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.tensormap_inference import infer_maps
 
@@ -54,7 +54,8 @@ def outcomes(path: Path) -> Iterator[RunResult]:
         program.decode_function(entry.name)
         flat = flatten(module, entry)
         plan = infer_plans(entry, program, request, [step.instruction for step in flat.steps])[0]
-        runs = generate_runs(program, pointer_parameters(flat), request, infer_maps(flat)[0], IntegerGuesses())
+        maps = infer_maps(flat, unspecified_parameters(program, request))[0]
+        runs = generate_runs(program, pointer_parameters(flat), request, maps, IntegerGuesses())
         first = OF_SET_FLAGS if code_of(path) == "PTX406" else 0
         for trial in islice(runs, first, first + request.schedules):
             yield run(

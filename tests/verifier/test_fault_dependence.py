@@ -7,7 +7,7 @@ import pytest
 from ptxkit.diagnostics import Severity
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
-from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
 
 HEAD = """.version 8.3
 .target sm_90a
@@ -54,10 +54,77 @@ MAP = """	mov.u32 %r4, bar;
 	@%p1 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {%r5}], [%r4];"""
 
 
+BOX = """	mov.u64 %rd2, map;
+	cvta.param.u64 %rd2, %rd2;
+	mov.u32 %r4, bar;
+	mov.u32 %r5, 0;
+	@%p1 mbarrier.init.shared.b64 [%r4], 1;
+	@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 128;
+	bar.sync 0;
+	@%p1 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {%r5}], [%r4];
+WAIT:
+	mbarrier.try_wait.parity.shared.b64 %p3, [%r4], 0;
+	@!%p3 bra WAIT;
+"""
+COPIED_MAP = """	mov.u32 %r4, bar;
+	@%p1 mbarrier.init.shared.b64 [%r4], 1;
+	@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 128;
+	setp.lt.u32 %p2, %r1, 32;
+	mul.wide.u32 %rd4, %r1, 4;
+	mov.u64 %rd3, map;
+	add.u64 %rd5, %rd3, %rd4;
+	mov.u64 %rd6, COPY;
+	add.u64 %rd6, %rd6, %rd4;
+	@%p2 ld.param.u32 %r7, [%rd5];
+	@%p2 st.STATE.u32 [%rd6], %r7;
+	bar.sync 0;
+	MOVE
+	mov.u32 %r5, 0;
+	@%p1 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1, {%r5}], [%r4];
+WAIT:
+	mbarrier.try_wait.parity.shared.b64 %p3, [%r4], 0;
+	@!%p3 bra WAIT;"""
+IN_GLOBAL = COPIED_MAP.replace("COPY", "%rd1").replace("STATE", "global")
+IN_SHARED = COPIED_MAP.replace("COPY", "copy").replace("STATE", "shared")
+IN_SHARED = "\t.shared .align 128 .b8 copy[128];\n\tmov.u32 %r6, copy;\n" + IN_SHARED
+FENCES = (
+    "fence.proxy.tensormap::generic.release.gpu; bar.sync 0; fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;"
+)
+REPLACE = "@%p1 tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r6], 0, 128; bar.sync 0;"
+MOVE = "@%p2 tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r6], 128;"
+
+
+@pytest.mark.parametrize(
+    ("body", "misses_fence"),
+    [
+        (IN_GLOBAL.replace("MOVE", ""), True),
+        (IN_GLOBAL.replace("MOVE", FENCES), False),
+        (IN_SHARED.replace("MOVE", MOVE + "bar.sync 0;"), True),
+        (IN_SHARED.replace("MOVE", MOVE + FENCES), False),
+        (IN_SHARED.replace("MOVE", REPLACE + MOVE + FENCES), False),
+    ],
+)
+def test_a_map_that_the_kernel_copies_out_of_a_parameter_is_chosen_and_its_uses_are_checked(
+    body: str, misses_fence: bool
+) -> None:
+    result = verified(body, ".reqntid 64")
+    assert result.runs[0].arguments[0].startswith("map=f16 256 in boxes of 64")
+    assert result.runs[0].whole
+    assert ("PTX403" in found(result)) == misses_fence
+
+
+def test_a_map_that_is_given_is_none_that_was_chosen() -> None:
+    body = BOX.replace("bar.sync 0;", "st.global.u32 [%rd1], %r1;\n\tbar.sync 0;")  # all threads write one word
+    given = verified(body, ".reqntid 64", arguments=dict([parse_argument("map=f16[256]:box=64")]))
+    assert "PTX621" in found(given)
+    assert "PTX621" not in found(verified(body, ".reqntid 64"))
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
         (MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), "PTX207"),
+        (BOX + MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), "PTX207"),  # where boxes are chosen as well
         (GENERIC, "PTX202"),
         (MAP, "PTX208"),
         ("\t@%p1 st.shared.u32 [%r2+2], %r3;", "PTX205"),

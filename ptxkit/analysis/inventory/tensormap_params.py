@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.dataflow.pointer_params import parameter_locations
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierExpect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Address, Integer, Name
@@ -24,6 +24,10 @@ class TensorMapParameter:
     is_im2col: bool
     is_loaded: bool
 
+    def merged_with(self, earlier: TensorMapParameter | None) -> TensorMapParameter:
+        """Return what an earlier use says of the map, and whether a copy loads by it in either."""
+        return self if earlier is None else replace(earlier, is_loaded=earlier.is_loaded or self.is_loaded)
+
 
 def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
     """The tensor maps in parameters, by the parameter's name and the byte in it, in the order of their first copies."""
@@ -32,36 +36,26 @@ def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapPar
     found: dict[tuple[str, int], TensorMapParameter] = {}
     for step in program.steps:
         places.update(parameter_locations(step, places, names))
-    for step in program.steps:
-        for place, use in _copies_by_parameter(step, places, names):
-            known = found.get(place)
-            found[place] = (
-                use
-                if known is None
-                else TensorMapParameter(known.rank, known.is_im2col, known.is_loaded or use.is_loaded)
-            )
+    for step, base, offset, use in map_uses(program):
+        start = (base, 0) if base in names else places.get(step.scope.register_name(base))
+        if start is not None:
+            place = (start[0], start[1] + offset)
+            found[place] = use.merged_with(found.get(place))
     return found
 
 
-def _copies_by_parameter(
-    step: Step, places: dict[str, tuple[str, int]], names: set[str]
-) -> Iterator[tuple[tuple[str, int], TensorMapParameter]]:
-    for effect in step.effects:
-        if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
-            continue
-        operand = step.operand(effect.address)
-        dimensions = step.match.modifiers.get("dim") or ""
-        if not (isinstance(operand, Address) and isinstance(operand.base, Name) and dimensions):
-            continue
-        base = operand.base.text
-        place = (base, 0) if base in names else places.get(step.scope.register_name(base))
-        if place is not None:
-            mode = step.match.modifiers.get("mode") or ""
-            is_im2col = mode.lstrip(".").startswith("im2col")
-            yield (
-                (place[0], place[1] + operand.offset),
-                TensorMapParameter(int(dimensions.strip(".d")), is_im2col, effect.kind == "read"),
-            )
+def map_uses(program: Program) -> Iterator[tuple[Step, str, int, TensorMapParameter]]:
+    """The tensor copies: with the name and the offset that make the address of their map."""
+    for step in program.steps:
+        for effect in step.effects:
+            if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
+                continue
+            operand = step.operand(effect.address)
+            dimensions = step.match.modifiers.get("dim") or ""
+            if isinstance(operand, Address) and isinstance(operand.base, Name) and dimensions:
+                is_im2col = (step.match.modifiers.get("mode") or "").lstrip(".").startswith("im2col")
+                use = TensorMapParameter(int(dimensions.strip(".d")), is_im2col, effect.kind == "read")
+                yield step, operand.base.text, operand.offset, use
 
 
 def expected_bytes(program: Program) -> tuple[int, ...]:

@@ -19,12 +19,13 @@ from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.engine.mbarrier_lookup import check_data_ctas, mbarrier_at, multicast_offsets
 from ptxkit.emulator.state.byte_transfers import NO_OFFSET, PIECE_BYTES, ByteTransfer, Combine
 from ptxkit.emulator.state.memory import ByteBuffer
-from ptxkit.emulator.state.tensor_maps import MAP_BYTES, TensorMapFields, decode_map, replace_map_field
+from ptxkit.emulator.state.tensor_maps import TensorMapFields, decode_map, replace_map_field
 from ptxkit.emulator.state.tensor_tiles import element_addresses, out_of_bounds_fill, shared_addresses, tile_bytes
 from ptxkit.emulator.sync.mbarrier import Mbarrier
 from ptxkit.emulator.threads.machine_observer import AccessEvent
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 from ptxkit.fast_dataclasses import replace
+from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 
 _MAP_SPACES = ("global", "const", "param")
 """The memory in which a copy finds its map (PTX ISA, "cp.async.bulk.tensor")."""
@@ -223,10 +224,6 @@ def _with_sizes(layout: TensorMapFields, one: int, sizes: Any, lower: Any, upper
         for at_, each in enumerate(_thread_coordinates(lower, one))
     )
     return replace(layout, extents=extents, strides=strides)
-
-
-MAP_ALIGNMENT = 64
-"""Bytes to which a tensor map is aligned."""
 
 
 def _locate_tile(group: ThreadGroup, one: int, space: str, address: Any, count: int) -> tuple[ByteBuffer, int]:

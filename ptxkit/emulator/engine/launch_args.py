@@ -12,7 +12,7 @@ import numpy
 from ptxkit.emulator.core.findings import InvalidLaunchError
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.limits import MAX_BLOCK_EXTENTS, MAX_CLUSTER_CTAS
-from ptxkit.emulator.state.tensor_maps import MAP_BYTES, TensorMapArgument
+from ptxkit.emulator.state.tensor_maps import TensorMapArgument
 from ptxkit.emulator.state.textures import HANDLE_BYTES, OpaqueObject, Sampler, Surface, Texture
 from ptxkit.emulator.threads.launch_geometry import Dim3, LaunchGeometry
 from ptxkit.fast_dataclasses import dataclass, replace
@@ -21,6 +21,7 @@ from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Function
+from ptxkit.tensormap_limits import MAP_BYTES
 
 LaunchShape: TypeAlias = "int | Sequence[int]"
 

@@ -15,9 +15,9 @@ from ptxkit.emulator.races.access_history import AccessHistory
 from ptxkit.emulator.races.shadow_memory import WRITE
 from ptxkit.emulator.races.vector_clocks import COMPLETED, ClockVector, CtaClocks, join_into
 from ptxkit.emulator.races.witnesses import access_witness
-from ptxkit.emulator.state.tensor_maps import ALIGNMENT, MAP_BYTES
 from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 
 if TYPE_CHECKING:
     from ptxkit.emulator.races.shadow_memory import ShadowMemory
@@ -52,7 +52,7 @@ class TensormapFences(MachineObserver):
         if direction != "acquire":
             join_into(self._releases, known.release_clock(index))
         elif address is not None:
-            pool, places = group.cta.machine.memory.locate(group.cta, "generic", address, ALIGNMENT, index)
+            pool, places = group.cta.machine.memory.locate(group.cta, "generic", address, MAP_ALIGNMENT, index)
             self._acquire(known, index, pool, places)
 
     def on_tensor_map_use(self, group: ThreadGroup, thread: int, buffer: ByteBuffer, byte_offset: int) -> None:

@@ -20,9 +20,8 @@ import numpy
 from ptxkit import tensormap_limits as rules
 from ptxkit.emulator.core.findings import InvalidLaunchError
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.tensormap_limits import MappedTensor
+from ptxkit.tensormap_limits import MAP_BYTES, MappedTensor
 
-MAP_BYTES, ALIGNMENT = 128, 64
 _MAGIC = 0x7074_784D
 _STRUCT_FORMAT = struct.Struct("<IBBBBBBHIQ5I4xQQQQ5H5B1x3h3hHH4x")
 SWIZZLES = (*rules.SWIZZLES, 96)

@@ -16,12 +16,13 @@ import numpy
 
 from ptxkit.build import Kernel
 from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument
-from ptxkit.emulator.state.tensor_maps import MAP_BYTES, decode_map
+from ptxkit.emulator.state.tensor_maps import decode_map
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.kernels.kernel_check import CheckedKernel, KernelCase
 from ptxkit.syntax import parse
+from ptxkit.tensormap_limits import MAP_BYTES
 from ptxkit.testing.corpus.launch_table import load_launch_table
 from ptxkit.testing.coverage.example_coverage import instructions_of
 from ptxkit.testing.hardware.emulator_soak import (

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy
 
 from ptxkit.emulator import TensorMapArgument
-from ptxkit.emulator.state.tensor_maps import MAP_BYTES
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.tensormap_limits import MAP_BYTES
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 THREADS, CTAS = 64, 2

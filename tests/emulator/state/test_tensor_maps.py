@@ -6,7 +6,8 @@ import numpy
 import pytest
 
 from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
-from ptxkit.emulator.state.tensor_maps import MAP_BYTES, decode_map, replace_map_field
+from ptxkit.emulator.state.tensor_maps import decode_map, replace_map_field
+from ptxkit.tensormap_limits import MAP_BYTES
 
 FIELDS = (
     *(("global_address", 0, 0x7000_0000_0100), ("rank", 0, 1), ("elemtype", 0, 6), ("swizzle_mode", 0, 3)),

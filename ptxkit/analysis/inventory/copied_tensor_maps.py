@@ -1,0 +1,99 @@
+"""Parameters that hold tensor maps which the kernel copies to other memory before a tensor copy uses them.
+
+Kernels do so to change fields of a map. Source: PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy".
+
+Memory is identified by the variables and parameters that addresses are made from; the order of stores is ignored.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
+from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, map_uses
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import Access
+from ptxkit.semantics.layout import variable_of
+from ptxkit.syntax.tree import Address, Name
+from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
+
+_Place: TypeAlias = tuple[str, str]
+"""Memory: the kind and the name of what its address is made from."""
+
+
+def copied_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
+    """The copied tensor maps in parameters, by the parameter's name and the byte in it, as `tensor_map_locations`."""
+    uses = list(map_uses(program))
+    sizes = _structure_sizes(program) if uses else {}
+    if not sizes:
+        return {}
+    dependence = Dependence(program)
+    stored = _stored_sources(program, dependence)
+    found: dict[tuple[str, int], TensorMapParameter] = {}
+    for step, base, _, use in uses:
+        sources = _transitive_sources(_memory_places(dependence.sources_of(step, Name(base))), stored)
+        for place in _first_bytes({(leaf.name, leaf.offset) for leaf in sources if leaf.name in sizes}):
+            if place[1] + MAP_BYTES <= sizes[place[0]]:
+                found[place] = use.merged_with(found.get(place))
+    return found
+
+
+def _first_bytes(parts: set[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Where maps begin of which these parts are copied, each by the parameter's name and the byte in it."""
+    name, end = "", 0
+    for other, offset in sorted(parts):
+        if other != name or offset >= end:
+            start = offset // MAP_ALIGNMENT * MAP_ALIGNMENT
+            name, end = other, start + MAP_BYTES
+            yield name, start
+
+
+def _structure_sizes(program: Program) -> dict[str, int]:
+    """The bytes of each parameter that is aligned as a tensor map must be."""
+    variables = (variable_of(given, each) for given in program.function.parameters for each in given.declarators)
+    return {each.name: each.size for each in variables if each.is_aggregate and each.alignment >= MAP_ALIGNMENT}
+
+
+def _stored_sources(program: Program, dependence: Dependence) -> dict[_Place, set[DependenceSource]]:
+    """What the bytes that are stored to each place are made from, or copied from."""
+    found: dict[_Place, set[DependenceSource]] = defaultdict(set)
+    for step in program.effectful_steps:
+        written = {each.address for each in _accesses(step, "write")}
+        if step.match is None or not written:
+            continue
+        sources = set(_value_sources(step, dependence))
+        for role in written:
+            for place in _memory_places(dependence.sources_of(step, step.match.operand(role, step.instruction))):
+                found[place] |= sources
+    return found
+
+
+def _value_sources(step: Step, dependence: Dependence) -> Iterator[DependenceSource]:
+    """The sources of the values that a step stores, and of the addresses that it reads."""
+    assert step.match is not None
+    read = [step.match.operand(each.address, step.instruction) for each in _accesses(step, "read")]
+    for operand in (*read, *(each for each in step.instruction.operands if not isinstance(each, Address))):
+        yield from dependence.sources_of(step, operand)
+
+
+def _accesses(step: Step, kind: str) -> Iterator[Access]:
+    yield from (each for each in step.effects if isinstance(each, Access) and each.kind == kind)
+
+
+def _memory_places(leaves: Iterable[DependenceSource]) -> set[_Place]:
+    return {(leaf.kind, leaf.name) for leaf in leaves if leaf.kind in {"variable", "parameter"}}
+
+
+def _transitive_sources(places: set[_Place], stored: dict[_Place, set[DependenceSource]]) -> set[DependenceSource]:
+    """What is stored to these places, or copied to them through others."""
+    found: set[DependenceSource] = set()
+    waiting, seen = list(places), set(places)
+    while waiting:
+        sources = stored.get(waiting.pop(), set())
+        found |= sources
+        new = _memory_places(sources) - seen
+        seen |= new
+        waiting.extend(new)
+    return found
