@@ -2,7 +2,8 @@
 
 Sets of threads are the bits of an integer; a caller gives each thread of the cluster a bit of its own.
 
-Source: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster".
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster" (a wait is for all threads
+that have not exited to arrive), "Control Flow Instructions: exit".
 """
 
 from __future__ import annotations
@@ -36,20 +37,19 @@ class ClusterBarrierState:
 
     members: the threads of the cluster that have not exited. arrived: those that have arrived in the current phase,
     exited ones included. unwaited: those that have arrived in some phase and not waited for it. completed_phases: the
-    number of complete phases. counts_exited: whether the arrival of a thread that then exited stands for that of any
-    other; if not, each member has to arrive itself.
+    number of complete phases. A phase waits for each member: the arrival of an exited thread stands for no other.
     """
 
-    __slots__ = ("arrived", "completed_phases", "counts_exited", "members", "unwaited")
+    __slots__ = ("arrived", "completed_phases", "members", "unwaited")
 
-    def __init__(self, members: int, *, counts_exited: bool = False) -> None:
-        self.members, self.counts_exited = members, counts_exited
+    def __init__(self, members: int) -> None:
+        self.members = members
         self.arrived = self.unwaited = self.completed_phases = 0
 
     @property
     def arrived_count(self) -> int:
-        """The number of threads that have arrived in the current phase."""
-        return self.arrived.bit_count()
+        """The number of threads that have arrived in the current phase, of those for which it waits."""
+        return (self.arrived & self.members).bit_count()
 
     @property
     def expected_count(self) -> int:
@@ -79,10 +79,7 @@ class ClusterBarrierState:
 
     def complete_if_ready(self) -> ClusterBarrierOutcome:
         """Completes the current phase if all threads that it waits for have arrived."""
-        is_missing = (
-            self.arrived_count < self.expected_count if self.counts_exited else bool(self.members & ~self.arrived)
-        )
-        if not self.arrived or is_missing:
+        if not self.arrived or self.members & ~self.arrived:
             return ClusterBarrierOutcome.PENDING
         self.arrived = 0
         self.completed_phases += 1

@@ -124,7 +124,7 @@ class BarrierModel:
             if is_member and not self._has_exited(index):
                 members |= self._threads[index]
         if level == "cluster":
-            return SimulatedBarrier(ClusterBarrierState(members, counts_exited=True))
+            return SimulatedBarrier(ClusterBarrierState(members))
         return SimulatedBarrier(BarrierState(members))
 
     def _declare(self, barrier: SimulatedBarrier, state: BarrierState, effect: Barrier, event: TraceEvent) -> None:
