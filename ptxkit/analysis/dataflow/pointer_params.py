@@ -18,6 +18,8 @@ from ptxkit.syntax.tree import Address, Integer, Name, Vector
 _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
 #: Those whose result is the same address, possibly plus a constant.
 _MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
+#: The field of a tensor map that holds the address of its tensor.
+_TENSOR_ADDRESS = "global_address"
 
 
 def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
@@ -46,9 +48,12 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
 
 
 def _bases(step: Step) -> Iterator[str]:
+    """The registers with addresses that a step accesses, or writes into a tensor map."""
+    is_map_address = step.match is not None and step.match.modifiers.get("field") == _TENSOR_ADDRESS
     for operand in step.instruction.operands:
-        if isinstance(operand, Address) and isinstance(operand.base, Name):
-            yield step.scope.register_name(operand.base.text)
+        base = operand.base if isinstance(operand, Address) else operand if is_map_address else None
+        if isinstance(base, Name):
+            yield step.scope.register_name(base.text)
 
 
 def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:

@@ -23,6 +23,14 @@ def test_a_parameter_that_is_used_as_an_address_is_a_pointer_and_one_that_is_cou
     assert pointers(body) == {("p", 0)}
 
 
+def test_the_address_of_a_tensor_that_goes_into_a_map_is_a_pointer_and_an_extent_of_it_is_none() -> None:
+    head = ".shared .align 128 .b8 map[128];"
+    body = "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, map;"
+    body += "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r2], %rd1;"
+    body += "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r2], 0, %r1;"
+    assert pointers(head + body) == {("p", 0)}
+
+
 STRUCTURE = "mov.b64 %rd1, s; add.s64 %rd2, %rd1, 64; ld.param.u64 %rd3, [%rd2+8]; ld.param.u32 %r1, [%rd2+16];"
 
 
