@@ -14,6 +14,7 @@ from typing import TypeAlias
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, map_uses
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Access
 from ptxkit.semantics.layout import variable_of
 from ptxkit.syntax.tree import Address, Name
@@ -89,11 +90,9 @@ def _memory_places(leaves: Iterable[DependenceSource]) -> set[_Place]:
 def _transitive_sources(places: set[_Place], stored: dict[_Place, set[DependenceSource]]) -> set[DependenceSource]:
     """What is stored to these places, or copied to them through others."""
     found: set[DependenceSource] = set()
-    waiting, seen = list(places), set(places)
-    while waiting:
-        sources = stored.get(waiting.pop(), set())
+    worklist = Worklist(places)
+    for place in worklist:
+        sources = stored.get(place, set())
         found |= sources
-        new = _memory_places(sources) - seen
-        seen |= new
-        waiting.extend(new)
+        worklist.add(_memory_places(sources))
     return found
