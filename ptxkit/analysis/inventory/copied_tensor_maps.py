@@ -66,15 +66,14 @@ def _stored_sources(program: Program, dependence: Dependence) -> dict[_Place, se
             continue
         sources = set(_value_sources(step, dependence))
         for role in written:
-            for place in _memory_places(dependence.sources_of(step, step.match.operand(role, step.instruction))):
+            for place in _memory_places(dependence.sources_of(step, step.operand(role))):
                 found[place] |= sources
     return found
 
 
 def _value_sources(step: Step, dependence: Dependence) -> Iterator[DependenceSource]:
     """The sources of the values that a step stores, and of the addresses that it reads."""
-    assert step.match is not None
-    read = [step.match.operand(each.address, step.instruction) for each in _accesses(step, "read")]
+    read = [step.operand(each.address) for each in _accesses(step, "read")]
     for operand in (*read, *(each for each in step.instruction.operands if not isinstance(each, Address))):
         yield from dependence.sources_of(step, operand)
 
