@@ -66,13 +66,10 @@ class Emulation:
             "budget": RunBudget(seconds=self.seconds),
         }
         outcome = run(module, kernel.name, **launch, strict=self.strict)
-        unset = (
-            find_significant_reads(module, kernel.name, outcome.uninitialized_reads, **launch)
-            if outcome.is_clean
-            else ()
-        )
+        reads = outcome.uninitialized_reads if outcome.is_clean else ()
+        unset = find_significant_reads(module, kernel.name, reads, **launch)
         _write_back(kernel, passed, outcome)
-        findings = (*outcome.findings, *unset)
+        findings = (*outcome.findings, *unset.violations)
         if findings:
             assert module.source is not None
             run_ = f"grid {self.grid}, policy {self.policy}, seed {self.seed}"

@@ -125,13 +125,14 @@ def run(  # noqa: PLR0913 (options)
             "budget": RunBudget(steps=1 << 62, seconds=seconds),
         }
         outcome = run_kernel(module, name, **launch)
-        unset = find_significant_reads(module, name, outcome.uninitialized_reads, **launch) if outcome.is_clean else ()
+        reads = outcome.uninitialized_reads if outcome.is_clean else ()
+        unset = find_significant_reads(module, name, reads, **launch)
     except InvalidLaunchError as error:
         raise click.UsageError(str(error)) from error
     plan = LaunchPlan(grid or (1,), block or (), cluster or (1,), shared or 0, is_specified=True)
     texts = tuple(f"{key}={value.text}" for key, value in given.items())
     trial = VerifierRun(tuple(passed), texts, policy, seed)
-    found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset)]
+    found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset.violations)]
     # A single run does not show whether a comment is of use.
     reported, _ = hidden_by_comments(apply_settings(Verdict(tuple(found)), settings), written, lambda _: False)
     ctx.exit(_print_outcome(outcome, name, parameters, reported.diagnostics, kept))

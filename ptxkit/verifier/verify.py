@@ -196,12 +196,13 @@ def _verify_kernel(
     def first_of(maps: InferredMaps) -> VerifierRun:
         return next(generate_runs(program, pointers, request, {**images, **maps}, IntegerGuesses()))
 
-    found = None
+    found, tries_all = None, False
     if len(candidates) > 1:
         enough = deadline - (1 - _PROBE_SHARE) * request.seconds
         found = _fitting(candidates, session_of, first_of, enough, exact=is_expected(flat))
+        tries_all = time.thread_time() < enough
     maps = found[1] if found else choices[0]
-    session = found[0] if found else session_of(plans[0], maps, exhausted=len(candidates) > 1)
+    session = found[0] if found else session_of(plans[0], maps, exhausted=tries_all)
     guesses, left = IntegerGuesses(), request.schedules
     for trial in generate_runs(program, pointers, request, {**images, **maps}, guesses):
         if time.thread_time() >= deadline:
@@ -291,12 +292,14 @@ class _Session:
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
         """Check whether results depend on uninitialized memory, for a launch that the kernel must support."""
-        if self._diagnostics or not self._is_specified or not self._completed_runs or seconds <= 0:
+        if self._diagnostics or not self._is_specified or not self._completed_runs:
             return
         launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
-        for each in find_uninitialized_dependence(self._module, self._kernel, **launch):
-            key = (each.code, each.offset)
-            self._diagnostics[key] = self._make_diagnostic(each, trial)
+        found = find_uninitialized_dependence(self._module, self._kernel, **launch)
+        for each in found.violations:
+            self._diagnostics[each.code, each.offset] = self._make_diagnostic(each, trial)
+        if found.incomplete_reason:
+            self.add_question(f"whether results depend on uninitialized memory is unknown: {found.incomplete_reason}")
 
     def _check_uninitialized_registers(
         self, reads: Sequence[UninitializedRead], trial: VerifierRun, seconds: float
@@ -304,15 +307,17 @@ class _Session:
         """Whether results of a run depend on registers that it read unwritten. Where arguments were chosen, that is a
         question: a host may never pass what leaves them unwritten."""
         new = [each for each in reads if each.register not in self._checked_registers]
-        if not new or seconds <= 0:
-            return
         self._checked_registers.update(each.register for each in new)
-        for each in find_significant_reads(
+        found = find_significant_reads(
             self._module, self._kernel, new, **self._launch_arguments(trial, seconds / _COMPARED_RUNS)
-        ):
+        )
+        if found.incomplete_reason:
+            self.add_question(
+                f"whether results depend on uninitialized registers is unknown: {found.incomplete_reason}"
+            )
+        for each in found.violations:
             if self._is_specified:
-                found = self._make_diagnostic(each, trial)
-                self._diagnostics.setdefault((each.code, each.offset), found)
+                self._diagnostics.setdefault((each.code, each.offset), self._make_diagnostic(each, trial))
                 continue
             text = (
                 f"{self._kernel}: {each.message}, where {', '.join(trial.assumptions)}, which were chosen: give --arg"
@@ -383,6 +388,8 @@ class _Session:
             self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
         elif outcome.incomplete_reason:
             self.add_question(outcome.incomplete_reason)
+        for each in outcome.unchecked_reasons:
+            self.add_question(each)
         unfit = [each.content for each in outcome.findings if self._assumptions.shows_wrong_arguments(each)]
         self._wrong_arguments += unfit
         if unfit:

@@ -108,10 +108,11 @@ class ExecutionFault(Exception):  # noqa: N818 (the fault is the program's)
 
 @dataclass(slots=True)
 class ViolationReport:
-    """The violations of a run so far, each once for its code and position."""
+    """The violations of a run so far, each once for its code and position; and what was not checked, and why."""
 
     findings: list[Violation] = field(default_factory=list)
     seen: set[tuple[object, ...]] = field(default_factory=set)
+    unchecked_reasons: dict[str, None] = field(default_factory=dict)
 
     def add(self, finding: Violation, *key: object) -> None:
         """Keep a violation, unless there is one with the same code, position and key."""

@@ -43,7 +43,7 @@ class RunResult:
     among the arguments, by the index of the argument; a table has a list of them. `printed_texts` are the texts of
     `vprintf`. `steps` counts instructions of threads. `reached_offsets` are the offsets of the kernel's instructions
     that were executed. `uninitialized_reads` are reads of registers by threads that had not written them; the result
-    need not depend on these.
+    need not depend on these. `unchecked_reasons` say which checks a limit of the machine left out.
     """
 
     findings: tuple[Violation, ...] = ()
@@ -54,6 +54,7 @@ class RunResult:
     steps: int = 0
     reached_offsets: frozenset[int] = frozenset()
     uninitialized_reads: tuple[UninitializedRead, ...] = ()
+    unchecked_reasons: tuple[str, ...] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -133,4 +134,5 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
         machine.thread_steps,
         frozenset(program.decode_function(entry).reached_offsets),
         tuple(machine.uninitialized_reads.reads.values()),
+        tuple(machine.report.unchecked_reasons),
     )

@@ -17,54 +17,71 @@ import numpy
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import Violation, Witness
 from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
-from ptxkit.emulator.driver.runner import run
+from ptxkit.emulator.driver.runner import RunResult, run
 from ptxkit.emulator.engine.cta import PERTURBED_PATTERN
 from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
 from ptxkit.emulator.races.shadow_memory import WRITE
 from ptxkit.emulator.state.memory import MemorySegment
 from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.emulator.threads.machine_state import MachineState
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.syntax.tree import Module
 
 
-def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> tuple[Violation, ...]:
+@dataclass(frozen=True, slots=True)
+class UninitializedDependence:
+    """What depends on uninitialized memory or registers; `incomplete_reason` says why not all of it is known."""
+
+    violations: tuple[Violation, ...] = ()
+    incomplete_reason: str = ""
+
+
+def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> UninitializedDependence:
     """Find results that depend on uninitialized memory. `launch` has the arguments of `run`, of a launch without
     violations.
     """
     first, second = _WatchedRun(), _WatchedRun()
-    if not run(module, entry, observers=first.observers, **launch).is_clean:
-        return ()
+    usual = run(module, entry, observers=first.observers, **launch)
+    if not usual.is_clean:
+        return UninitializedDependence(incomplete_reason=_reason_of(usual))
     found = run(module, entry, observers=second.observers, unwritten=PERTURBED_PATTERN, **launch)
-    if found.unsupported_reason or found.incomplete_reason:
-        return ()
     if found.findings:
-        return tuple(_branch_violation(each) for each in found.findings)
+        return UninitializedDependence(tuple(_branch_violation(each) for each in found.findings))
+    if not found.is_clean:
+        return UninitializedDependence(incomplete_reason=_reason_of(found))
     differs = first.global_bytes != second.global_bytes
     if not differs.any():
-        return ()
+        return UninitializedDependence()
     again = _WatchedRun()
-    run(module, entry, observers=again.observers, **launch)
+    repeated = run(module, entry, observers=again.observers, **launch)
+    if not repeated.is_clean:
+        return UninitializedDependence(incomplete_reason=_reason_of(repeated))
     differs &= first.global_bytes == again.global_bytes  # what differs in each run, such as the time, is excluded
-    return tuple(_store_violations(first, second, differs))
+    return UninitializedDependence(tuple(_store_violations(first, second, differs)))
 
 
 def find_significant_reads(
     module: Module, entry: str, reads: Sequence[UninitializedRead], **launch: Any
-) -> tuple[Violation, ...]:
-    """Return those reads of unwritten registers on which results depend.
+) -> UninitializedDependence:
+    """Find those reads of unwritten registers on which results depend.
 
     `reads` are `RunResult.uninitialized_reads` of a run of this launch that has no violations; each register is given
     different bits in a separate run. `launch` has the arguments of `run`.
     """
+    if not reads:
+        return UninitializedDependence()
     first, again = _WatchedRun(), _WatchedRun()
-    if not reads or not all(run(module, entry, observers=each.observers, **launch).is_clean for each in (first, again)):
-        return ()
+    for each in (first, again):
+        usual = run(module, entry, observers=each.observers, **launch)
+        if not usual.is_clean:
+            return UninitializedDependence(incomplete_reason=_reason_of(usual))
     same = first.global_bytes == again.global_bytes  # what differs in each run, such as the time, is excluded
-    found = []
+    found, reason = [], ""
     for name, read in {each.register: each for each in reversed(reads)}.items():
         second = _WatchedRun()
         outcome = run(module, entry, observers=second.observers, perturbed=frozenset({name}), **launch)
-        if outcome.unsupported_reason or outcome.incomplete_reason:
+        if not (outcome.findings or outcome.is_clean):
+            reason = reason or _reason_of(outcome)
             continue
         differs = same & (first.global_bytes != second.global_bytes)
         if outcome.findings:
@@ -82,7 +99,12 @@ def find_significant_reads(
                 (read.witness,),
             )
         )
-    return tuple(sorted(found, key=lambda each: each.offset))
+    return UninitializedDependence(tuple(sorted(found, key=lambda each: each.offset)), reason)
+
+
+def _reason_of(result: RunResult) -> str:
+    """Why a run did not finish; empty where it ended with a violation."""
+    return result.unsupported_reason or result.incomplete_reason
 
 
 class _WatchedRun(MachineObserver):

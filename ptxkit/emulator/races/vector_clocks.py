@@ -46,6 +46,10 @@ such a fence; and that an access of another CTA precedes such a wait in this CTA
 `clock_kind_count`.
 """
 
+_SHARED_ENGINES = (
+    f"more than {MAX_ENGINES} mbarriers and warpgroups of a CTA signal copies, and not all races of these are found"
+)
+
 _FENCED_HERE = FENCED_HERE_SHARED - FENCED_SHARED
 _MIN_KINDS, _CLUSTER_KINDS, _STRICT_KINDS = 3, 5, 9
 
@@ -251,6 +255,8 @@ class CtaClocks:
 
     def engine_for(self, key: object) -> int:
         """Return the engine whose operations an object signals."""
+        if len(self._engines) >= MAX_ENGINES and key not in self._engines:
+            self.cta.machine.report.unchecked_reasons[_SHARED_ENGINES] = None
         return self._engines.setdefault(key, self.threads - MAX_ENGINES + len(self._engines) % MAX_ENGINES)
 
     def engine_clock(self, engine: int) -> ClockVector:

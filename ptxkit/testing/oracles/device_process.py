@@ -57,7 +57,7 @@ class DeviceLaunch:
 
     def uninitialized_dependence(self, text: str) -> tuple[Violation, ...]:
         """What comes out of it otherwise on the machine where what no thread wrote holds other bits."""
-        return find_uninitialized_dependence(parse(text), self.name, **self._options())
+        return find_uninitialized_dependence(parse(text), self.name, **self._options()).violations
 
     def _options(self) -> dict[str, Any]:
         given = ("grid", "block", "cluster", "shared", "arguments")

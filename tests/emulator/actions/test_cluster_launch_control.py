@@ -75,7 +75,7 @@ def test_what_comes_of_a_refusal_that_the_thread_knows(use: str, codes: list[str
     arguments = [numpy.zeros(7, numpy.uint32), numpy.full(7, 99, numpy.uint32)]
     launch: dict[str, Any] = {"grid": 7, "block": THREADS, "arguments": arguments, "policy": "late", "seed": 0}
     text = DECODED.replace("USE", use)
-    found = find_uninitialized_dependence(parse(text), "k", **launch)
+    found = find_uninitialized_dependence(parse(text), "k", **launch).violations
     assert not run(text, "k", **launch).findings
     assert sorted({each.code for each in found}) == codes
 

@@ -18,7 +18,7 @@ TILE = ".shared .align 4 .b32 tile[64];"
 def lines(body: str, policy: str = "eager") -> list[tuple[str, int]]:
     module = parse(kernel(body, ".param .u64 out", TILE))
     launch = {"block": 32, "arguments": [np.zeros(32, np.uint32)], "policy": policy}
-    found = find_uninitialized_dependence(module, "k", **launch)
+    found = find_uninitialized_dependence(module, "k", **launch).violations
     assert all(each.witnesses for each in found)
     return [(each.code, each.line) for each in found]
 

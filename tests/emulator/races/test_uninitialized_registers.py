@@ -21,7 +21,7 @@ def found(body: str) -> tuple[list[str], list[tuple[str, int]]]:
     launch = {"block": 32, "arguments": [np.zeros(32, np.uint32)]}
     outcome = run(module, "k", **launch)  # type: ignore[arg-type]
     assert outcome.is_clean
-    findings = find_significant_reads(module, "k", outcome.uninitialized_reads, **launch)
+    findings = find_significant_reads(module, "k", outcome.uninitialized_reads, **launch).violations
     assert all(each.witnesses and each.severity == "warning" for each in findings)
     return [each.register for each in outcome.uninitialized_reads], [(each.code, each.line) for each in findings]
 
