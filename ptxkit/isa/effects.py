@@ -19,8 +19,8 @@ Value operations, the functions of a `Value` effect (integers are two's compleme
 `convert(from,to,a)` (types such as `u32`), `select(w,a,b,p)`, `compare(operator,type,a,b)` (a predicate),
 `combine(boolop,p,q)` (a predicate), `to_generic(space,a)`, `from_generic(space,a)`, `is_space(space,a)`,
 `map_rank(space,a,rank)`, `rank_of(space,a)`, `load(space,address,w)`, `elected`, `shuffle(mode,a,b,c)`,
-`redux(op,type,a,members)`, `is_canceled(a)`, `ballot(p)`, `vote(mode,p)`, `pack(a)`, `unpack(a)`, `float` (some
-floating-point value), `unknown`.
+`redux(op,type,a,members)`, `is_canceled(a)`, `ballot(p)`, `vote(mode,p)`, `pack(w,a)` and `unpack(w,a)` (of elements
+of w bits), `float` (some floating-point value), `unknown`.
 """
 
 from __future__ import annotations

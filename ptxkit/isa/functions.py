@@ -191,8 +191,8 @@ VALUE_OPERATIONS = {
     for count, names in enumerate(
         (
             "elected float unknown",
-            "ballot pack unpack is_canceled",
-            "popc neg abs not clz copy to_generic from_generic is_space rank_of vote",
+            "ballot is_canceled",
+            "pack unpack popc neg abs not clz copy to_generic from_generic is_space rank_of vote",
             "add sub mul and or xor shl convert combine map_rank load",
             "mul_wide mul_hi div rem min max shr lop3 prmt select compare shuffle redux",
             "funnel bfe bfi",

@@ -269,6 +269,7 @@ VALUES = [
     ("cvt.u64.u32 %u64_1, %u32_2;", (0xFFFFFFFF,), 0xFFFFFFFF),
     ("cvt.u16.u64 %u16_1, %u64_2;", (0x12345,), 0x2345),
     ("cvt.u32.s8 %u32_1, %b32_2;", (0x180,), 0xFFFFFF80),
+    ("cvt.s8.s32 %b32_1, %s32_2;", (0x180,), 0x80),
 ]
 
 
@@ -289,7 +290,6 @@ def test_the_second_predicate_of_a_comparison_is_its_negation_combined() -> None
         "add.sat.s32 %s32_1, %s32_2, 7;",
         "addc.u32 %u32_1, %u32_2, 7;",
         "cvt.sat.u8.s32 %b32_1, %s32_2;",
-        "cvt.s8.s32 %b32_1, %s32_2;",
         "fma.rn.f32 %f32_1, %f32_2, %f32_3, %f32_4;",
         "max.relu.s16x2 %b32_1, %b32_2, %b32_3;",
     ],

@@ -59,7 +59,9 @@ def apply_operation(
     if made is not None and len(operands) == made[0]:
         return made[1](words, *operands)
     if function in _OPERATORS and len(operands) == 2:
-        return _infix(_OPERATORS[function], *operands)
+        first, second = operands
+        is_signed = len(words) > 1 and words[1] is True
+        return _infix(_OPERATORS[function], first, second, f"s{words[0]}" if is_signed else "")
     return None
 
 
@@ -178,8 +180,9 @@ def _combine(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr
     return SymbolicExpr(Polynomial(), condition_text=text) if len(text) <= MAX_EXPR_CHARS else None
 
 
-def _infix(sign: str, a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
-    text = f"({_parenthesize(a)} {sign} {_parenthesize(b)})"
+def _infix(sign: str, a: SymbolicExpr, b: SymbolicExpr, kind: str = "") -> SymbolicExpr | None:
+    """kind: the type that interprets the first number, where it has a sign."""
+    text = f"({f'{kind}({a})' if kind else _parenthesize(a)} {sign} {_parenthesize(b)})"
     return unknown_expr(text) if len(text) <= MAX_EXPR_CHARS and not (a.condition_text or b.condition_text) else None
 
 

@@ -23,7 +23,7 @@ from ptxkit.analysis.values.symbolic_values import (
 )
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
-from ptxkit.semantics.value_ops import WRAPPING, bit_mask, integer_type, interpret
+from ptxkit.semantics.value_ops import WRAPPING, bit_mask, interpret
 from ptxkit.syntax.tree import Address, Name, Vector
 
 if TYPE_CHECKING:
@@ -49,18 +49,13 @@ def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueRea
     return kept, operands.evaluator(address) or (lambda state: state.fresh_symbol("address")), number
 
 
-def load_value(
-    state: GroupState, space: str, place: GroupValue, width: int, position: int = 0, *, is_signed: bool = False
-) -> GroupValue:
-    """The value that a load gives: a cell of the thread's private memory, a parameter, or an unknown.
-
-    is_signed: the number may be sign-extended to a register width that is not known here.
-    """
+def load_value(state: GroupState, space: str, place: GroupValue, width: int, position: int = 0) -> GroupValue:
+    """The bits that a load gives: a cell of the thread's private memory, a parameter, or an unknown."""
     if space == "generic":
         space, place = private_location(state, place)
     known = state.private_memory.load(space, place, width // 8)
     if known is not None:
-        return lift(partial(_sign_extend, state.symbolic_values, width), known) if is_signed else known
+        return known
     if isinstance(place, int) and not state.frames:
         if space in state.code.parameters:
             return _parameter_value(state, space, place, width)
@@ -88,11 +83,6 @@ def _load_broadcast(state: GroupState, place: GroupValue, width: int, unknown: C
     return group_value_of([known[value] for value in place.values])
 
 
-def _sign_extend(terms: SymbolicValueTable, width: int, value: Value) -> Value:
-    """A number loaded as a signed type. Negative ones are extended to a register whose width is not known."""
-    return terms.intern(("signed", width, value)) if isinstance(value, int) and value >> width - 1 else value
-
-
 def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str, position: int, place: Value) -> Value:
     return terms.intern(("load", step, visit, space, place, position))
 
@@ -117,14 +107,7 @@ def _parameter_value(state: GroupState, name: str, offset: int, width: int) -> V
 
 def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     space, address, width = load_parts(operands, call)
-    is_signed = reads_signed(operands)
-    return lambda state: load_value(state, space, address(state), width, is_signed=is_signed)
-
-
-def reads_signed(operands: OperandCompiler) -> bool:
-    """Whether an instruction's type is one of integers with a sign."""
-    types = map(integer_type, operands.step.instruction.opcode.split("."))
-    return any(each is not None and each[1] for each in types)
+    return lambda state: load_value(state, space, address(state), width)
 
 
 def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
@@ -275,10 +258,12 @@ def _decide_vote(kind: str, seen: list[Value], lanes_of_warp: int) -> int | None
 
 
 def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    last = call.arguments[-1]
+    width, last = call.arguments
     operand = operands.step.operand(last.name) if isinstance(last, OperandRole) else None
     readers = [operands.reader(element) for element in operand.elements] if isinstance(operand, Vector) else []
-    each = {2: 32, 4: 16}.get(len(readers), 32)
+    assert isinstance(width, ConstantExpr)
+    assert isinstance(width.value, int)
+    each = width.value
 
     def pack(state: GroupState) -> GroupValue:
         return lift(partial(_pack_values, state.symbolic_values, each), *[reader(state) for reader in readers])
@@ -289,7 +274,7 @@ def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 def _pack_values(terms: SymbolicValueTable, each: int, *parts: Value) -> Value:
     numbers = [part for part in parts if isinstance(part, int)]
     if not parts or len(numbers) < len(parts):
-        return terms.intern(("pack", *parts))
+        return terms.intern(("pack", each, *parts))
     return sum((number & bit_mask(each)) << each * position for position, number in enumerate(numbers))
 
 

@@ -22,7 +22,7 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, value_o
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
-from ptxkit.semantics.value_ops import integer_type, interpret
+from ptxkit.semantics.value_ops import integer_type, interpret, to_signed
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
@@ -127,7 +127,9 @@ class _LoopCounter:
                 and first.identity == second.identity
             )
             return first.offset - second.offset if same else None  # type: ignore[union-attr]
-        return interpret(first, *self._type) - interpret(second, *self._type)
+        distance = interpret(first, *self._type) - interpret(second, *self._type)
+        # Equality ignores whole turns of the number, so that a countdown to an unsigned -1 has an end.
+        return to_signed(distance, self._type[0]) if self._operator in _EQUALITY_OPERATORS else distance
 
     def stays_unchanged(self, taken: int, left: int) -> bool:
         """Whether the predicate certainly keeps its value for this many more steps."""

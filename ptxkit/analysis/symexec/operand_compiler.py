@@ -10,7 +10,7 @@ from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.semantics.value_ops import bit_mask
+from ptxkit.semantics.value_ops import bit_mask, integer_type
 from ptxkit.syntax.tree import (
     Address,
     Binary,
@@ -48,6 +48,24 @@ class OperandCompiler:
         if not isinstance(operand, Name) or self.scope.register_name(operand.text) != operand.text:
             return False
         return self.scope.variable(operand.text) is not None
+
+    def sign_extension(self, role: str, register: str) -> tuple[str, str] | None:
+        """The types between which a result is converted that is extended by its sign to a wider register, or None.
+
+        Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size".
+        """
+        match = self.step.match
+        if match is None or role not in match.roles:
+            return None
+        form = match.operands[match.roles[role]]
+        for place in match.paths.get(role, ()):
+            form = form.elements[place]
+        type_ = str(form.type.value) if isinstance(form.type, ConstantExpr) else ""
+        declared = self.scope.find(register)
+        written, held = integer_type(type_), integer_type(declared.kind) if declared is not None else None
+        if written is None or held is None or not written[1] or held[0] <= written[0]:
+            return None
+        return type_, f"b{held[0]}"
 
     def reader(self, operand: Operand | None) -> ValueReader:
         """A function that gives the value of an operand; for an address operand, this is the address itself."""

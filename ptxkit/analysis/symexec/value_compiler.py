@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.symexec.lane_ops import load_parts, load_value, reads_signed
-from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.symexec.lane_ops import load_parts, load_value
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
 from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, lift
 from ptxkit.isa import effects as fx
-from ptxkit.isa.expressions import CallExpr, Expression
+from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import Arguments, Name, Vector
 
@@ -21,16 +21,20 @@ def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepActio
     """Sets the register, or the vector of registers, to which an effect assigns a value."""
     target = operands.step.operand(effect.result)
     if isinstance(target, Vector):
-        return _compile_vector_assignment(operands, target, effect.value)
+        return _compile_vector_assignment(operands, target, effect)
     if not isinstance(target, Name) or target.is_sink:
         return None
     register = operands.scope.register_name(target.text)
     source = operands.evaluator(effect.value) or (lambda state: state.fresh_symbol("value"))
+    extension = operands.sign_extension(effect.result, target.text)
 
     def assign(state: GroupState) -> None:
         state.write_register(register, source(state))
 
-    return assign
+    def assign_extended(state: GroupState) -> None:
+        state.write_register(register, state.operations.convert(source(state), extension))
+
+    return assign if extension is None else assign_extended
 
 
 def compile_unknown_instruction(operands: OperandCompiler) -> StepAction:
@@ -48,14 +52,15 @@ def compile_unknown_instruction(operands: OperandCompiler) -> StepAction:
     return forget
 
 
-def _compile_vector_assignment(operands: OperandCompiler, target: Vector, value: Expression) -> StepAction:
+def _compile_vector_assignment(operands: OperandCompiler, target: Vector, effect: fx.Value) -> StepAction:
     names = [operands.scope.register_name(e.text) if isinstance(e, Name) else "_" for e in target.elements]
-    function = value.function if isinstance(value, CallExpr) else ""
-    if isinstance(value, CallExpr) and function == "load":
-        return _compile_vector_load(operands, names, value)
-    if isinstance(value, CallExpr) and function == "unpack":
-        source = operands.evaluator(value.arguments[-1]) or (lambda state: state.fresh_symbol("value"))
-        return _compile_unpack(names, source)
+    match effect.value:
+        case CallExpr(function="load") as call:
+            written = [e.text if isinstance(e, Name) else "_" for e in target.elements]
+            extensions = [operands.sign_extension(effect.result, name) for name in written]
+            return _compile_vector_load(operands, names, extensions, call)
+        case CallExpr(function="unpack") as call:
+            return _compile_unpack(operands, names, call)
 
     def forget(state: GroupState) -> None:
         for position, name in enumerate(names):
@@ -64,32 +69,37 @@ def _compile_vector_assignment(operands: OperandCompiler, target: Vector, value:
     return forget
 
 
-def _compile_vector_load(operands: OperandCompiler, names: list[str], call: CallExpr) -> StepAction:
+def _compile_vector_load(
+    operands: OperandCompiler, names: list[str], extensions: list[tuple[str, str] | None], call: CallExpr
+) -> StepAction:
     space, address, width = load_parts(operands, call)
-    is_signed = reads_signed(operands)
 
     def load_all(state: GroupState) -> None:
         base = address(state)
-        for position, name in enumerate(names):
+        for position, (name, extension) in enumerate(zip(names, extensions, strict=True)):
             place = state.operations.add_offset(base, position * (width // 8))
-            state.write_register(name, load_value(state, space, place, width, position, is_signed=is_signed))
+            value = load_value(state, space, place, width, position)
+            state.write_register(name, state.operations.convert(value, extension))
 
     return load_all
 
 
-def _compile_unpack(names: list[str], source: ValueReader) -> StepAction:
-    count = len(names)
+def _compile_unpack(operands: OperandCompiler, names: list[str], call: CallExpr) -> StepAction:
+    width, last = call.arguments
+    source = operands.evaluator(last) or (lambda state: state.fresh_symbol("value"))
+    assert isinstance(width, ConstantExpr)
+    assert isinstance(width.value, int)
+    each = width.value
 
     def unpack(state: GroupState) -> None:
         whole = source(state)
         for position, name in enumerate(names):
-            state.write_register(name, lift(partial(_vector_element, state.symbolic_values, position, count), whole))
+            state.write_register(name, lift(partial(_vector_element, state.symbolic_values, position, each), whole))
 
     return unpack
 
 
-def _vector_element(terms: SymbolicValueTable, position: int, count: int, whole: Value) -> Value:
-    width = 64 // count
+def _vector_element(terms: SymbolicValueTable, position: int, width: int, whole: Value) -> Value:
     if isinstance(whole, int):
         return whole >> position * width & bit_mask(width)
-    return terms.intern(("unpack", whole, position, count))
+    return terms.intern(("unpack", whole, position, width))

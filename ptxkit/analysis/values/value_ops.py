@@ -76,6 +76,10 @@ class SymbolicOps:
         """An address of 64 bits plus a constant."""
         return self.apply(_INTEGER_OPERATIONS["add"], 64, address, amount)
 
+    def convert(self, value: GroupValue, types: tuple[str, str] | None) -> GroupValue:
+        """A value of the first type as one of the second; the value itself where no types are given."""
+        return value if types is None else self.apply(_INTEGER_OPERATIONS["convert"], *types, value)
+
     def uninterpreted(self, name: str, *arguments: Argument) -> Value:
         """The term of an operation that is not computed."""
         key: Hashable = (name, *arguments)
@@ -140,9 +144,9 @@ class SymbolicOps:
     def simplify_combine(self, operator: str, p: Value, q: Value) -> Value:
         return self.compute(operator, 1, p, q)
 
-    def simplify_select(self, _: int, a: Value, b: Value, p: Value) -> Value | None:
+    def simplify_select(self, width: int, a: Value, b: Value, p: Value) -> Value | None:
         if isinstance(p, int):
-            return a if p else b
+            return self.compute("copy", width, a if p & 1 else b)
         if a != b:
             return None
         return (

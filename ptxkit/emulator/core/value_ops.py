@@ -168,10 +168,10 @@ class ExpressionCompiler:
                 shift = unsigned_dtype(width)(RANK_SHIFT)
                 ranks = unsigned_dtype(width)(RANK_MASK)
                 return lambda a: resize(part(a) >> shift & ranks, 32), 32
-            case CallExpr("pack", (operand,)):
+            case CallExpr("pack", (_, operand)):
                 part, _ = self._compile(operand)
                 return lambda a: pack_elements(part(a)), -1
-            case CallExpr("unpack", (operand,)):
+            case CallExpr("unpack", (_, operand)):
                 part, _ = self._compile(operand)
                 return part, -1
             case _:

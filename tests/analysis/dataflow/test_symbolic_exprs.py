@@ -56,6 +56,7 @@ def held(body: str, register: str) -> tuple[str, str | None, bool] | None:
         ("mov.u32 %r1, %tid.x; neg.s32 %r2, %r1; not.b32 %r3, %r2;", "%r3", "%tid.x - 1"),
         ("mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; and.b32 %r3, %r2, 3;", "%r3", "((%tid.x >> 5) & 3)"),
         ("mov.u32 %r1, %tid.x; sub.s32 %r2, %r1, %r1;", "%r2", "0"),
+        ("mov.u32 %r1, %tid.x; shr.s32 %r2, %r1, 5;", "%r2", "(s32(%tid.x) >> 5)"),
         ("ld.param.u32 %r1, [n]; mul.lo.s32 %r2, %r1, 4;", "%r2", "4*n"),
         ("mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4;", "%rd1", "4*%tid.x"),
         ("mov.u32 %r1, %tid.x; cvt.u64.u32 %rd1, %r1;", "%rd1", "%tid.x"),
@@ -194,3 +195,8 @@ def test_what_formulas_say_is_what_a_walk_finds(name: str) -> None:
     )
     LockstepExecutor(state).run()
     assert len(checked) > 8
+
+
+def test_a_comparison_as_a_number_is_not_shown_as_a_sum() -> None:
+    assert held("mov.u32 %r1, %tid.x; set.lt.u32.u32 %r2, %r1, 5;", "%r2") is None
+    assert held("mov.u32 %r1, %tid.x; neg.s32 %r2, %r1;", "%r2") == ("-%tid.x", None, False)

@@ -54,6 +54,7 @@ def test_loops_without_an_end_in_reach_are_walked_for_some_rounds(
         ("ge.s32 %p1, %r1, -1500", 0, -1),
         ("ne.u32 %p1, %r1, 6000", 0, 4),
         ("hi.u32 %p1, 1500, %r1", 0, 1),
+        ("ne.b32 %p1, %r1, -1", 1500, -1),
     ],
 )
 def test_loops_with_an_end_in_reach_are_walked_to_it(compared: str, start: int, by: int) -> None:

@@ -90,6 +90,33 @@ def test_a_predicate_is_combined_with_another() -> None:
     assert computed("selp.b32 %r9, %r1, %r2, %p1;", r1=5, r2=6, p1=0) == 6
 
 
+def test_a_constant_is_selected_at_the_width_of_the_type() -> None:
+    assert computed("selp.b32 %r9, -1, 0, %p1;", p1=1) == bit_mask(32)
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "expected"),
+    [
+        ("cvt.s16.s32 %r9, %r1;", 0x18000, 0xFFFF8000),
+        ("cvt.s8.s32 %r9, %r1;", 0x180, 0xFFFFFF80),
+        ("cvt.s32.s64 %rd9, %rd1;", 1 << 31, 0xFFFFFFFF80000000),
+        ("cvt.s32.s64 %r9, %rd1;", 1 << 31, 1 << 31),
+        ("cvt.u16.u32 %r9, %r1;", 0x18000, 0x8000),
+    ],
+)
+def test_a_signed_result_is_extended_to_the_register(line: str, source: int, expected: int) -> None:
+    """The manual's "Operand Size Exceeding Instruction-Type Size"."""
+    assert computed(line, r1=source, rd1=source) == expected
+
+
+def test_elements_have_their_part_of_the_width() -> None:
+    assert computed("mov.b32 %r9, {%h1, %h2};", h1=0x1234, h2=0xABCD) == 0xABCD1234
+    assert computed("mov.b64 %rd9, {%r1, %r2};", r1=1, r2=2) == 0x200000001
+    assert computed("mov.b64 %rd9, {%h1, %h2, %h3, %h4};", h1=1, h2=2, h3=3, h4=4) == 0x4000300020001
+    assert computed("mov.b32 {%h1, %h9}, %r1;", r1=0xABCD1234) == 0xABCD
+    assert computed("mov.b64 {%r1, %r9}, %rd1;", rd1=0x200000001) == 2
+
+
 # ------------------------------------------------------------------------------------------- unknowns
 
 
