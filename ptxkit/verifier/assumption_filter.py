@@ -54,7 +54,7 @@ NO_TENSOR_MAP_TEMPLATES = (ptx4xx.NO_TENSOR_MAP, ptx4xx.NO_TENSOR_MAP_OF_MODE)
 """What is reported where no tensor map is at the address that a copy takes one from."""
 
 _WRONG_ARGUMENT_TEMPLATES = (*NO_TENSOR_MAP_TEMPLATES, ptx2xx.NO_OBJECT_WITH_HANDLE)
-"""What is reported where an argument is no tensor map, or no texture, surface or sampler."""
+"""What is reported where an argument, or what memory holds, is no tensor map, or no texture, surface or sampler."""
 
 _GLOBAL = ("global", "generic")
 DISTINCT_CONTENTS = "iota"
@@ -116,9 +116,9 @@ class LaunchAssumptions:
             return True
         if self._may_need_cluster and finding.code in _OPERAND_CODES:
             return True
-        if self.values and (
-            finding.code == ptx6xx.STOPPED_ITSELF or finding.content.template in _WRONG_ARGUMENT_TEMPLATES
-        ):
+        if self.values and finding.code == ptx6xx.STOPPED_ITSELF:
+            return True
+        if (self.values or self.contents) and finding.content.template in _WRONG_ARGUMENT_TEMPLATES:
             return True
         if self.images and finding.code == _THREAD_COUNT_CODES[0]:
             return True

@@ -116,3 +116,9 @@ def test_nothing_is_said_where_boxes_cannot_be_known(name: str) -> None:
     result = verified(text_of(name))
     assert result.status is Status.UNDECIDED
     assert "give --arg" in " ".join(each.reason for each in result.undecided)
+
+
+def test_memory_that_was_chosen_need_not_hold_the_maps_that_a_kernel_reads_there() -> None:
+    result = verified(text_of("hand_tensor_maps.sm_90a"))  # all its parameters are pointers
+    assert result.status is Status.UNDECIDED
+    assert any("there is no tensor map" in each.reason for each in result.undecided)
