@@ -30,6 +30,15 @@ def is_library_file(path: str) -> bool:
     return _LIBRARY.search(path.replace("\\", "/")) is not None
 
 
+def source_languages(origin: Sequence[SourceLine]) -> tuple[str, ...]:
+    """The languages of a program by its files, as `grammars/isa/spellings.toml` names them, the likeliest first."""
+    paths = [place.file.replace("\\", "/") for place in origin]
+    is_cutlass = any(re.search(r"/(cutlass|cute)/", path) for path in paths)
+    if any(path.endswith(".py") for path in paths):
+        return ("cute-dsl",) if is_cutlass else ("gluon",)
+    return ("cutlass", "cuda") if is_cutlass else ("cuda", "cutlass")
+
+
 def user_frames(origin: Sequence[SourceLine]) -> tuple[SourceLine, ...]:
     """The frames of an inlined call from the innermost one outside of libraries on, without those of libraries.
 

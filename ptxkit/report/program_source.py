@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Undecided
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.spellings import with_spellings
 from ptxkit.report.paths import from_root, is_below_root
 from ptxkit.small_files import read_small_file
 from ptxkit.source import SourceFile, SourceLine, Span
-from ptxkit.user_code import user_frames
+from ptxkit.user_code import source_languages, user_frames
 
 _SOURCE_NAME = re.compile(
     r"\.(cu|cuh|c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|py|rs|jl|mojo|zig|f90|cuf|ll|mlir)", re.IGNORECASE
@@ -95,6 +96,7 @@ def locate_in_program(item: Diagnostic, sources: ProgramSources) -> ProgramFindi
     texts = item.texts
     message = item.message if texts is None else texts.message.at_lines(lines)
     remedy = item.help if texts is None or texts.help is None else texts.help.at_lines(lines)
+    frames_of_all = [*item.origin, *(each for label in item.labels for each in label.origin)]
     labels = tuple(
         ProgramLabel(source(at), at, label.message if texts is None else texts.labels[number].at_lines(lines))
         for number, (label, places) in enumerate(zip(item.labels, labelled, strict=True))
@@ -105,7 +107,7 @@ def locate_in_program(item: Diagnostic, sources: ProgramSources) -> ProgramFindi
         tuple(ProgramLabel(source(at), at, "inlined here") for at in callers),
         labels,
         tuple(ProgramLabel(source(at), at, "") for each in item.copies for at in user_frames(each.origin)[:1]),
-        remedy,
+        remedy and with_spellings(remedy, source_languages(frames_of_all)),
     )
 
 

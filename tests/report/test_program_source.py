@@ -85,7 +85,7 @@ bulk_scale.cu:39:5: PTX401 error: reads `tile` through the async proxy, but the 
   118 |   st.shared.f32  [%r16+3072], %f9;
   120 |   bar.sync  0;
   137 |   cp.async.bulk.global.shared::cta.bulk_group [%rd7], [%r15], %r18;
-  = help: add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, before the barrier at line 37
+  = help: add `cuda::ptx::fence_proxy_async(cuda::ptx::space_shared)` (`fence.proxy.async.shared::cta;`) after the write, in every thread that writes, before the barrier at line 37
   = isa: Async Proxy; membar / fence
 
 checked 1 file: 1 error, 0 warnings, 0 undecided
@@ -95,7 +95,7 @@ bulk_scale.cu:39:5: PTX401 error: reads `tile` through the async proxy, but the 
   33 |   for (int i = 0; i < kFloats / 256; ++i) tile[i * 256 + t] *= fac...    generic write
   37 |   __syncthreads();                                                       orders the threads, not the proxies
   39 |     ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + blockIdx.x * kFloats, tile, sizeof(ti...
-  = help: add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, before the barrier at line 37
+  = help: add `cuda::ptx::fence_proxy_async(cuda::ptx::space_shared)` (`fence.proxy.async.shared::cta;`) after the write, in every thread that writes, before the barrier at line 37
   = isa: Async Proxy; membar / fence
 
 checked 1 file: 1 error, 0 warnings, 0 undecided
@@ -119,7 +119,7 @@ def test_tools_annotate_the_program_where_it_is_in_the_repository(monkeypatch: p
     path = "bulk_scale.3.ptx"
     result = lint_source(SourceFile(path, Path(path).read_text("utf-8")))
     assert "".join(text_report("github", [result])) == snapshot(
-        "::error title=ptxkit PTX401,file=bulk_scale.cu,line=39,endLine=39,col=5,endColumn=23::bulk_scale.cu:39:5: PTX401 reads `tile` through the async proxy, but the write at line 33 went through the generic proxy%0Aadd `fence.proxy.async.shared::cta;` after the write, in every thread that writes, before the barrier at line 37%0Ain the PTX: bulk_scale.3.ptx:137:2\n"
+        "::error title=ptxkit PTX401,file=bulk_scale.cu,line=39,endLine=39,col=5,endColumn=23::bulk_scale.cu:39:5: PTX401 reads `tile` through the async proxy, but the write at line 33 went through the generic proxy%0Aadd `cuda::ptx::fence_proxy_async(cuda::ptx::space_shared)` (`fence.proxy.async.shared::cta;`) after the write, in every thread that writes, before the barrier at line 37%0Ain the PTX: bulk_scale.3.ptx:137:2\n"
     )
     (issue,) = json.loads("".join(text_report("gitlab", [result])))
     assert issue["location"] == snapshot(

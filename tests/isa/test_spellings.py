@@ -1,0 +1,61 @@
+"""Instructions as the languages write them that PTX is compiled from."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Match
+from ptxkit.isa.spellings import spell, spellings, with_spellings
+from ptxkit.resources import grammar_path
+from ptxkit.source import SourceLine
+from ptxkit.syntax import parse
+from ptxkit.syntax.tree import Instruction
+from ptxkit.user_code import source_languages
+
+ENTRIES = tomllib.loads((grammar_path() / "isa" / "spellings.toml").read_text("utf-8"))["spelling"]
+LANGUAGES = {"cuda", "cutlass", "cute-dsl", "gluon"}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry["ptx"] for entry in ENTRIES])
+def test_each_entry_is_an_instruction_of_the_table(entry: dict[str, str]) -> None:
+    code = entry["ptx"].replace("{threads}", "64").replace("{n}", "1")
+    module = parse(f".version 8.8\n.target sm_100a\n.address_size 64\n.entry k() {{\n{code};\nret;\n}}\n")
+    body = next(iter(module.functions())).body
+    assert body is not None
+    instruction = body.statements[0]
+    assert isinstance(instruction, Instruction)
+    assert isinstance(table().match(instruction), Match)
+    assert set(entry) > {"ptx"}
+    assert set(entry) <= {"ptx", *LANGUAGES}
+    for language in set(entry) - {"ptx"}:
+        assert spell(f"{code};", (language,)) == entry[language].format(n="1", threads="64")
+
+
+def test_operands_are_carried_over() -> None:
+    assert spell("cp.async.wait_group 3;", ("cuda",)) == "__pipeline_wait_prior(3)"
+    assert spell("bar.sync 2, 64;", ("cuda", "cutlass")) == "cutlass::arch::NamedBarrier::sync(64, 2)"
+    assert spell("bar.sync 2, 64;", ("cuda",)) is None
+    assert spell("mov.u32 %r1, 2;", ("cuda",)) is None
+    assert len(spellings()) == len(ENTRIES) > 20
+
+
+def test_a_text_has_both_spellings() -> None:
+    text = "add `bar.warp.sync -1;` before `%r1`"
+    assert with_spellings(text, ("cuda",)) == "add `__syncwarp()` (`bar.warp.sync -1;`) before `%r1`"
+    assert with_spellings(text, ()) == text
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (["k.cu"], ("cuda", "cutlass")),
+        (["/lib/include/cute/arch/mma.hpp", "k.cu"], ("cutlass", "cuda")),
+        (["/lib/python3/site-packages/triton/language/core.py", "k.py"], ("gluon",)),
+        (["/lib/python3/site-packages/cutlass/cute/arch/mbar.py", "k.py"], ("cute-dsl",)),
+    ],
+)
+def test_the_language_is_known_by_the_files(files: list[str], expected: tuple[str, ...]) -> None:
+    assert source_languages([SourceLine(file, 1) for file in files]) == expected
