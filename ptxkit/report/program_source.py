@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Undecided
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.spellings import with_spellings
 from ptxkit.report.paths import from_root, is_below_root
 from ptxkit.small_files import read_small_file
 from ptxkit.source import SourceFile, SourceLine, Span
+from ptxkit.spellings import with_spellings
 from ptxkit.user_code import source_languages, user_frames
 
 _SOURCE_NAME = re.compile(

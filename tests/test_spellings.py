@@ -8,9 +8,9 @@ import pytest
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
-from ptxkit.isa.spellings import spell, spellings, with_spellings
 from ptxkit.resources import grammar_path
 from ptxkit.source import SourceLine
+from ptxkit.spellings import spell, spellings, with_spellings
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Instruction
 from ptxkit.user_code import source_languages
