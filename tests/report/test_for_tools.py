@@ -87,7 +87,7 @@ lib.h:50: PTX401 error: reads `tile`, 100%: <late>
   3 |   cp.async.bulk [%rd1], [%r35], 16;
   = source: lib.h:50, inlined at k.cu:7
   = note: a proxy is a path to memory
-  = help: add `fence.proxy.async.shared::cta;` before line 2
+  = help: add `cuda::ptx::fence_proxy_async(cuda::ptx::space_shared)` (`fence.proxy.async.shared::cta;`) before line 2
   = fix: add a fence (`ptxkit lint --fix --unsafe-fixes` does)
   = isa: Async Proxy\
 """)
