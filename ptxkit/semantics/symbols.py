@@ -78,10 +78,15 @@ class NameBinding:
     def is_register(self) -> bool:
         return not is_symbol(self.kind)
 
+    def declarator(self, name: str) -> Declarator | None:
+        """What declares this name in a declaration of several; None for numbered registers, and what has none."""
+        declarators = self.node.declarators if isinstance(self.node, Declaration) else ()
+        return next((each for each in declarators if each.name == name), None)
+
     def is_array(self, name: str) -> bool:
         """Whether the declaration makes `name` an array."""
-        declarators = self.node.declarators if isinstance(self.node, Declaration) else ()
-        return any(each.name == name and each.dimensions for each in declarators)
+        declarator = self.declarator(name)
+        return declarator is not None and bool(declarator.dimensions)
 
     def is_replaced_by(self, later: NameBinding) -> bool:
         """Whether a later declaration of the same name counts instead: of an `.extern` variable, or of a function
@@ -243,8 +248,9 @@ class NameScope:
     def declared_variables(self) -> Iterator[tuple[Declaration, Declarator]]:
         """The variables of this scope, each with the declaration that counts."""
         for name, named in self.names.items():
-            if isinstance(named.node, Declaration) and not named.is_register:
-                yield named.node, next(each for each in named.node.declarators if each.name == name)
+            declarator = None if named.is_register else named.declarator(name)
+            if isinstance(named.node, Declaration) and declarator is not None:
+                yield named.node, declarator
 
     def numbered_registers(self, prefix: str) -> tuple[int, NameBinding] | None:
         """How many registers with that prefix are declared, and by what: of the innermost such declaration."""

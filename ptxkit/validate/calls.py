@@ -213,6 +213,5 @@ def _wrong_argument(formal: Declaration, actual: Operand, scope: TypedScope, *, 
     if is_symbol(kind) and kind != "&argument":
         return operand_reasons.ARGUMENT_OF_WRONG_KIND(kind=describe_class(kind))
     assert isinstance(named.node, Declaration)
-    name = actual.text
-    declarator = next((each for each in named.node.declarators if each.name == name), named.node.declarators[0])
+    declarator = named.declarator(actual.text) or named.node.declarators[0]
     return argument_mismatch(formal, actual=(named.node, declarator))

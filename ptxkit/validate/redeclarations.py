@@ -42,10 +42,10 @@ def _difference(clash: NameClash) -> str | None:
     if not isinstance(first, Declaration) or not isinstance(second, Declaration):
         return None
     name = clash.display_name
-    declared = next((each for each in second.declarators if each.name == name), None)
+    declared = clash.later.declarator(name)
     if declared is None:  # numbered registers
         return None
-    one = next((each for each in first.declarators if each.name == name), first.declarators[0])
+    one = clash.earlier.declarator(name) or first.declarators[0]
     return _variable_difference(first, one, second, declared) or _redeclaration_obstacle(first, second) or ""
 
 
