@@ -43,7 +43,7 @@ class LinearCode(Generic[_Scope]):
     """A body in its linear form.
 
     steps: by index. variables: the declarations of variables in the order of the text, each with the scope that has
-    their names. scopes: of the blocks and of their parts, that of the function first. label_names: by the index of a
+    their names. scopes: of the blocks, that of the function first. label_names: by the index of a
     step, the first of the labels that precede it.
     """
 
@@ -64,10 +64,10 @@ def linearize(body: Body, scope: _Scope) -> LinearCode[_Scope]:
         if isinstance(statement, Instruction):
             steps.append(LinearStep(len(steps), statement, here, start))
         elif isinstance(statement, LabelStatement):
-            here.block.label_indices.setdefault(statement.name, len(steps))
+            here.label_indices.setdefault(statement.name, len(steps))
             label_names.setdefault(len(steps), statement.name)
         else:
-            scopes[here] = None
+            scopes[here.block] = None
             if isinstance(statement, Declaration) and statement.space != "reg":
                 variables.append((statement, here))
     return LinearCode(tuple(steps), tuple(variables), tuple(scopes), label_names)

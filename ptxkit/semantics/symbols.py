@@ -15,6 +15,7 @@ Directives"; where names clash and which of two counts is as ptxas has it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Self, TypeVar
 
 from ptxkit.fast_dataclasses import dataclass
@@ -111,7 +112,8 @@ class NameClash:
 class NameScope:
     """The names of one body, or of the module, which is the outermost scope.
 
-    `block` is the scope that a block begins with: this one, unless a declaration in the middle hides an outer name.
+    Where a declaration in the middle of a block hides an outer name, the later part of the block has a scope object of
+    its own, which shares the names with that of the first part, `block`.
     `label_indices` are the positions of its labels, where `ptxkit.semantics.linear_code` has numbered the steps.
     """
 
@@ -121,6 +123,9 @@ class NameScope:
         self.names: dict[str, NameBinding] = {}
         self.numbered: dict[str, tuple[int, NameBinding]] = {}
         self.label_indices: dict[str, int] = {}
+        # The number of the part, and of names that hide outer ones in later parts alone, the part where that begins.
+        self._part = 0
+        self._hidden_before: dict[str, int] = {}
 
     # ------------------------------------------------------------------------------------------ declaring
 
@@ -133,7 +138,7 @@ class NameScope:
         if isinstance(statement, Declaration):
             return self._declare(statement, start, ARGUMENT)
         if isinstance(statement, LabelStatement):
-            return self.block.define(statement.name, NameBinding(LABEL, statement, start))
+            return self.define(statement.name, NameBinding(LABEL, statement, start))
         if isinstance(statement, Prototype):
             return self.define(statement.label, NameBinding(PROTOTYPE, statement, start))
         if isinstance(statement, Directive) and statement.label is not None:
@@ -202,18 +207,22 @@ class NameScope:
         return last
 
     def locate(self, name: str) -> tuple[Self, NameBinding] | None:
-        """What declares a register or symbol, and in which scope; None for all else: special registers, elements."""
+        """What declares a register or symbol, and in which block; None for all else: special registers, elements."""
         scope: Self | None = self
         split = None
         while scope is not None:
             found = scope.names.get(name)
-            if found is not None:
-                return scope, found
+            if found is not None and scope._hidden_before.get(name, 0) <= scope._part:
+                return scope.block, found
             if scope.numbered:
                 split = split or _split_number(name)
                 numbered = scope.numbered.get(split[0])
-                if numbered is not None and split[1] < numbered[0]:
-                    return scope, numbered[1]
+                if (
+                    numbered is not None
+                    and split[1] < numbered[0]
+                    and scope._hidden_before.get(f"{split[0]}<", 0) <= scope._part
+                ):
+                    return scope.block, numbered[1]
             scope = scope.outer
         return None
 
@@ -274,16 +283,22 @@ class NameScope:
 
     # ---------------------------------------------------------------------------------------- whole bodies
 
-    def after_declaration(self, statement: Statement) -> Self:
-        """The scope from a declaration on that follows instructions of its block: these keep this scope, in which they
-        see the outer names that the declaration hides, if it hides any."""
-        if self.outer is None or not any(scope._names_any_of(statement) for scope in self.outer.enclosing()):
-            return self
-        following = self.nested()
-        following.block = self.block
+    def later_part(self) -> Self:
+        """The scope of the block's next part."""
+        following = copy(self)
+        following._part += 1
         return following
 
-    def _names_any_of(self, statement: Statement) -> bool:
+    def hide_outer_names(self, statement: Statement) -> None:
+        """Let a declaration hide outer names in this part of the block and in later ones, but not before."""
+        self._hidden_before.update(dict.fromkeys(_declared_keys(statement), self._part))
+
+    def hides_outer_names(self, statement: Statement) -> bool:
+        """Whether a declaration in this block hides an outer name."""
+        outer = () if self.outer is None else self.outer.enclosing()
+        return any(scope._declares_any_of(statement) for scope in outer)
+
+    def _declares_any_of(self, statement: Statement) -> bool:
         if isinstance(statement, Declaration):
             return any(
                 self.names.get(each.name) or self._find_numbered(each.name)
@@ -291,7 +306,14 @@ class NameScope:
                 else self._numbered_clash(each.name, each.count)
                 for each in statement.declarators
             )
-        return isinstance(statement, Directive | Prototype) and statement.label in self.names
+        return not self.names.keys().isdisjoint(_declared_keys(statement))
+
+
+def _declared_keys(statement: Statement) -> list[str]:
+    """The names that a declaration enters, but labels, which count in all parts of a block: `%r<` for `%r<9>`."""
+    if isinstance(statement, Declaration):
+        return [each.name if each.count is None else f"{each.name}<" for each in statement.declarators]
+    return [statement.label] if isinstance(statement, Directive | Prototype) and statement.label is not None else []
 
 
 def defined_functions(module: Module) -> dict[str, Function]:
@@ -323,8 +345,10 @@ def scoped_statements(body: Body, scope: _Scope) -> Iterator[tuple[Statement, in
             yield from scoped_statements(statement.body, inner)
             continue
         else:
-            if has_instructions:
-                scope = scope.after_declaration(statement)
+            if (has_instructions or scope.block is not scope) and scope.hides_outer_names(statement):
+                if has_instructions:
+                    scope, has_instructions = scope.later_part(), False
+                scope.hide_outer_names(statement)
             scope.enter(statement, start)
         yield statement, start, scope
 

@@ -34,6 +34,11 @@ class TypedScope(NameScope):
         # module that is checked keeps them alive.
         self.shapes: dict[int, int] = {}
 
+    def later_part(self) -> Self:
+        following = super().later_part()
+        following._memo, following.shapes = {}, {}
+        return following
+
     def enter_labels(self, body: Body) -> None:
         """Enter the labels of a body, which count in front of their place too; those of inner blocks are left out."""
         for statement, start in body.located():

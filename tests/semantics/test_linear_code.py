@@ -59,7 +59,8 @@ def test_blocks_know_the_blocks_around_them() -> None:
 
 def test_a_declaration_that_hides_an_outer_name_begins_a_part_of_its_block() -> None:
     code = code_of("{ mov.u32 %r1, 1; .reg .b32 %r1; mov.u32 %r1, 2; .reg .b32 x; bra on; on: } mov.u32 %r1, 3;")
-    assert [code.scopes.index(each.scope) for each in code.steps] == [1, 2, 2, 0]
+    assert [code.scopes.index(each.scope.block) for each in code.steps] == [1, 1, 1, 0]
+    assert [each.scope is each.scope.block for each in code.steps] == [True, False, False, True]
     assert code.steps[2].targets == (3,)
 
 

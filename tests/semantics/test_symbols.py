@@ -50,6 +50,17 @@ def uses_of(body: str, name: str, before: str = "") -> list[str | int]:
         (".reg .b32 r<9>; { mov.b32 _, r2; .reg .b64 r2; mov.b64 _, r2; }", "r2", ["b32", "b64"]),
         ("mov.b64 _, p; { mov.b64 _, p; .reg .b32 p; mov.b32 _, p; }", "p", ["u64", "u64", "b32"]),
         ("mov.b64 _, v; .reg .b32 v; mov.b32 _, v;", "v", ["f32", "b32"]),
+        (".reg .b32 a, b; { mov.b32 a, b; .reg .f32 a; .reg .f64 b; mov.f64 _, b; }", "b", ["b32", "f64"]),
+        (
+            ".reg .b32 a, b; { mov.b32 _, b; .reg .f32 a; mov.b32 _, b; .reg .f64 b; mov.f64 _, b; }",
+            "b",
+            ["b32", "b32", "f64"],
+        ),
+        (
+            ".reg .b32 a; { mov.b32 _, a; .reg .f32 a; { mov.f32 _, a; } { .reg .f64 a; mov.f64 _, a; } }",
+            "a",
+            ["b32", "f32", "f64"],
+        ),
     ],
 )
 def test_a_declaration_hides_an_outer_name_from_its_place_on(body: str, name: str, found: list[str]) -> None:

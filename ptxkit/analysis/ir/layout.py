@@ -36,6 +36,11 @@ class SymbolScope(NameScope):
     def nested(self) -> Self:
         return type(self)(self, next(self._suffixes))
 
+    def later_part(self) -> Self:
+        following = super().later_part()
+        following._register_names = {}
+        return following
+
     def copy(self) -> SymbolScope:
         """A scope with the same names, whose variables can be placed elsewhere."""
         other = SymbolScope()
