@@ -8,6 +8,7 @@ from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.control_flow import successors_of
 from ptxkit.semantics.linear_code import linearize
+from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax import parse
 
 
@@ -33,6 +34,6 @@ def test_control_continues_where_the_instruction_says(body: str, following: tupl
     module = parse(f".version 8.0 .target sm_80 .address_size 64 .func f; .func g {{ {body} }}")
     found = module.function("g").body
     assert found is not None
-    step = linearize(found).steps[0]
+    step = linearize(found, NameScope()).steps[0]
     match = table().match(step.instruction)
     assert successors_of(step, match.effects if isinstance(match, Match) else ()) == following
