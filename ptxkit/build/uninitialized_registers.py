@@ -123,7 +123,6 @@ def _branch_target(instruction: tree.Instruction, match: Match) -> str | None:
 
 
 def _iterate_named_registers(instruction: tree.Instruction) -> Iterator[str]:
-    """The registers that an instruction names."""
     if instruction.guard is not None:
         yield instruction.guard.predicate
     for operand in instruction.operands:
@@ -131,7 +130,6 @@ def _iterate_named_registers(instruction: tree.Instruction) -> Iterator[str]:
 
 
 def _result_registers(instruction: tree.Instruction, match: Match) -> set[str]:
-    """The registers that it writes."""
     operands = (match.operand(role, instruction) for role in match.results)
     return {name for operand in operands for name in _iterate_operand_registers(operand, within=True)}
 

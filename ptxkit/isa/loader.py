@@ -34,9 +34,14 @@ from ptxkit.isa.operand_forms import OperandBuilder, roles_of
 from ptxkit.isa.requirements import requirement_of
 from ptxkit.isa.section_checks import FormScope, check_section
 from ptxkit.isa.table_checks import check_table
-from ptxkit.isa.table_files import isa_files
 from ptxkit.isa.value_semantics import SemanticsForm, form_key
 from ptxkit.isa.value_semantics_forms import build_semantics
+from ptxkit.resources import grammar_path
+
+
+def isa_files() -> tuple[Path, ...]:
+    """The files that make the table, in a fixed order."""
+    return tuple(sorted((grammar_path() / "isa").glob("*.isa")))
 
 
 def load_instructions(files: Sequence[Path] | None = None) -> InstructionSet:

@@ -157,7 +157,6 @@ class _ConstraintSearch:
 
 
 def _modifiers_in(expression: Expression, lets: Mapping[str, Expression]) -> Iterator[str]:
-    """The modifiers that an expression mentions."""
     match expression:
         case CallExpr(function="modifier", arguments=(ConstantExpr(value=name),)):
             yield str(name)

@@ -105,7 +105,6 @@ class _SubArray:
 
 
 def _target_between_guards(whole: DeviceArray, shape: tuple[int, ...]) -> _SubArray:
-    """The target between its guards."""
     return _SubArray(whole, shape=shape, data=(whole.address + GUARD_ELEMENTS * whole.dtype.itemsize, False))
 
 

@@ -54,7 +54,6 @@ def _omitted_note(count: int) -> str:
 
 
 def _finding_buttons(traces: Sequence[FindingTrace]) -> str:
-    """A button for each finding."""
     buttons = [
         tag(
             "button",

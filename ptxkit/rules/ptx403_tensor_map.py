@@ -101,7 +101,6 @@ class _ScenarioChecker:
         yield Observation(key, self._number, exact, finding, 1 if change.thread is use.thread else 2)
 
     def _is_ordered_before(self, change: MapWrite, use: MapUse) -> bool:
-        """Whether the change is ordered before the copy."""
         if change.thread is use.thread:
             return change.position < use.copy.position
         return bool(self._maps.sync_edges(change, use))

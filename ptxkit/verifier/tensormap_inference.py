@@ -73,7 +73,6 @@ def map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]
 
 
 def _parameter_sizes(program: Program) -> dict[str, int]:
-    """The bytes of each parameter."""
     parameters = program.function.parameters
     return {each.name: variable_of(declared, each).size for declared in parameters for each in declared.declarators}
 

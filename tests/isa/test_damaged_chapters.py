@@ -11,9 +11,8 @@ from random import Random
 import pytest
 
 from ptxkit.isa.errors import NotationError
-from ptxkit.isa.loader import load_texts
+from ptxkit.isa.loader import isa_files, load_texts
 from ptxkit.isa.table import InstructionTable
-from ptxkit.isa.table_files import isa_files
 
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in isa_files()}
 CHAPTERS = [

@@ -147,7 +147,6 @@ _OPAQUE = ("load", "unknown", "float", "compare", "is_space", "rank_of")
 
 
 def _values(step: Step, register: str) -> Iterator[Value]:
-    """The values that a step assigns to a register."""
     for effect in step.effects:
         if isinstance(effect, Value):
             target = step.operand(effect.result)

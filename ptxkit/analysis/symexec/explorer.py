@@ -181,7 +181,6 @@ class Explorer:
         return compile_program(self.program, outside=True)
 
     def _execute_cta(self, scenario: Scenario, code: CompiledProgram) -> Exploration:
-        """Executes one CTA."""
         everyone = tuple(range(scenario.launch.threads))
         before = dict(scenario.decisions)
         while True:

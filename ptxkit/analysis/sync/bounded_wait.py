@@ -43,7 +43,6 @@ def _is_idle(effect: Effect) -> bool:
 
 
 def _depends_on_wait_result(definitions: ReachingDefinitions, branch: Step) -> bool:
-    """Whether a branch depends on the result of some wait."""
     uses = Worklist((branch, register) for register in guard_registers(branch))
     for use in uses:
         for step in definitions.definitions_reaching(*use):

@@ -233,5 +233,4 @@ def _replace_count(places: set[MbarrierLocation], count: int, rank: int, event: 
 
 
 def _waits_for_known_parity(event: TraceEvent) -> bool:
-    """Whether an event waits for a known parity."""
     return isinstance(event.effect, MbarrierWait) and event.effect.by == "parity" and isinstance(event.amount, int)

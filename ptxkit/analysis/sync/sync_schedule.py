@@ -255,7 +255,6 @@ class _ScheduleSimulator:
         return result
 
     def _find_blocked_threads(self) -> list[BlockedThread]:
-        """Returns the actors that are blocked."""
         found: list[BlockedThread] = []
         for actor, thread_class in enumerate(self.thread_classes):
             waiting = self.awaited_barriers[actor]

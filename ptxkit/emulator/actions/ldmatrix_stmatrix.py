@@ -30,12 +30,25 @@ _ROW = 16
 """Bytes of a row, and rows of a square matrix."""
 
 
-def _row_addresses(group: ThreadGroup, name: str, address: Any) -> Any:
-    """Return the addresses of all lanes of each thread's warp, (threads, 32), and the thread's lane."""
-    found = gather_operands(group, name, numpy.full(group.lanes.count, FULL_MASK), (address,))
-    if isinstance(found, BlockSignal):
-        return found
-    return found.values[0][found.warp], found.lane.astype(numpy.int64)
+def _for_whole_warps(name: str, access: Function) -> Function:
+    """Return an access that waits for all lanes of a warp.
+
+    `access` gets the group, a function that returns addresses by the numbers of rows and of bytes in them, one for each
+    thread, the threads' lanes, and the values.
+    """
+
+    def run(group: ThreadGroup, address: Any, *values: Any) -> Any:
+        found = gather_operands(group, name, numpy.full(group.lanes.count, FULL_MASK), (address,))
+        if isinstance(found, BlockSignal):
+            return found
+        rows, thread = found.values[0][found.warp], numpy.arange(group.lanes.count)
+
+        def in_row(number: Any, byte: Any) -> Any:
+            return rows[thread, number] + byte.astype(address.dtype)
+
+        return access(group, in_row, found.lane.astype(numpy.int64), *values)
+
+    return run
 
 
 @effect_semantics
@@ -43,26 +56,17 @@ def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function
     """Load 8x8 matrices of 16 bits; lane 8i + j has the address of row j of matrix i."""
     words, halves = load(type="b32", space=space), load(type="b16", space=space)
 
-    def read(group: ThreadGroup, address: Any) -> Any:
-        found = _row_addresses(group, "ldmatrix", address)
-        if isinstance(found, BlockSignal):
-            return found
-        rows, lane = found
-        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+    def read(group: ThreadGroup, in_row: Any, lane: Any) -> Any:
         results = []
         for at in range(count):
             if not transposed:
-                row = rows[thread, 8 * at + lane // 4]
-                results.append(words(group, row + (lane % 4 * _WORD).astype(kind)))
+                results.append(words(group, in_row(8 * at + lane // 4, lane % 4 * _WORD)))
                 continue
-            low, high = (
-                halves(group, rows[thread, 8 * at + lane % 4 * 2 + one] + (lane // 4 * _HALF).astype(kind))
-                for one in range(2)
-            )
+            low, high = (halves(group, in_row(8 * at + lane % 4 * 2 + one, lane // 4 * _HALF)) for one in range(2))
             results.append(low.astype(numpy.uint32) | high.astype(numpy.uint32) << numpy.uint32(16))
         return tuple(results)
 
-    return read
+    return _for_whole_warps("ldmatrix", read)
 
 
 @effect_semantics
@@ -75,24 +79,18 @@ def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
     octets = load(type="b8", space=space)
     width = 6 if source.startswith("b6") else 4
 
-    def read(group: ThreadGroup, address: Any) -> Any:
-        found = _row_addresses(group, "ldmatrix", address)
-        if isinstance(found, BlockSignal):
-            return found
-        rows, lane = found
-        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+    def read(group: ThreadGroup, in_row: Any, lane: Any) -> Any:
         results = []
         for at in range(count):
-            row = rows[thread, 8 * at + lane // 4]
             first = lane % 4 * (width // 2)  # four elements are 2 or 3 bytes
             whole = numpy.zeros(group.lanes.count, numpy.uint32)
             for one in range(width // 2):
-                part = octets(group, row + (first + one).astype(kind))
+                part = octets(group, in_row(8 * at + lane // 4, first + one))
                 whole |= part.astype(numpy.uint32) << numpy.uint32(8 * one)
             results.append(_expand_elements(whole, width, source))
         return tuple(results)
 
-    return read
+    return _for_whole_warps("ldmatrix", read)
 
 
 @effect_semantics
@@ -105,19 +103,14 @@ def load_square_matrix(*, space: str, count: int, source: str | None = None) -> 
     octets = load(type="b8", space=space)
     width = 8 if source is None else int(source[1])
 
-    def read(group: ThreadGroup, address: Any) -> Any:
-        found = _row_addresses(group, "ldmatrix", address)
-        if isinstance(found, BlockSignal):
-            return found
-        rows, lane = found
-        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+    def read(group: ThreadGroup, in_row: Any, lane: Any) -> Any:
 
         def element(row: Any, column: Any) -> Any:
             first, shift = column * width // 8, (column * width % 8).astype(numpy.uint32)
-            pair = octets(group, row + first.astype(kind)).astype(numpy.uint32)
+            pair = octets(group, in_row(row, first)).astype(numpy.uint32)
             if width < 8:
-                last = numpy.minimum(first + 1, _ROW - 1).astype(kind)
-                pair |= octets(group, row + last).astype(numpy.uint32) << numpy.uint32(8)
+                last = numpy.minimum(first + 1, _ROW - 1)
+                pair |= octets(group, in_row(row, last)).astype(numpy.uint32) << numpy.uint32(8)
             code = pair >> shift & numpy.uint32((1 << width) - 1)
             return code << numpy.uint32(2) if width == 4 else code
 
@@ -125,12 +118,12 @@ def load_square_matrix(*, space: str, count: int, source: str | None = None) -> 
         for at in range(2 * count):
             whole = numpy.zeros(group.lanes.count, numpy.uint32)
             for one in range(4):
-                row = rows[thread, _ROW * (at // 2) + lane % 4 * 4 + one]
+                row = _ROW * (at // 2) + lane % 4 * 4 + one
                 whole |= element(row, lane // 4 + at % 2 * 8) << numpy.uint32(8 * one)
             results.append(whole)
         return tuple(results)
 
-    return read
+    return _for_whole_warps("ldmatrix", read)
 
 
 @effect_semantics
@@ -141,20 +134,13 @@ def store_tall_matrix(*, space: str, count: int) -> Function:
     """
     octets = store(type="b8", space=space)
 
-    def write(group: ThreadGroup, address: Any, values: Any) -> Any:
-        found = _row_addresses(group, "stmatrix", address)
-        if isinstance(found, BlockSignal):
-            return found
-        rows, lane = found
-        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+    def write(group: ThreadGroup, in_row: Any, lane: Any, values: Any) -> None:
         for at, value in zip(range(count), values, strict=True):
             for one in range(4):
-                row = rows[thread, 8 * at + lane % 4 * 2 + one % 2]
                 octet = (value >> numpy.uint32(8 * one)).astype(numpy.uint8)
-                octets(group, row + (lane // 4 + one // 2 * 8).astype(kind), octet)
-        return None
+                octets(group, in_row(8 * at + lane % 4 * 2 + one % 2, lane // 4 + one // 2 * 8), octet)
 
-    return write
+    return _for_whole_warps("stmatrix", write)
 
 
 def _expand_elements(packed: Any, width: int, source: str) -> Any:
@@ -175,24 +161,16 @@ def store_matrix(*, space: str, count: int, transposed: bool = False) -> Functio
     """Store 8x8 matrices of 16 bits, as `load_matrix` loads them."""
     words, halves = store(type="b32", space=space), store(type="b16", space=space)
 
-    def write(group: ThreadGroup, address: Any, values: Any) -> Any:
-        found = _row_addresses(group, "stmatrix", address)
-        if isinstance(found, BlockSignal):
-            return found
-        rows, lane = found
-        kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
+    def write(group: ThreadGroup, in_row: Any, lane: Any, values: Any) -> None:
         for at, value in zip(range(count), values, strict=True):
             if not transposed:
-                row = rows[thread, 8 * at + lane // 4]
-                words(group, row + (lane % 4 * _WORD).astype(kind), value)
+                words(group, in_row(8 * at + lane // 4, lane % 4 * _WORD), value)
                 continue
             for one in range(2):
-                row = rows[thread, 8 * at + lane % 4 * 2 + one]
                 half = (value >> numpy.uint32(16 * one)).astype(numpy.uint16)
-                halves(group, row + (lane // 4 * _HALF).astype(kind), half)
-        return None
+                halves(group, in_row(8 * at + lane % 4 * 2 + one, lane // 4 * _HALF), half)
 
-    return write
+    return _for_whole_warps("stmatrix", write)
 
 
 # ------------------------------------------------------------------------------------------------------- wmma

@@ -113,7 +113,6 @@ def mbarrier_arrive(
 
 
 def _per_thread(group: ThreadGroup, value: Any) -> Any:
-    """Return a value for each thread."""
     return numpy.broadcast_to(value, (group.lanes.count,))
 
 

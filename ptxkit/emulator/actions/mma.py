@@ -13,7 +13,6 @@ import numpy
 
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.sync.warp_rendezvous import WarpOperands, gather_operands
-from ptxkit.emulator.tensor.ldmatrix_layout import transpose_register
 from ptxkit.emulator.tensor.matmul import MatrixProduct
 from ptxkit.emulator.tensor.multiplication import (
     ScaleFactors,
@@ -87,6 +86,13 @@ def transpose_matrix() -> Function:
         return found if isinstance(found, BlockSignal) else found[0]
 
     return of
+
+
+def transpose_register(register: Any) -> Any:
+    """Return the transpose of an 8x8 matrix in one register of each lane; lane l has two elements of row l / 4."""
+    rows = numpy.ascontiguousarray(register).view(numpy.uint16).reshape(*register.shape[:-1], 8, 8)
+    columns = numpy.ascontiguousarray(numpy.swapaxes(rows, -1, -2))
+    return columns.view(numpy.uint32).reshape(register.shape)
 
 
 def _uniform_numbers(*operands: Any) -> tuple[int, ...]:

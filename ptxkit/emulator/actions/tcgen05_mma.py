@@ -99,45 +99,13 @@ def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
 
     The operand `lanes` has a bit for each lane of D that does not change. D is divided by 2 to the power of `shift`.
     """
-    known = _mma_kind(kind, ctas, held=held)
-
-    def multiply(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
-        group: ThreadGroup, d: Any, a: Any, b: Any, idesc: Any, enable: Any, lanes: Any = None, shift: Any = None
-    ) -> None:
-        _multiply_each_thread(
-            group,
-            known,
-            idesc,
-            lambda at: _MmaOperands(*_dense_operands(d, a, b, enable, at), **_lane_operands(lanes, shift, at)),
-        )
-
-    return multiply
+    return _multiplication(_mma_kind(kind, ctas, held=held), "idesc", "enable", "lanes", "shift")
 
 
 @effect_semantics
 def tmem_multiply_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
     """Multiply as `tmem_multiply` does, with a sparse A, whose metadata are in Tensor Memory."""
-    known = _mma_kind(kind, ctas, held=held, sparse=True)
-
-    def multiply(  # noqa: PLR0913, PLR0917
-        group: ThreadGroup,
-        d: Any,
-        a: Any,
-        b: Any,
-        meta: Any,
-        idesc: Any,
-        enable: Any,
-        lanes: Any = None,
-        shift: Any = None,
-    ) -> None:
-        def given(at: int) -> _MmaOperands:
-            return _MmaOperands(
-                *_dense_operands(d, a, b, enable, at), **_lane_operands(lanes, shift, at), meta=operand_number(meta, at)
-            )
-
-        _multiply_each_thread(group, known, idesc, given)
-
-    return multiply
+    return _multiplication(_mma_kind(kind, ctas, held=held, sparse=True), "meta", "idesc", "enable", "lanes", "shift")
 
 
 @effect_semantics
@@ -146,66 +114,53 @@ def tmem_multiply_scaled(*, kind: str, ctas: str, vector: str | None, held: bool
     B.
     """
     known = _mma_kind(kind, ctas, held=held, vector=_scale_vector_size(kind, vector))
-
-    def multiply(  # noqa: PLR0913, PLR0917
-        group: ThreadGroup, d: Any, a: Any, b: Any, idesc: Any, scale_a: Any, scale_b: Any, enable: Any
-    ) -> None:
-        def given(at: int) -> _MmaOperands:
-            return _MmaOperands(
-                *_dense_operands(d, a, b, enable, at), scales=(operand_number(scale_a, at), operand_number(scale_b, at))
-            )
-
-        _multiply_each_thread(group, known, idesc, given)
-
-    return multiply
+    return _multiplication(known, "idesc", "scale_a", "scale_b", "enable")
 
 
 @effect_semantics
 def tmem_multiply_scaled_sparse(*, kind: str, ctas: str, vector: str | None, held: bool = False) -> Function:
     """Multiply with scale factors and a sparse A."""
     known = _mma_kind(kind, ctas, held=held, sparse=True, vector=_scale_vector_size(kind, vector))
-
-    def multiply(  # noqa: PLR0913, PLR0917
-        group: ThreadGroup, d: Any, a: Any, b: Any, meta: Any, idesc: Any, scale_a: Any, scale_b: Any, enable: Any
-    ) -> None:
-        def given(at: int) -> _MmaOperands:
-            scales = operand_number(scale_a, at), operand_number(scale_b, at)
-            return _MmaOperands(*_dense_operands(d, a, b, enable, at), meta=operand_number(meta, at), scales=scales)
-
-        _multiply_each_thread(group, known, idesc, given)
-
-    return multiply
+    return _multiplication(known, "meta", "idesc", "scale_a", "scale_b", "enable")
 
 
 @effect_semantics
 def tmem_multiply_stationary(*, kind: str, ctas: str, held: bool = False) -> Function:
     """Multiply as `.ws` does: fewer rows, more columns; a mask says which columns of B count as zero."""
-    known = _mma_kind(kind, ctas, held=held, stationary=True)
-
-    def multiply(group: ThreadGroup, d: Any, a: Any, b: Any, idesc: Any, enable: Any, mask: Any = None) -> None:
-        def given(at: int) -> _MmaOperands:
-            return _MmaOperands(
-                *_dense_operands(d, a, b, enable, at), mask=0 if mask is None else operand_number(mask, at)
-            )
-
-        _multiply_each_thread(group, known, idesc, given)
-
-    return multiply
+    return _multiplication(_mma_kind(kind, ctas, held=held, stationary=True), "idesc", "enable", "mask")
 
 
 @effect_semantics
 def tmem_multiply_stationary_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
     """Multiply as `.ws` does, with a sparse A."""
     known = _mma_kind(kind, ctas, held=held, sparse=True, stationary=True)
+    return _multiplication(known, "meta", "idesc", "enable", "mask")
 
-    def multiply(  # noqa: PLR0913, PLR0917
-        group: ThreadGroup, d: Any, a: Any, b: Any, meta: Any, idesc: Any, enable: Any, mask: Any = None
-    ) -> None:
+
+def _multiplication(kind: MmaKind, *names: str) -> Function:
+    """Return the multiplication whose operands after D, A and B have these names; the last ones may be absent."""
+
+    def multiply(group: ThreadGroup, d: Any, a: Any, b: Any, *others: Any) -> None:
+        named = dict(zip(names, others, strict=False))
+
         def given(at: int) -> _MmaOperands:
-            zero = 0 if mask is None else operand_number(mask, at)
-            return _MmaOperands(*_dense_operands(d, a, b, enable, at), meta=operand_number(meta, at), mask=zero)
+            def number(name: str) -> int:
+                operand = named.get(name)
+                return 0 if operand is None else operand_number(operand, at)
 
-        _multiply_each_thread(group, known, idesc, given)
+            return _MmaOperands(
+                operand_number(d, at),
+                operand_number(a, at),
+                operand_number(b, at),
+                bool(number("enable")),
+                tuple(operand_number(each, at) for each in named.get("lanes") or ()),
+                2.0 ** -number("shift"),
+                number("meta"),
+                (number("scale_a"), number("scale_b")),
+                number("mask"),
+            )
+
+        _multiply_each_thread(group, kind, named["idesc"], given)
 
     return multiply
 
@@ -218,15 +173,6 @@ def _scale_vector_size(kind: str, word: str | None) -> int:
 def _packed_width(word: str) -> int:
     """Return the bits of an element where it is packed."""
     return FORMATS[word].width if word in FORMATS else bits(word)
-
-
-def _dense_operands(d: Any, a: Any, b: Any, enable: Any, at: int) -> tuple[int, int, int, bool]:
-    return operand_number(d, at), operand_number(a, at), operand_number(b, at), bool(operand_number(enable, at))
-
-
-def _lane_operands(lanes: Any, shift: Any, at: int) -> dict[str, Any]:
-    kept = () if lanes is None else tuple(operand_number(each, at) for each in lanes)
-    return {"preserved_lanes": kept, "scale": 2.0 ** -(0 if shift is None else operand_number(shift, at))}
 
 
 class _TcgenMma:

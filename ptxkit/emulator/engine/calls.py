@@ -146,7 +146,6 @@ def _pass_argument(
     activation: Activation,
     base: Any,
 ) -> None:
-    """Pass one argument."""
     cta, index = group.cta, group.lanes.index
     if isinstance(formal, RegisterSlots):
         value = passed.source(formal.type).read(group)

@@ -205,7 +205,6 @@ def _bind_table(
 
 
 def _parameter_bytes(value: Any, symbol: DeclaredVariable) -> bytes:
-    """Return the bytes of a parameter."""
     what = f"{symbol.name} (.{symbol.type}{f'[{symbol.size}]' if symbol.is_aggregate else ''})"
     if isinstance(value, bytes | bytearray | memoryview | numpy.ndarray | numpy.generic):
         octets = bytes(value) if isinstance(value, bytes | bytearray | memoryview) else value.tobytes()

@@ -385,6 +385,5 @@ def tensor_memory_order_of(group: ThreadGroup) -> TensorMemoryOrder | None:
 
 
 def _describe_columns(regions: Iterable[TmemRegion]) -> str:
-    """Describe columns in words."""
     stretches = sorted({(each.start, each.end - 1) for each in regions})
     return "columns " + ", ".join(f"{start} to {end}" for start, end in stretches[:3])

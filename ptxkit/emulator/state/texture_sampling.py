@@ -86,7 +86,6 @@ def clamp_index(sampler: Sampler, index: Any, extent: int, dimension: int) -> tu
 
 
 def _texel_coordinates(texture: Texture, sampler: Sampler, coordinates: list[Any]) -> list[Any]:
-    """Return coordinates in elements."""
     found = []
     for at, (x, extent) in enumerate(zip(coordinates, texture.extents, strict=True)):
         finite = numpy.where(numpy.isfinite(x), x, 0.0)

@@ -244,7 +244,6 @@ def _ordered_pairs(order: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _transitive_closure(edges: Edges) -> Edges:
-    """The transitive closure."""
     found = list(edges)
     for middle in range(len(found)):
         bit, reached = 1 << middle, found[middle]

@@ -232,7 +232,6 @@ def _read_back(argument: Any, there: Mapping[int, Any]) -> Any:
 
 
 def _host_array(argument: Any) -> np.ndarray[Any, Any] | None:
-    """The array of an argument, if it has one."""
     array = argument.array if isinstance(argument, TensorMapArgument) else argument
     return array if isinstance(array, np.ndarray) else None
 

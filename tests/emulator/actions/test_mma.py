@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ptxkit.emulator import run
+from ptxkit.emulator.actions.mma import transpose_register
 
 HEAD = """.version 8.3
 .target sm_90a
@@ -227,3 +228,11 @@ def test_blocks_are_scaled() -> None:
     text = ".reg .pred %p<2>;" + body
     found = launched(text, np.zeros((32, 2), np.float32), target="sm_120a")
     assert found.tolist() == [[64.0 + 1, 128.0 + 1]] * 32
+
+
+def test_a_transposed_register_holds_two_neighbours_of_a_column() -> None:
+    rows = np.arange(64, dtype=np.uint16).reshape(8, 8)
+    register = rows.view(np.uint32).reshape(1, 32)
+    transposed = transpose_register(register)
+    assert transposed[0, 5] == 16 + 1 | (24 + 1) << 16
+    assert (transpose_register(transposed) == register).all()

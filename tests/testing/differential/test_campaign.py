@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from ptxkit.isa.table_files import isa_files
+from ptxkit.isa.loader import isa_files
 from ptxkit.testing.differential import campaign
 from ptxkit.testing.differential.campaign import (
     CRASH_PREFIX,

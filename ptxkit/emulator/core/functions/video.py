@@ -44,7 +44,6 @@ _OPERATIONS: dict[str, Callable[[IntegerArray, IntegerArray], IntegerArray]] = {
 
 
 def _to_python_ints(values: IntegerArray) -> IntegerArray:
-    """Return the values as integers of Python."""
     return np.asarray(values, object)
 
 
