@@ -145,6 +145,17 @@ class ScenarioFacts:
         """Yields the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
         return find_sync_edges(releaser.release_acquire_points, since, acquirer.release_acquire_points, until)
 
+    def spans_between(
+        self, first: ThreadView, since: int, second: ThreadView, until: int
+    ) -> list[tuple[ThreadView, int, int]]:
+        """The parts of the threads' paths, from a position to another, that lie between two ordered positions: what
+        precedes each release, then what follows each acquire; none where the positions are not ordered."""
+        if first is second:
+            return [(first, since, until)]
+        edges = list(self.sync_edges(first, since, second, until))
+        before = [(first, since, edge.release_position) for edge in edges]
+        return [*before, *((second, edge.acquire_position, until) for edge in edges)]
+
     def may_acquire_from_truncated(self, thread: ThreadView, position: int) -> bool:
         """Whether a thread may acquire, before a position, from an unexplored part of a truncated thread.
 

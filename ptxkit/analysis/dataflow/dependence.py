@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
+from ptxkit.analysis.dataflow.pointer_params import parameter_locations
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.fast_dataclasses import dataclass
@@ -17,7 +18,6 @@ from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, roles_in
 from ptxkit.syntax.tree import (
     Address,
-    Integer,
     Name,
     Operand,
     operand_names,
@@ -27,8 +27,6 @@ from ptxkit.syntax.tree import (
 _UNKNOWN = ("unknown", "float", "shuffle", "redux", "ballot", "vote")
 #: Those that inspect the bits of an address, as tests of its alignment or its state space do.
 _INSPECTS_BITS = ("and", "rem", "bfe", "lop3", "shl", "is_space")
-#: Those whose result is the address in their operand, possibly plus a constant.
-_MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 
 #: The kinds of leaves that are addresses, where nothing is loaded from there.
 _ADDRESSES = ("variable", "parameter")
@@ -69,6 +67,7 @@ class Dependence:
         self._parameter_locations: dict[str, tuple[str, int]] = {}
         self._low_bit_cache: dict[str, set[str]] = {}
         for step in program.steps:
+            self._parameter_locations.update(parameter_locations(step, self._parameter_locations, self._parameters))
             for effect in step.effects:
                 if isinstance(effect, Value):
                     self._define(step, effect)
@@ -174,8 +173,6 @@ class Dependence:
         leaves: set[DependenceSource] = set()
         inputs: set[str] = set()
         calls = list(_calls(effect.value))
-        if len(registers) == 1:
-            self._note_parameter_location(step, effect, registers[0])
         if any(call.function in _UNKNOWN for call in calls):
             leaves.add(DependenceSource("unknown"))
         loads = any(call.function == "load" for call in calls) and not self._loads_parameter(step)
@@ -206,25 +203,6 @@ class Dependence:
             isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith(("param", "const"))
             for effect in step.effects
         )
-
-    def _note_parameter_location(self, step: Step, effect: Value, register: str) -> None:
-        """Notes the parameter offset that a register points to: large structures of parameters are read in this way."""
-        if not isinstance(effect.value, CallExpr) or effect.value.function not in _MOVES_ADDRESS:
-            return
-        place: tuple[str, int] | None = None
-        moved = 0
-        for role in roles_in(effect.value):
-            match step.operand(role):
-                case Integer(value=value):
-                    moved += value
-                case Name(text=text):
-                    place = (
-                        (text, 0)
-                        if text in self._parameters
-                        else self._parameter_locations.get(step.scope.register_name(text))
-                    )
-        if place is not None:
-            self._parameter_locations[register] = (place[0], place[1] + moved)
 
     def _part_of_parameter(self, step: Step, operand: Operand | None) -> DependenceSource | None:
         """The bytes of a parameter that an instruction loads, by its name or by an address in a register."""

@@ -80,16 +80,11 @@ class _RefillFinder:
         writer, position, write = refill
         if not self._pair_budget.allow((user.tid, writer.tid, use.step, write.step)):
             return
+        spans = self._facts.spans_between(user, at, writer, position)
         if user is writer:
-            routes = [[(user, at, position)]]
             syncs = [event.step for when, event in user.positions(Barrier) if at < when < position]
         else:
-            handovers = list(self._facts.sync_edges(user, at, writer, position))
-            routes = [
-                [(user, at, edge.release_position), (writer, edge.acquire_position, position)] for edge in handovers
-            ]
-            syncs = [writer.trace.events[edge.acquire_position].step for edge in handovers]
-        spans = [span for edge in routes for span in edge]
+            syncs = [writer.trace.events[acquired].step for _, acquired, _ in spans[-1:]]
         if not spans or any(
             self._facts.async_overwrites.may_overwrite_between(*span, access_range(write) or (0, 1)) for span in spans
         ):

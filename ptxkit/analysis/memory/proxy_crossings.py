@@ -30,20 +30,10 @@ class ProxyCrossing:
 def find_proxy_crossings(facts: ScenarioFacts) -> Iterator[ProxyCrossing]:
     """The crossings between the traced threads of one scenario, each pair of instructions looked at a few times."""
     for pair in find_proxy_pairs(facts):
-        spans = list(_spans_between(pair))
+        spans = facts.spans_between(pair.writer, pair.write_position, pair.reader, pair.read_position)
         fence = next((found for span in spans if (found := _first_fence_in(*span)) is not None), None)
         if spans and (fence is not None or not any(_is_ambiguous(pair, *span) for span in spans)):
             yield ProxyCrossing(pair.write.step, pair.read.step, fence)
-
-
-def _spans_between(pair: ProxyPair) -> Iterator[tuple[ThreadView, int, int]]:
-    """The parts of the threads' paths that lie between the write and the read; none where the two are not ordered."""
-    if pair.writer is pair.reader:
-        yield pair.reader, pair.write_position, pair.read_position
-        return
-    edges = list(pair.facts.sync_edges(pair.writer, pair.write_position, pair.reader, pair.read_position))
-    yield from ((pair.writer, pair.write_position, edge.release_position) for edge in edges)
-    yield from ((pair.reader, edge.acquire_position, pair.read_position) for edge in edges)
 
 
 def _first_fence_in(thread: ThreadView, low: int, high: int) -> Step | None:

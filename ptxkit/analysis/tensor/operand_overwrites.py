@@ -69,20 +69,12 @@ def _check_pair(
 ) -> Iterator[OperandOverwrite]:
     issuer, at, first = operation
     writer, position, second = store
-    if issuer is writer:
-        spans, sync = [(issuer, at, position)], None
-    else:
-        edges = list(facts.sync_edges(issuer, at, writer, position))
-        spans = [
-            span
-            for edge in edges
-            for span in ((issuer, at, edge.release_position), (writer, edge.acquire_position, position))
-        ]
-        sync = writer.trace.events[edges[-1].acquire_position].step if edges else None
+    spans = facts.spans_between(issuer, at, writer, position)
     if not spans or any(
         facts.async_overwrites.may_overwrite_between(*span, access_range(second) or (0, 1)) for span in spans
     ):
         return
+    sync = None if issuer is writer else writer.trace.events[spans[-1][1]].step
     fenced = any(thread.may_fence_between(since, until) for thread, since, until in spans)
     sure = issuer.trace.is_certain(at) and writer.trace.is_certain(position)
     yield OperandOverwrite(first, second, sync, fenced, sure, 1 if issuer is writer else 2)
