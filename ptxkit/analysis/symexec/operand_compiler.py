@@ -61,11 +61,10 @@ class OperandCompiler:
         for place in match.paths.get(role, ()):
             form = form.elements[place]
         type_ = str(form.type.value) if isinstance(form.type, ConstantExpr) else ""
-        declared = self.scope.find(register)
-        written, held = integer_type(type_), integer_type(declared.kind) if declared is not None else None
-        if written is None or held is None or not written[1] or held[0] <= written[0]:
-            return None
-        return type_, f"b{held[0]}"
+        written = integer_type(type_)
+        declared = self.scope.find(register) if written is not None and written[1] else None
+        held = integer_type(declared.kind) if declared is not None else None
+        return (type_, f"b{held[0]}") if written is not None and held is not None and held[0] > written[0] else None
 
     def reader(self, operand: Operand | None) -> ValueReader:
         """A function that gives the value of an operand; for an address operand, this is the address itself."""
