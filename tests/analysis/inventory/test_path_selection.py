@@ -132,7 +132,7 @@ def test_a_test_by_hand_is_told_with_its_branch_and_both_ways() -> None:
     [
         ("sm_75", "one_each", Unit.PLAIN, "sm_75 lacks cp.async: it needs PTX 7.0 and sm_80"),
         ("sm_80", "one_each", Unit.LDGSTS, "sm_80 lacks cp.async.bulk: it needs PTX 8.0 and sm_90"),
-        ("sm_90", "one_each", Unit.LDGSTS, "a group of the thread tells of completion"),
+        ("sm_90", "one_each", Unit.LDGSTS, "it completes by a group of the thread"),
         ("sm_80", "one_byte_each", Unit.PLAIN, "1 byte at a time: cp.async copies 4, 8, 16"),
         ("sm_90", "barrier_ints", Unit.LDGSTS, "4 bytes at a time: cp.async.bulk needs addresses and sizes that are"),
         ("sm_90", "barrier_aligned", Unit.BULK, "nothing tests for the alignment to 16 bytes"),
