@@ -59,13 +59,13 @@ def decode_step(
     )
     step = counted_step(step, instruction, match)
     for each in watches:
-        step = each.instrument(step, instruction, match, scope)
+        step = each.instrument(step, linear, match)
     if instruction.guard is None:
         return step
     step = _make_guarded_step(step, _guard_slot(operands, instruction.guard))
     for each in watches:
         if isinstance(each, InitializedRegisters):
-            step = each.instrument_guard(step, instruction, scope)
+            step = each.instrument_guard(step, linear)
     return step
 
 

@@ -82,13 +82,12 @@ class DecodedFunction:
 
     def _add_instrumentations(self, function: Function) -> None:
         """Choose the checks of registers that the function needs."""
-        body = [(each.instruction, each.scope) for each in self._linear_steps]
         if any(may_issue_register_op(opcode) for opcode in self.opcodes):
-            self._instrumentations.append(RegisterWatch(body))
+            self._instrumentations.append(RegisterWatch(self._linear_steps))
         if any(may_load_tensor_memory(opcode) for opcode in self.opcodes):
-            self._instrumentations.append(LoadedRegisterWatch(body))
+            self._instrumentations.append(LoadedRegisterWatch(self._linear_steps))
         names = maybe_uninitialized(function, self._linear_steps)
-        self._initialized = InitializedRegisters(body, names) if names else None
+        self._initialized = InitializedRegisters(self._linear_steps, names) if names else None
         if self._initialized is not None and self._initialized.slots:
             self._instrumentations.append(self._initialized)
 

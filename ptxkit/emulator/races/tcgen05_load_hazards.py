@@ -18,7 +18,7 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import AsyncRegisters
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
-from ptxkit.syntax.tree import Instruction
+from ptxkit.semantics.linear_code import LinearStep
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.thread_groups import Signal, Step, ThreadGroup
@@ -37,17 +37,18 @@ def _loaded_registers(match: Match) -> list[str]:
 class LoadedRegisterWatch:
     """The registers of a function that loads of Tensor Memory write."""
 
-    def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
+    def __init__(self, linear_steps: Sequence[LinearStep[BlockScope]]) -> None:
         slots: set[int] = set()
-        for instruction, scope in body:
-            match = table().match(instruction)
+        for linear in linear_steps:
+            match = table().match(linear.instruction)
             if not isinstance(match, Mismatch):
                 for role in _loaded_registers(match):
-                    slots.update(operand_slots(match.operand(role, instruction), scope))
+                    slots.update(operand_slots(match.operand(role, linear.instruction), linear.scope))
         self._slots = frozenset(slots)
 
-    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
+    def instrument(self, step: Step, linear: LinearStep[BlockScope], match: Match) -> Step:
         """Wrap a step to report the registers that it uses."""
+        instruction, scope = linear.instruction, linear.scope
         results = _loaded_registers(match)
         if results:
             brought = {slot for role in results for slot in operand_slots(match.operand(role, instruction), scope)}

@@ -10,7 +10,7 @@ Source: PTX ISA, "State Spaces: Register State Space".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -34,8 +34,6 @@ from ptxkit.syntax.tree import (
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.thread_groups import Signal, Step, ThreadGroup
-
-Body: TypeAlias = "Sequence[tuple[Instruction, BlockScope]]"
 
 _MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
 """A cache of results by the identity of the function, because a kernel is run many times."""
@@ -131,24 +129,26 @@ def _names_in(operand: Operand | None) -> set[str]:
 class InitializedRegisters:
     """The threads that have written the checked registers of a function. `slots` has the registers' names by slot."""
 
-    def __init__(self, body: Body, names: frozenset[str]) -> None:
+    def __init__(self, linear_steps: Sequence[LinearStep[BlockScope]], names: frozenset[str]) -> None:
         self.slots: dict[int, str] = {}
-        for instruction, scope in body:
-            results, read = _defs_and_uses(instruction, table().match(instruction))
+        for linear in linear_steps:
+            results, read = _defs_and_uses(linear.instruction, table().match(linear.instruction))
             for name in (results | read) & names:
-                self.slots |= dict.fromkeys(_slots_of(name, scope), name)
+                self.slots |= dict.fromkeys(_slots_of(name, linear.scope), name)
 
-    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
+    def instrument(self, step: Step, linear: LinearStep[BlockScope], match: Match) -> Step:
         """Wrap a step to report unwritten registers that it reads, and to record those that it writes."""
+        instruction, scope = linear.instruction, linear.scope
         results, read = _defs_and_uses(instruction, match)
         if instruction.guard is not None:
             read = read - {instruction.guard.predicate}  # all threads of the group read it, not only the active ones
         return _instrumented_step(step, self._slots_of_names(read, scope), list(self._slots_of_names(results, scope)))
 
-    def instrument_guard(self, step: Step, instruction: Instruction, scope: BlockScope) -> Step:
+    def instrument_guard(self, step: Step, linear: LinearStep[BlockScope]) -> Step:
         """Wrap a step to report its guard alone."""
-        names = {instruction.guard.predicate} if instruction.guard is not None else set()
-        return _instrumented_step(step, self._slots_of_names(names, scope), [])
+        guard = linear.instruction.guard
+        names = {guard.predicate} if guard is not None else set()
+        return _instrumented_step(step, self._slots_of_names(names, linear.scope), [])
 
     def _slots_of_names(self, names: set[str], scope: BlockScope) -> Mapping[int, str]:
         return {slot: name for name in names for slot in _slots_of(name, scope) if slot in self.slots}

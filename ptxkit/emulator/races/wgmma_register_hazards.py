@@ -26,7 +26,8 @@ from ptxkit.isa.effects import AsyncRegisters, RegisterFence, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
-from ptxkit.syntax.tree import Instruction, Operand, operand_names
+from ptxkit.semantics.linear_code import LinearStep
+from ptxkit.syntax.tree import Operand, operand_names
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState
@@ -63,7 +64,8 @@ class _RegisterUses:
     is_move: bool
 
 
-def _register_uses(instruction: Instruction, match: Match, scope: BlockScope) -> _RegisterUses:
+def _register_uses(linear: LinearStep[BlockScope], match: Match) -> _RegisterUses:
+    instruction, scope = linear.instruction, linear.scope
     values = [each for each in match.effects if isinstance(each, Value)]
     given = [match.operand(each.result, instruction) for each in values]
     writes = frozenset(slot for each in given for slot in operand_slots(each, scope))
@@ -78,16 +80,16 @@ def _register_uses(instruction: Instruction, match: Match, scope: BlockScope) ->
 class RegisterWatch:
     """The registers of a function that asynchronous operations use, or that moves copy to or from these."""
 
-    def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
+    def __init__(self, linear_steps: Sequence[LinearStep[BlockScope]]) -> None:
         slots: set[int] = set()
         moves: list[frozenset[int]] = []
-        for instruction, scope in body:
-            match = table().match(instruction)
+        for linear in linear_steps:
+            match = table().match(linear.instruction)
             if isinstance(match, Mismatch):
                 continue
             for each in _async_register_uses(match):
-                slots.update(operand_slots(match.operand(each.operand, instruction), scope))
-            uses = _register_uses(instruction, match, scope)
+                slots.update(operand_slots(match.operand(each.operand, linear.instruction), linear.scope))
+            uses = _register_uses(linear, match)
             if uses.is_move:
                 moves.append(uses.reads | uses.writes)
         grown = -1
@@ -98,16 +100,16 @@ class RegisterWatch:
                     slots |= pair
         self.slots = frozenset(slots)
 
-    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
+    def instrument(self, step: Step, linear: LinearStep[BlockScope], match: Match) -> Step:
         """Wrap a step to check the registers that it uses."""
         issues = _async_register_uses(match)
         if issues:
-            operands = [(match.operand(each.operand, instruction), each.kind != "read") for each in issues]
-            used = {slot: updated for node, updated in operands for slot in operand_slots(node, scope)}
+            operands = [(match.operand(each.operand, linear.instruction), each.kind != "read") for each in issues]
+            used = {slot: updated for node, updated in operands for slot in operand_slots(node, linear.scope)}
             return _issuing_step(step, used, issues[0].group)
         if any(isinstance(each, RegisterFence) for each in match.effects):
             return _run_after(step, lambda state, group: state.fence(group))
-        uses = _register_uses(instruction, match, scope)
+        uses = _register_uses(linear, match)
         reads, writes = sorted(uses.reads & self.slots), sorted(uses.writes & self.slots)
         if not reads and not writes:
             return step
