@@ -63,7 +63,7 @@ def test_a_file_of_numpy_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
     [
         ("n", "NAME=VALUE"),
         ("=3", "NAME=VALUE"),
-        ("n=three", "no number"),
+        ("n=three", "is not a number"),
         ("x=f33[4]", "no type 'f33'"),
         ("x=f32[4]:noise", "random, zeros, ones, iota"),
         ("x=missing.npy", "cannot be read"),
