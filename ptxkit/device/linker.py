@@ -151,14 +151,13 @@ def _link_inputs(
 
 @dataclass(frozen=True, slots=True)
 class _LinkUnit:
-    """What is joined, and its symbols as a relocatable cubin. `is_intermediate` holds for LTO-IR.
+    """What is joined, and its symbols as a relocatable cubin.
 
     Only LTO-IR is joined as that cubin: release 13.0 puts launch-sized memory that functions name at 0 there.
     """
 
     piece: NvJitLinkInput
     image: cubin_reader.CubinImage
-    is_intermediate: bool = False
 
 
 def _make_ptx_unit(given: LinkInput, text: PreparedSource, target: str, options: list[str]) -> _LinkUnit:
@@ -196,7 +195,7 @@ def _compile_lto_ir(pieces: Sequence[NvJitLinkInput], options: list[str]) -> _Li
         code, _ = link_cubin(pieces, [*options, "-lto", "-r"])
     except NvJitLinkError as refused:
         raise LinkError(f"{names} cannot be linked: {refused}") from None
-    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), cubin_reader.read_cubin(code), is_intermediate=True)
+    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), cubin_reader.read_cubin(code))
 
 
 def _check_duplicate_definitions(parts: Sequence[_LinkUnit]) -> None:

@@ -72,7 +72,6 @@ class ParameterAddresses:
     """Follows addresses back to parameters."""
 
     def __init__(self, program: Program) -> None:
-        self._program = program
         self._definitions = ReachingDefinitions(program)
         self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
 

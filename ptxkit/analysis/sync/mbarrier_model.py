@@ -50,7 +50,6 @@ class ExcessArrival:
     before any thread had observed the previous one; otherwise all arrivals of the phase had already occurred.
     """
 
-    thread_class: int
     event: TraceEvent
     location: MbarrierLocation
     phase: int
@@ -172,12 +171,12 @@ class MbarrierModel:
             if outcome is MbarrierOutcome.UNOBSERVED_PHASE:
                 # A thread that tested the phase may have observed it, and would then have taken another path.
                 if not is_observed and (event.step, event.visit) not in self._thread_classes[actor].polled_arrivals:
-                    self._record_excess(known, actor, event, place, known.previous_arrivals, unobserved=True)
+                    self._record_excess(known, event, place, known.previous_arrivals, unobserved=True)
                 is_observed = True
                 state.observe()
                 continue
             if outcome is MbarrierOutcome.EXCESS_ARRIVALS:
-                self._record_excess(known, actor, event, place, tuple(known.arrivals), unobserved=False)
+                self._record_excess(known, event, place, tuple(known.arrivals), unobserved=False)
                 return
             arrivals -= some
             known.arrivals.append(event)
@@ -186,7 +185,6 @@ class MbarrierModel:
     def _record_excess(
         self,
         known: SimulatedMbarrier,
-        actor: int,
         event: TraceEvent,
         place: MbarrierLocation,
         others: tuple[TraceEvent, ...],
@@ -196,7 +194,7 @@ class MbarrierModel:
         if self.is_truncated:
             return
         phase, before = known.state.completed_phases + 1, tuple(dict.fromkeys(others))
-        self.excess_arrivals.append(ExcessArrival(actor, event, place, phase, before, unobserved, known.state.count))
+        self.excess_arrivals.append(ExcessArrival(event, place, phase, before, unobserved, known.state.count))
 
     def _note_outcome(self, known: SimulatedMbarrier, outcome: MbarrierOutcome) -> None:
         """Starts the records of the next phase where an operation completed one."""

@@ -36,7 +36,7 @@ from ptxkit.isa.effects import (
 
 @dataclass(frozen=True, slots=True)
 class BlockedThread:
-    """An actor that is deadlocked at the event of that number.
+    """An actor that is deadlocked at an event.
 
     mbarrier: the mbarrier that it waits for. arrived_threads: how many of the `expected_threads` are at the barrier
     that it waits at.
@@ -44,7 +44,6 @@ class BlockedThread:
 
     thread_class: int
     event: TraceEvent
-    position: int
     mbarrier: SimulatedMbarrier | None = None
     arrived_threads: int = 0
     expected_threads: int = 0
@@ -259,14 +258,13 @@ class _ScheduleSimulator:
         for actor, thread_class in enumerate(self.thread_classes):
             waiting = self.awaited_barriers[actor]
             if waiting is not None:
-                number, state = self.positions[actor] - 1, waiting[0].state
-                event = thread_class.events[number]
-                found.append(BlockedThread(actor, event, number, None, state.arrived_count, state.expected_count))
+                state, event = waiting[0].state, thread_class.events[self.positions[actor] - 1]
+                found.append(BlockedThread(actor, event, None, state.arrived_count, state.expected_count))
             elif self.positions[actor] < len(thread_class.events):
                 event = thread_class.events[self.positions[actor]]
                 place = location_of(thread_class.rank, event)
                 known = None if place is None else self.mbarriers.get(place)
-                found.append(BlockedThread(actor, event, self.positions[actor], known))
+                found.append(BlockedThread(actor, event, known))
         return found
 
 

@@ -24,13 +24,30 @@ from ptxkit.emulator.state.tensor_tiles import element_addresses, out_of_bounds_
 from ptxkit.emulator.sync.mbarrier import Mbarrier
 from ptxkit.emulator.threads.machine_observer import AccessEvent
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
-from ptxkit.fast_dataclasses import replace
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 
 _MAP_SPACES = ("global", "const", "param")
 """The memory in which a copy finds its map (PTX ISA, "cp.async.bulk.tensor")."""
 
 _TILE_ALIGNMENT = 128
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplacedFields:
+    """The operands that replace fields of a map: the address of the tensor, the zeros that are its corner, its sizes,
+    and the lower and the upper bits of its strides.
+    """
+
+    base: Any = None
+    origin: Any = None
+    sizes: Any = None
+    lower: Any = None
+    upper: Any = None
+
+    def first_element(self, coordinates: Any) -> Any:
+        """Return the coordinates, or zeros for a tensor whose sizes are operands, wherever its corner is."""
+        return self.origin if coordinates is None else coordinates
 
 
 @effect_semantics
@@ -41,22 +58,12 @@ def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> F
     """
     how = mode or "tile"
 
-    def load(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
-        group: ThreadGroup,
-        to: Any,
-        map_: Any,
-        coordinates: Any,
-        bar: Any,
-        offsets: Any = None,
-        base: Any = None,
-        origin: Any = None,
-        sizes: Any = None,
-        lower: Any = None,
-        upper: Any = None,
-        mask: Any = None,
+    def load(
+        group: ThreadGroup, to: Any, map_: Any, coordinates: Any, bar: Any, offsets: Any = None, *others: Any
     ) -> None:
+        operands, mask = _ReplacedFields(*others[:5]), others[5] if len(others) > 5 else None
         for one in thread_positions(group):
-            layout = _decode_map(group, one, map_, how, base, (sizes, lower, upper))
+            layout = _decode_map(group, one, map_, how, operands)
             count = tile_bytes(layout, how)
             shared, place = _locate_tile(group, one, target, to, count)
             barrier = mbarrier_of(group, one, target, bar)
@@ -65,7 +72,7 @@ def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> F
                 one,
                 layout,
                 how,
-                _thread_coordinates(_first_coordinates(coordinates, origin), one),
+                _thread_coordinates(operands.first_element(coordinates), one),
                 _thread_coordinates(offsets, one),
             )
             stride = group.cta.cluster.stride
@@ -98,20 +105,11 @@ def _store_function(mode: str | None, operation: str | None) -> Function:
     """Return the copy of a box from shared memory, which `operation` combines with the tensor, or which replaces it."""
     how = mode or "tile"
 
-    def send(  # noqa: PLR0913, PLR0917
-        group: ThreadGroup,
-        map_: Any,
-        coordinates: Any,
-        source: Any,
-        base: Any = None,
-        origin: Any = None,
-        sizes: Any = None,
-        lower: Any = None,
-        upper: Any = None,
-    ) -> None:
-        at_ = _first_coordinates(coordinates, origin)
+    def send(group: ThreadGroup, map_: Any, coordinates: Any, source: Any, *others: Any) -> None:
+        operands = _ReplacedFields(*others)
+        at_ = operands.first_element(coordinates)
         for one in thread_positions(group):
-            layout = _decode_map(group, one, map_, how, base, (sizes, lower, upper))
+            layout = _decode_map(group, one, map_, how, operands)
             issue_grouped(group, one, [_store_transfer(group, one, layout, at_, source, how, operation)])
 
     return send
@@ -122,28 +120,14 @@ def box_prefetch(*, mode: str | None = None) -> Function:
     """Check a box that is prefetched, whose map must be valid."""
     how = mode or "tile"
 
-    def prefetch(  # noqa: PLR0913, PLR0917
-        group: ThreadGroup,
-        map_: Any,
-        coordinates: Any,
-        offsets: Any = None,
-        base: Any = None,
-        origin: Any = None,
-        sizes: Any = None,
-        lower: Any = None,
-        upper: Any = None,
-    ) -> None:
-        at_ = _first_coordinates(coordinates, origin)
+    def prefetch(group: ThreadGroup, map_: Any, coordinates: Any, offsets: Any = None, *others: Any) -> None:
+        operands = _ReplacedFields(*others)
+        at_ = operands.first_element(coordinates)
         for one in thread_positions(group):
-            layout = _decode_map(group, one, map_, how, base, (sizes, lower, upper))
+            layout = _decode_map(group, one, map_, how, operands)
             _locate_elements(group, one, layout, how, _thread_coordinates(at_, one), _thread_coordinates(offsets, one))
 
     return prefetch
-
-
-def _first_coordinates(coordinates: Any, origin: Any) -> Any:
-    """Return the coordinates, or zeros for a tensor whose sizes are operands, wherever its corner is."""
-    return origin if coordinates is None else coordinates
 
 
 def _store_transfer(
@@ -183,14 +167,8 @@ def _thread_coordinates(values: Any, one: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _decode_map(
-    group: ThreadGroup, one: int, address: Any, mode: str, base: Any, other: tuple[Any, Any, Any]
-) -> TensorMapFields:
-    """Return the fields of the map at a thread's address, which must have the instruction's mode.
-
-    `base` replaces the address of the tensor, unless it is None. `other` replaces its sizes, and the lower and the
-    upper bits of its strides.
-    """
+def _decode_map(group: ThreadGroup, one: int, address: Any, mode: str, operands: _ReplacedFields) -> TensorMapFields:
+    """Return the fields of the map at a thread's address, which must have the instruction's mode."""
     index = group.lanes.index[one : one + 1]
     start = address[one : one + 1]
     pool, place = group.cta.machine.memory.locate(group.cta, "generic", start, MAP_ALIGNMENT, index)
@@ -210,18 +188,18 @@ def _decode_map(
             ptx4xx.NO_TENSOR_MAP_OF_MODE(mode=mode, address=int(start[0]), actual=found.mode),
             index,
         )
-    if base is not None:
-        found = replace(found, address=int(base[one] if base.ndim else base))
-    return found if other[0] is None else _with_sizes(found, one, *other)
+    if operands.base is not None:
+        found = replace(found, address=int(operands.base[one] if operands.base.ndim else operands.base))
+    return found if operands.sizes is None else _with_sizes(found, one, operands)
 
 
-def _with_sizes(layout: TensorMapFields, one: int, sizes: Any, lower: Any, upper: Any) -> TensorMapFields:
+def _with_sizes(layout: TensorMapFields, one: int, operands: _ReplacedFields) -> TensorMapFields:
     """Return the map with other sizes of 8 bits each, and strides of 32 lower and 4 upper bits, times 16."""
-    extents = tuple(each & 0xFF for each in _thread_coordinates(sizes, one))
-    high = _thread_coordinates(upper, one)[0] if upper is not None else 0
+    extents = tuple(each & 0xFF for each in _thread_coordinates(operands.sizes, one))
+    high = _thread_coordinates(operands.upper, one)[0] if operands.upper is not None else 0
     strides = tuple(
         (each & 0xFFFF_FFFF | (high >> 4 * at_ & 0xF) << 32) << 4
-        for at_, each in enumerate(_thread_coordinates(lower, one))
+        for at_, each in enumerate(_thread_coordinates(operands.lower, one))
     )
     return replace(layout, extents=extents, strides=strides)
 

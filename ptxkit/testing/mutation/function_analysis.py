@@ -55,13 +55,12 @@ _THREAD_REGISTERS = ("%tid", "%laneid", "%warpid")
 class FunctionAnalysis:
     """One function with a body. Indices are those of its steps."""
 
-    def __init__(self, module: Module, program: Program, whole: Span) -> None:
+    def __init__(self, module: Module, program: Program) -> None:
         assert module.source is not None
         self.source = module.source
         self.module = module
         self.program = program
         self.steps = program.steps
-        self.function_span = whole
 
     # ------------------------------------------------------------------------------------ effects
 
@@ -298,14 +297,11 @@ class FunctionAnalysis:
 def analyze_functions(text: str, path: str) -> list[FunctionAnalysis]:
     """The functions of a module that have a body."""
     module = parse(text, path)
-    found = []
-    for item, start in module.located():
-        function = item
-        body = getattr(function, "body", None)
-        if body is not None and body.statements:
-            program = flatten(module, function)  # type: ignore[arg-type]
-            found.append(FunctionAnalysis(module, program, Span(start, start)))
-    return found
+    return [
+        FunctionAnalysis(module, flatten(module, function))
+        for function in module.functions()
+        if function.body is not None and function.body.statements
+    ]
 
 
 def written_registers(step: Step) -> list[str]:

@@ -26,7 +26,7 @@ class Iteration:
 class BuildContext:
     """thread: the register of the thread's number. first: whether it is 0; issue: whether it is the one that copies.
 
-    fills: whether the thread is of those that fill, where there are roles. lane: of the thread in its warp. mine: the
+    fills: whether the thread is of those that fill, where there are roles. mine: the
     thread's number among those that fill; own: the address of the element of that number in the first slot, which
     begins at `tiles`. source, target: the CTA's part of the arrays, or the maps' addresses. block: the CTA's number;
     home: of the part of the input that it reads.
@@ -38,7 +38,6 @@ class BuildContext:
     is_first_thread: str
     is_issuer: str
     is_producer: str
-    lane: str
     producer_index: str
     tiles: str
     own_element: str
@@ -70,10 +69,10 @@ def build_setup(plan: PipelinePlan, script: TextBuilder) -> BuildContext:
     thread = script.value("mov.u32", "%tid.x")
     first = script.value("setp.eq.u32", thread, "0", kind="pred")
     fills = first
-    lane = mine = thread
+    mine = thread
     if plan.roles == "producer":
         fills = script.value("setp.ge.u32", thread, str(plan.consumers), kind="pred")
-        lane = mine = script.value("and.b32", thread, "31")
+        mine = script.value("and.b32", thread, "31")
     issue = _choose_issuer(plan, script, thread, first, fills)
     block = home = script.value("mov.u32", "%ctaid.x")
     if plan.mechanism in MULTICASTS:
@@ -92,7 +91,7 @@ def build_setup(plan: PipelinePlan, script: TextBuilder) -> BuildContext:
         script.emit(f"ld.param.u64 {target}, [out_];")
     tiles = script.value("mov.u32", TILES)
     own = script.value("mad.lo.u32", mine, str(plan.size), tiles)
-    return BuildContext(plan, script, thread, first, issue, fills, lane, mine, tiles, own, source, target, block, home)
+    return BuildContext(plan, script, thread, first, issue, fills, mine, tiles, own, source, target, block, home)
 
 
 def _choose_issuer(plan: PipelinePlan, script: TextBuilder, thread: str, first: str, fills: str) -> str:
