@@ -140,7 +140,7 @@ def _names(
         kind = scope.type_of(name)
         if kinds is None or kind in kinds:
             known = _Kind.Variable if kind[0] != "&" else _KINDS.get(kind, _Kind.Field)
-            yield _Candidate(name, known, describe_class(kind), 1 if wanted and kind in wanted else 2)
+            yield _Candidate(name, known, str(describe_class(kind)), 1 if wanted and kind in wanted else 2)
 
 
 _KINDS = {LABEL: _Kind.Reference, FUNCTION: _Kind.Function, ENTRY: _Kind.Function}

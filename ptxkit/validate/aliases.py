@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ptxkit.diagnostics import Message
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import directive_helps, ptx1xx
 from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Directive, Function
 from ptxkit.validate.problem import Problem, WordLocation
@@ -65,15 +65,19 @@ def _function(name: str, scope: TypedScope) -> Function | None:
     return found.node if found is not None and isinstance(found.node, Function) else None
 
 
-def _missing_function(name: str, scope: TypedScope) -> tuple[Message, str] | None:
+def _missing_function(name: str, scope: TypedScope) -> tuple[Message, Message] | None:
     """Why a name is that of no device function declared so far, and what to do."""
     found = scope.find(name)
     if found is None:
         near = get_close_matches(name[:80], list(dict.fromkeys(scope.visible_names())), 1)
-        help_ = f"did you mean `{clip_text(near[0])}`?" if near else f"add `.func {clip_text(name)};` above this line"
+        help_ = (
+            directive_helps.DID_YOU_MEAN(name=clip_text(near[0]))
+            if near
+            else directive_helps.ADD_FUNCTION(name=clip_text(name))
+        )
         return ptx1xx.ALIASED_NOT_DECLARED(name=clip_text(name)), help_
     if not isinstance(found.node, Function):
-        return ptx1xx.ALIASED_IS_NO_FUNCTION(name=clip_text(name)), "use the variable's own name"
+        return ptx1xx.ALIASED_IS_NO_FUNCTION(name=clip_text(name)), directive_helps.USE_OWN_NAME()
     if found.node.kind == "entry":
-        return ptx1xx.ALIASED_IS_KERNEL(name=clip_text(name)), "call a `.func` of both kernels"
+        return ptx1xx.ALIASED_IS_KERNEL(name=clip_text(name)), directive_helps.CALL_SHARED_FUNCTION()
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.diagnostics.catalogue import declaration_helps, ptx2xx
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.isa.functions import is_type
@@ -68,8 +68,8 @@ def misalignment_problems(match: Match, instruction: Instruction, scope: TypedSc
             known=known,
             needed=needed,
         )
-        help_ = f"use an offset that is a multiple of {min(known, needed)}, or a narrower access"
-        related = (named, "declared here") if named is not None else None
+        help_ = declaration_helps.USE_ALIGNED_OFFSET(multiple=min(known, needed))
+        related = (named, declaration_helps.DECLARED_HERE()) if named is not None else None
         yield Problem(
             message,
             index,

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import ptx1xx, syntax_errors
 from ptxkit.isa import table
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_tokens
@@ -42,16 +42,17 @@ def backslashed_instructions(body: Body, source: SourceFile, offsets: list[int])
 
 def backslash_diagnostic(instruction: Instruction, place: Span, source: SourceFile, *, is_call: bool) -> Diagnostic:
     """A warning, or the error that it is in front of a call."""
-    reason = table().tolerance("skipped_backslash")
+    message = syntax_errors.BACKSLASH_BEFORE_CALL()
+    if not is_call:
+        reason = table().tolerance("skipped_backslash")
+        message = syntax_errors.BACKSLASH_TOLERATED(name=instruction.name, reason=reason)
     return Diagnostic(
         ptx1xx.SYNTAX_ERROR,
         Severity.ERROR if is_call else Severity.WARNING,
-        f"`{_MARK}` cannot stand in front of a call"
-        if is_call
-        else f"`{_MARK}` in front of `{instruction.name}` is tolerated: {reason}",
+        str(message),
         source,
         place,
-        help="remove it",
+        help=str(syntax_errors.REMOVE_IT()),
         isa=("Syntax",),
-        fix=Fix(f"remove `{_MARK}`", (Edit(place, ""),), safe=True),
+        fix=Fix(str(syntax_errors.REMOVE_BACKSLASH()), (Edit(place, ""),), safe=True),
     )

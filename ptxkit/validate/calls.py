@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from ptxkit.diagnostics import Message
-from ptxkit.diagnostics.catalogue import operand_reasons, ptx1xx
+from ptxkit.diagnostics.catalogue import declaration_helps, operand_reasons, ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
@@ -85,9 +85,9 @@ def _direct_signatures(name: str, place: int, scope: TypedScope) -> _SignatureRe
     if kind == UNKNOWN:
         return []
     message = ptx1xx.CALLEE_NOT_CALLABLE(name=clip_text(name), kind=describe_class(kind))
-    help_ = "call a `.func`; to call through a register, name a `.callprototype` or `.calltargets` after the arguments"
+    help_ = declaration_helps.CALL_FUNCTION()
     if kind == "&entry":
-        help_ = "only a `.func` can be called; put what both share into one"
+        help_ = declaration_helps.CALL_DEVICE_FUNCTION()
     yield Problem(message, place, help=help_, related=_related_binding(named), section=_SECTION)
     return []
 
@@ -98,7 +98,7 @@ def _indirect_signatures(
     kind = scope.type_of(name)
     if kind not in _POINTERS and kind != UNKNOWN:
         message = ptx1xx.CALLEE_WITH_PROTOTYPE_NOT_A_REGISTER(name=clip_text(name), kind=describe_class(kind))
-        help_ = "move the function's address to a .b64 register first, or leave out the prototype"
+        help_ = declaration_helps.MOVE_ADDRESS_FIRST()
         yield Problem(message, place, help=help_, related=_related_binding(scope.find(name)), section=_SECTION)
         return []
     if not isinstance(listed, Name):
@@ -108,7 +108,7 @@ def _indirect_signatures(
     if found not in (PROTOTYPE, CALL_TARGETS) or named is None:
         if found != UNKNOWN:
             message = ptx1xx.CALL_LIST_OF_WRONG_KIND(name=clip_text(listed.text), kind=describe_class(found))
-            help_ = "put `.callprototype` or `.calltargets` with this label above the call"
+            help_ = declaration_helps.PUT_LIST_ABOVE()
             yield Problem(message, list_place, help=help_, related=_related_binding(named), section=_SECTION)
         return []
     node = named.node
@@ -129,8 +129,8 @@ def _function_signature(named: NameBinding, name: str) -> CallSignature:
     return CallSignature(function.results, function.parameters, named, name)
 
 
-def _related_binding(named: NameBinding | None) -> tuple[NameBinding, str] | None:
-    return (named, "declared here") if named is not None else None
+def _related_binding(named: NameBinding | None) -> tuple[NameBinding, Message] | None:
+    return (named, declaration_helps.DECLARED_HERE()) if named is not None else None
 
 
 def _compare_call(
@@ -167,16 +167,16 @@ def _wrong_number(signature: CallSignature, what: str, wanted: int, found: int, 
 
 
 def _mismatch_problem(message: Message, place: int, signature: CallSignature) -> Problem:
-    related = (signature.binding, "declared here")
+    related = (signature.binding, declaration_helps.DECLARED_HERE())
     return Problem(message, place, help=_expected_call(signature), related=related, section=_SECTION)
 
 
-def _expected_call(signature: CallSignature) -> str:
+def _expected_call(signature: CallSignature) -> Message:
     """The call that would fit."""
     results = ", ".join(map(declaration_text, signature.results))
     parameters = ", ".join(map(declaration_text, signature.parameters))
     head = f"({results}), " if results else ""
-    return clip_text(f"it takes `call {head}{signature.display_name}, ({parameters})`")
+    return declaration_helps.TAKES_CALL(call=clip_text(f"call {head}{signature.display_name}, ({parameters})"))
 
 
 def declaration_text(declaration: Declaration) -> str:

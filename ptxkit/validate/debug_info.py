@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Severity
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import directive_helps, ptx1xx
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.constants import parse_constant
@@ -51,14 +51,14 @@ class DebugChecker:
         number = parse_constant(directive.words[0])
         if number in self._files:
             message = ptx1xx.FILE_NUMBER_TWICE(number=number)
-            yield Problem(message, WordLocation(start, directive.words[0]), help="give each its own number")
+            yield Problem(message, WordLocation(start, directive.words[0]), help=directive_helps.NUMBER_FILES_APART())
         elif number is not None:
             self._files.add(number)
         if len(directive.words) > 2:
             yield from self._gates.check_feature("file_time", start, directive.words[2])
         if len(directive.words) > 4:
             message = ptx1xx.FILE_WITH_MORE_WORDS()
-            yield Problem(message, WordLocation(start, directive.words[4]), help="remove the rest")
+            yield Problem(message, WordLocation(start, directive.words[4]), help=directive_helps.REMOVE_REST())
         yield from _oversized_numbers(directive.words[:1], start)
         for word in directive.words[2:]:
             if (parse_constant(word) or 0) >> 64:
@@ -83,7 +83,7 @@ class DebugChecker:
         match = re.fullmatch(_INLINED, " ".join(words[3:]))
         if match is None:
             message = ptx1xx.INLINED_LOC_INCOMPLETE()
-            help_ = "write `.loc 1 2 3, function_name label, inlined_at 1 5 0`"
+            help_ = directive_helps.WRITE_INLINED_LOC()
             yield Problem(message, WordLocation(start, words[3]), help=help_, section=_LOC_SECTION)
             return
         yield from self._gates.check_feature("inlined_at", start, "inlined_at")
@@ -96,7 +96,7 @@ class DebugChecker:
             yield Problem(
                 message,
                 WordLocation(start, "inlined_at"),
-                help="add it",
+                help=directive_helps.ADD_IT(),
                 section=_LOC_SECTION,
             )
         self._unparsed.append(words[:3])
@@ -119,7 +119,7 @@ class DebugChecker:
                 yield Problem(
                     message,
                     WordLocation(start, label, 1),
-                    help="rename one of them",
+                    help=directive_helps.RENAME_SECTION(),
                     section=_DATA_SECTION,
                 )
             self._labels.add(label)
@@ -137,7 +137,7 @@ class DebugChecker:
             yield Problem(
                 message,
                 WordLocation(start, word),
-                help="use .b8, .b16, .b32 or .b64",
+                help=directive_helps.USE_UNTYPED_DATA(),
                 section=_DATA_SECTION,
             )
             return
@@ -169,7 +169,7 @@ class DebugChecker:
                 yield Problem(
                     message,
                     WordLocation(start, word),
-                    help="use .b32 or .b64",
+                    help=directive_helps.USE_WIDE_DATA(),
                     section=_DATA_SECTION,
                 )
             elif "-" in value:
@@ -181,7 +181,7 @@ def _oversized_numbers(words: Sequence[str], start: int) -> Iterator[Problem]:
     for word in words:
         value = parse_constant(word) or 0
         if MAX_U32 < value < 1 << 63 or value >> 64:
-            help_ = "numbers of files, lines and columns have 32 bits"
+            help_ = directive_helps.LOC_NUMBERS_HAVE_32_BITS()
             yield Problem(
                 ptx1xx.NUMBER_TOO_LARGE(word=clip_text(word)),
                 WordLocation(start, word),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Severity
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import directive_helps, ptx1xx
 from ptxkit.syntax.tree import (
     Declaration,
     Directive,
@@ -78,7 +78,7 @@ class DeclarationChecker:
         yield Problem(
             message,
             WordLocation(start, ".func"),
-            help="move it in front of the function",
+            help=directive_helps.MOVE_BEFORE_FUNCTION(),
             severity=Severity.WARNING,
         )
         yield from self.check_item(function, start, scope)
@@ -94,7 +94,7 @@ class DeclarationChecker:
                 yield from self._check_variable(statement, "body", start, scope)
             case Directive(name="alias"):
                 message = ptx1xx.NESTED_ALIAS_TOLERATED()
-                help_ = "move it outside of functions"
+                help_ = directive_helps.MOVE_OUT_OF_FUNCTIONS()
                 yield Problem(
                     message,
                     WordLocation(start, ".alias"),

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from ptxkit.diagnostics import Message, Severity
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import directive_helps, ptx1xx
 from ptxkit.isa.module_forms import DirectiveForm
 from ptxkit.isa.wording import clip_text, describe_immediates
 from ptxkit.syntax.constants import parse_constant
@@ -25,18 +25,18 @@ from ptxkit.validate.limits import MAX_U32
 from ptxkit.validate.problem import Problem, WordLocation
 
 _PLACES = {
-    "heading": "at the head of the module",
-    "module": "outside of functions",
-    "variable": "before a variable outside of functions",
-    "global_variable": "with a .global variable",
-    "entry": "between the header and the body of a kernel",
-    "entry_declaration": "with the declaration of a kernel",
-    "func": "with a device function",
-    "func_declaration": "with the declaration of a device function",
-    "prototype": "with `.callprototype`",
-    "kernel_parameter": "with a kernel parameter",
-    "body": "in the body of a function",
-    "entry_body": "in the body of a kernel",
+    "heading": directive_helps.AT_HEAD(),
+    "module": directive_helps.OUTSIDE_FUNCTIONS(),
+    "variable": directive_helps.BEFORE_VARIABLE(),
+    "global_variable": directive_helps.WITH_GLOBAL_VARIABLE(),
+    "entry": directive_helps.IN_KERNEL_HEADER(),
+    "entry_declaration": directive_helps.WITH_KERNEL_DECLARATION(),
+    "func": directive_helps.WITH_FUNCTION(),
+    "func_declaration": directive_helps.WITH_FUNCTION_DECLARATION(),
+    "prototype": directive_helps.WITH_PROTOTYPE(),
+    "kernel_parameter": directive_helps.WITH_KERNEL_PARAMETER(),
+    "body": directive_helps.IN_FUNCTION_BODY(),
+    "entry_body": directive_helps.IN_KERNEL_BODY(),
 }
 
 _ATTRIBUTE = r"\.([^(]+)(?:\(([^)]*)\))?"
@@ -74,7 +74,7 @@ def prototype_problems(prototype: Prototype, start: int, gates: GateChecker) -> 
 
 def _never_returns(start: int) -> Problem:
     message = ptx1xx.NORETURN_WITH_RESULTS()
-    return Problem(message, WordLocation(start, ".noreturn"), help="remove `.noreturn`, or the results")
+    return Problem(message, WordLocation(start, ".noreturn"), help=directive_helps.REMOVE_NORETURN())
 
 
 def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
@@ -85,7 +85,7 @@ def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: Gate
         yield Problem(
             message,
             WordLocation(start, f".{linkage[1]}", nth),
-            help="keep one",
+            help=directive_helps.KEEP_ONE(),
             section="Linking Directives",
         )
     for word in linkage[:1]:
@@ -96,7 +96,7 @@ def attribute_problems(attributes: Sequence[str], place: str, start: int, gates:
     """What is wrong with the words of `.attribute(...)`."""
     if len(attributes) > 1 and not place.endswith("variable"):
         message = ptx1xx.SEVERAL_ATTRIBUTES()
-        yield Problem(message, WordLocation(start, ".attribute"), help="keep one of them")
+        yield Problem(message, WordLocation(start, ".attribute"), help=directive_helps.KEEP_ONE_ATTRIBUTE())
     for written in attributes:
         match = re.fullmatch(_ATTRIBUTE, written)
         if match is not None:
@@ -134,7 +134,7 @@ def _check_combination(
 ) -> Iterator[Problem]:
     word, earlier = f".{form.name}", names[:index]
 
-    def finding(message: Message, help_: str, severity: Severity = Severity.ERROR) -> Problem:
+    def finding(message: Message, help_: Message, severity: Severity = Severity.ERROR) -> Problem:
         nth = earlier.count(form.name)
         return Problem(
             message,
@@ -146,24 +146,27 @@ def _check_combination(
 
     for other in form.excludes:
         if other in earlier:
-            yield finding(ptx1xx.DIRECTIVES_EXCLUDE(word=word, other=other), f"remove `.{other}` or `{word}`")
+            yield finding(
+                ptx1xx.DIRECTIVES_EXCLUDE(word=word, other=other), directive_helps.REMOVE_EITHER(other=other, word=word)
+            )
     if place in form.last and index + 1 < len(names):
-        yield finding(ptx1xx.DIRECTIVE_AFTER_OTHERS(word=word), f"move it after `.{names[-1]}`")
+        yield finding(ptx1xx.DIRECTIVE_AFTER_OTHERS(word=word), directive_helps.MOVE_AFTER(name=names[-1]))
     elif form.once and form.name in earlier:
-        yield finding(ptx1xx.DIRECTIVE_TWICE(word=word), "remove one")
+        yield finding(ptx1xx.DIRECTIVE_TWICE(word=word), directive_helps.REMOVE_ONE())
     elif form.name in earlier:
-        yield finding(ptx1xx.DIRECTIVE_TWICE_TOLERATED(word=word), "keep one", Severity.WARNING)
+        yield finding(ptx1xx.DIRECTIVE_TWICE_TOLERATED(word=word), directive_helps.KEEP_ONE(), Severity.WARNING)
     elif form.first and earlier:
-        yield finding(ptx1xx.DIRECTIVE_BEFORE_OTHERS(word=word), f"move it before `.{earlier[0]}`")
+        yield finding(ptx1xx.DIRECTIVE_BEFORE_OTHERS(word=word), directive_helps.MOVE_BEFORE(name=earlier[0]))
     missing = [f"`.{each}`" for each in form.companions if each not in names]
     if missing:
-        yield finding(
-            ptx1xx.DIRECTIVE_NEEDS_OTHER(word=word, needed=" and ".join(missing)), f"add {' and '.join(missing)}"
-        )
+        needed = " and ".join(missing)
+        yield finding(ptx1xx.DIRECTIVE_NEEDS_OTHER(word=word, needed=needed), directive_helps.ADD(needed=needed))
     if form.idle_without and form.name not in earlier and not any(each in names for each in form.idle_without):
         wanted = " or ".join(f"`.{each}`" for each in form.idle_without)
         yield finding(
-            ptx1xx.DIRECTIVE_WITHOUT_EFFECT(word=word, needed=wanted), f"add {wanted}, or remove it", Severity.WARNING
+            ptx1xx.DIRECTIVE_WITHOUT_EFFECT(word=word, needed=wanted),
+            directive_helps.ADD_NEEDED(needed=wanted),
+            Severity.WARNING,
         )
 
 
@@ -176,12 +179,12 @@ def _check_directive(
     if form is None:
         yield _unknown_directive(directive.name, place, start)
     elif place not in form.places and not (place == "global_variable" and "variable" in form.places):
-        allowed = " or ".join(_PLACES[each] for each in form.places)
+        allowed = " or ".join(str(_PLACES[each]) for each in form.places)
         message = ptx1xx.DIRECTIVE_IN_WRONG_PLACE(word=word, place=_PLACES[place])
         yield Problem(
             message,
             WordLocation(start, word, nth),
-            help=f"it is allowed {allowed}",
+            help=directive_helps.ALLOWED_PLACES(places=allowed),
             section=form.section,
         )
     else:
@@ -205,41 +208,47 @@ _WITH_CONSTANTS = frozenset({"entry", "func", "func_declaration", "prototype", "
 def _unknown_directive(name: str, place: str, start: int) -> Problem:
     known = [each.name for each in module_forms().directives if place in each.places]
     near = get_close_matches(name[:80], known, 1) or get_close_matches(name[:80], list(directive_forms()), 1)
-    help_ = f"did you mean `.{near[0]}`?" if near else None
+    help_ = directive_helps.DID_YOU_MEAN_DIRECTIVE(name=near[0]) if near else None
     message = ptx1xx.NO_SUCH_DIRECTIVE(name=clip_text(name), place=_PLACES[place])
     return Problem(message, WordLocation(start, f".{name}"), help=help_, section="Directives")
 
 
-def _usage(form: DirectiveForm) -> str:
+def _usage(form: DirectiveForm) -> Message:
     """`write .maxntid nx, ny, nz`, with what may be left out in brackets."""
     roles = [f"[{each.role}]" if each.optional else each.role for each in form.arguments]
-    return f"write `.{form.name}{' ' if roles else ''}{', '.join(roles)}`"
+    if not roles:
+        return directive_helps.WRITE_BARE_DIRECTIVE(name=form.name)
+    return directive_helps.WRITE_DIRECTIVE(name=form.name, arguments=", ".join(roles))
 
 
-def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[str, Severity] | None:
+def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[Message, Severity] | None:
     """What is wrong with the constants after a directive, and how bad it is; None where nothing is."""
     least = sum(not each.optional for each in form.arguments)
     most = len(form.arguments)
     if not least <= len(words) <= most:
         wanted = f"{least}" if least == most else f"{least} to {most}"
-        text = f"takes {wanted if most else 'no'} constant{'s' if most != 1 else ''}, and has {len(words)}"
-        return text, Severity.ERROR
-    cut: tuple[str, Severity] | None = None
+        if most == 0:
+            return directive_helps.TAKES_NO_CONSTANTS(given=len(words)), Severity.ERROR
+        template = directive_helps.TAKES_ONE_CONSTANT if most == 1 else directive_helps.TAKES_CONSTANTS
+        return template(count=wanted, given=len(words)), Severity.ERROR
+    cut: tuple[Message, Severity] | None = None
     for argument, word in zip(form.arguments, words, strict=False):
         value = parse_constant(word)
         if value is None:
-            return f"takes integer constants, and has `{clip_text(word)}`", Severity.ERROR
+            return directive_helps.TAKES_INTEGERS(word=clip_text(word)), Severity.ERROR
         if value > MAX_U32:
             # Those of 2**63 and more are negative to an assembler, which takes 32 bits of them.
             is_cut = 1 << 63 <= value < 1 << 64 and is_legal(argument.immediates, value & MAX_U32)
             cut = (
-                f"takes constants of 32 bits, and has `{clip_text(word)}`",
+                directive_helps.TAKES_32_BITS(word=clip_text(word)),
                 Severity.WARNING if is_cut else Severity.ERROR,
             )
             if not is_cut:
                 return cut
         elif not is_legal(argument.immediates, value):
-            return f"takes {describe_immediates(argument.immediates)}, and has {clip_text(word)}", Severity.ERROR
+            return directive_helps.TAKES_VALUES(
+                values=describe_immediates(argument.immediates), word=clip_text(word)
+            ), Severity.ERROR
     return cut
 
 
@@ -256,16 +265,18 @@ def _check_pragma(directive: Directive, place: str, start: int, gates: GateCheck
             continue
         places = [each for each in form.places if each == place or (each == "body" and place.endswith("_body"))]
         if not places:
-            allowed = " or ".join(_PLACES[each] for each in form.places)
+            allowed = " or ".join(str(_PLACES[each]) for each in form.places)
             message = ptx1xx.PRAGMA_IN_WRONG_PLACE(name=form.name)
             yield Problem(
                 message,
                 WordLocation(start, word),
-                help=f"it is allowed {allowed}",
+                help=directive_helps.ALLOWED_PLACES(places=allowed),
                 section=_PRAGMA_SECTION,
             )
         else:
-            yield from gates.check(form.gates, f'the pragma "{form.name}"', start, word, _PRAGMA_SECTION)
+            yield from gates.check(
+                form.gates, directive_helps.NAMED_PRAGMA(name=form.name), start, word, _PRAGMA_SECTION
+            )
             yield from _pragma_constant(form, text, word, start)
 
 
@@ -278,14 +289,14 @@ def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> I
             message = ptx1xx.PRAGMA_ARGUMENT_WRONG(
                 name=form.name, values=describe_immediates(argument.immediates), value=clip_text(rest)
             )
-            help_ = f'write `.pragma "{form.name} {argument.role}";`'
+            help_ = directive_helps.WRITE_PRAGMA(name=form.name, argument=argument.role)
             yield Problem(message, WordLocation(start, word), help=help_, section=_PRAGMA_SECTION)
 
 
 def _unknown_pragma(text: str, word: str, start: int) -> Iterator[Problem]:
     name = text.partition(" ")[0]
     near = get_close_matches(name[:80], [each.name for each in module_forms().pragmas], 1)
-    help_ = f'did you mean "{near[0]}"?' if near else None
+    help_ = directive_helps.DID_YOU_MEAN_PRAGMA(name=near[0]) if near else None
     message = ptx1xx.PRAGMA_UNKNOWN(name=clip_text(name))
     yield Problem(
         message,

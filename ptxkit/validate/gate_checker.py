@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.diagnostics.catalogue import ptx8xx
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import directive_helps, ptx8xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate
@@ -21,7 +22,12 @@ class GateChecker:
     target: Target | None
 
     def check(
-        self, gates: Iterable[Gate], what: str, start: int, word: str | None = None, section: str | None = None
+        self,
+        gates: Iterable[Gate],
+        what: str | Message,
+        start: int,
+        word: str | None = None,
+        section: str | None = None,
     ) -> Iterator[Problem]:
         """The finding of something that the module's version or target lacks."""
         closed = unmet_gates(tuple(gates), self.version, self.target)
@@ -31,7 +37,7 @@ class GateChecker:
             yield Problem(
                 message,
                 WordLocation(start, word),
-                help=f"change the module to {needed}",
+                help=directive_helps.CHANGE_MODULE(needed=needed),
                 section=section,
                 payload=needed,
             )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ptxkit.diagnostics import Severity
-from ptxkit.diagnostics.catalogue import ptx1xx, ptx8xx
+from ptxkit.diagnostics.catalogue import directive_helps, ptx1xx, ptx8xx
 from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.isa.wording import clip_text, describe_immediates
 from ptxkit.syntax.constants import parse_constant
@@ -46,7 +46,7 @@ def heading_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
         previous = name
     if "debug" in options and not any(type(item).__name__ == "Section" for item in module.items):
         message = ptx1xx.DEBUG_TARGET_WITHOUT_SECTIONS()
-        help_ = "remove `debug`, or add the sections"
+        help_ = directive_helps.REMOVE_DEBUG()
         yield Problem(
             message,
             WordLocation(_start_of(module, "target"), "debug"),
@@ -73,7 +73,7 @@ def sampler_problems(declaration: Declaration, mode: str, start: int) -> Iterato
     yield Problem(
         message,
         WordLocation(start, ".samplerref"),
-        help="write `.target ..., texmode_independent`, or use `.texref` alone",
+        help=directive_helps.WRITE_INDEPENDENT_MODE(),
         severity=severity,
         section="Texture Sampler and Surface Types",
     )
@@ -84,8 +84,10 @@ def _start_of(module: Module, name: str) -> int:
 
 
 def _misplaced_directive(name: str, start: int) -> Problem:
-    where = {"version": "first", "target": "right after `.version`"}.get(name, "once, right after `.target`")
-    help_ = "move it to the head of the module, or remove it"
+    where = {"version": directive_helps.ONCE_AFTER_TARGET(), "target": directive_helps.RIGHT_AFTER_VERSION()}.get(
+        name, "once, right after `.target`"
+    )
+    help_ = directive_helps.MOVE_TO_HEAD()
     return Problem(
         ptx1xx.HEADING_IN_WRONG_PLACE(name=name, place=where),
         WordLocation(start, f".{name}"),
@@ -108,7 +110,7 @@ def _check_version(word: str, start: int) -> Iterator[Problem]:
             newest = f"{known[-1][0]}.{known[-1][1]}"
             message = ptx8xx.VERSION_TOO_NEW(word=clip_text(word), newest=newest)
         near = max((each for each in known if each < version), default=known[0])
-    help_ = f"the nearest before it is {near[0]}.{near[1]}" if near else "write it like `.version 8.7`"
+    help_ = directive_helps.NEAREST_VERSION(major=near[0], minor=near[1]) if near else directive_helps.WRITE_VERSION()
     yield Problem(message, WordLocation(start, word), help=help_, section=_VERSION_SECTION)
 
 
@@ -123,7 +125,7 @@ def _check_targets(
         if name in targets:
             if name != word:
                 message = ptx8xx.TARGET_TOLERATED(word=clip_text(word), name=name)
-                help_ = f"write `{name}`"
+                help_ = directive_helps.WRITE_TARGET(name=name)
                 yield Problem(message, WordLocation(start, word), help=help_, severity=Severity.WARNING)
             # An assembler compares the two only where it has something to assemble.
             if has_content:
@@ -135,7 +137,7 @@ def _check_targets(
             yield Problem(
                 message,
                 WordLocation(start, word),
-                help="write `.target sm_90a, ...`",
+                help=directive_helps.WRITE_TARGET_FIRST(),
                 section=_TARGET_SECTION,
             )
         else:
@@ -147,7 +149,7 @@ def _check_targets(
                     yield Problem(
                         message,
                         WordLocation(start, word),
-                        help="remove one",
+                        help=directive_helps.REMOVE_ONE(),
                         section=_TARGET_SECTION,
                     )
         options.append(name)
@@ -156,12 +158,12 @@ def _check_targets(
 def _unknown_target(word: str, start: int, known: list[str]) -> Problem:
     near = get_close_matches(word[:80], known, 1)
     number = re.fullmatch(r"sm_(\d{1,4})[a-z]?", word)
-    help_ = f"did you mean `{near[0]}`?" if near else "write a target such as `sm_90a`"
+    help_ = directive_helps.DID_YOU_MEAN(name=near[0]) if near else directive_helps.WRITE_A_TARGET()
     if number is not None:
         older = [
             each for each in known if (target := parse_target(each)) is not None and target.number <= int(number[1])
         ]
-        help_ = f"the nearest before it is `{older[-1]}`" if older and not near else help_
+        help_ = directive_helps.NEAREST_TARGET(name=older[-1]) if older and not near else help_
     return Problem(
         ptx8xx.NO_SUCH_TARGET(word=clip_text(word)),
         WordLocation(start, word),
@@ -176,7 +178,7 @@ def _address_size(word: str, start: int, gates: GateChecker) -> Iterator[Problem
     legal, size = form.arguments[0].immediates, parse_constant(word) or 0
     if size == _UNSUPPORTED_SIZE:
         message = ptx1xx.ADDRESS_SIZE_32()
-        help_ = "write `.address_size 64`, and keep addresses in registers of 64 bits"
+        help_ = directive_helps.WRITE_WIDE_ADDRESSES()
         yield Problem(
             message,
             WordLocation(start, word),
@@ -189,6 +191,6 @@ def _address_size(word: str, start: int, gates: GateChecker) -> Iterator[Problem
         yield Problem(
             message,
             WordLocation(start, word),
-            help="write `.address_size 64`",
+            help=directive_helps.WRITE_ADDRESS_SIZE(),
             section=_SIZE_SECTION,
         )

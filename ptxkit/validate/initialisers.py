@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ptxkit.diagnostics import Message
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import declaration_helps, ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.module_forms import DataType
 from ptxkit.isa.wording import clip_text
@@ -55,7 +55,7 @@ class _InitialisedVariable:
     gates: GateChecker
     scope: TypedScope
 
-    def problem(self, message: Message, help_: str | None = None, word: str | None = None) -> Problem:
+    def problem(self, message: Message, help_: Message | None = None, word: str | None = None) -> Problem:
         nth = 1 if word == self.name else 0
         return Problem(
             message,
@@ -77,10 +77,10 @@ def initialiser_problems(
         name = clip_text(declarator.name)
         if declaration.space not in _INITIALISED:
             message = ptx1xx.NO_INITIAL_VALUE_IN_SPACE(name=name, space=declaration.space)
-            yield target.problem(message, "store the value in the code, or use .global or .const")
+            yield target.problem(message, declaration_helps.STORE_IN_CODE())
         elif "extern" in declaration.linkage:
             message = ptx1xx.EXTERN_WITH_INITIAL_VALUE(name=name)
-            yield target.problem(message, "remove `.extern`, or the value")
+            yield target.problem(message, declaration_helps.REMOVE_EXTERN_OR_VALUE())
         else:
             lanes = _LANES.get(declaration.vector or "", 1)
             yield from _check_dimensions(target, declarator.initialiser, declarator.dimensions, lanes)
@@ -92,7 +92,9 @@ def _check_dimensions(
     """A value of that many dimensions, the last of them a vector or struct where the type says so."""
     elements = value.elements if isinstance(value, Vector) else None
     if lengths and elements is None:
-        yield target.problem(ptx1xx.ARRAY_VALUES_WITHOUT_BRACES(name=clip_text(target.name)), "write `{ ... }`")
+        yield target.problem(
+            ptx1xx.ARRAY_VALUES_WITHOUT_BRACES(name=clip_text(target.name)), declaration_helps.WRITE_BRACES()
+        )
     elif lengths and elements is not None:
         yield from _check_elements(target, elements, lengths, lanes)
     elif target.data_type.fields:
@@ -102,7 +104,9 @@ def _check_dimensions(
     elif lanes > 1:
         yield from _check_scalars(target, elements or ())
     elif elements is not None:
-        yield target.problem(ptx1xx.VALUE_WITH_BRACES(name=clip_text(target.name)), "remove the braces")
+        yield target.problem(
+            ptx1xx.VALUE_WITH_BRACES(name=clip_text(target.name)), declaration_helps.REMOVE_OUTER_BRACES()
+        )
     else:
         yield from _check_scalar(target, value)
 
@@ -113,7 +117,7 @@ def _check_elements(
     """The values of an array: no more than it has elements, and the first wrong one among them."""
     if lengths[0] and len(elements) > lengths[0]:
         message = ptx1xx.TOO_MANY_VALUES(name=clip_text(target.name), given=len(elements), length=lengths[0])
-        yield target.problem(message, "remove values, or raise the length")
+        yield target.problem(message, declaration_helps.REMOVE_VALUES())
     elif len(lengths) == 1 and lanes == 1 and not target.data_type.fields:
         yield from _check_scalars(target, elements)
     else:
@@ -134,7 +138,7 @@ def _check_scalars(target: _InitialisedVariable, elements: tuple[Operand, ...]) 
     for element in elements:
         if isinstance(element, Vector):
             message = ptx1xx.VALUES_NEST_TOO_DEEP(name=clip_text(target.name))
-            yield target.problem(message, "remove braces")
+            yield target.problem(message, declaration_helps.REMOVE_BRACES())
             return
         if isinstance(element, Binary) and element.operator == "=":
             continue  # a named field, which an assembler takes for its value
@@ -149,23 +153,25 @@ def _check_scalar(target: _InitialisedVariable, value: Operand) -> Iterator[Prob
     name = clip_text(target.name)
     if kind is None:
         message = ptx1xx.NO_INITIAL_VALUE(name=name)
-        yield target.problem(message, "write a constant, a symbol, `symbol+4`, `generic(symbol)` or `0xFF(symbol)`")
+        yield target.problem(message, declaration_helps.WRITE_ADDRESS_EXPRESSION())
     elif kind == "undefined":
-        yield target.problem(ptx1xx.INITIAL_VALUE_UNDEFINED(name=name), "do not divide by zero, nor mix types")
+        yield target.problem(ptx1xx.INITIAL_VALUE_UNDEFINED(name=name), declaration_helps.KEEP_TYPES())
     elif kind not in target.data_type.initial:
-        taken = " or ".join(_KIND_WORDS[each] for each in target.data_type.initial)
+        taken = " or ".join(str(_KIND_WORDS[each]) for each in target.data_type.initial)
         message = ptx1xx.INITIAL_VALUE_OF_OTHER_KIND(type=target.data_type.name, name=name, kind=_KIND_WORDS[kind])
-        yield target.problem(message, f"it takes {taken}" if taken else "it takes no initial value")
+        yield target.problem(
+            message, declaration_helps.TAKES_VALUE(values=taken) if taken else declaration_helps.TAKES_NO_VALUE()
+        )
     elif kind in ("address", "mask"):
         yield from _check_address(target, value)
 
 
 _KIND_WORDS = {
-    "integer": "an integer",
-    "float": "a floating-point number",
-    "address": "an address",
-    "mask": "eight bits of an address",
-    "fields": "named fields in braces",
+    "integer": declaration_helps.AN_INTEGER(),
+    "float": declaration_helps.A_FLOAT(),
+    "address": declaration_helps.AN_ADDRESS(),
+    "mask": declaration_helps.EIGHT_BITS_OF_ADDRESS(),
+    "fields": declaration_helps.NAMED_FIELDS(),
 }
 
 
@@ -243,7 +249,7 @@ def _check_address(target: _InitialisedVariable, value: Operand) -> Iterator[Pro
         mask = evaluate(parse_integer(value.function))
         if mask not in _MASKS:
             message = ptx1xx.ADDRESS_MASK_INVALID(mask=clip_text(value.function))
-            yield target.problem(message, "write one mask for each byte", value.function)
+            yield target.problem(message, declaration_helps.ONE_MASK_EACH(), value.function)
         value = value.argument
     symbol = _symbol_of(value)
     assert symbol is not None
@@ -257,15 +263,15 @@ def _check_address(target: _InitialisedVariable, value: Operand) -> Iterator[Pro
         yield from target.gates.check_feature(feature, target.start, name)
         if is_generic or not isinstance(value, Name):
             message = ptx1xx.FUNCTION_ADDRESS_IN_EXPRESSION(name=clip_text(name))
-            yield target.problem(message, f"write `{clip_text(name)}`", name)
+            yield target.problem(message, declaration_helps.WRITE_NAME(name=clip_text(name)), name)
         return
     if kind == UNKNOWN:
         near = get_close_matches(name[:80], list(dict.fromkeys(target.scope.visible_names())), 1)
-        help_ = f"did you mean `{clip_text(near[0])}`?" if near else "declare it above this line"
+        help_ = declaration_helps.DID_YOU_MEAN(name=clip_text(near[0])) if near else declaration_helps.DECLARE_ABOVE()
         yield target.problem(ptx1xx.INITIAL_SYMBOL_NOT_DECLARED(name=clip_text(name)), help_, name)
     elif kind not in _ADDRESSED:
         message = ptx1xx.ADDRESS_NOT_CONSTANT(name=clip_text(name))
-        yield target.problem(message, "store the address in the code", name)
+        yield target.problem(message, declaration_helps.STORE_ADDRESS_IN_CODE(), name)
     else:
         yield from target.gates.check_feature("initial_address", target.start, name)
 
@@ -275,11 +281,12 @@ def _check_fields(target: _InitialisedVariable, value: Operand) -> Iterator[Prob
     name = clip_text(target.name)
     known = target.data_type.fields
     if not isinstance(value, Vector):
-        yield target.problem(ptx1xx.OBJECT_VALUE_NOT_FIELDS(name=name), f"write `{{{known[0]} = 1}}`")
+        yield target.problem(ptx1xx.OBJECT_VALUE_NOT_FIELDS(name=name), declaration_helps.WRITE_FIELDS(field=known[0]))
         return
     if len(value.elements) > len(known):
         yield target.problem(
-            ptx1xx.TOO_MANY_FIELDS(name=name, fields=len(known), given=len(value.elements)), "remove some"
+            ptx1xx.TOO_MANY_FIELDS(name=name, fields=len(known), given=len(value.elements)),
+            declaration_helps.REMOVE_SOME(),
         )
         return
     for element in value.elements:
@@ -287,7 +294,9 @@ def _check_fields(target: _InitialisedVariable, value: Operand) -> Iterator[Prob
             case Binary("=", Name(field), constant):
                 yield from _check_field(target, field, constant)
             case _:
-                yield target.problem(ptx1xx.FIELD_VALUE_WITHOUT_NAME(name=name), f"write `{known[0]} = 1`")
+                yield target.problem(
+                    ptx1xx.FIELD_VALUE_WITHOUT_NAME(name=name), declaration_helps.WRITE_FIELD(field=known[0])
+                )
                 return
 
 
@@ -295,13 +304,21 @@ def _check_field(target: _InitialisedVariable, field: str, constant: Operand) ->
     known = target.data_type.fields
     if field not in known:
         near = get_close_matches(field[:80], known, 1)
-        help_ = f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(known)}"
+        help_ = (
+            declaration_helps.DID_YOU_MEAN(name=near[0])
+            if near
+            else declaration_helps.KNOWN_FIELDS(fields=", ".join(known))
+        )
         yield target.problem(ptx1xx.NO_SUCH_FIELD(type=target.data_type.name, field=clip_text(field)), help_, field)
     elif isinstance(constant, Name) and constant.text != "WARP_SZ":
         symbols = target.data_type.symbols
         if constant.text not in symbols:
             near = get_close_matches(constant.text[:80], symbols, 1)
-            help_ = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(symbols)}"
+            help_ = (
+                declaration_helps.DID_YOU_MEAN(name=near[0])
+                if near
+                else declaration_helps.KNOWN_SYMBOLS(symbols=", ".join(symbols))
+            )
             yield target.problem(ptx1xx.NO_FIELD_VALUE(text=clip_text(constant.text)), help_, constant.text)
     elif isinstance(constant, Not | Vector) or _class_of(constant) not in ("integer", "float"):
         yield target.problem(ptx1xx.FIELD_TAKES_CONSTANT(field=field), None, field)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Message, Severity
-from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx8xx
+from ptxkit.diagnostics.catalogue import declaration_helps, ptx1xx, ptx2xx, ptx8xx
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
@@ -56,7 +56,7 @@ class InstructionChecker:
             yield from self._guard_problems(instruction.guard.predicate, scope)
             if answer.outgoing_parameter is not None:
                 message = ptx1xx.GUARDED_PARAMETER_ACCESS(opcode=instruction.opcode)
-                help_ = "guard the call itself, or move the value in a guarded instruction of its own"
+                help_ = declaration_helps.GUARD_CALL()
                 yield Problem(message, answer.outgoing_parameter, None, help_)
         if answer.has_unresolved_names:
             yield from self._name_problems(instruction, scope)
@@ -72,7 +72,7 @@ class InstructionChecker:
     def _guard_problems(self, name: str, scope: TypedScope) -> Iterator[Problem]:
         found = scope.type_of(name)
         if found == UNKNOWN:
-            yield undeclared_problem(name, scope, role="the guard ")
+            yield undeclared_problem(name, scope, role=declaration_helps.THE_GUARD())
         elif found != "pred":
             register = table().special(name) if found == SPECIAL else None
             if register is None or register.type != "pred":
@@ -97,14 +97,14 @@ class InstructionChecker:
         missing = [each for each in register.companions if each not in self._directives] if register else []
         if missing and self._is_kernel:
             message = ptx1xx.SPECIAL_REGISTER_NEEDS_DIRECTIVE(name=name, directive=missing[0])
-            yield Problem(message, index, None, f"add `.{missing[0]}` to the kernel")
+            yield Problem(message, index, None, declaration_helps.ADD_TO_KERNEL(directive=missing[0]))
         if register is not None and register.requirements:
             closed = unmet_gates((Gate(register.name, register.requirements),), self._version, self._target)
             if closed:
                 needed = suggest_target(closed, self._version, self._target)
                 have = target_words(self._version, self._target)
                 message = ptx8xx.NEEDS_HEADING(subject=register.name, needed=needed, have=have)
-                yield Problem(message, index, None, f"raise the module to {needed}", payload=needed)
+                yield Problem(message, index, None, declaration_helps.RAISE_MODULE(needed=needed), payload=needed)
 
 
 def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> Iterator[Problem]:
@@ -124,14 +124,18 @@ def _misplaced_problem(
     """The problem of a symbol in a place that its space or kind forbids, with its declaration."""
     index, words = wrong
     symbols = [name for name in operand_names(instruction.operands[index]) if is_symbol(scope.type_of(name))]
-    shown = f": `{clip_text(symbols[0])}` is {describe_class(scope.type_of(symbols[0]))}" if symbols else ""
+    shown = (
+        declaration_helps.SYMBOL_IS(name=clip_text(symbols[0]), kind=describe_class(scope.type_of(symbols[0])))
+        if symbols
+        else ""
+    )
     named = scope.find(symbols[0]) if symbols else None
     return Problem(
         ptx2xx.SYMBOL_OF_WRONG_SPACE(operand=index + 1, opcode=match.canonical, reason=words, symbol=shown),
         index,
         match.form,
-        "name a symbol that fits, or use the form of the instruction for this one's state space",
-        related=(named, "declared here") if named is not None else None,
+        declaration_helps.NAME_FITTING_SYMBOL(),
+        related=(named, declaration_helps.DECLARED_HERE()) if named is not None else None,
     )
 
 
@@ -139,7 +143,11 @@ def _constant_problems(
     match: Match, instruction: Instruction, constants: list[tuple[int | None, Message, bool]]
 ) -> Iterator[Problem]:
     for index, text, tolerated in constants:
-        what = f"operand {index + 1} of `{instruction.opcode}`" if index is not None else f"`{match.canonical}`"
+        what = (
+            declaration_helps.OPERAND_OF(operand=index + 1, opcode=instruction.opcode)
+            if index is not None
+            else f"`{match.canonical}`"
+        )
         reason = tolerance_reason("beyond_range") if tolerated else ""
         yield Problem(
             ptx1xx.CONSTANT_NOT_ALLOWED(operand=what, reason=text, tolerance=reason),

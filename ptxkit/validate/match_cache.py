@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import count
 
 from ptxkit.diagnostics import Message, Severity
-from ptxkit.diagnostics.catalogue import operand_reasons, ptx1xx, ptx2xx, ptx8xx
+from ptxkit.diagnostics.catalogue import declaration_helps, operand_reasons, ptx1xx, ptx2xx, ptx8xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
@@ -225,7 +225,9 @@ class MatchCache:
             "modifiers": ptx1xx.WRONG_MODIFIERS,
             "operands": ptx1xx.WRONG_OPERANDS,
         }[found.kind]
-        help_ = f"the nearest form is `{found.nearest.syntax.removeprefix('form ')}`" if found.nearest else None
+        help_ = (
+            declaration_helps.NEAREST_FORM(form=found.nearest.syntax.removeprefix("form ")) if found.nearest else None
+        )
         return Problem(ptx1xx.NO_MATCHING_FORM(reason=found.message).under(code), found.operand, found.nearest, help_)
 
 
@@ -313,7 +315,7 @@ def _type_problem(match: Match, typed: tuple[TypedOperand, ...]) -> Problem | No
                 )
                 tolerated = Problem(reason, index, match.form, severity=Severity.WARNING, has_known_form=True)
             continue
-        help_ = f"it must be {describe_operand(operand)}"
+        help_ = declaration_helps.OPERAND_MUST_BE(expected=describe_operand(operand))
         message = ptx1xx.OPERAND_WRONG(operand=index + 1, opcode=match.canonical, reason=wrong)
         lenient = mismatch_tolerance(operand, shape, is_result=is_result)
         if is_tolerated_operand(operand, shape, is_result=is_result):
@@ -337,7 +339,7 @@ def _overlooked_warning(match: Match, index: int, words: Message, tolerance: str
 
 def _tolerated_warning(instruction: Instruction, match: Match) -> Problem:
     """A warning where assemblers take what the manual does not have."""
-    help_ = f"write `{match.canonical}`" if match.canonical != instruction.opcode else None
+    help_ = declaration_helps.WRITE_OPCODE(opcode=match.canonical) if match.canonical != instruction.opcode else None
     message = ptx1xx.MODIFIERS_TOLERATED(opcode=instruction.opcode, tolerance=match.tolerated)
     return Problem(message, None, match.form, help_, severity=Severity.WARNING)
 
@@ -347,9 +349,9 @@ def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | N
     subjects = ", ".join(dict.fromkeys(f"`{gate.subject}`" for gate in closed))
     have = target_words(version, target)
     message = ptx8xx.OPCODE_NEEDS_HEADING(opcode=match.canonical, needed=needed, subjects=subjects, have=have)
-    return Problem(message, None, match.form, f"raise the module to {needed}", payload=needed)
+    return Problem(message, None, match.form, declaration_helps.RAISE_MODULE(needed=needed), payload=needed)
 
 
-def tolerance_reason(tolerance: str) -> str:
+def tolerance_reason(tolerance: str) -> Message:
     """The end of a warning about what assemblers take."""
-    return f"; tolerated: {table().tolerance(tolerance)}"
+    return declaration_helps.TOLERATED(tolerance=table().tolerance(tolerance))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import declaration_helps, ptx1xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.source import SourceFile, Span
@@ -131,7 +131,7 @@ class _ModuleValidation:
             self.source,
             span,
             labels=self._problem_labels(problem),
-            help=problem.help,
+            help=None if problem.help is None else str(problem.help),
             isa=(section,) if section else (),
             properties=properties or {},
             payload=problem.payload,
@@ -155,17 +155,17 @@ class _ModuleValidation:
         if problem.related is None or not self.source.text:
             return ()
         named, words = problem.related
-        return (Label(statement_spans(self.source, named.start).statement, words),)
+        return (Label(statement_spans(self.source, named.start).statement, str(words)),)
 
     def _unknown_opcode_diagnostic(self, name: str, problem: Problem, start: int) -> Diagnostic:
         count = self.unknown[name]
-        times = f" ({count} instructions in this file)" if count > 1 else ""
+        times = declaration_helps.COUNT_IN_FILE(count=count) if count > 1 else ""
         spans = statement_spans(self.source, start) if self.source.text else None
         span = (spans.opcode or spans.statement) if spans else Span(start, start)
         return Diagnostic(
             ptx1xx.UNKNOWN_OPCODE,
             Severity.NOTE if self.is_newer else Severity.ERROR,
-            f"{problem.message}{times}" + ("; it is not checked" if self.is_newer else ""),
+            f"{problem.message}{times}{declaration_helps.NOT_CHECKED() if self.is_newer else ''}",
             self.source,
             span,
             properties={"opcode": name, "count": count},

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import ptx1xx, syntax_errors
 from ptxkit.source import SourceFile, Span
 
 
@@ -22,10 +22,10 @@ def nul_diagnostics(source: SourceFile) -> Iterator[Diagnostic]:
     yield Diagnostic(
         ptx1xx.SYNTAX_ERROR,
         Severity.ERROR,
-        "a NUL ends the text for an assembler, which takes none in a file",
+        str(syntax_errors.NUL_IN_FILE()),
         source,
         runs[0],
-        help="remove it; the size that NVRTC gives of a text counts the NUL behind it",
+        help=str(syntax_errors.REMOVE_NUL()),
         isa=("Syntax",),
-        fix=Fix("remove every NUL", tuple(Edit(run, "") for run in runs), safe=True),
+        fix=Fix(str(syntax_errors.REMOVE_EVERY_NUL()), tuple(Edit(run, "") for run in runs), safe=True),
     )

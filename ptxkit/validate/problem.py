@@ -47,10 +47,10 @@ class Problem:
     message: Message
     location: int | WordLocation | None = None
     form: Form | None = None
-    help: str | None = None
+    help: Message | None = None
     severity: Severity | None = None
     has_known_form: bool = False
-    related: tuple[NameBinding, str] | None = None
+    related: tuple[NameBinding, Message] | None = None
     section: str | None = None
     payload: object = None
 

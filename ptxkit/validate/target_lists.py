@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import declaration_helps, ptx1xx
 from ptxkit.isa.wording import clip_text
 from ptxkit.semantics.symbols import BRANCH_TARGETS, ENTRY, FUNCTION, LABEL
 from ptxkit.syntax.tree import Body, Directive
@@ -18,14 +18,14 @@ from ptxkit.validate.typed_scope import UNKNOWN, TypedScope
 _KINDS = {
     "branchtargets": (
         frozenset({LABEL, BRANCH_TARGETS}),
-        "a branch target must be a label",
-        "list labels of this block or of those around it",
+        declaration_helps.BRANCH_TARGET_RULE(),
+        declaration_helps.LIST_LABELS(),
         "Control Flow Directives: .branchtargets",
     ),
     "calltargets": (
         frozenset({FUNCTION, ENTRY}),
-        "a call target must be a function",
-        "list functions that are declared above",
+        declaration_helps.CALL_TARGET_RULE(),
+        declaration_helps.LIST_FUNCTIONS(),
         "Control Flow Directives: .calltargets",
     ),
 }
@@ -43,6 +43,6 @@ def list_problems(body: Body, scope: TypedScope) -> Iterator[tuple[Problem, int]
                 yield undeclared_problem(name, scope), start
             elif kind not in allowed:
                 named = scope.find(name)
-                related = (named, "declared here") if named is not None else None
+                related = (named, declaration_helps.DECLARED_HERE()) if named is not None else None
                 message = ptx1xx.TARGET_OF_WRONG_KIND(rule=rule, name=clip_text(name), kind=describe_class(kind))
                 yield Problem(message, help=help_, related=related, section=section), start

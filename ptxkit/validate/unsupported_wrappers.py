@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptxkit.diagnostics import Severity
-from ptxkit.diagnostics.catalogue import ptx8xx
+from ptxkit.diagnostics import Message, Severity
+from ptxkit.diagnostics.catalogue import directive_helps, ptx8xx
 from ptxkit.syntax.tree import Body, Function, Instruction, Module, Name
 from ptxkit.validate.gate_checker import GateChecker
 from ptxkit.validate.problem import Problem, WordLocation
@@ -42,8 +42,12 @@ def _call_offsets(body: Body, name: str) -> Iterator[int]:
 def _wrapper_problem(name: str, match: re.Match[str], uses: list[int], start: int, gates: GateChecker) -> Problem:
     targets = [f"sm_{each}" for each in re.findall(r"SM_(\w+?)_", match[2])]
     *others, last = targets
-    wanted = f"{', '.join(others)} or {last}" if others else last if last[-1].isalpha() else f"{last} or later"
-    have = f", and was compiled for {gates.target}" if gates.target else ""
+    wanted: Message | str = last
+    if others:
+        wanted = directive_helps.OR(targets=", ".join(others), last=last)
+    elif not last[-1].isalpha():
+        wanted = directive_helps.OR_LATER(target=last)
+    have = directive_helps.COMPILED_FOR(target=gates.target) if gates.target else ""
     facts = {"wrapper": match[1], "target": wanted, "actual": have}
     message = ptx8xx.WRAPPER_DECLARED(**facts)
     if uses:
@@ -51,7 +55,7 @@ def _wrapper_problem(name: str, match: re.Match[str], uses: list[int], start: in
     return Problem(
         message,
         WordLocation(uses[0] if uses else start, name),
-        help=f"compile for {targets[0]} (`nvcc -arch={targets[0]}`), or guard the call with `NV_IF_TARGET`",
+        help=directive_helps.COMPILE_FOR(target=targets[0]),
         severity=Severity.ERROR if uses else Severity.WARNING,
         section="PTX Module Directives: .target",
     )

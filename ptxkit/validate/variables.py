@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from ptxkit.diagnostics import Message, Severity
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import declaration_helps, ptx1xx
 from ptxkit.isa import table
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.module_forms import DataType
@@ -39,11 +39,11 @@ _SPACES = {
     "output": ("reg", "param"),
 }
 _WHERE = {
-    "module": "outside of functions",
-    "body": "in the body of a function",
-    "kernel_parameter": "as the parameter of a kernel",
-    "input": "as the parameter of a function",
-    "output": "as the result of a function",
+    "module": declaration_helps.OUTSIDE_FUNCTIONS(),
+    "body": declaration_helps.IN_BODY(),
+    "kernel_parameter": declaration_helps.AS_KERNEL_PARAMETER(),
+    "input": declaration_helps.AS_PARAMETER(),
+    "output": declaration_helps.AS_RESULT(),
 }
 _INSTRUCTION_ONLY_TYPES = re.compile(r"e[45]m[23]|(?:e\d|ue8)m\dx[24]|[su]16x2|f32x2")
 _POINTER_SPACES = ("const", "global", "local", "shared")
@@ -68,14 +68,14 @@ def variable_problems(declaration: Declaration, where: str, start: int, gates: G
         yield Problem(
             message,
             WordLocation(start, f".{declaration.type}"),
-            help="move it outside of the function",
+            help=declaration_helps.MOVE_OUT_OF_FUNCTION(),
         )
     elif not declaration.declarators:
         message = ptx1xx.DECLARES_NOTHING()
         yield Problem(
             message,
             WordLocation(start),
-            help="name a variable, or remove it",
+            help=declaration_helps.NAME_VARIABLE(),
             severity=Severity.WARNING,
         )
     if where == "module":
@@ -83,7 +83,7 @@ def variable_problems(declaration: Declaration, where: str, start: int, gates: G
         yield from linkage_problems(declaration.linkage, place, start, gates)
     elif declaration.linkage:
         message = ptx1xx.LINKAGE_IN_WRONG_PLACE(word=declaration.linkage[0], place=_WHERE[where])
-        help_ = "move the declaration outside of the function, or remove the word"
+        help_ = declaration_helps.MOVE_DECLARATION_OUT()
         yield Problem(
             message,
             WordLocation(start, f".{declaration.linkage[0]}"),
@@ -107,7 +107,7 @@ def _is_of_variables(word: str) -> bool:
 
 def _unknown_directive(word: str, start: int) -> Problem:
     message = ptx1xx.NO_DIRECTIVE_HERE(word=clip_text(word))
-    help_ = "directives are listed in the manual under Directives; an opcode does not begin with a dot"
+    help_ = declaration_helps.LISTED_DIRECTIVES()
     return Problem(message, WordLocation(start, f".{word}"), help=help_, section="Directives")
 
 
@@ -157,9 +157,7 @@ def parameter_problems(function: Function, start: int, gates: GateChecker) -> It
     for declaration in function.parameters[:-1]:
         if not is_kernel and _is_unsized(declaration.declarators[0]):
             message = ptx1xx.OPEN_ARRAY_PARAMETER()
-            yield _variable_problem(
-                message, start, declaration.declarators[0].name, "give it a length, or move it to the end"
-            )
+            yield _variable_problem(message, start, declaration.declarators[0].name, declaration_helps.MOVE_TO_END())
     if is_kernel:
         yield from _check_total_size(function, start, gates)
     elif any(each.space == "param" for each in (*function.results, *function.parameters)):
@@ -180,7 +178,7 @@ def prototype_parameter_problems(prototype: Prototype, start: int) -> Iterator[P
 
 
 def _variable_problem(
-    message: Message, start: int, word: str, help_: str | None = None, section: str = "Variables"
+    message: Message, start: int, word: str, help_: Message | None = None, section: str = "Variables"
 ) -> Problem:
     return Problem(message, WordLocation(start, word), help=help_, section=section)
 
@@ -189,7 +187,7 @@ def _check_results(results: tuple[Declaration, ...], start: int) -> Iterator[Pro
     wrong = next((each for each in results if each.space != "reg"), None) if len(results) > 1 else None
     if wrong is not None:
         message = ptx1xx.RESULTS_NOT_IN_REGISTERS()
-        help_ = "declare them `.reg`, or return one `.param` array"
+        help_ = declaration_helps.DECLARE_REGISTERS()
         yield _variable_problem(
             message, start, wrong.declarators[0].name, help_, "Function Declarations and Definitions"
         )
@@ -198,7 +196,9 @@ def _check_results(results: tuple[Declaration, ...], start: int) -> Iterator[Pro
 def _wrong_space(declaration: Declaration, where: str, start: int) -> Problem:
     spaces = " or ".join(f".{each}" for each in _SPACES[where])
     message = ptx1xx.SPACE_NOT_ALLOWED(space=declaration.space, place=_WHERE[where])
-    return _variable_problem(message, start, f".{declaration.space}", f"there it is {spaces}", "State Spaces")
+    return _variable_problem(
+        message, start, f".{declaration.space}", declaration_helps.ALLOWED_SPACES(spaces=spaces), "State Spaces"
+    )
 
 
 def _is_narrow_float(name: str) -> bool:
@@ -210,23 +210,25 @@ def _unknown_type(name: str, start: int) -> Problem:
     near = get_close_matches(name[:80], list(data_types()), 1)
     if is_type(name):
         message = ptx1xx.INSTRUCTION_TYPE_OF_VARIABLE(type=name)
-        help_ = "declare an untyped variable of its width, such as .b32"
+        help_ = declaration_helps.DECLARE_UNTYPED()
     else:
         message = ptx1xx.NO_VARIABLE_TYPE(type=clip_text(name))
-        help_ = f"did you mean `.{near[0]}`?" if near else "types of variables are .b32, .u64, .f32, .pred and the like"
+        help_ = declaration_helps.DID_YOU_MEAN_TYPE(name=near[0]) if near else declaration_helps.TYPES_OF_VARIABLES()
     return _variable_problem(message, start, f".{name}", help_, "Types")
 
 
-def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[Message, str] | None:
+def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[Message, Message] | None:
     """Why there are no such vectors, and what to do; None where there are, and for what is no vector."""
     if declaration.vector is None:
         return None
     lanes = _LANES.get(declaration.vector)
     if lanes is None or not (data_type.vectors or bits_of(data_type) == _VECTOR_BITS):
-        return ptx1xx.NO_SUCH_VECTOR(vector=declaration.vector, type=declaration.type), "vectors are .v2 or .v4"
+        return ptx1xx.NO_SUCH_VECTOR(
+            vector=declaration.vector, type=declaration.type
+        ), declaration_helps.VECTORS_OF_VARIABLES()
     if lanes * bits_of(data_type) > _VECTOR_BITS:
         message = ptx1xx.VECTOR_TOO_WIDE(limit=_VECTOR_BITS, lanes=lanes, type=declaration.type)
-        return message, "use a smaller one, or an array"
+        return message, declaration_helps.USE_SMALLER()
     return None
 
 
@@ -235,20 +237,21 @@ def _check_shape(
 ) -> Iterator[Problem]:
     """Single, array or vector: whether the type has such in this space and scope."""
     name, space = declaration.type, declaration.space
-    what, spaces = f".{name} variable", data_type.spaces
+    what, spaces = declaration_helps.A_VARIABLE(type=name), data_type.spaces
     if declarator.dimensions:
-        what, spaces = f"array of .{name}", data_type.arrays
+        what, spaces = declaration_helps.AN_ARRAY(type=name), data_type.arrays
     elif declaration.vector is not None:
-        what, spaces = f"vector of .{name}", data_type.vectors
+        what, spaces = declaration_helps.A_VECTOR(type=name), data_type.vectors
     if space not in spaces or _is_opaque_elsewhere(data_type, declarator, where):
         allowed = " or ".join(f".{each}" for each in spaces)
-        help_ = f"it can be in {allowed} space" if allowed and space not in spaces else None
+        help_ = declaration_helps.CAN_BE_IN(spaces=allowed) if allowed and space not in spaces else None
         if space == "reg" and declarator.dimensions:
-            help_ = f"registers are numbered: write `{clip_text(declarator.name)}<{declarator.dimensions[0] or 1}>`"
-        article = "an" if what[0] == "a" else "a"
-        place = f"in .{space} space" if space not in spaces else _WHERE[where]
+            help_ = declaration_helps.NUMBER_REGISTERS(
+                name=clip_text(declarator.name), count=declarator.dimensions[0] or 1
+            )
+        place = declaration_helps.IN_SPACE(space=space) if space not in spaces else _WHERE[where]
         yield _variable_problem(
-            ptx1xx.VARIABLE_NOT_ALLOWED(article=article, kind=what, place=place),
+            ptx1xx.VARIABLE_NOT_ALLOWED(kind=what, place=place),
             start,
             declarator.name,
             help_,
@@ -273,13 +276,19 @@ def _check_alignment(declaration: Declaration, where: str, start: int) -> Iterat
         if alignment is None:
             continue
         if alignment <= 0 or alignment & (alignment - 1) or alignment > MAX_ALIGNMENT:
-            help_ = "write 1, 2, 4, 8, 16 and so on"
+            help_ = declaration_helps.WRITE_POWER_OF_TWO()
             yield _variable_problem(
                 ptx1xx.ALIGNMENT_NOT_POWER_OF_TWO(alignment=alignment), start, ".align", help_, "Alignment"
             )
         elif where in ("input", "output") and alignment > MAX_PARAMETER_ALIGNMENT:
             message = ptx1xx.PARAMETER_ALIGNMENT_TOO_LARGE(limit=MAX_PARAMETER_ALIGNMENT)
-            yield _variable_problem(message, start, ".align", f"write `.align {MAX_PARAMETER_ALIGNMENT}`", "Alignment")
+            yield _variable_problem(
+                message,
+                start,
+                ".align",
+                declaration_helps.WRITE_ALIGNMENT(alignment=MAX_PARAMETER_ALIGNMENT),
+                "Alignment",
+            )
 
 
 def _check_pointer(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[Problem]:
@@ -288,13 +297,13 @@ def _check_pointer(declaration: Declaration, where: str, start: int, gates: Gate
     form = directive_forms()["ptr"]
     if where != "kernel_parameter":
         message = ptx1xx.PTR_OF_OTHER_PARAMETER()
-        yield Problem(message, WordLocation(start, ".ptr"), help="remove it", section=form.section)
+        yield Problem(message, WordLocation(start, ".ptr"), help=declaration_helps.REMOVE_IT(), section=form.section)
         return
     yield from gates.check(form.gates, "`.ptr`", start, ".ptr", form.section)
     for word in declaration.pointer:
         if word not in _POINTER_SPACES:
             message = ptx1xx.PTR_TO_OTHER_SPACE(word=word)
-            help_ = f"write {', '.join(f'.{each}' for each in _POINTER_SPACES)}, or nothing for a generic pointer"
+            help_ = declaration_helps.WRITE_SPACES(spaces=", ".join(f".{each}" for each in _POINTER_SPACES))
             yield Problem(
                 message,
                 WordLocation(start, f".{word}", 1),
@@ -309,11 +318,15 @@ def _check_name(declarator: Declarator, where: str, start: int) -> Iterator[Prob
         return
     if where == "module" and table().special(name) is not None:
         yield _variable_problem(
-            ptx1xx.NAME_OF_SPECIAL_REGISTER(name=clip_text(name)), start, name, "choose another name", "Identifiers"
+            ptx1xx.NAME_OF_SPECIAL_REGISTER(name=clip_text(name)),
+            start,
+            name,
+            declaration_helps.CHOOSE_OTHER_NAME(),
+            "Identifiers",
         )
     if name == "_" or "." in name:
         wrong = ptx1xx.NAME_IS_SINK() if name == "_" else ptx1xx.NAME_WITH_DOT(name=clip_text(name))
-        yield _variable_problem(wrong, start, name, "choose another name", "Identifiers")
+        yield _variable_problem(wrong, start, name, declaration_helps.CHOOSE_OTHER_NAME(), "Identifiers")
 
 
 def _is_unsized(declarator: Declarator) -> bool:
@@ -327,17 +340,19 @@ def _check_lengths(declaration: Declaration, declarator: Declarator, where: str,
         yield _variable_problem(ptx1xx.PARAMETER_WITH_INITIAL_VALUE(name=name), start, declarator.name)
     if any(length is None for length in declarator.dimensions[1:]):
         message = ptx1xx.LENGTH_LEFT_OPEN(name=name)
-        yield _variable_problem(message, start, declarator.name, "write all other lengths", "Array Declarations")
+        yield _variable_problem(
+            message, start, declarator.name, declaration_helps.WRITE_OTHER_LENGTHS(), "Array Declarations"
+        )
     if not _is_unsized(declarator) or where == "input":
         return
     if where in ("kernel_parameter", "output"):
-        message = ptx1xx.LENGTH_NEEDED(place=_WHERE[where].removeprefix("as "), name=name)
-        yield _variable_problem(message, start, declarator.name, "write the number of elements in the brackets")
+        template = ptx1xx.RESULT_NEEDS_LENGTH if where == "output" else ptx1xx.KERNEL_PARAMETER_NEEDS_LENGTH
+        yield _variable_problem(template(name=name), start, declarator.name, declaration_helps.WRITE_LENGTH())
     elif "extern" not in declaration.linkage:
         filled = isinstance(declarator.initialiser, Vector) and declarator.initialiser.elements
         if not filled or declarator.dimensions[0] == 0:
             message = ptx1xx.ARRAY_WITHOUT_LENGTH(name=name)
-            help_ = "write a length, initial values, or `.extern`"
+            help_ = declaration_helps.WRITE_LENGTH_OR_VALUES()
             yield _variable_problem(message, start, declarator.name, help_, "Array Declarations")
 
 
@@ -357,6 +372,8 @@ def _check_total_size(function: Function, start: int, gates: GateChecker) -> Ite
         size = (size + alignment - 1) // alignment * alignment + element * count
     if size > _ALL_PARAMETERS:
         message = ptx1xx.PARAMETERS_TOO_LARGE(name=clip_text(function.name), size=size, limit=_ALL_PARAMETERS)
-        yield _variable_problem(message, start, function.name, "pass a pointer to the data", "Parameter State Space")
+        yield _variable_problem(
+            message, start, function.name, declaration_helps.PASS_POINTER(), "Parameter State Space"
+        )
     elif size > _SMALL_PARAMETERS:
         yield from gates.check_feature("large_parameters", start, function.name)

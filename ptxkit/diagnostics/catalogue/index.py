@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ptxkit.diagnostics.catalogue import (
+    declaration_helps,
+    directive_helps,
     operand_reasons,
     ptx1xx,
     ptx2xx,
@@ -13,6 +15,7 @@ from ptxkit.diagnostics.catalogue import (
     ptx7xx,
     ptx8xx,
     ptx9xx,
+    syntax_errors,
 )
 from ptxkit.diagnostics.code import DiagnosticCode
 from ptxkit.diagnostics.message import MessageTemplate
@@ -27,7 +30,7 @@ CODES: tuple[DiagnosticCode, ...] = tuple(
 
 TEMPLATES: dict[tuple[str, str], MessageTemplate] = {
     (module.__name__.rpartition(".")[2], name): each
-    for module in (*GROUPS, operand_reasons)
+    for module in (*GROUPS, operand_reasons, directive_helps, declaration_helps, syntax_errors)
     for name, each in vars(module).items()
     if isinstance(each, MessageTemplate)
 }

@@ -136,7 +136,7 @@ NO_SUCH_VECTOR = MessageTemplate(WRONG_DECLARATION, "there are no .{vector} vect
 VECTOR_TOO_WIDE = MessageTemplate(
     WRONG_DECLARATION, "a vector has at most {limit} bits, but {lanes} elements of .{type} have more"
 )
-VARIABLE_NOT_ALLOWED = MessageTemplate(WRONG_DECLARATION, "{article} {kind} cannot be {place}")
+VARIABLE_NOT_ALLOWED = MessageTemplate(WRONG_DECLARATION, "{kind} cannot be {place}")
 ALIGNMENT_NOT_POWER_OF_TWO = MessageTemplate(
     WRONG_DECLARATION, "an alignment must be a power of two, and {alignment} is not"
 )
@@ -148,7 +148,8 @@ NAME_IS_SINK = MessageTemplate(WRONG_DECLARATION, "`_` is the sink, not a name")
 NAME_WITH_DOT = MessageTemplate(WRONG_DECLARATION, "a name cannot contain a dot: `{name}`")
 PARAMETER_WITH_INITIAL_VALUE = MessageTemplate(WRONG_DECLARATION, "the parameter `{name}` cannot have an initial value")
 LENGTH_LEFT_OPEN = MessageTemplate(WRONG_DECLARATION, "only the first length of `{name}` may be left open")
-LENGTH_NEEDED = MessageTemplate(WRONG_DECLARATION, "{place}, `{name}` needs a length")
+KERNEL_PARAMETER_NEEDS_LENGTH = MessageTemplate(WRONG_DECLARATION, "the parameter of a kernel, `{name}` needs a length")
+RESULT_NEEDS_LENGTH = MessageTemplate(WRONG_DECLARATION, "the result of a function, `{name}` needs a length")
 ARRAY_WITHOUT_LENGTH = MessageTemplate(
     WRONG_DECLARATION, "`{name}` has no length: only `.extern` variables and initialised ones can leave it open"
 )
