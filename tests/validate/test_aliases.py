@@ -27,7 +27,7 @@ PAIRS = [
         ".func g(); .func f(); .alias g, f;",
         ".func g(); .func f(); .alias g, f; .alias g, f;",
         "PTX107",
-        "an alias already, of `f`",
+        "already an alias of `f`",
     ),
     Pair(
         ".weak .func g(); .func f(); .alias g, f;",

@@ -19,9 +19,9 @@ def heading(right: str, wrong: str, code: str, words: str, at: str = "") -> Pair
 
 PAIRS = [
     heading(".version 8.8 | .target sm_90", ".version 8.9 | .target sm_90", "PTX803", "before it is 8.8", "8.9"),
-    heading(".version 9.5 | .target sm_90", ".version 9.6 | .target sm_90", "PTX803", "9.5 is the newest", "9.6"),
+    heading(".version 9.5 | .target sm_90", ".version 9.6 | .target sm_90", "PTX803", "ptxkit supports, 9.5", "9.6"),
     heading(".version 8.7 | .target sm_90", ".version 8.70 | .target sm_90", "PTX803", "no PTX version 8.70"),
-    heading(".version 08.7 | .target sm_90", ".version 8.7e0 | .target sm_90", "PTX803", "two numbers with a dot"),
+    heading(".version 08.7 | .target sm_90", ".version 8.7e0 | .target sm_90", "PTX803", "separated by a dot"),
     heading(".version 8.7 | .target sm_90", ".version 8. | .target sm_90", "PTX803", "is not a version", "8."),
     heading(".version 8.7 | .target sm_90a", ".version 8.7 | .target sm_89a", "PTX803", "did you mean `sm_", "sm_89a"),
     heading(".version 8.7 | .target sm_72", ".version 8.7 | .target sm_73", "PTX803", "is not a target", "sm_73"),
@@ -42,7 +42,7 @@ PAIRS = [
         ".version 8.7 | .target sm_90",
         ".version 8.7 | .target texmode_unified, sm_90",
         "PTX107",
-        "begins with `texmode_unified`",
+        "not with `texmode_unified`",
     ),
     heading(
         ".version 8.7 | .target sm_90, texmode_unified",
@@ -80,13 +80,13 @@ PAIRS = [
         ".version 8.7 | .target sm_90 | .address_size 64",
         ".version 8.7 | .target sm_90 | .address_size 16",
         "PTX107",
-        "one of 32, 64, and is 16",
+        "one of 32, 64, not 16",
     ),
     heading(
         ".version 8.7 | .target sm_90 | .address_size 64",
         f".version 8.7 | .target sm_90 | .address_size {'9' * 40}",
         "PTX107",
-        "one of 32, 64, and is 9999999",
+        "one of 32, 64, not 9999999",
     ),
     heading(
         ".version 8.7 | .target sm_90 | .address_size 0x40",

@@ -15,7 +15,7 @@ LINES = [
     ("{ bra on; } on:", "{ on: } bra on;", "PTX106", "`on` is not declared"),
     ("on: { on: bra on; }", "on: on:", "PTX110", "the label `on` occurs twice"),
     (".reg .b32 on; { on: bra on; }", ".reg .b32 on; on:", "PTX110", "it is a .b32 register"),
-    ("on: { .reg .b32 on; }", "on: .reg .b32 on;", "PTX110", "it is a label already"),
+    ("on: { .reg .b32 on; }", "on: .reg .b32 on;", "PTX110", "it is already a label"),
     ("f: bra f;", "bra f;", "PTX203", "must be a label of this function: `f` is a function"),
     ("on: bra on;", "bra s;", "PTX203", "`s` is a .shared variable"),
     ("on: bra on;", "bra %r1;", "PTX203", "must be a label of this function"),

@@ -84,7 +84,7 @@ def test_a_wrong_element_or_sum_is_an_error_and_the_right_one_is_not(pair: Pair)
 def test_what_assemblers_alone_add_to_is_a_warning(line: str) -> None:
     (found,) = diagnostics(whole(f"{HEAD}{line}\nret;\n}}"))
     assert found.severity is Severity.WARNING
-    assert "with a constant behind it an assembler looks at the kind" in found.message
+    assert "for a register plus a constant, assemblers check the kind" in found.message
 
 
 def test_a_kernel_parameter_is_not_written_and_by_its_elements_with_a_warning() -> None:

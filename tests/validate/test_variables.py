@@ -34,8 +34,8 @@ SPACES = [
 
 TYPES = [
     wrong(".global .b32 x;", ".global .b33 x;", "did you mean `.b32`", ".b33"),
-    wrong(".global .b16 x;", ".global .bf16 x;", "a type of instructions only", ".bf16"),
-    wrong(".global .f16x2 x;", ".global .e4m3x2 x;", "a type of instructions only", ".e4m3x2"),
+    wrong(".global .b16 x;", ".global .bf16 x;", "an instruction type", ".bf16"),
+    wrong(".global .f16x2 x;", ".global .e4m3x2 x;", "an instruction type", ".e4m3x2"),
     wrong(".global .b8 x;", ".global .pred x;", "it can be in .reg space", "x"),
     *in_body(
         wrong(".reg .pred p<4>;", ".reg .pred p[4];", "write `p<4>`", "p"),
@@ -56,7 +56,7 @@ TYPES = [
 ]
 
 ALIGNMENTS = [
-    wrong(".global .align 4 .b32 x;", ".global .align 3 .b32 x;", "a power of two, and 3 is none", ".align"),
+    wrong(".global .align 4 .b32 x;", ".global .align 3 .b32 x;", "a power of two, and 3 is not", ".align"),
     wrong(".global .align 2147483648 .b8 x;", ".global .align 4294967296 .b8 x;", "a power of two"),
     wrong(".global .align 1 .b32 x;", ".global .align 0 .b32 x;", "a power of two, and 0"),
     kernel(".param .align 256 .b8 a[256]", ".param .align 24 .b8 a[256]", "a power of two"),
@@ -85,7 +85,7 @@ FUNCTIONS = [
         "returns them in registers",
         "r",
     ),
-    kernel(".param .b8 a[32764]", ".param .b8 a[32765]", "32765 bytes, and 32764 are the most", "k"),
+    kernel(".param .b8 a[32764]", ".param .b8 a[32765]", "32765 bytes; the limit is 32764", "k"),
     kernel(".param .b8 a[4], .param .b64 b", ".param .b8 a[32757], .param .b64 b", "take 32768 bytes"),
     kernel(".param .b8 a[4352]", ".param .b8 a[4353]", "needs `.version 8.1`", code="PTX801", version="8.0"),
     kernel(".param .b32 a", ".param .b32 a<4>", "expected", code="PTX101"),
@@ -93,7 +93,7 @@ FUNCTIONS = [
 ]
 
 NAMES = [
-    wrong(".global .b32 x_y;", ".global .b32 x.y;", "a name has no dot", "x.y"),
+    wrong(".global .b32 x_y;", ".global .b32 x.y;", "a name cannot contain a dot", "x.y"),
     wrong(".global .b32 _x;", ".global .b32 _;", "`_` is the sink", "_"),
     wrong(".global .b32 %x;", ".global .b32 %tid;", "a special register", "%tid"),
     *in_body(
@@ -101,7 +101,7 @@ NAMES = [
         wrong("inlined: ret;", "inlined_at: ret;", "no name for a label", code="PTX101"),
         wrong("L_1: ret;", "L.1: ret;", "has no dot", code="PTX101"),
     ),
-    kernel(".param .b32 _", ".param .b32 a.b", "a name has no dot"),
+    kernel(".param .b32 _", ".param .b32 a.b", "a name cannot contain a dot"),
     function(".param .b32 a", ".param .b32 _", "`_` is the sink"),
     Pair(".entry add() { ret; }", ".entry _() { ret; }", "PTX101", "`_` is no name"),
 ]
