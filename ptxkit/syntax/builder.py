@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.fast_dataclasses import replace
 from ptxkit.syntax.constants import MalformedDeclarationError, require_plain_name
 from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, find_child, without_dot
@@ -94,21 +95,21 @@ def _function(children: Children) -> Function:
     if len(children) > 1:
         return replace(header, body=children[1])
     if header.kind == "func" and any(directive.name == "pragma" for directive in header.directives):
-        raise MalformedDeclarationError("the pragma ends the declaration: no `;` follows it")
+        raise MalformedDeclarationError(syntax_errors.PRAGMA_ENDS_DECLARATION())
     return header
 
 
 def _open_function(children: Children) -> Function:
     header: Function = children[0]
     if header.kind == "entry":
-        raise MalformedDeclarationError("the declaration of a kernel ends with `;`")
+        raise MalformedDeclarationError(syntax_errors.KERNEL_DECLARATION_WITHOUT_SEMICOLON())
     return header
 
 
 def _inner_function(children: Children) -> Function:
     declared = _header(children)
     if declared.kind == "entry":
-        raise MalformedDeclarationError("a kernel cannot be declared in the body of a function")
+        raise MalformedDeclarationError(syntax_errors.KERNEL_IN_FUNCTION())
     return declared
 
 
@@ -179,7 +180,7 @@ def _prototype(children: Children) -> Prototype:
     label, *rest = children
     require_plain_name(label, "label")
     if "_" not in rest:
-        raise MalformedDeclarationError("the name in a `.callprototype` is `_`")
+        raise MalformedDeclarationError(syntax_errors.PROTOTYPE_NAME())
     return Prototype(
         label=label,
         results=tuple(find_child(Results, rest) or ()),
@@ -204,7 +205,7 @@ def _guard_not(children: Children) -> Guard:
 
 def _predicate(name: str) -> str:
     if "." in name:
-        raise MalformedDeclarationError("a guard is a whole register: its name has no dot")
+        raise MalformedDeclarationError(syntax_errors.GUARD_WITH_DOT())
     return name
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.syntax.limits import MAX_DIGITS
 from ptxkit.syntax.tree import Binary, Conditional, Directive, Float, Integer, Name, Operand, Unary
 
@@ -21,7 +23,11 @@ _RESERVED = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
 class MalformedConstructError(ValueError):
     """The grammar's rules hold, yet the text means nothing; the message says why, and `help` where to look."""
 
-    help: str | None = "see the section on constant expressions"
+    help: Message | None = syntax_errors.SEE_CONSTANT_EXPRESSIONS()
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class MalformedDeclarationError(MalformedConstructError):
@@ -33,15 +39,15 @@ class MalformedDeclarationError(MalformedConstructError):
 class MalformedAddressError(MalformedConstructError):
     """What is in brackets is no place in memory."""
 
-    help = "write a negative offset as `+-4`"
+    help = syntax_errors.WRITE_NEGATIVE_OFFSET()
 
 
 def require_plain_name(text: str, what: str) -> str:
     """A name that is declared. An opcode has dots, and the sink is no name, yet both are read as names."""
     if "." in text:
-        raise MalformedDeclarationError(f"the name of a {what} has no dot")
+        raise MalformedDeclarationError(syntax_errors.NAME_WITH_DOT(kind=what))
     if text in _RESERVED:
-        raise MalformedDeclarationError(f"`{text}` is no name for a {what}")
+        raise MalformedDeclarationError(syntax_errors.NO_NAME(text=text, kind=what))
     return text
 
 
@@ -60,7 +66,7 @@ def parse_integer(text: str) -> Integer:
         value = 0
         for digit in digits:
             if value >> 63:
-                raise MalformedConstructError("an integer constant has at most 64 bits")
+                raise MalformedConstructError(syntax_errors.INTEGER_TOO_WIDE())
             value = (value * base + int(digit, base)) & _MASK
     return Integer(value, text)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.syntax.constants import MalformedDeclarationError, parse_number
 from ptxkit.syntax.operand_rules import Children
@@ -134,9 +135,9 @@ def _attributes(children: Children) -> Attributes:
 def _parameter_head(children: Children) -> _DeclarationHead:
     types = [str(child) for child in children if isinstance(child, _Type)]
     if len(types) > 1 and types[0] not in _VECTORS:
-        raise MalformedDeclarationError("a declaration has one type, and before it `.v2` or `.v4` where it is a vector")
+        raise MalformedDeclarationError(syntax_errors.SEVERAL_TYPES())
     if types[-1] in _VECTORS:
-        raise MalformedDeclarationError(f"a declaration needs a type: `.{types[-1]}` stands before it")
+        raise MalformedDeclarationError(syntax_errors.TYPE_NOT_LAST(type=types[-1]))
     head = _DeclarationHead(
         space=children[0],
         type=types[-1],
@@ -163,7 +164,7 @@ def _apply_qualifiers(head: _DeclarationHead, children: Children) -> _Declaratio
 def _nothing(children: Children) -> Declaration:
     linkages, *rest = children
     if linkages:
-        raise MalformedDeclarationError("a declaration needs a state space such as `.reg` or `.shared`")
+        raise MalformedDeclarationError(syntax_errors.STATE_SPACE_NEEDED())
     return _parameter_head(("", *rest)).declare(())
 
 
@@ -177,7 +178,7 @@ def _variable(children: Children) -> Declaration:
     place = next(place for place, child in enumerate(rest) if isinstance(child, _DeclarationHead))
     head: _DeclarationHead = rest[place]
     if head.pointer is not None and head.pointer.words is None:
-        raise MalformedDeclarationError("`.align` stands in front of the type")
+        raise MalformedDeclarationError(syntax_errors.ALIGN_AFTER_TYPE())
     if place:
         head = _apply_qualifiers(head, rest[:place])
     return head.declare(tuple(rest[place + 1 :]), tuple(linkages))
@@ -194,7 +195,7 @@ def _declarator(children: Children) -> Declarator:
 def _bound(children: Children) -> _Bound:
     count = parse_number(children[0])
     if count >> 32:
-        raise MalformedDeclarationError("the number of registers has at most 32 bits")
+        raise MalformedDeclarationError(syntax_errors.COUNT_TOO_WIDE())
     return _Bound(count)
 
 

@@ -9,11 +9,12 @@ from functools import cache
 from lark import Token, UnexpectedInput
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from ptxkit.diagnostics import Edit, Fix
+from ptxkit.diagnostics import Edit, Fix, Message
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.diagnostics.catalogue.ptx1xx import MissingBrace
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.source import Span
-from ptxkit.syntax.expected_tokens import TerminalNames
+from ptxkit.syntax.expected_tokens import TerminalNames, join_alternatives
 from ptxkit.syntax.grammar import grammar
 from ptxkit.syntax.lark_tables import lark_parser
 from ptxkit.syntax.limits import MAX_EXAMINED_TOKENS, MAX_SHOWN_CHARS
@@ -23,8 +24,8 @@ _OPCODE = re.compile(r"[a-z]\w*\.[a-z]")
 _START = re.compile(rf"[.@}}]|{_OPCODE.pattern}")
 
 _REMEDIES = {
-    "#": "lines that begin with `#` are for the C preprocessor; run it first",
-    "'": 'strings are written in `"`',
+    "#": syntax_errors.PREPROCESSOR_LINE(),
+    "'": syntax_errors.WRITE_DOUBLE_QUOTES(),
 }
 
 
@@ -33,8 +34,8 @@ class SyntaxProblem:
     """A message and its place. resume: where reading can continue, None where that must be searched for."""
 
     span: Span
-    message: str
-    help: str | None = None
+    message: Message
+    help: Message | None = None
     fix: Fix | None = None
     resume: int | None = None
     fatal: bool = False
@@ -101,16 +102,16 @@ def _unexpected_token(
     words = _terminal_names()
     spelled = words.spellings(accepted)
     end = before[-1][2] + len(before[-1][1]) if before else 0
-    found = f"`{_shorten(token[1])}`" if token else "the end of the text"
+    found = f"`{_shorten(token[1])}`" if token else syntax_errors.END_OF_TEXT()
     offset = token[2] if token else end
     new_line = token is None or "\n" in text[end:offset]
     if before and ";" in spelled and (new_line or (token is not None and token[1] == "}")):
-        choice = " or `,`" if "," in spelled else ""
+        expected = join_alternatives(["`;`", "`,`"] if "," in spelled else ["`;`"])
         return SyntaxProblem(
             span=Span(end - 1, end),
-            message=f"expected `;`{choice} after `{_shorten(before[-1][1])}`, found {found}",
-            help="end the statement with `;`",
-            fix=Fix("insert `;`", (Edit(Span(end, end), ";"),)),
+            message=syntax_errors.EXPECTED_AFTER(expected=expected, last=_shorten(before[-1][1]), found=found),
+            help=syntax_errors.END_STATEMENT(),
+            fix=Fix(str(syntax_errors.INSERT_SEMICOLON()), (Edit(Span(end, end), ";"),)),
             resume=offset,
         )
     span = Span(offset, offset + len(token[1])) if token else Span(end, end)
@@ -121,11 +122,13 @@ def _unexpected_token(
     joined = _malformed_number(before, token)
     if joined is not None:
         return joined
-    expected = words.describe_expected(accepted, symbol)
-    message = f"expected {expected} after `{_shorten(before[-1][1])}`, found {found}"
+    phrases = words.expected(accepted, symbol)
+    message = syntax_errors.EXPECTED_AFTER(
+        expected=join_alternatives(phrases), last=_shorten(before[-1][1]), found=found
+    )
     depth = sum({"{": 1, "}": -1}.get(value, 0) for _, value, _ in before)
     resume = offset if token and new_line and _START.match(token[1]) else None
-    payload = MissingBrace() if expected.startswith("`}`") else None
+    payload = MissingBrace() if phrases[:1] == ["`}`"] else None
     return SyntaxProblem(span, message, _advice(before, token), depth=depth, resume=resume, payload=payload)
 
 
@@ -139,15 +142,13 @@ def _is_missing_semicolon(text: str, before: Sequence[ScannedToken]) -> bool:
 
 def _not_a_statement(span: Span, text: str) -> SyntaxProblem:
     if text == ";":
-        fix = Fix("remove `;`", (Edit(span, ""),), safe=True)
-        return SyntaxProblem(span, "`;` ends nothing: PTX has no empty statement", "remove it", fix, resume=span.end)
+        fix = Fix(str(syntax_errors.REMOVE_SEMICOLON()), (Edit(span, ""),), safe=True)
+        return SyntaxProblem(span, syntax_errors.EMPTY_STATEMENT(), syntax_errors.REMOVE_IT(), fix, resume=span.end)
     if re.match(r"\.[A-Za-z_]", text):
-        message = f"`{_shorten(text)}` is no directive that can stand here"
-        return SyntaxProblem(
-            span, message, "directives are listed in the manual under Directives; an opcode has no dot in front"
-        )
-    message = f"expected an instruction, a declaration, a label or a directive, found `{_shorten(text)}`"
-    return SyntaxProblem(span, message, "remove the backslash" if text == "\\" else None)
+        message = syntax_errors.NO_DIRECTIVE(word=_shorten(text))
+        return SyntaxProblem(span, message, syntax_errors.LISTED_DIRECTIVES())
+    message = syntax_errors.EXPECTED_STATEMENT(found=_shorten(text))
+    return SyntaxProblem(span, message, syntax_errors.REMOVE_THE_BACKSLASH() if text == "\\" else None)
 
 
 def _malformed_number(before: Sequence[ScannedToken], token: ScannedToken | None) -> SyntaxProblem | None:
@@ -159,23 +160,23 @@ def _malformed_number(before: Sequence[ScannedToken], token: ScannedToken | None
         return None
     word = last + token[1]
     if word[:2].lower() in ("0f", "0d"):
-        help_text = "`0f` takes exactly 8 hexadecimal digits, `0d` exactly 16"
+        help_text = syntax_errors.DIGITS_OF_BITS()
     elif word[0] == "0" and word.isdigit():
-        help_text = "a leading 0 makes a number octal: its digits are 0 to 7"
+        help_text = syntax_errors.LEADING_ZERO()
     else:
-        help_text = "the only suffix of an integer is `U`"
-    return SyntaxProblem(Span(offset, offset + len(word)), f"`{_shorten(word)}` is no number", help_text)
+        help_text = syntax_errors.INTEGER_SUFFIX()
+    return SyntaxProblem(Span(offset, offset + len(word)), syntax_errors.NO_NUMBER(word=_shorten(word)), help_text)
 
 
-def _advice(before: Sequence[ScannedToken], token: ScannedToken | None) -> str | None:
+def _advice(before: Sequence[ScannedToken], token: ScannedToken | None) -> Message | None:
     if token is None:
         return None
     if "\\" in (token[1], before[-1][1]):
-        return "remove the backslash"
+        return syntax_errors.REMOVE_THE_BACKSLASH()
     if token[1] == ";" and before[-1][1] == ",":
-        return "remove the comma, or add the operand"
+        return syntax_errors.REMOVE_COMMA_OR_ADD()
     if token[1] == "," and before[-1][1] == ",":
-        return "remove one comma"
+        return syntax_errors.REMOVE_COMMA()
     return None
 
 
@@ -186,21 +187,25 @@ def _unknown_token(text: str, place: int) -> SyntaxProblem:
     if char == '"':
         line_end = text.find("\n", place)
         line_end = len(text) if line_end < 0 else line_end
-        return SyntaxProblem(Span(place, line_end), "this string never ends", 'add the closing `"`', resume=line_end)
+        return SyntaxProblem(
+            Span(place, line_end), syntax_errors.STRING_WITHOUT_END(), syntax_errors.ADD_QUOTE(), resume=line_end
+        )
     if text.startswith("/*", place):
-        return SyntaxProblem(Span(place, place + 2), "this comment never ends", "add the closing `*/`", fatal=True)
+        return SyntaxProblem(
+            Span(place, place + 2), syntax_errors.COMMENT_WITHOUT_END(), syntax_errors.ADD_COMMENT_END(), fatal=True
+        )
     if char == "\0":
         end = place
         while end < len(text) and text[end] == "\0":
             end += 1
-        return SyntaxProblem(Span(place, end), "a NUL can stand at the very end of the text only", "remove it")
+        return SyntaxProblem(Span(place, end), syntax_errors.NUL_INSIDE(), syntax_errors.REMOVE_IT())
     if "\ud800" <= char <= "\udfff":
-        return SyntaxProblem(span, f"the byte 0x{ord(char) & 0xFF:02X} is not UTF-8", "PTX is ASCII text")
+        return SyntaxProblem(span, syntax_errors.NOT_UTF8(byte=ord(char) & 0xFF), syntax_errors.ASCII_TEXT())
     if ord(char) > 0x7E:
-        message = f"U+{ord(char):04X} cannot stand outside of comments and strings"
-        return SyntaxProblem(span, message, "PTX is ASCII text")
-    shown = f"`{char}`" if char.isprintable() else f"the character 0x{ord(char):02X}"
-    return SyntaxProblem(span, f"{shown} begins no word of PTX", _REMEDIES.get(char))
+        message = syntax_errors.NOT_ASCII(char=ord(char))
+        return SyntaxProblem(span, message, syntax_errors.ASCII_TEXT())
+    shown = f"`{char}`" if char.isprintable() else syntax_errors.CHARACTER_CODE(code=ord(char))
+    return SyntaxProblem(span, syntax_errors.BEGINS_NO_WORD(shown=shown), _REMEDIES.get(char))
 
 
 def _shorten(text: str) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ptxkit.diagnostics import Diagnostic, Label, Severity
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics import Diagnostic, Label, Message, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx, syntax_errors
 from ptxkit.diagnostics.catalogue.ptx1xx import MissingBrace
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import SourceFile, Span
@@ -58,9 +58,16 @@ def recover_module(source: SourceFile) -> Module:
         except (UnexpectedTokenError, MalformedConstructError) as error:
             if not walk.diagnostics:
                 place = error.offset if isinstance(error, UnexpectedTokenError) else 0
-                walk.report(SyntaxProblem(Span(place, place + 1), str(error).partition("\n")[0]))
+                walk.report(SyntaxProblem(Span(place, place + 1), _refusal(error)))
     found = sorted(walk.diagnostics, key=lambda diagnostic: diagnostic.span)
     raise PTXSyntaxError(tuple(found[:MAX_SYNTAX_ERRORS]))
+
+
+def _refusal(error: UnexpectedTokenError | MalformedConstructError) -> Message:
+    """What is wrong with a text that Lark refuses, though no statement of it is."""
+    if isinstance(error, MalformedConstructError):
+        return error.message
+    return syntax_errors.REFUSED(error=str(error).partition("\n")[0])
 
 
 @dataclass(slots=True)
@@ -85,11 +92,11 @@ class _ErrorRecovery:
             Diagnostic(
                 code=ptx1xx.SYNTAX_ERROR,
                 severity=Severity.ERROR,
-                message=finding.message,
+                message=str(finding.message),
                 source=self.source,
                 span=finding.span,
                 labels=labels,
-                help=finding.help,
+                help=None if finding.help is None else str(finding.help),
                 isa=("Syntax",),
                 fix=finding.fix,
                 payload=finding.payload,
@@ -109,22 +116,20 @@ class _ErrorRecovery:
             self._reject_text(self._skip_blanks(0))
         elif self.braces and len(self.diagnostics) < MAX_SYNTAX_ERRORS:
             opened = self.braces[-1]
-            message = "expected `}`, found the end of the text"
-            finding = SyntaxProblem(
-                Span(end, end), message, "close every block and function body", payload=MissingBrace()
-            )
-            self.report(finding, Label(Span(opened, opened + 1), "this is never closed"))
+            message = syntax_errors.UNCLOSED_AT_END()
+            finding = SyntaxProblem(Span(end, end), message, syntax_errors.CLOSE_BLOCKS(), payload=MissingBrace())
+            self.report(finding, Label(Span(opened, opened + 1), str(syntax_errors.NEVER_CLOSED())))
 
     def _reject_text(self, place: int) -> None:
         """Reports, in the place of all errors, that the text is no module."""
         later = _LATER_HEADING.search(self.source.text, place)
         if later is None:
-            remedy = "name a file of PTX, such as `nvcc --ptx` writes, or a binary that holds PTX"
+            remedy = syntax_errors.NAME_PTX_FILE()
         else:
             line, _ = self.source.position(later.start(1))
-            remedy = f"a `.version` is at line {line}: remove what is in front of it"
+            remedy = syntax_errors.REMOVE_BEFORE_VERSION(line=line)
         self.diagnostics.clear()
-        self.report(SyntaxProblem(Span(place, place + 1), "this is no PTX: a module begins with `.version`", remedy))
+        self.report(SyntaxProblem(Span(place, place + 1), syntax_errors.NO_PTX(), remedy))
 
     def _skip_blanks(self, place: int) -> int:
         found = statement_splitter().trivia.match(self.source.text, place)
@@ -136,8 +141,8 @@ class _ErrorRecovery:
             return
         self.heading_reported = True
         name, example = ((".version", ".version 8.7"), (".target", ".target sm_90a"))[self.headings]
-        message = f"expected `{name}`: a module begins with `.version`, then `.target`"
-        self.report(SyntaxProblem(Span(place, place), message, f"add a line such as `{example}`"))
+        message = syntax_errors.HEADING_MISSING(directive=name)
+        self.report(SyntaxProblem(Span(place, place), message, syntax_errors.ADD_HEADING(example=example)))
 
     def _read_next(self, place: int) -> int:
         """One statement, brace or item from `place` on; where to continue."""
@@ -160,10 +165,8 @@ class _ErrorRecovery:
         if not self.braces and _WORD_START.match(first) and not text.startswith("@@", place):
             return self._report_outside_module(place, found)
         if text.startswith(_SECTIONS, place) and (found is None or text[found.end() : found.end() + 1] == "{"):
-            message = "this section never ends, or is not well formed"
-            self.report(
-                SyntaxProblem(Span(place, place + 1), message, "sections have the form `.section .name { ... }`")
-            )
+            message = syntax_errors.SECTION_MALFORMED()
+            self.report(SyntaxProblem(Span(place, place + 1), message, syntax_errors.SECTION_FORM()))
             return len(text)
         function = not self.braces and _FUNCTION.match(text, place) is not None
         self.expects_body = function and found is not None and text[found.end() : found.end() + 1] == "{"
@@ -210,15 +213,15 @@ class _ErrorRecovery:
             if self.braces:
                 self.braces.pop()
             else:
-                self.report(SyntaxProblem(span, "`}` closes nothing", "remove it, or look for one too many above it"))
+                self.report(SyntaxProblem(span, syntax_errors.CLOSES_NOTHING(), syntax_errors.REMOVE_BRACE()))
             return place + 1
         if not self.braces and not self.expects_body:
             self._require_headings(place)
-            help_text = "write `.visible .entry name(...)` or `.func name(...)` in front of it"
-            self.report(SyntaxProblem(span, "expected the header of a function in front of `{`", help_text))
+            help_text = syntax_errors.WRITE_HEADER()
+            self.report(SyntaxProblem(span, syntax_errors.HEADER_MISSING(), help_text))
         self.expects_body = False
         if len(self.braces) > MAX_NESTING:
-            self.report(SyntaxProblem(span, f"blocks nest deeper than {MAX_NESTING} levels, the most that is read"))
+            self.report(SyntaxProblem(span, syntax_errors.BLOCKS_TOO_DEEP(limit=MAX_NESTING)))
             self.braces.clear()
             return len(self.source.text)
         self.braces.append(place)
@@ -232,16 +235,16 @@ class _ErrorRecovery:
         elif self.headings == 0:
             self._require_headings(place)
         elif not self.heading_reported:
-            message = f"`.{name}` stands once in a module, at its start"
-            self.report(SyntaxProblem(Span(place, place + len(name) + 1), message, "remove it"))
+            message = syntax_errors.HEADING_TWICE(directive=name)
+            self.report(SyntaxProblem(Span(place, place + len(name) + 1), message, syntax_errors.REMOVE_IT()))
         return found.end() if found else self._examine(place, name, None)
 
     def _report_unclosed(self, place: int) -> None:
         opened = self.braces[0]
-        message = "expected `}`: a function begins inside the body of another"
+        message = syntax_errors.FUNCTION_INSIDE_BODY()
         self.report(
-            SyntaxProblem(Span(place, place + 1), message, "close the body above with `}`", payload=MissingBrace()),
-            Label(Span(opened, opened + 1), "this body is still open"),
+            SyntaxProblem(Span(place, place + 1), message, syntax_errors.CLOSE_BODY(), payload=MissingBrace()),
+            Label(Span(opened, opened + 1), str(syntax_errors.BODY_OPEN())),
         )
         self.braces.clear()
 
@@ -251,10 +254,12 @@ class _ErrorRecovery:
         while end < len(self.source.text) and end < place + 60 and not self.source.text[end].isspace():
             end += 1
         if finding is None or found is not None:
-            message = "an instruction or label cannot stand outside of a function"
-            self.report(SyntaxProblem(Span(place, end), message, "put it between the braces of a function"))
+            message = syntax_errors.OUTSIDE_FUNCTION()
+            self.report(SyntaxProblem(Span(place, end), message, syntax_errors.PUT_INSIDE_FUNCTION()))
             return found.end() if found else end
-        self.report(SyntaxProblem(Span(place, end), f"`{self.source.text[place:end]}` begins no directive of a module"))
+        self.report(
+            SyntaxProblem(Span(place, end), syntax_errors.NO_MODULE_DIRECTIVE(word=self.source.text[place:end]))
+        )
         return self._find_resume_point(place)
 
     def _examine(self, place: int, start: str, error: Exception | None) -> int:
@@ -265,7 +270,7 @@ class _ErrorRecovery:
         finding = explain_error(self.source.text, place, start)
         if finding is None:
             end = place + 1
-            self.report(SyntaxProblem(Span(place, end), "no statement or directive can be read here"))
+            self.report(SyntaxProblem(Span(place, end), syntax_errors.UNREADABLE()))
             return self._find_resume_point(place)
         self.report(finding)
         if finding.fatal:
@@ -280,7 +285,7 @@ class _ErrorRecovery:
         )
 
     def _report_too_long(self, place: int, error: TooLongError) -> int:
-        self.report(SyntaxProblem(Span(place, place + 1), str(error), "split it"))
+        self.report(SyntaxProblem(Span(place, place + 1), error.message, syntax_errors.SPLIT_IT()))
         return self._find_resume_point(place)
 
     def _report_malformed(self, place: int, error: MalformedConstructError) -> int:
@@ -288,7 +293,7 @@ class _ErrorRecovery:
         found = statement_splitter().piece.match(text, place)
         end = place + len(found.group().rstrip()) if found else place + 1
         help_text = None if isinstance(error, TooDeepError) else error.help
-        self.report(SyntaxProblem(_malformed_span(text, place, end), str(error), help_text))
+        self.report(SyntaxProblem(_malformed_span(text, place, end), error.message, help_text))
         return found.end() if found else self._find_resume_point(place)
 
     def _find_resume_point(self, place: int, start: str = "statement", depth: int = 0) -> int:

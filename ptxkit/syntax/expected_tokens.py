@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.syntax.limits import MAX_ALTERNATIVES
 
 _OPERAND = frozenset({"IDENT", "INT", "BITS", "FLOAT", "LSQB", "LBRACE"})
@@ -14,17 +16,22 @@ _OPERATORS = frozenset(
 )
 _MODIFIERS = frozenset({".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex", ".weak"})
 _LINKAGES = frozenset({".extern", ".visible", ".weak", ".common"})
-_TERMINALS = {
-    "IDENT": "a name",
-    "INT": "an integer",
-    "FLOAT": "a number with a decimal point",
-    "BITS": "a floating-point constant",
-    "STRING": 'a string in `"`',
-    "DOT": "a type or a modifier",
+_TERMINALS: dict[str, str | Message] = {
+    "IDENT": syntax_errors.A_NAME(),
+    "INT": syntax_errors.AN_INTEGER(),
+    "FLOAT": syntax_errors.A_DECIMAL(),
+    "BITS": syntax_errors.A_FLOAT(),
+    "STRING": syntax_errors.A_STRING(),
+    "DOT": syntax_errors.TYPE_OR_MODIFIER(),
     "DWARF_LINE": "`@@DWARF`",
     "SOURCE_SECTION": "`.nv_intermediate_source_section`",
-    "$END": "the end of the statement",
+    "$END": syntax_errors.STATEMENT_END(),
+    "$TYPE": syntax_errors.A_TYPE(),
+    "$DIRECTIVE": syntax_errors.A_DIRECTIVE(),
 }
+_SORTED_AS = {"$TYPE": "a type", "$DIRECTIVE": "a directive"}
+"""What the order of phrases goes by, where that is not the word itself."""
+
 _CLOSING = (";", ",", ")", "]", "}", ":")
 
 
@@ -38,43 +45,43 @@ class TerminalNames:
         """The terminals by their spelling, where they have one."""
         return frozenset(self._spelling.get(name, name) for name in accepted)
 
-    def describe_expected(self, accepted: Collection[str], symbol: str) -> str:
+    def expected(self, accepted: Collection[str], symbol: str) -> list[str | Message]:
         """`` `,` or `;` ``, `an operand`, ...: what could stand there in a `symbol`, shortened to what matters."""
         words = set(self.spellings(accepted)) - {"\\"}  # which is tolerated, and never to be recommended
         if "INT" in words:
             words.discard("WARP_SZ")
         if symbol == "header" and "$END" in words:
-            words = (words - {"$END", "DOT", ".pragma", ".attribute"}) | {"{", "a directive such as `.maxntid`"}
+            words = (words - {"$END", "DOT", ".pragma", ".attribute"}) | {"{", "$DIRECTIVE"}
         if ".align" in words:
-            words = (words - {"DOT", ".attribute", ".ptr"}) | {"a type"}
-        phrases: list[str] = []
+            words = (words - {"DOT", ".attribute", ".ptr"}) | {"$TYPE"}
+        phrases: list[str | Message] = []
         if words >= _OPERAND - {"LBRACE", "LSQB"} and "{" in words:
-            phrases.append("an operand")
+            phrases.append(syntax_errors.AN_OPERAND())
             words -= _OPERAND | _OPERAND_PREFIXES | {"{", "["}
         elif words >= _CONSTANT:
-            phrases.append("a constant")
+            phrases.append(syntax_errors.A_CONSTANT())
             words -= _OPERAND | _OPERAND_PREFIXES
         if words >= _LINKAGES | {".entry"}:
-            return "a declaration, a function or another directive"
+            return [syntax_errors.A_DECLARATION()]
         if words >= _MODIFIERS - {".weak"} and phrases:
             words -= _MODIFIERS | {"DOT"}
         elif words >= _MODIFIERS - {".weak"}:
-            phrases.append("a state space such as `.reg` or `.shared`")
+            phrases.append(syntax_errors.A_STATE_SPACE())
             words -= _MODIFIERS
         if any(mark in words for mark in (*_CLOSING, "$END")):
             words -= _OPERATORS | {"[", "(", "=", "DOT"} if ";" in words or "," in words else _OPERATORS
         closing = [mark for mark in _CLOSING if mark in words]
         if closing:
             words.discard("$END")
-        phrases = [f"`{mark}`" for mark in closing] + phrases
-        for word in sorted(words - set(closing)):
-            phrases.append(word if " " in word else _TERMINALS.get(word, f"`{word}`"))
-        return _join_alternatives(phrases)
+        phrases = [*(f"`{mark}`" for mark in closing), *phrases]
+        rest = sorted(words - set(closing), key=lambda word: _SORTED_AS.get(word, word))
+        return [*phrases, *(_TERMINALS.get(word, f"`{word}`") for word in rest)]
 
 
-def _join_alternatives(phrases: list[str]) -> str:
+def join_alternatives(phrases: Sequence[str | Message]) -> str:
+    """The phrases in words: `` `,`, `;` or an operand ``."""
     if not phrases:
-        return "nothing more"
+        return str(syntax_errors.NOTHING_MORE())
     if len(phrases) > MAX_ALTERNATIVES:
         phrases = [*phrases[:MAX_ALTERNATIVES], "..."]
-    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} or {phrases[-1]}"
+    return " or ".join(filter(None, (", ".join(map(str, phrases[:-1])), str(phrases[-1]))))

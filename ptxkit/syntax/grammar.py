@@ -13,6 +13,7 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 from ptxkit.compile_cache import load_or_compile
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.installation import grammar_files, python_files
 from ptxkit.syntax.builder import RULES
 from ptxkit.syntax.constants import MalformedConstructError
@@ -90,18 +91,18 @@ class Grammar:
         places = {offset: place for place, (_, _, offset) in enumerate(tokens)}
         tree = self.tree(text, start)
         if depth(tree) > MAX_NESTING:
-            raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
+            raise TooDeepError(syntax_errors.NESTS_TOO_DEEP(limit=MAX_NESTING))
         return (start, tuple([kind for kind, _, _ in tokens])), _make_plan(tree, places)
 
     def _scan(self, text: str, start: str) -> tuple[list[str], tuple[int, ...]]:
         if "\0" in text:
-            raise NulError("a NUL can stand at the very end of the text only")
+            raise NulError(syntax_errors.NUL_INSIDE())
         tokens, reached = self.tokenizer.scan(text)
         if reached < len(text):
             if len(tokens) >= MAX_STATEMENT_TOKENS:
-                raise TooLongError(f"this statement has more than {MAX_STATEMENT_TOKENS} words")
+                raise TooLongError(syntax_errors.STATEMENT_TOO_LONG(limit=MAX_STATEMENT_TOKENS))
             self.tree(text, start)  # raises: no token begins there
-            raise MalformedConstructError("a character that begins no word of PTX")
+            raise MalformedConstructError(syntax_errors.CHARACTER_BEGINS_NO_WORD())
         return [word for _, word, _ in tokens], tuple([kind for kind, _, _ in tokens])
 
     def _recipe(self, key: RecipeKey, text: str) -> TreeRecipe:
@@ -155,9 +156,9 @@ def _check_nesting(words: Sequence[str]) -> None:
         elif word == ",":
             operators = 0
         if depth > MAX_NESTING:
-            raise TooDeepError(f"brackets nest deeper than {MAX_NESTING} levels, the most that is read")
+            raise TooDeepError(syntax_errors.BRACKETS_TOO_DEEP(limit=MAX_NESTING))
         if operators > MAX_NESTING:
-            raise TooDeepError(f"an expression has more than {MAX_NESTING} operators, the most that is read")
+            raise TooDeepError(syntax_errors.TOO_MANY_OPERATORS(limit=MAX_NESTING))
 
 
 NAME = "syntax"

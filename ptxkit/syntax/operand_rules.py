@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.syntax.constants import (
     MalformedAddressError,
     MalformedConstructError,
@@ -37,13 +38,10 @@ Children = Sequence[Any]
 """Texts of terminals and results of rules; the grammar decides which."""
 
 
-_ADDRESSES = "a name, a name with `+` and an integer constant, or an integer constant"
-
-
-def constant(expression: Operand, what: str) -> int:
+def _offset(expression: Operand) -> int:
     value = evaluate(_value(expression))
     if value is None:
-        raise MalformedConstructError(f"{what} must be an integer constant")
+        raise MalformedConstructError(syntax_errors.OFFSET_NOT_CONSTANT())
     return value
 
 
@@ -72,12 +70,12 @@ def _value(operand: Operand) -> Operand:
     if not isinstance(operand, Arguments):
         return operand
     if len(operand.elements) != 1:
-        raise MalformedConstructError("a list in parentheses cannot stand in an expression")
+        raise MalformedConstructError(syntax_errors.LIST_IN_EXPRESSION())
     first = inner = operand.elements[0]
     while isinstance(first, Binary):  # only with a name in front is it more than a constant
         first = first.left
     if isinstance(first, Name) and first.text != "WARP_SZ":
-        raise MalformedConstructError("in an expression a name cannot stand in parentheses")
+        raise MalformedConstructError(syntax_errors.NAME_IN_PARENTHESES())
     return _value(inner)
 
 
@@ -107,7 +105,7 @@ def _negation(children: Children) -> Operand:
 def _cast(children: Children) -> Operand:
     word, operand = children
     if word not in (".s64", ".u64"):
-        raise MalformedConstructError(f"a constant can be cast to `.s64` or `.u64`, not to `{word}`")
+        raise MalformedConstructError(syntax_errors.WRONG_CAST(word=word))
     return Unary(f"({word})", _value(operand))
 
 
@@ -135,7 +133,7 @@ def _element_of(children: Children) -> Operand:
         first = first.left
     is_counted = isinstance(first, Name) and first.text != "_" and "." not in first.text
     if not (is_counted or evaluate(_value(index)) is not None):
-        raise MalformedConstructError("the index of an array is a constant, or a name with a constant added to it")
+        raise MalformedConstructError(syntax_errors.WRONG_INDEX())
     return Element(array, index if is_counted else _value(index))
 
 
@@ -156,7 +154,7 @@ def _base_and_offset(place: Operand) -> tuple[Operand, int]:
     """The base of an address and its offset: what follows the `+` of a name or literal, else nothing."""
     if isinstance(place, Name):
         if place.is_sink:
-            raise MalformedAddressError("the sink `_` is no address")
+            raise MalformedAddressError(syntax_errors.SINK_AS_ADDRESS())
         return place, 0
     if isinstance(place, Integer):
         return place, 0
@@ -166,10 +164,10 @@ def _base_and_offset(place: Operand) -> tuple[Operand, int]:
         case _:
             found = _name_and_offset(place)
     if found is not None:
-        return found[0], constant(found[1], "the offset of an address")
+        return found[0], _offset(found[1])
     value = evaluate(place)
     if value is None:
-        raise MalformedAddressError(f"an address is {_ADDRESSES}")
+        raise MalformedAddressError(syntax_errors.WRONG_ADDRESS())
     return Integer(value, str(value)), 0
 
 

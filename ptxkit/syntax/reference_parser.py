@@ -6,6 +6,7 @@ from typing import Any
 
 from lark import Token, Tree
 
+from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.source import SourceFile
 from ptxkit.syntax.builder import RULES
 from ptxkit.syntax.grammar import TooDeepError, depth, grammar
@@ -20,7 +21,7 @@ def parse_with_lark(source: SourceFile) -> Module:
     """The module of a correct text; raises `RefusedError` or `MalformedConstructError` otherwise."""
     tree = grammar().tree(source.text, "module")
     if depth(tree) > MAX_NESTING + _SYNTACTIC_LEVELS:
-        raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
+        raise TooDeepError(syntax_errors.NESTS_TOO_DEEP(limit=MAX_NESTING))
     return Module(*_located_children(tree), source)
 
 
