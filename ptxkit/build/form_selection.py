@@ -61,7 +61,7 @@ def select_explicit_form(opcode: str, operands: tuple[object, ...]) -> _Selectio
     candidates = table().candidates(opcode)
     if not candidates:
         mismatch = table().match(tree.Instruction(opcode))
-        raise BuildError(mismatch.message if isinstance(mismatch, Mismatch) else f"`{opcode}` is unknown")
+        raise BuildError(str(mismatch.message) if isinstance(mismatch, Mismatch) else f"`{opcode}` is unknown")
     tried = [assign_operands(match, operands, results_given=True) for match in candidates]
     fitting = [found for found in tried if isinstance(found, OperandAssignment)]
     if not fitting:

@@ -120,5 +120,5 @@ def _strip_offsets(statement: tree.Statement) -> tree.Statement:
 def _match_or_raise(instruction: tree.Instruction) -> Match:
     match = table().match(instruction)
     if isinstance(match, Mismatch):
-        raise BuildError(match.message)
+        raise BuildError(str(match.message))
     return match

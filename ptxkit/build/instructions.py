@@ -255,7 +255,7 @@ class InstructionBuilder(Methods):
             if isinstance(each, tree.Instruction):
                 match = table().match(each)
                 if not isinstance(match, Match):
-                    raise BuildError(match.message)
+                    raise BuildError(str(match.message))
                 self.raw_gates += match.gates
         self.recorder.record(tree.Block(tree.Body(tuple(statements))))
 
@@ -275,7 +275,7 @@ class InstructionBuilder(Methods):
         instruction = tree.Instruction(opcode, operands, make_guard(guard, unless))
         match = table().match(instruction)
         if isinstance(match, Mismatch):
-            raise BuildError(match.message)
+            raise BuildError(str(match.message))
         self.recorder.record(instruction, form or match)
 
 

@@ -64,8 +64,8 @@ def _directive_lines(kind: str, form: DirectiveForm) -> Iterator[str]:
             ", or nothing" if argument.optional else ""
         )
     for words, others in (
-        ("not beside", form.excludes),
-        ("only beside", form.companions),
+        ("not with", form.excludes),
+        ("only with", form.companions),
         ("means nothing without", form.idle_without),
     ):
         if others:

@@ -15,7 +15,7 @@ from ptxkit.isa.functions import space
 ACCESS_KINDS = ("read", "write", "update")
 # Fields that hold the name of a role rather than a word.
 ROLE_FIELDS = frozenset(
-    {"address", "barrier", "state", "phase", "result", "unless", "multicast", "target", "operand", "beside"}
+    {"address", "barrier", "state", "phase", "result", "unless", "multicast", "target", "operand", "companion"}
 )
 
 

@@ -273,11 +273,11 @@ class TensorFence:
 @dataclass(frozen=True, slots=True)
 class Home:
     """Whose shared memory the address of role `address` must lie in. where: `other` for that of another CTA than the
-    executing thread's, `same` for that of the CTA in whose memory the address of role `beside` lies."""
+    executing thread's, `same` for that of the CTA in whose memory the address of role `companion` lies."""
 
     address: str
     where: str
-    beside: str | None = None
+    companion: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def _check_lines(tree: Tree[Token], fail: Fail) -> None:
             if head and kind not in _MODULE_LINES[head]:
                 raise fail(f"`{kind}` says nothing of a {head}", node)
             if not head and not in_section and not _is_common_gate(node):
-                raise fail(f"`{kind}` stands in front of all sections", node)
+                raise fail(f"`{kind}` precedes all sections", node)
 
 
 def _is_common_gate(node: Tree[Token]) -> bool:

@@ -70,7 +70,7 @@ class _Checker:
         for node in nodes:
             kind = str(node.data)
             if kind in MODULE_LINES:
-                raise self.fail(f"`{kind}` describes a part of a module, and stands under none", node)
+                raise self.fail(f"`{kind}` describes a part of a module, and is under none", node)
             key = (kind, self._key(node))
             if key in seen:
                 raise self.fail(f"{key[1] if kind in ('variable', 'let') else kind} is given twice", node)

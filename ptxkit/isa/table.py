@@ -13,6 +13,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.binding import bind_form
 from ptxkit.isa.errors import NotationError
@@ -38,12 +40,11 @@ _MAX_REPEATS = {"once": 1, "twice": 2}
 class Mismatch:
     """Why an instruction has no form.
 
-    kind: `unknown-opcode`, `modifiers` or `operands`. message: what is wrong, and what would be right. nearest: the
-    form that came closest. operand: the index of the operand that does not fit, or None.
+    message: what is wrong, and what would be right; its code is that of an unknown opcode, of wrong modifiers or of
+    wrong operands. nearest: the form that came closest. operand: the index of the operand that does not fit, or None.
     """
 
-    kind: str
-    message: str
+    message: Message
     nearest: Form | None = None
     operand: int | None = None
 
@@ -261,13 +262,13 @@ class InstructionTable:
         forms = self.forms(name)
         if not forms:
             near = get_close_matches(name, self.names, n=1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            return Mismatch("unknown-opcode", f"`{clip_text(name)}` is not in the instruction table{hint}")
+            hint = ptx1xx.SIMILAR_WORD(word=near[0]) if near else ""
+            return Mismatch(ptx1xx.NOT_IN_TABLE(name=clip_text(name), hint=hint))
         misfits = [
             found for found in (assign_modifiers(form, words) for form in forms) if isinstance(found, ModifierMismatch)
         ]
         best = max(misfits, key=lambda found: found.score)
-        return Mismatch("modifiers", _explain(opcode, best, forms), best.form)
+        return Mismatch(_explain(opcode, best, forms), best.form)
 
 
 def _notation_error(form: Form, opcode: str, error: Exception) -> NotationError:
@@ -292,25 +293,27 @@ def _keeps_widths(words: Sequence[str], types: Sequence[int], unseen: set[int]) 
     return all(bits(words[there]) == bits(words[wanted]) for there, wanted in pairs)
 
 
-def _explain(opcode: str, misfit: ModifierMismatch, forms: tuple[Form, ...]) -> str:
+def _explain(opcode: str, misfit: ModifierMismatch, forms: tuple[Form, ...]) -> Message:
     form = misfit.form
     if misfit.rule is not None:
-        return f"`{clip_text(opcode)}` breaks a rule of `{form.syntax.removeprefix('form ')}`: {misfit.rule.text}"
+        syntax = form.syntax.removeprefix("form ")
+        return ptx1xx.BREAKS_RULE_OF_FORM(opcode=clip_text(opcode), form=syntax, rule=misfit.rule.text)
     if misfit.word is not None:
         legal = {value for slot in form.modifiers for value in slot.values}
         everywhere = {value for each in forms for slot in each.modifiers for value in slot.values}
         near = get_close_matches(misfit.word, legal, n=1) or get_close_matches(misfit.word, everywhere, n=1)
-        hint = f"; did you mean `.{near[0]}`?" if near and near[0] != misfit.word else ""
-        known = "does not go with the other modifiers" if misfit.word in everywhere else "is no modifier"
-        return f"`.{clip_text(misfit.word)}` {known} of `{form.name}`{hint}{_expected_words(misfit)}"
-    return f"`{clip_text(opcode)}` lacks a modifier{_expected_words(misfit)}"
+        hint = ptx1xx.SIMILAR_WORD(word=f".{near[0]}") if near and near[0] != misfit.word else ""
+        template = ptx1xx.MODIFIER_DOES_NOT_FIT if misfit.word in everywhere else ptx1xx.NO_MODIFIER
+        word = clip_text(misfit.word)
+        return template(word=word, name=form.name, hint=hint, needed=_expected_words(misfit))
+    return ptx1xx.LACKS_MODIFIER(opcode=clip_text(opcode), needed=_expected_words(misfit))
 
 
-def _expected_words(misfit: ModifierMismatch) -> str:
+def _expected_words(misfit: ModifierMismatch) -> Message | str:
     if misfit.missing is None:
         return ""
     slot = next(slot for slot in misfit.form.modifiers if slot.name == misfit.missing)
-    return f"; one of {', '.join(f'.{value}' for value in slot.values)} is needed"
+    return ptx1xx.ONE_OF_NEEDED(values=", ".join(f".{value}" for value in slot.values))
 
 
 def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[OperandShape, ...]) -> Mismatch:
@@ -318,11 +321,9 @@ def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[
     if not same:
         counts = sorted({len(candidate.operands) for candidate in candidates})
         wanted = " or ".join(str(count) for count in counts)
-        return Mismatch(
-            "operands",
-            f"`{clip_text(opcode)}` takes {wanted} operand{'s' if counts != [1] else ''}, and has {len(shapes)}",
-            candidates[0].form,
-        )
+        template = ptx1xx.WRONG_OPERAND_COUNT if counts != [1] else ptx1xx.ONE_OPERAND_NEEDED
+        message = template(opcode=clip_text(opcode), wanted=wanted, given=len(shapes))
+        return Mismatch(message, candidates[0].form)
 
     def fitting(candidate: Match) -> int:
         pairs = enumerate(zip(candidate.operands, shapes, strict=True))
@@ -330,9 +331,6 @@ def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[
 
     best = max(same, key=fitting)
     index = fitting(best)
-    return Mismatch(
-        "operands",
-        f"operand {index + 1} of `{clip_text(opcode)}` must be {describe_operand(best.operands[index])}",
-        best.form,
-        index,
-    )
+    expected = describe_operand(best.operands[index])
+    message = ptx1xx.OPERAND_DOES_NOT_FIT(operand=index + 1, opcode=clip_text(opcode), expected=expected)
+    return Mismatch(message, best.form, index)

@@ -22,7 +22,7 @@ def build_semantics(node: Node, builder: ExpressionBuilder, text: str) -> Semant
                 raise builder.fail(f"{key} is given twice", argument)
             words[str(key)] = builder.build(value)
         elif words:
-            raise builder.fail("operands stand before the named arguments", argument)
+            raise builder.fail("operands precede the named arguments", argument)
         else:
             operands.append(builder.build(argument))
     return SemanticsForm(

@@ -31,7 +31,7 @@ def describe_instruction(module: Module, instruction: Instruction, scope: TypedS
     """What is known of an instruction, in paragraphs of Markdown."""
     found = match_instruction(module, instruction, scope)
     if isinstance(found, Mismatch):
-        yield found.message
+        yield str(found.message)
         forms = [found.nearest] if found.nearest is not None else table().forms(instruction.name)[:MAX_SHOWN_FORMS]
         for form in forms:
             yield from _form_heading(form)

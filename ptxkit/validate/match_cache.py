@@ -220,15 +220,10 @@ class MatchCache:
     def _mismatch(self, instruction: Instruction) -> Problem:
         found = self._table.match(instruction)
         assert isinstance(found, Mismatch), instruction
-        code = {
-            "unknown-opcode": ptx1xx.UNKNOWN_OPCODE,
-            "modifiers": ptx1xx.WRONG_MODIFIERS,
-            "operands": ptx1xx.WRONG_OPERANDS,
-        }[found.kind]
         help_ = (
             declaration_helps.NEAREST_FORM(form=found.nearest.syntax.removeprefix("form ")) if found.nearest else None
         )
-        return Problem(ptx1xx.NO_MATCHING_FORM(reason=found.message).under(code), found.operand, found.nearest, help_)
+        return Problem(found.message, found.operand, found.nearest, help_)
 
 
 @lru_cache(maxsize=64)

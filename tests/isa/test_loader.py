@@ -86,7 +86,7 @@ MISTAKES = [
         7,
         "`when` says nothing of a directive",
     ),
-    ('chapter "Test"', 'chapter "Test"\nlet n = 1', 2, "`let` stands in front of all sections"),
+    ('chapter "Test"', 'chapter "Test"\nlet n = 1', 2, "`let` precedes all sections"),
     ("set widths = .b32 .b64", "set widths = .b32 .b64\nset others = .b8", 3, "the set others is never used"),
     ("gate .wide ptx>=8.0 sm>=90", "gate .wider ptx>=8.0 sm>=90", 3, "no form has a modifier .wider"),
     ("bits(t))\n", "bits(t))\nform a d:.b32\nform a d:.b32\n", 16, "bad.isa:15 once more"),

@@ -72,7 +72,7 @@ def test_lines_of_the_form_take_the_place_of_those_of_the_section() -> None:
         ("means q = f(a)", "q is no modifier, let or operand here"),
         ("means t = f(a)", "t receives a result, and is no operand"),
         ("means d = f(a, type=t, type=t)", "type is given twice"),
-        ("means d = f(type=t, a)", "operands stand before the named arguments"),
+        ("means d = f(type=t, a)", "operands precede the named arguments"),
         ("means d = f(a) when a == 1", "a is an operand, and modifiers alone decide here"),
         ("means d = f(a)\n  means d = f(a)", "means is given twice"),
     ],

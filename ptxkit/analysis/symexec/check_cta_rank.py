@@ -28,7 +28,7 @@ def cta_rank_checks(operands: OperandCompiler) -> list[Callable[[GroupState], No
 def _check(operands: OperandCompiler, effect: Home) -> Callable[[GroupState], None]:
     step, place = operands.step, f"home of {effect.address}"
     own = operands.shared_offset_reader(effect.address)
-    companion = operands.shared_offset_reader(effect.beside) if effect.beside is not None else None
+    companion = operands.shared_offset_reader(effect.companion) if effect.companion is not None else None
 
     def check(state: GroupState) -> None:
         if state.visit >= MAX_CHECKED_EXECUTIONS:
@@ -43,7 +43,7 @@ def _check(operands: OperandCompiler, effect: Home) -> Callable[[GroupState], No
                 misfit = OperandViolation(step, effect.address, 0, "home", 0, rule="other")
                 state.trace.operand_violations.setdefault((step, place), misfit)
         elif isinstance(other, int) and state.window.rank_of(other) != rank:
-            misfit = OperandViolation(step, effect.address, 0, "home", 0, rule=str(effect.beside))
+            misfit = OperandViolation(step, effect.address, 0, "home", 0, rule=str(effect.companion))
             state.trace.operand_violations.setdefault((step, place), misfit)
 
     return check

@@ -17,12 +17,23 @@ class MissingBrace:
 
 
 UNKNOWN_OPCODE = DiagnosticCode("PTX102", "unknown-opcode")
-NO_MATCHING_FORM = MessageTemplate(UNKNOWN_OPCODE, "{reason}")
+NOT_IN_TABLE = MessageTemplate(UNKNOWN_OPCODE, "`{name}` is not in the instruction table{hint}")
+SIMILAR_WORD = MessageTemplate(UNKNOWN_OPCODE, "; did you mean `{word}`?")
 
 WRONG_MODIFIERS = DiagnosticCode("PTX103", "wrong-modifiers")
+BREAKS_RULE_OF_FORM = MessageTemplate(WRONG_MODIFIERS, "`{opcode}` breaks a rule of `{form}`: {rule}")
+MODIFIER_DOES_NOT_FIT = MessageTemplate(
+    WRONG_MODIFIERS, "`.{word}` does not go with the other modifiers of `{name}`{hint}{needed}"
+)
+NO_MODIFIER = MessageTemplate(WRONG_MODIFIERS, "`.{word}` is no modifier of `{name}`{hint}{needed}")
+LACKS_MODIFIER = MessageTemplate(WRONG_MODIFIERS, "`{opcode}` lacks a modifier{needed}")
+ONE_OF_NEEDED = MessageTemplate(WRONG_MODIFIERS, "; one of {values} is needed")
 MODIFIERS_TOLERATED = MessageTemplate(WRONG_MODIFIERS, "`{opcode}` is tolerated: {tolerance}")
 
 WRONG_OPERANDS = DiagnosticCode("PTX104", "wrong-operands")
+WRONG_OPERAND_COUNT = MessageTemplate(WRONG_OPERANDS, "`{opcode}` takes {wanted} operands, and has {given}")
+ONE_OPERAND_NEEDED = MessageTemplate(WRONG_OPERANDS, "`{opcode}` takes {wanted} operand, and has {given}")
+OPERAND_DOES_NOT_FIT = MessageTemplate(WRONG_OPERANDS, "operand {operand} of `{opcode}` must be {expected}")
 GUARDED_PARAMETER_ACCESS = MessageTemplate(
     WRONG_OPERANDS, "`{opcode}` accesses a parameter of a call and must not have a guard"
 )
