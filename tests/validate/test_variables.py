@@ -52,7 +52,7 @@ TYPES = [
     kernel(".param .v2 .b32 x[2]", ".param .v2 .b32 x", "cannot be in .param space", "x"),
     function(".param .u64 x", ".param .texref x", "cannot be as the parameter of a function"),
     wrong(".global .v2 .b32 x;", ".global .b32 .v2 x;", "one type", code="PTX101"),
-    wrong(".global .align 8 .b32 x;", ".global .b32 .align 8 x;", "in front of the type", code="PTX101"),
+    wrong(".global .align 8 .b32 x;", ".global .b32 .align 8 x;", "precede the type", code="PTX101"),
 ]
 
 ALIGNMENTS = [
