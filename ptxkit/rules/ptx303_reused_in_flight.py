@@ -46,7 +46,7 @@ from ptxkit.analysis.memory.bulk_source_reads import (
     has_read_source,
     is_bulk_wait,
 )
-from ptxkit.analysis.symexec.access_ranges import access_range, is_async_write, is_generic_write
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_write, is_generic_write, is_operand_read
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.diagnostics import Message, Severity
@@ -91,7 +91,7 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
         facts, write, read = kernel.scenarios[number], conflict.write, conflict.read
         launch = facts.scenario.launch
         known = launch.is_exact or launch.is_limit
-        if known and conflict.completes_late and read.completion_wait is not None and conflict.is_write_after_read:
+        if known and conflict.is_early_release and read.completion_wait is not None and not is_operand_read(read.event):
             wait = read.path.group.events[read.completion_wait].step
             barrier = find_barrier_between(facts, read, write)
             labels = (

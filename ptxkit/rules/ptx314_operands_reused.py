@@ -1,9 +1,9 @@
 """PTX314: shared memory that a multiplication reads is released before the multiplication is complete.
 
 What it does
-    Finds copies into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was signalled before the
+    Finds writes into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was signalled before the
     multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a barrier, precedes the
-    `wgmma.wait_group` that covers the multiplication.
+    `wgmma.wait_group` that covers the multiplication. Of several warpgroups, each one must have waited.
 
 Why it matters
     The tensor core reads its operands asynchronously. If a slot is refilled too early, the product is sometimes
@@ -27,13 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.context.barrier_placement import find_barrier_between
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import is_operand_read
 from ptxkit.analysis.tensor.operand_reuse import OperandReuse, find_operand_reuses, is_read_complete
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import WaitGroup
+from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
@@ -42,6 +45,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)
+    yield from _check_early_releases(kernel)
 
 
 def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
@@ -53,6 +57,32 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
                 sure = turn.reader.trace.is_certain(turn.read.position) and turn.writer.trace.is_certain(turn.position)
                 finding = None if kept else _finding(facts.name_of(turn.write), turn)
                 yield Observation((turn.write.step, turn.read.event.step), number, sure, finding, 2)
+
+
+def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
+    """Writes by threads that another warpgroup signalled before it had waited for its multiplications."""
+    for number, race in kernel.races:
+        facts, write, read = kernel.scenarios[number], race.write, race.read
+        launch = facts.scenario.launch
+        known = launch.is_exact or launch.is_limit
+        if known and race.is_early_release and read.completion_wait is not None and is_operand_read(read.event):
+            wait = read.path.group.events[read.completion_wait].step
+            barrier = find_barrier_between(facts, read, write)
+            finding = Finding(
+                primary=write.event.step,
+                message=ptx3xx.FILL_DURING_MULTIPLICATION(variable=facts.name_of(write.event)),
+                labels=(
+                    (read.event.step, ptx3xx.READS_UNTIL_COMPLETE()),
+                    (wait, ptx3xx.WAIT_OF_MULTIPLYING_THREADS()),
+                    *release_label(barrier),
+                ),
+                help=format_barrier_help(barrier, ptx3xx.BETWEEN_WAIT_AND_FILL(), "multiplying threads", (2, 3)),
+                properties={"completion": "wgmma", "barrier": barrier.sole_text},
+                group_key=("early release", wait),
+                fixes=barrier_fixes(barrier, wait, write.event.step),
+            )
+            exact = write.is_certain and read.is_certain
+            yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
 
 
 def _finding(name: str, turn: OperandReuse) -> Finding:

@@ -1,9 +1,11 @@
-"""Where the threads of a group learn that what they started is over: copies into shared memory, and reads of it.
+"""Where the threads of a group learn that what they started is over: copies into shared memory, reads of it, and
+multiplications of what is there.
 
 Only for what a wait for a group ends; what an mbarrier signals is decided by its phases. A wait that only some of the
 threads execute is left out with all that it may end.
 
-Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group".
+Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group",
+"wgmma.wait_group".
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from ptxkit.analysis.sync.async_groups import async_copies_of
 from ptxkit.isa.effects import Access, CommitGroup, MbarrierTrack, WaitGroup
 
 #: The groups that these threads wait for themselves, whichever other threads the operation belongs to.
-_THREAD_GROUPS = ("cp.async", "bulk")
+_THREAD_GROUPS = ("cp.async", "bulk", "wgmma")
 
 
 def find_completion_points(group: GroupTrace) -> Mapping[int, int]:

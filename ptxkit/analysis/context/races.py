@@ -22,7 +22,7 @@ from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_FIRST_EXECUTIONS, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
-from ptxkit.analysis.symexec.access_ranges import access_range_of_lane
+from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_operand_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import dataclass, field
@@ -89,6 +89,11 @@ class Race:
     read: AccessInstance
     is_write_after_read: bool
     completes_late: bool = False
+
+    @property
+    def is_early_release(self) -> bool:
+        """Whether the writer is ordered after the instruction that starts the read, and not after the wait for it."""
+        return self.completes_late and self.is_write_after_read and self.read.completion_wait is not None
 
     @property
     def is_intra_warp(self) -> bool:
@@ -351,14 +356,28 @@ class RaceAnalysis:
         """Whether a read may be complete before a write; each warp of a warpgroup releases its collective reads."""
         if self._happens_before.may_precede(read.path, read.end_position, write.path, write.position):
             return True
-        if not isinstance(read.event.effect, Access) or read.event.effect.completion != "wgmma":
+        if not is_operand_read(read.event):
             return False
         for path in self._happens_before.paths:
             if path.warp != read.path.warp and path.warp // 4 == read.path.warp // 4:
-                at = self._happens_before.positions_by_execution(path.group).get((read.event.step, read.event.visit))
-                if at is not None and self._happens_before.may_precede(path, at, write.path, write.position):
+                end = self._end_on_path(read, path)
+                if end is not None and self._happens_before.may_precede(path, end, write.path, write.position):
                     return True
         return False
+
+    def _end_on_path(self, read: AccessInstance, path: WarpPath) -> int | None:
+        """Returns the position on another path of the same team from which it may release a collective read."""
+        execution = read.event.step, read.event.visit
+        own, other = (self._happens_before.positions_by_execution(each.group) for each in (read.path, path))
+        first = other.get(execution)
+        if first is None:
+            return None
+        at = first + read.position - own[execution]
+        event = path.group.events[at] if at < len(path.group.events) else None
+        if event is None or isinstance(event, UnknownCall) or event.effect is not read.event.effect:
+            return first
+        over = self._completion_wait_of(path.group, at, event)
+        return first if over is None else over
 
     def _is_write_after_read(self, write: AccessInstance, read: AccessInstance, refills: bool) -> bool:
         """Whether the write belongs to a later round than the read.
@@ -408,8 +427,7 @@ def _first_lane_of_paths(paths: list[WarpPath]) -> list[int]:
 
 def _is_warpgroup_read_of_writer(write: AccessInstance, read: AccessInstance) -> bool:
     """Whether the read is one operation of a whole warpgroup to which the writer belongs, so that it knows its end."""
-    effect = read.event.effect
-    return isinstance(effect, Access) and effect.completion == "wgmma" and write.path.warp // 4 == read.path.warp // 4
+    return is_operand_read(read.event) and write.path.warp // 4 == read.path.warp // 4
 
 
 def _is_access_of_kind(event: TraceEvent | GroupEvent, kind: str) -> bool:

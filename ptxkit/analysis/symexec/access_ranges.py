@@ -87,6 +87,11 @@ def is_async_read(event: TraceEvent) -> bool:
     return isinstance(effect, Access) and effect.kind != "write" and effect.proxy == "async"
 
 
+def is_operand_read(event: TraceEvent) -> bool:
+    """Whether an access reads an operand of a `wgmma`: it may be in progress until its threads have waited."""
+    return isinstance(event.effect, Access) and event.effect.completion == "wgmma"
+
+
 def is_async_write(event: TraceEvent) -> bool:
     """Whether an access writes shared memory through the async proxy."""
     effect = event.effect

@@ -243,6 +243,8 @@ WAIT_BEFORE_RELEASE = MessageTemplate(
     OPERANDS_REUSED,
     "wait for its group (`wgmma.wait_group.sync.aligned`) before releasing the bytes to the copying thread",
 )
+WAIT_OF_MULTIPLYING_THREADS = MessageTemplate(OPERANDS_REUSED, "its threads' wait for it")
+BETWEEN_WAIT_AND_FILL = MessageTemplate(OPERANDS_REUSED, "between the wait of the multiplying threads and the write")
 COMMIT_TO_MBARRIER = MessageTemplate(
     OPERANDS_REUSED, "let `tcgen05.commit` arrive on the mbarrier that the copying thread waits on"
 )
