@@ -49,7 +49,7 @@ class Access:
     mask, `ALL` for all CTAs of the cluster, or None. lanes: where only so many lanes of the warp, from lane 0 on, give
     an address that counts. rows, width, transposed: of a matrix that a descriptor names, its rows (of A, or columns of
     B), the bytes of an element, and whether it is transposed; where the descriptor and these say where its elements
-    lie.
+    lie. coherent: false where the bytes may come from a cache that does not see what the kernel writes.
     """
 
     kind: str
@@ -68,6 +68,7 @@ class Access:
     rows: Expression | None = None
     width: Expression | None = None
     transposed: Expression | None = None
+    coherent: bool = True
 
 
 @dataclass(frozen=True, slots=True)

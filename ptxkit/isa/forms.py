@@ -278,6 +278,11 @@ class Match:
     results: tuple[str, ...] = ()
     tolerated: str = ""
 
+    @property
+    def is_aligned(self) -> bool:
+        """Whether all threads of a warp must execute the instruction together (`.aligned`)."""
+        return "aligned" in self.modifiers.values()
+
     def operand(self, role: str, instruction: Instruction) -> Operand | None:
         """The operand that plays `role` in this instruction, or None where it is left out."""
         index = self.roles.get(role)

@@ -86,7 +86,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandViolation) -> bool:
     """Returns whether the thread with that address reaches the access if the first thread does."""
     step = misfit.step
-    if misfit.thread is None or "aligned" in step.instruction.opcode.split("."):
+    if misfit.thread is None or (step.match is not None and step.match.is_aligned):
         return True
     return certainty.is_in_function(step) and certainty.is_input_independent(step, None)
 

@@ -72,18 +72,17 @@ _Key: TypeAlias = tuple[Step, Step, bool]
 
 def is_read_only_load(step: Step) -> bool:
     """Whether an instruction loads through the non-coherent cache, or the read-only proxy."""
-    words = step.instruction.opcode.split(".")
-    return is_plain_global_access(step, "read") and ("nc" in words or "proxy::readonly" in words)
+    return any(isinstance(effect, Access) and not effect.coherent for effect in step.effects)
 
 
 def is_multimem(step: Step) -> bool:
     """Whether an instruction accesses what a multimem address stands for."""
-    return step.match is not None and step.instruction.opcode.startswith("multimem.")
+    return any(isinstance(effect, Access) and effect.via == "multimem" for effect in step.effects)
 
 
 def is_plain_global_access(step: Step, *kinds: str) -> bool:
     """Whether an instruction other than `multimem` accesses global memory in one of these ways, and is done then."""
-    return not is_multimem(step) and any(
+    return any(
         isinstance(effect, Access)
         and effect.kind in kinds
         and effect.space in ("global", "generic")

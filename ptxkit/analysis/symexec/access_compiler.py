@@ -27,7 +27,7 @@ def compile_access(
     other than parameters require `keeps`. All other accesses are not tracked."""
     if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
         return [compile_private_store(operands, effect)]
-    anywhere = effect.kind in outside and effect.via == "address"
+    anywhere = effect.kind in outside and effect.via in ("address", "multimem")
     anywhere &= effect.kind == "read" or (effect.proxy, effect.completion) == ("generic", None)
     if effect.proxy == "tensormap" or (anywhere and effect.space == "global"):
         return [_compile_global_access(operands, effect)]

@@ -53,7 +53,7 @@ def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Chec
     match = operands.step.match
     if match is None or not spaces:
         return []
-    collective = "aligned" in operands.step.instruction.opcode.split(".")
+    collective = match.is_aligned
     checks: list[Check] = []
     for role, space, size in _ranges(operands, match):
         operand = operands.step.operand(role)

@@ -54,7 +54,7 @@ def operand_checks(operands: OperandCompiler) -> list[Check]:
 
 
 def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
-    collective = "aligned" in operands.step.instruction.opcode.split(".")
+    collective = match.is_aligned
     for form, space in _checked_addresses(match):
         operand = operands.step.operand(form.role)
         needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1

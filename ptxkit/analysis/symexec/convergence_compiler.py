@@ -23,9 +23,7 @@ def is_warp_convergence(effect: fx.Effect) -> bool:
 @cached_by_match
 def is_collective_instruction(match: Match) -> bool:
     """Whether all lanes of a warp execute the instruction together (`.sync.aligned`) and it is not a barrier."""
-    if any(isinstance(effect, fx.Barrier) for effect in match.effects):
-        return False
-    return {"sync", "aligned"}.issubset(match.canonical.split("."))
+    return match.is_aligned and not any(isinstance(effect, fx.Barrier) for effect in match.effects)
 
 
 def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:

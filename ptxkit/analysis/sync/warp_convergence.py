@@ -101,4 +101,4 @@ def is_collective_step(step: Step) -> bool:
     if step.match is None:
         return False
     meets = any(isinstance(effect, Barrier) and effect.level == "warp" for effect in step.match.effects)
-    return meets or {"sync", "aligned"}.issubset(step.match.canonical.split("."))
+    return meets or step.match.is_aligned
