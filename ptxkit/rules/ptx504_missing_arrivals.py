@@ -40,13 +40,20 @@ from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
 from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
-from ptxkit.rules.sync_evidence import find_initialization, find_root_blocked_thread, format_cta, make_observations
+from ptxkit.rules.sync_evidence import (
+    ask_without_schedule,
+    find_initialization,
+    find_root_blocked_thread,
+    format_cta,
+    make_observations,
+)
 
 _Fault: TypeAlias = "WrongParity | WrongMbarrier | WrongCount"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each wait: those that pass keep the rule."""
+    yield from ask_without_schedule(kernel, MbarrierWait)
     located = [facts.simulation.fault for facts in kernel.scenarios]
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}

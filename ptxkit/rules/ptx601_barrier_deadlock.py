@@ -25,13 +25,15 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.sync_schedule import BlockedThread
 from ptxkit.diagnostics.catalogue import ptx6xx
-from ptxkit.isa.effects import Barrier
+from ptxkit.isa.effects import Barrier, MbarrierWait
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.sync_evidence import find_root_blocked_thread, format_cta, make_observations
+from ptxkit.rules.sync_evidence import ask_without_schedule, find_root_blocked_thread, format_cta, make_observations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each barrier: those that open keep the rule."""
+    if not any(isinstance(effect, MbarrierWait) for step in kernel.program.effectful_steps for effect in step.effects):
+        yield from ask_without_schedule(kernel, Barrier)  # otherwise, PTX504 yields it
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         for schedule in facts.schedules:

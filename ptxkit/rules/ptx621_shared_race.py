@@ -35,7 +35,7 @@ from ptxkit.analysis.context.equal_value_stores import stores_equal_values
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.ir.program import Step
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
@@ -62,6 +62,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         )
         finding = _equal_stores_finding(facts, conflict) if equal else _finding(facts, conflict)
         yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
+    if kernel.first_uncompared_access is not None:
+        yield OpenObligation(kernel.first_uncompared_access, ptx3xx.TOO_MANY_ACCESSES())
     for question in kernel.box_size_conflicts:
         yield OpenObligation(question.access, ptx6xx.BOX_SIZE_NOT_KNOWN())
 

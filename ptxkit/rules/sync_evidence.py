@@ -11,6 +11,7 @@ from ptxkit.analysis.mbarrier.cluster_tx_count import find_tx_imbalances
 from ptxkit.analysis.sync.bounded_wait import is_bounded_wait
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
+from ptxkit.analysis.sync.sync_simulation import SimulationObstacle
 from ptxkit.analysis.values.scenario import SAMPLES, SMALL_SIZE
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
@@ -19,6 +20,15 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation
 
 #: The threads that a barrier is for, fewest first.
 _BARRIER_LEVELS = ("cta", "warp", "cluster")
+
+
+_OBSTACLES = {
+    SimulationObstacle.CLUSTER: ptx3xx.CLUSTER_TOO_LARGE,
+    SimulationObstacle.UNEXPLORED: ptx3xx.THREADS_NOT_EXECUTED,
+    SimulationObstacle.CLASSES: ptx3xx.TOO_MANY_THREAD_CLASSES,
+    SimulationObstacle.EVENTS: ptx3xx.TOO_MANY_SYNC_EVENTS,
+    SimulationObstacle.UNKNOWN: ptx3xx.SYNC_OPERAND_NOT_KNOWN,
+}
 
 
 def make_observations(
@@ -57,6 +67,25 @@ def make_observations(
     for step in steps:
         if step in broken or not silent:
             yield Observation((step, None), number, exact, broken.get(step), threads)
+
+
+def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObligation]:
+    """One question at the first instruction with effects of a kind, where no scenario has a schedule.
+
+    The rules about phases and about barriers see nothing in such a kernel.
+    """
+    obstacles = [facts.simulation.obstacle for facts in kernel.scenarios]
+    if None in obstacles or not obstacles[0]:
+        return
+    steps = [
+        event.step
+        for facts in kernel.scenarios
+        for actor in facts.simulation.thread_classes
+        for event in actor.events
+        if isinstance(event.effect, kind)
+    ]
+    for step in sorted(steps, key=lambda step: step.start)[:1]:
+        yield OpenObligation(step, ptx3xx.NO_SCHEDULE(cause=_OBSTACLES[obstacles[0]]()))
 
 
 def format_cta(facts: ScenarioFacts, rank: int) -> Message | str:

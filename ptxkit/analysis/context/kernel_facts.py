@@ -15,7 +15,7 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, find_writer_threads, writes_remote_shared
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
-from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_ANALYSED_CTAS, MAX_NAME_LENGTH, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
@@ -185,6 +185,8 @@ class KernelFacts:
         self.explorer = explorer
         self.policy = policy
         self.program: Program = explorer.program
+        self.first_uncompared_access: Step | None = None
+        """The first access that `races` did not compare with all others, as there are too many."""
         self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
         self._facts_by_exploration = {
             id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
@@ -207,7 +209,12 @@ class KernelFacts:
 
         A scenario that differs from an earlier one is omitted: the difference is guessed and proves nothing.
         """
-        return [(number, conflict) for number, facts in self._complete_scenarios for conflict in RaceAnalysis(facts)]
+        found: list[tuple[int, Race]] = []
+        for number, facts in self._complete_scenarios:
+            analysis = RaceAnalysis(facts)
+            found += [(number, conflict) for conflict in analysis]
+            self.first_uncompared_access = self.first_uncompared_access or analysis.first_dropped
+        return found
 
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:

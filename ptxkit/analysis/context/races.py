@@ -127,6 +127,8 @@ class RaceAnalysis:
         self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
+        self.first_dropped: Step | None = None
+        """The first access that was not compared with all others, as there are too many."""
         self._completion_points: dict[int, Mapping[int, int]] = {}
         self._paths_cache: dict[int, list[WarpPath]] = {}
         self._sampled_accesses_cache: dict[tuple[int, str, int], list[tuple[int, TraceEvent | GroupEvent]]] = {}
@@ -207,6 +209,7 @@ class RaceAnalysis:
             for near in index.overlapping(*touched) if place.writes else ():
                 yield from self._races_between_ranges(place, near)
                 if self._budget.is_exhausted:
+                    self._drop(next(at.event.step for each in place.writes.values() for at in each.values()))
                     return
 
     def _access_instances(self, kind: str, fills: int = 0) -> Iterator[tuple[tuple[int, int], AccessInstance]]:
@@ -226,7 +229,11 @@ class RaceAnalysis:
                         yield touched, AccessInstance(paths[index], tids[index], position, event, index, over)
                         left -= 1
                 if left <= 0:
+                    self._drop(event.step)
                     return
+
+    def _drop(self, step: Step) -> None:
+        self.first_dropped = self.first_dropped or step
 
     def _paths_of(self, group: GroupTrace) -> list[WarpPath]:
         found = self._paths_cache.get(id(group))

@@ -63,6 +63,7 @@ class BarrierModel:
         self._barriers: dict[BarrierKey, SimulatedBarrier] = {}
         self.count_mismatches: list[tuple[TraceEvent, TraceEvent]] = []
         self.is_approximate = False
+        self.is_misused = False
         self.released_barriers: list[SimulatedBarrier] = []
 
     @cached_property
@@ -92,15 +93,19 @@ class BarrierModel:
         """Arrives at the barrier of the cluster, or waits there. PTX613 reports where the two do not alternate."""
         threads = self._threads[actor]
         if effect.action == "arrive":
-            self.is_approximate |= state.arrive(threads).is_error
+            self._note_misuse(is_error=state.arrive(threads).is_error)
             self.release(barrier)
             return None
         outcome = state.wait(threads)
-        self.is_approximate |= outcome.is_error
+        self._note_misuse(is_error=outcome.is_error)
         if outcome is ClusterBarrierOutcome.PENDING:
             barrier.waiting.append(actor)
             return barrier, state.completed_phases + 1
         return barrier, state.completed_phases
+
+    def _note_misuse(self, *, is_error: bool) -> None:
+        self.is_misused |= is_error
+        self.is_approximate |= is_error
 
     def _barrier_key(self, thread_class: ThreadClass, effect: Barrier, event: TraceEvent) -> BarrierKey | None:
         """Returns the key of the barrier; None for a barrier of some lanes of a warp, which blocks no actor."""

@@ -59,9 +59,10 @@ class ScheduleResult:
 
     blocked_threads: the actors that are deadlocked at the end. count_mismatches: events at one barrier that declare
     different thread counts. is_approximate: something could not be simulated exactly, such as an unknown parity or
-    address. is_complete: the simulation reached its end. tx_mismatches: the mbarriers whose tx-count is not zero at the
-    end, or was completed without an expect-tx. tx_overflows: the first expect-tx after which the tx-count of an
-    mbarrier exceeded its range, with that count.
+    address. is_misused: another rule reports the reason, such as an mbarrier that is used before it is initialised.
+    is_complete: the simulation reached its end.
+    tx_mismatches: the mbarriers whose tx-count is not zero at the end, or was completed without an expect-tx.
+    tx_overflows: the first expect-tx after which the tx-count of an mbarrier exceeded its range, with that count.
     """
 
     phases: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class ScheduleResult:
     tx_mismatches: list[MbarrierLocation] = field(default_factory=list)
     tx_overflows: list[tuple[TraceEvent, int]] = field(default_factory=list)
     is_approximate: bool = False
+    is_misused: bool = False
     is_complete: bool = True
 
 
@@ -152,7 +154,7 @@ class _ScheduleSimulator:
         for place in places:
             known = self.mbarriers.get(place)
             if known is None:
-                self.result.is_approximate = True  # PTX501 reports it
+                self.result.is_misused = True  # PTX501 reports it
             elif isinstance(effect, MbarrierWait):
                 return self._wait(actor, number, event, place, known)
             else:
@@ -244,7 +246,8 @@ class _ScheduleSimulator:
         result = self.result
         result.excess_arrivals, result.count_mismatches = self.mbarriers.excess_arrivals, self.barriers.count_mismatches
         result.tx_overflows = self.mbarriers.tx_overflows
-        result.is_approximate |= self.mbarriers.is_approximate or self.barriers.is_approximate
+        result.is_misused |= self.barriers.is_misused
+        result.is_approximate |= self.mbarriers.is_approximate or self.barriers.is_approximate or result.is_misused
         result.is_complete = self.executed_events < MAX_SIMULATED_EVENTS
         if result.is_complete:
             result.blocked_threads, result.tx_mismatches = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from functools import cached_property
 
 from ptxkit.analysis.limits import (
@@ -19,6 +20,16 @@ from ptxkit.analysis.sync.phase_fault_localization import PhaseFaultLocalizer, W
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult, simulate_schedule
 from ptxkit.analysis.sync.thread_classes import ThreadClass, is_sync_effect, thread_classes_of
 from ptxkit.isa.effects import Barrier, Effect, MbarrierArrive, MbarrierTrack
+
+
+class SimulationObstacle(Enum):
+    """Why no schedule of the threads can be simulated."""
+
+    CLUSTER = auto()
+    UNEXPLORED = auto()
+    CLASSES = auto()
+    EVENTS = auto()
+    UNKNOWN = auto()
 
 
 class SyncSimulation:
@@ -76,6 +87,25 @@ class SyncSimulation:
             if found[first].is_approximate or not found[first].is_complete:
                 return {}
         return found
+
+    @cached_property
+    def obstacle(self) -> SimulationObstacle | None:
+        """Why there is no schedule; None where there are schedules, where no thread synchronises, or where another rule
+        reports the reason: code that is not available, an mbarrier that is not initialised."""
+        if any(group.has_unknown_call for cta in self._ctas for group in cta.groups) or self.schedules:
+            return None
+        if not len(self._ctas) == self.size <= MAX_SIMULATED_CTAS:
+            return SimulationObstacle.CLUSTER
+        if not any(actor.events for actor in self.thread_classes):
+            return None
+        if not all(cta.is_complete for cta in self._ctas):
+            return SimulationObstacle.UNEXPLORED
+        if len(self.thread_classes) > MAX_THREAD_CLASSES * self.size:
+            return SimulationObstacle.CLASSES
+        tried = [simulate_schedule(self.thread_classes, first, self.size) for first in self._priority_classes]
+        if any(each.is_misused for each in tried):
+            return None
+        return SimulationObstacle.UNKNOWN if all(each.is_complete for each in tried) else SimulationObstacle.EVENTS
 
     @cached_property
     def _has_only_barriers(self) -> bool:

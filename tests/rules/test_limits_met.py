@@ -1,0 +1,45 @@
+"""What the analysis does not look at for want of a schedule, or past a limit, is one open question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit import lint
+from ptxkit.analysis.context import races
+
+RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
+TOO_MANY = "too many accesses to shared memory to compare all of them"
+
+
+def questions(name: str) -> list[tuple[str, str]]:
+    return [(item.code, item.reason) for item in lint((RULES / f"{name}.ptx").read_text()).undecided]
+
+
+def test_a_kernel_whose_threads_all_synchronise_differently_is_asked_about_once() -> None:
+    assert questions("PTX502_ok_one_object_per_thread") == [
+        ("PTX504", "the synchronization of the threads cannot be simulated: too many threads synchronize differently")
+    ]
+
+
+def test_barriers_are_asked_about_where_nothing_waits_for_an_mbarrier() -> None:
+    assert questions("PTX607_bad_lanes_below") == [
+        ("PTX601", "the synchronization of the threads cannot be simulated: too many threads synchronize differently")
+    ]
+
+
+@pytest.mark.parametrize("name", ["PTX501_bad_no_barrier_after_init", "PTX613_bad_arrives_twice"])
+def test_nothing_is_asked_where_another_rule_reports_the_reason(name: str) -> None:
+    assert questions(name) == []
+
+
+def test_nothing_is_asked_where_the_threads_are_simulated() -> None:
+    assert questions("PTX504_bad_two_warps_where_one_should") == []
+
+
+@pytest.mark.parametrize("limit", ["MAX_ACCESS_INSTANCES", "MAX_RACE_PAIR_CHECKS"])
+def test_accesses_that_are_not_compared_are_one_question(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert questions("PTX621_bad_read_without_barrier") == []
+    monkeypatch.setattr(races, limit, 1)
+    assert questions("PTX621_bad_read_without_barrier") == [("PTX621", TOO_MANY)]
