@@ -66,7 +66,7 @@ def read_baseline(path: str) -> Baseline:
     except BaselineError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BaselineError(f"{path}: is no baseline of ptxkit; write it again with --write-baseline") from error
+        raise BaselineError(f"{path}: is not a baseline of ptxkit; write it again with --write-baseline") from error
     return Baseline(files)
 
 

@@ -103,7 +103,7 @@ class ContentStore:
         assert self.folder is not None
         file_name = f"{self._prefix}{name}{self._suffix}"
         if os.path.basename(file_name) != file_name or "\0" in file_name:
-            raise ValueError(f"{name!r} is no name of an entry")
+            raise ValueError(f"{name!r} is not a name of an entry")
         return os.path.join(self.folder, file_name)
 
     def _evict(self) -> None:

@@ -141,7 +141,7 @@ class ElfFile:
         count = count or first[5]
         names = first[6] if names == _SHN_XINDEX else names
         if count > MAX_ELF_SECTIONS or table + count * step > len(data) or names >= count:
-            raise ElfError(f"an ELF file of {len(data):,} bytes whose {count:,} sections leave it")
+            raise ElfError(f"an ELF file of {len(data):,} bytes whose {count:,} sections exceed it")
         rows = (layout.unpack_from(data, table + number * step) for number in range(count))
         title = layout.unpack_from(data, table + names * step)
         return rows, (title[4], title[5])

@@ -15,7 +15,7 @@ _UNCOLLECTED = [0]
 
 
 def freeze_all() -> None:
-    """What there is now stays to the end of the process, and is never looked through again."""
+    """All current objects live until the process ends, and are not traversed again."""
     gc.collect()
     gc.freeze()
     _FREEZE_COUNTS.append(gc.get_freeze_count())

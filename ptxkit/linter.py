@@ -1,4 +1,4 @@
-"""One text through the whole house: parse, validate, analyse, and one sorted verdict.
+"""Lints one text: parse, validate, analyse, and one sorted verdict.
 
 (The function is `ptxkit.lint`; a module of that name would hide it, so this one is `linter`.)
 """

@@ -25,8 +25,8 @@ class LaunchConflictError(ValueError):
 def apply_launches(module: Module, launches: Sequence[KernelLaunch]) -> Module:
     """The module in which kernels declare the launches that fit their names; the last one that fits counts.
 
-    Raises LaunchConflictError where a launch that names its kernel contradicts it. One for many kernels is passed over
-    where a kernel says otherwise.
+    Raises LaunchConflictError where a launch that names its kernel contradicts it. One for many kernels is ignored for
+    a kernel that contradicts it.
     """
     from ptxkit.syntax.tree import Function
 

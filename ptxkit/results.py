@@ -1,4 +1,4 @@
-"""What became of each input: data that the command line fills in and every renderer reads."""
+"""The result of each input: data that the command line fills in and every renderer reads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ExitStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodePage:
-    """What there is to know of a code, for reports that print it. headline: what is wrong. parts: titles and texts."""
+    """The documentation of a code, for reports that print it. headline: what is wrong. parts: titles and texts."""
 
     code: str
     name: str

@@ -29,7 +29,7 @@ _LINE, _FILE = "ignore", "ignore-file"
 UNSUPPRESSIBLE = (ptx1xx.NO_VERDICT, ptx1xx.SYNTAX_ERROR, ptx1xx.UNUSED_SUPPRESSION, ptx1xx.MALFORMED_SUPPRESSION)
 """Codes that no comment hides."""
 _CODES_OF_RUNS = (
-    *(ptx6xx.STOPPED_ITSELF, ptx6xx.DEPENDS_ON_UNWRITTEN),
+    *(ptx6xx.KERNEL_ABORTED, ptx6xx.UNINITIALIZED_DATA),
     ptx2xx.SPACE_OFFSET_AS_GENERIC,
     ptx2xx.MISALIGNED_ADDRESS,
     ptx2xx.NUMBER_OUT_OF_RANGE,
@@ -244,7 +244,7 @@ class _SuppressionScopes:
 
 
 def _blanks_start(text: str, offset: int) -> int:
-    """Where the blanks in front of an offset begin."""
+    """The offset where the blanks before an offset begin."""
     while offset and text[offset - 1] in " \t":
         offset -= 1
     return offset
@@ -277,7 +277,7 @@ def _unused_diagnostic(source: SourceFile, each: Suppression, codes: int) -> Dia
     return Diagnostic(
         ptx1xx.UNUSED_SUPPRESSION,
         Severity.WARNING,
-        f"nothing of {each.code} is found here: the comment hides nothing",
+        f"{each.code} has no finding here: the comment has no effect",
         source,
         each.code_span,
         help=fix,
@@ -309,7 +309,7 @@ def _malformed_diagnostic(source: SourceFile, place: Span, message: str) -> Diag
 
 
 def _is_misspelled_keyword(word: str) -> bool:
-    """Whether a word that is none was meant as one; other words after the mark are left alone."""
+    """Whether a word that is none was meant as one; other words after the mark are ignored."""
     from difflib import get_close_matches
 
     return word in ("noqa", "disable", "allow", "suppress") or bool(get_close_matches(word, (_LINE, _FILE), n=1))

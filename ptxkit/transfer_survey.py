@@ -1,4 +1,4 @@
-"""One text through the house for its transfers: parse, validate, explore, and one table."""
+"""Collects the transfers of one text: parse, validate, explore, and one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One text through the house for its picture: what lint says of it, and each function's blocks and transfers."""
+"""Collects the view of one text: what lint reports for it, and each function's blocks and transfers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
     """The picture of a file. One that does not parse has its findings and its words; `unread` says what is missing.
 
-    A part of the house that breaks is a finding (PTX100), and what the others found is there.
+    A crash of a part is a finding (PTX100), and the results of the other parts are kept.
     """
     from ptxkit.syntax import PTXSyntaxError, parse
     from ptxkit.syntax.highlighting import highlight_spans
@@ -52,7 +52,7 @@ def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileVie
         return replace(
             seen,
             result=replace(result, diagnostics=(*result.diagnostics, *also)),
-            missing_functions_reason="The analysis broke: there is no graph.",
+            missing_functions_reason="The analysis failed: there is no graph.",
         )
 
 

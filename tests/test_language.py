@@ -57,6 +57,12 @@ FORBIDDEN = {
     r"comes? to (its|their) ends?": "`ends`, `returns`",
     r"(is|are|was|were) found out": "`is detected`",
     r"hast[ey]|hasty|plainest|fruitless": "plain words",
+    r"what there is|what (becomes?|became|came) of": "name it: `the result of`, `the outcome of`",
+    r"held against|hand-overs?|reach(es)? into": "`compared with`, `synchronization`, `accesses`",
+    r"now and then": "`at intervals`",
+    r"be it": "`even`, `also`",
+    r"passe[sd] over|left alone": "`is skipped`, `is ignored`, `is not changed`",
+    r"house|leavings|breaks? down": "plain words",
 }
 """Words, as regular expressions, and what is written in their place."""
 

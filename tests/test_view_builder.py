@@ -51,7 +51,7 @@ def test_an_analysis_that_breaks_is_a_finding_and_the_text_is_there(monkeypatch:
     monkeypatch.setattr("ptxkit.analysis.inventory.transfer_table.collect_transfers", fail)
     seen = build_file_view(SourceFile("k.ptx", CLEAN))
     assert [item.code for item in seen.result.diagnostics] == ["PTX100"]
-    assert "The analysis broke" in seen.missing_functions_reason
+    assert "The analysis failed" in seen.missing_functions_reason
     page = view_page(seen)
     assert "the analysis of this file broke: KeyError" in page
     assert "cvta.to.global.u64" in page

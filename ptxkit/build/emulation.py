@@ -93,8 +93,8 @@ class Emulation:
 
 
 def _convert_argument(parameter: Argument, value: Any) -> Any:
-    """The machine's form of an argument, held against the parameter as a launch on a GPU does: `ArgumentError` where it
-    does not fit. Tables of arrays, textures and the machine's own tensor maps are left to the machine."""
+    """The machine's form of an argument, checked against the parameter as by a launch on a GPU: `ArgumentError` where
+    it does not fit. Tables of arrays, textures and the machine's own tensor maps are left to the machine."""
     from ptxkit.device.arguments import convert_argument
     from ptxkit.device.arrays import view_host_array
 

@@ -61,7 +61,7 @@ class Barrier(Shared[b64]):
         return super()._at_offset(base, offset, alignment, extent)
 
     def to_register(self) -> Register[Any]:
-        """The whole address in a register; what becomes of it there the builder does not see."""
+        """The whole address in a register; the builder does not track it there."""
         origin = _origin_variable(self)
         if origin is not None:
             self.builder.barrier_uses.escaped.add(origin)
@@ -175,7 +175,7 @@ class Barrier(Shared[b64]):
         into: Register[pred] | None = None,
     ) -> Register[pred]:
         if token is None and isinstance(parity, Register) and parity.type.bits == 64:
-            raise BuildTypeError(f"{parity!r} is no parity; what an arrival gave goes by name: token={parity.name}")
+            raise BuildTypeError(f"{parity!r} is not a parity; what an arrival gave goes by name: token={parity.name}")
         if (parity is None) == (token is None):
             raise BuildTypeError("a wait is for the phase of a parity or of a token: give one of them")
         if parity is not None and not isinstance(parity, Register) and parity not in (0, 1):

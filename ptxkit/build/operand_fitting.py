@@ -66,7 +66,7 @@ def fit_operand(value: object, form: OperandForm) -> FitResult:
     if isinstance(value, Address):
         return _fit_address(value, form)
     if isinstance(value, bool):
-        return OperandMismatch("a Python truth value is no operand; compare into a predicate register")
+        return OperandMismatch("a Python truth value is not an operand; compare into a predicate register")
     if isinstance(value, int | float):
         return _fit_number(value, form)
     if isinstance(value, Label):
@@ -75,7 +75,7 @@ def fit_operand(value: object, form: OperandForm) -> FitResult:
         return _fit_tuple(tuple(value), form)
     if isinstance(value, get_args(tree.Operand)):
         return FittedOperand(cast("tree.Operand", value))  # the raw layer: what the user spelled out himself
-    return OperandMismatch(f"{type(value).__name__} is no operand")
+    return OperandMismatch(f"{type(value).__name__} is not an operand")
 
 
 def _fit_register(value: Register[Scalar], form: OperandForm) -> FitResult:

@@ -76,7 +76,7 @@ def these_warps(k: InstructionBuilder, warps: Iterable[int] | int, *, barrier: i
         raise BuildValueError(f"several warps meet at a named barrier, 1 to {NAMED_BARRIERS - 1}, not {barrier!r}")
     x, y, z = k.threads or (0, 0, 0)
     if numbers[-1] * WARP_SIZE + WARP_SIZE > x * y * z:
-        raise BuildValueError(f"warp {numbers[-1]} of the CTA is no whole one, and a barrier counts whole warps")
+        raise BuildValueError(f"warp {numbers[-1]} of the CTA is not a whole one, and a barrier counts whole warps")
     first = numbers[0] * WARP_SIZE
     return Group(k, len(numbers) * WARP_SIZE, thread_rank(k) - first if first else thread_rank(k), barrier)
 

@@ -84,7 +84,7 @@ def _convert_number(argument: Argument, value: object) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ArgumentError(f"parameter {argument.name!r} is a .{argument.type} value, not {type(value).__name__}")
     if isinstance(value, float) and kind.kind != "f":
-        raise ArgumentError(f"parameter {argument.name!r} is .{argument.type}, and {value} is no integer")
+        raise ArgumentError(f"parameter {argument.name!r} is .{argument.type}, and {value} is not an integer")
     try:
         return kind.type(value)
     except OverflowError:
@@ -94,7 +94,7 @@ def _convert_number(argument: Argument, value: object) -> Any:
 def _convert_tensor_map(argument: Argument, value: object) -> TensorMap:
     """The map itself; an array is encoded as the kernel's parameter requires."""
     if argument.type is not None or argument.size not in (None, TENSOR_MAP_BYTES):
-        raise ArgumentError(f"parameter {argument.name!r} is no tensor map")
+        raise ArgumentError(f"parameter {argument.name!r} is not a tensor map")
     if argument.tensor is None:
         assert isinstance(value, TensorMap)
         return value

@@ -79,7 +79,7 @@ def check_placement(code: bytes, modules: Sequence[tree.Module]) -> None:
 
 
 def _find_misplaced(code: bytes, module: tree.Module) -> dict[str, int]:
-    """The kernels whose launch-sized memory is misplaced, and how many bytes are missing in front of it.
+    """The kernels whose launch-sized memory is misplaced, and how many bytes are missing before it.
 
     It begins where the section ends with the memory of fixed size, which counts what the device reserves.
     """

@@ -57,7 +57,7 @@ def make_geometry(
     together = found.cluster or signature.cluster or (1, 1, 1)
     if any(whole % part for whole, part in zip(found.grid, together, strict=True)):
         raise LaunchError(
-            f"kernel {signature.name!r} has clusters of {together}, and the grid {found.grid} is no multiple of that"
+            f"kernel {signature.name!r} has clusters of {together}, and the grid {found.grid} is not a multiple of that"
         )
     return found
 

@@ -53,7 +53,7 @@ def make_link_input(value: Linkable, number: int) -> LinkInput:
         return LinkInput(f"input {number} (a cubin, from its PTX)", value.ptx)
     if isinstance(value, str):
         if ".version" not in value:
-            raise DeviceError(f"input {number} is text without .version, so it is no PTX; a file is given as a Path")
+            raise DeviceError(f"input {number} is text without .version, so it is not PTX; a file is given as a Path")
         return LinkInput(f"input {number} (PTX)", value)
     if isinstance(value, Path):
         return _identify_bytes(str(value), value.read_bytes())

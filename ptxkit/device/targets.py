@@ -15,7 +15,7 @@ _REAL_TARGET = re.compile(r"sm_[1-9]\d{1,2}[af]?")
 def check_target(target: str) -> None:
     """`DeviceError` where this is no target that machine code can be made for, whatever the compiler's release."""
     if not _REAL_TARGET.fullmatch(target):
-        raise DeviceError(f"{target!r} is no target for machine code; say for example 'sm_90a'")
+        raise DeviceError(f"{target!r} is not a target for machine code; say for example 'sm_90a'")
 
 
 def device_target(capability: tuple[int, int]) -> str:

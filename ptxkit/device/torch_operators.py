@@ -124,7 +124,7 @@ def make_plan(
                 raise DeviceError(f"{word} names {name!r}, and kernel {kernel!r} {what}")
     both = set(changed) & set(makes)
     if both:
-        raise DeviceError(f"{min(both)!r} is made by the operator, so it is no argument that is written")
+        raise DeviceError(f"{min(both)!r} is made by the operator, so it is not an argument that is written")
     plan = OperatorPlan(kinds, changed, {name: _KeywordSelector(maker) for name, maker in makes.items()})
     if not any(kinds[name] == "Tensor" for name in plan.arguments):
         raise DeviceError(f"the operator of kernel {kernel!r} takes no tensor, so nothing says on which GPU it runs")

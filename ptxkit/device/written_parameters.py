@@ -1,8 +1,8 @@
 """Through which of its parameters a kernel writes to memory.
 
 An address is followed from the parameter through what is computed from it, in the order of the text and around loops,
-to the accesses that write. What is loaded from memory is another address, and what becomes of one in a function that is
-called is not seen: a kernel may write through more parameters than are found.
+to the accesses that write. What is loaded from memory is another address, and one that is passed to a called function
+is not followed: a kernel may write through more parameters than are found.
 """
 
 from __future__ import annotations

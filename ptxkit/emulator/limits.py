@@ -79,7 +79,7 @@ MAX_FAILED_POLLS = {"late": 4, "torn": 2}
 fails may do something else, which some runs must show."""
 
 MAX_RANDOM_FAILED_POLLS = 6
-"""The same under the random policy: fewer than this, by chance."""
+"""The same under the random policy: a random number below this."""
 
 MAX_POLLS_PER_PHASE = 1 << 16
 """Failed polls that are counted of a thread in one phase of an mbarrier: the counts of phases share one integer."""

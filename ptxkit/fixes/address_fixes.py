@@ -50,7 +50,7 @@ def fix_generic_in_space(item: Diagnostic, around: FunctionContext, step: Step) 
 
 
 def fix_offset_as_generic(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The instruction for the state space, or the address converted: where it is copied from, else in front of it."""
+    """The instruction for the state space, or the address converted: where it is copied from, else before it."""
     space, address = _space_of_name(item, "space"), _address_operand(item, step)
     if space is None:
         return
@@ -146,7 +146,7 @@ def _conversion_source(step: Step, function: str) -> str | None:
 def _with_converted_address(
     around: FunctionContext, step: Step, place: int, operand: Address, width: int, opcode: str
 ) -> Iterator[Fix]:
-    """The instruction with an address that goes through a conversion in front of it."""
+    """The instruction with an address that is converted before it."""
     span = statement_spans(around.source, step.start).statement
     base = print_operand(operand.base)
     head = f"{{\n\t.reg .b{width} %converted;\n\t{opcode} %converted, {base};\n\t"

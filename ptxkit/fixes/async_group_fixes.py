@@ -90,7 +90,7 @@ def _wait_for_more(around: FunctionContext, step: Step, group: str) -> Iterator[
 
 
 def _wait_insertion_points(around: FunctionContext, step: Step, others: list[Step]) -> Iterator[int]:
-    """Before what signals other threads, between an operation and what needs it; and in front of that."""
+    """Before what signals other threads, between an operation and what needs it; and before that."""
     steps = around.program.steps
     before = [each for each in steps[: step.index] if _signals_others(each)]
     after = [each for each in steps[others[0].index + 1 :] if _signals_others(each)] if others else []

@@ -16,7 +16,7 @@ from ptxkit.syntax.tree import Name
 
 
 def fix_after_refusal(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The end of a thread that was refused, in front of its next request; a CTA taken of what was granted alone."""
+    """The end of a thread that was refused, before its next request; a CTA taken of what was granted alone."""
     if _cancellation_action(step) == "request":
         for query in labelled_steps(item, around):
             answer = _granted_predicate(query)

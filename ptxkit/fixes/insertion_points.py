@@ -33,7 +33,7 @@ class FunctionContext:
         return self._by_start.get(start)
 
     def points_before(self, step: Step) -> Iterator[int]:
-        """Offsets in front of a step, nearest first: of itself, of its labels, of each branch that leaves it out."""
+        """Offsets before a step, nearest first: of itself, of its labels, of each branch that leaves it out."""
         yield step.start
         if step.index in self.program.code.label_names and step.index:
             yield self.end_of(self.program.steps[step.index - 1])
@@ -57,7 +57,7 @@ class FunctionContext:
 
     @property
     def entry_point(self) -> int:
-        """In front of the first instruction."""
+        """Before the first instruction."""
         return self.program.steps[0].start
 
     @property
@@ -67,7 +67,7 @@ class FunctionContext:
 
     @property
     def exit_points(self) -> list[int]:
-        """In front of each instruction with which every thread that comes to it ends."""
+        """Before each instruction that exits every thread that reaches it."""
         kinds = ("return", "exit")
         return [
             step.start

@@ -44,9 +44,9 @@ _RACE_CODES = {
     ptx3xx.READ_BEFORE_WAIT,
     ptx3xx.SOURCE_REUSED_IN_FLIGHT,
     ptx5xx.MBARRIER_USE_BEFORE_INIT,
-    ptx5xx.MBARRIER_ENDED_IN_USE,
+    ptx5xx.MBARRIER_INVAL_IN_USE,
     ptx6xx.SHARED_MEMORY_RACE,
-    ptx7xx.TENSOR_GIVEN_BACK_IN_USE,
+    ptx7xx.TENSOR_DEALLOCATED_IN_USE,
 }
 _CTA_BARRIER = "bar.sync 0;"
 _CLUSTER_BARRIER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
@@ -64,13 +64,13 @@ def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
     others = labelled_steps(item, around)
     if item.code == ptx4xx.TENSOR_MAP_FENCE:
         yield from _insert_tensormap_acquire(item, around, step)
-    if item.code == ptx5xx.MBARRIER_EXPECTED_BYTES:
+    if item.code == ptx5xx.TX_COUNT_MISMATCH:
         yield from _insert_expect_tx(item, around, step, others)
-    if item.code in (ptx5xx.MBARRIER_EXPECTED_BYTES, ptx5xx.MBARRIER_MISSING_ARRIVALS):
+    if item.code in (ptx5xx.TX_COUNT_MISMATCH, ptx5xx.MBARRIER_MISSING_ARRIVALS):
         yield from _insert_arrive(around, step, others)
     if item.code == ptx5xx.MBARRIER_USE_BEFORE_INIT and not others:
         yield from _insert_mbarrier_init(around, step)
-    if item.code in (ptx6xx.REMOTE_ACCESS_TOO_EARLY, ptx6xx.CLUSTER_BARRIER_HALVES):
+    if item.code in (ptx6xx.REMOTE_ACCESS_TOO_EARLY, ptx6xx.UNPAIRED_CLUSTER_BARRIER):
         yield from _insert_cluster_half(around)
     if item.code == ptx6xx.REMOTE_ACCESS_TOO_EARLY:
         for made in (each for each in others if mbarrier_operand_text(each, MbarrierInit)):
@@ -89,7 +89,7 @@ def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _insert_barrier(item: Diagnostic, around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """The barrier that the finding names, or one of all threads: before the release, before what goes wrong, or after
+    """The barrier that the finding names, or one of all threads: before the release, before the faulty access, or after
     the other access. None where the finding says that none will do."""
     text = item.properties.get("barrier", _barrier_text(around))
     if isinstance(text, str):
@@ -101,7 +101,7 @@ def _insert_barrier(item: Diagnostic, around: FunctionContext, step: Step, other
 
 
 def _insert_tensormap_acquire(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The fence by which a thread sees what was changed of a tensor map, in front of the copy by the map."""
+    """The fence by which a thread sees what was changed of a tensor map, before the copy with the map."""
     if item.properties.get("missing") != "acquire":
         return
     maps = [each for each in step.instruction.operands if isinstance(each, Address) and each.index]
@@ -189,7 +189,7 @@ def _insert_mbarrier_init(around: FunctionContext, step: Step) -> Iterator[Fix]:
     """The initialisation of an mbarrier that no thread initialises, by one thread, for one arrival a phase or for those
     of all warps or threads.
 
-    At the beginning where a variable holds it; where its address is computed, in front of its use.
+    At the beginning where a variable holds it; where its address is computed, before its use.
     """
     kinds: tuple[type[MbarrierEffect], ...] = (MbarrierWait, MbarrierArrive, MbarrierExpect, MbarrierTrack)
     own = next((address for kind in kinds if (address := mbarrier_operand(step, kind))), None)

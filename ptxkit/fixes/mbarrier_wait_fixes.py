@@ -2,7 +2,7 @@
 
 A parity that is wrong from the first phase on is a constant, in the operand or in what the register starts with; one
 that is right for the first phase alone needs a register that is flipped after each wait. A phase that is tested once
-must be tested until it is complete. A wait that is missing belongs before what goes wrong.
+must be tested until it is complete. A missing wait belongs before the faulty access.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _track_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> 
 
 
 def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence: str) -> Iterator[Fix]:
-    """A wait before what goes wrong: for the first phase, and for each in its turn. fence: what follows it."""
+    """A wait before the faulty access: for the first phase, and for each in its turn. fence: what follows it."""
     kinds = (MbarrierComplete, MbarrierTrack, MbarrierArrive)
     found = (
         (each, address)

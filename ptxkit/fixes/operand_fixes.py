@@ -171,14 +171,14 @@ def _fix_wrong_mbarrier(item: Diagnostic, around: FunctionContext, step: Step) -
 
 
 def _move_expect_before_arrive(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
-    """What announces bytes alone, in front of the arrival that may end the phase."""
+    """What only expects bytes, before the arrival that may end the phase."""
     if not mbarrier_operand_text(step, MbarrierExpect) or mbarrier_operand_text(step, MbarrierArrive):
         return
     for other in others:
         if mbarrier_operand_text(other, MbarrierArrive) and other.index < step.index:
             text = statement_text(around, step)
             edits = (around.insert_line(other.start, text), delete_statement(around, step))
-            yield Fix(f"move `{text}` in front of the arrival", edits)
+            yield Fix(f"move `{text}` before the arrival", edits)
 
 
 def _replace_init_count(around: FunctionContext, made: Step, old: int, new: int) -> Iterator[Fix]:
@@ -201,7 +201,7 @@ def _drop_guard(item: Diagnostic, around: FunctionContext, step: Step) -> Iterat
     """What all lanes must execute, without the guard that keeps some from it: this, or the other half."""
     halves = (
         [each for each in around.program.steps if _is_cluster_barrier(each)]
-        if item.code == ptx6xx.CLUSTER_BARRIER_HALVES
+        if item.code == ptx6xx.UNPAIRED_CLUSTER_BARRIER
         else []
     )
     for each in dict.fromkeys((step, *labelled_steps(item, around), *halves)):
@@ -235,7 +235,7 @@ def _fix_register_count(item: Diagnostic, around: FunctionContext, step: Step) -
 
 
 def _move_later(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """What must come first, in front of what must not; and all threads of a warp."""
+    """What must come first, before what must not; and all threads of a warp."""
     for other in labelled_steps(item, around):
         if other.index < step.index:
             text = statement_text(around, other)
@@ -286,29 +286,29 @@ _BY_CODE: Mapping[str, FixProposer] = {
     ptx2xx.MISALIGNED_ADDRESS: fix_misalignment,
     ptx2xx.OUT_OF_BOUNDS: fix_out_of_bounds,
     ptx2xx.ADDRESS_OF_ANOTHER_SPACE: fix_wrong_space,
-    ptx2xx.OUTSIDE_THE_WINDOW: fix_double_conversion,
+    ptx2xx.GENERIC_WINDOW_MISMATCH: fix_double_conversion,
     ptx3xx.READ_BEFORE_WAIT: _make_release,
-    ptx3xx.PART_OF_A_WARPGROUP: _drop_guard,
+    ptx3xx.PARTIAL_WARPGROUP: _drop_guard,
     ptx5xx.MBARRIER_USE_BEFORE_INIT: _fix_wrong_mbarrier,
     ptx5xx.MBARRIER_DOUBLE_INIT: _fix_double_init,
-    ptx5xx.MBARRIER_EXPECTED_BYTES: _fix_wrong_mbarrier,
+    ptx5xx.TX_COUNT_MISMATCH: _fix_wrong_mbarrier,
     ptx5xx.MBARRIER_MISSING_ARRIVALS: _fix_wrong_mbarrier,
     ptx5xx.MBARRIER_EXCESS_ARRIVALS: _fix_excess_arrivals,
-    ptx5xx.HANDOVER_WITHOUT_ORDER: _widen_to_cluster,
-    ptx6xx.BARRIER_NEVER_OPENS: _fix_barrier_number,
-    ptx6xx.BARRIER_PART_OF_A_WARP: _drop_guard,
+    ptx5xx.MBARRIER_WITHOUT_ORDERING: _widen_to_cluster,
+    ptx6xx.DEADLOCK_AT_BARRIER: _fix_barrier_number,
+    ptx6xx.PARTIAL_WARP_BARRIER: _drop_guard,
     ptx6xx.REGISTER_COUNTS: _fix_register_count,
-    ptx6xx.CLUSTER_BARRIER_HALVES: _drop_guard,
-    ptx6xx.CANCELLATION_AFTER_REFUSAL: fix_after_refusal,
+    ptx6xx.UNPAIRED_CLUSTER_BARRIER: _drop_guard,
+    ptx6xx.CANCEL_AFTER_FAILURE: fix_after_refusal,
     ptx6xx.SHARED_MEMORY_RACE: _make_release,
-    ptx6xx.NARROW_UPDATE: _widen_to_gpu,
+    ptx6xx.ATOMIC_SCOPE_TOO_NARROW: _widen_to_gpu,
     ptx7xx.TENSOR_ALLOCATION: _move_later,
     ptx7xx.MIXED_CTA_GROUPS: fix_cta_group,
     ptx7xx.TENSOR_COMPLETION: _fix_uncommitted,
     ptx7xx.TENSOR_LANES: _fix_lane_mask,
-    ptx9xx.NEEDLESS_PROXY_FENCE: _delete_redundant,
-    ptx9xx.WAIT_FOR_NOTHING: _delete_redundant,
-    ptx9xx.TWICE_IN_A_ROW: _delete_redundant,
+    ptx9xx.REDUNDANT_PROXY_FENCE: _delete_redundant,
+    ptx9xx.EMPTY_WAIT: _delete_redundant,
+    ptx9xx.DUPLICATE_SYNC: _delete_redundant,
     ptx9xx.EMPTY_GROUP: _delete_redundant,
-    ptx9xx.WIDE_PROXY_FENCE: _insert_suggested,
+    ptx9xx.OVERBROAD_PROXY_FENCE: _insert_suggested,
 }

@@ -25,7 +25,7 @@ _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _DEBUG_TEXT = ".nv_debug_ptx_txt"
 """The section of machine code that was compiled with `-G` that holds its PTX, lines ended by zeros."""
 _MAGICS_IN_ZIP = (elf.MAGIC, fatbin.MAGIC, ar_archive.MAGIC)
-"""What is looked for in a zip archive; archives in it are left alone."""
+"""The formats that are read in a zip archive; nested archives are not."""
 
 
 def kind_of(head: bytes) -> str | None:

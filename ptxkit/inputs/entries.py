@@ -31,7 +31,7 @@ class ContainerProblem:
 
 @dataclass(frozen=True, slots=True)
 class SkippedCode:
-    """Code of another kind that was passed over: `machine code for sm_90a`."""
+    """Code of another kind that was skipped: `machine code for sm_90a`."""
 
     what: str
 

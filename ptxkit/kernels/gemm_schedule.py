@@ -34,7 +34,7 @@ GROUP_ROWS = 8
 MIN_K_BLOCKS = 5
 """The least k-blocks of a row: the tile before is stored under the first of them."""
 STREAM_K_THRESHOLD = 16
-"""k-blocks for which a worker would have to be idle, in the mean, before handing partial sums on pays."""
+"""k-blocks for which a worker would have to be idle, in the mean, before passing partial sums on is faster."""
 
 _KIND_ORDER = (PARTIAL, NORMAL, FINISH)
 
@@ -76,7 +76,7 @@ def make_schedule(
 ) -> list[list[ScheduleRow]]:
     """The rows of each worker, for `down` x `across` tiles of `blocks` k-blocks each (at least LEAST are taken).
 
-    spread: whether the last one to two waves are spread along K, where they can be; None does it where it pays.
+    spread: whether the last one to two waves are spread along K, where they can be; None does it if that is faster.
     """
     blocks = max(blocks, MIN_K_BLOCKS)
     order = order_tiles(down, across)

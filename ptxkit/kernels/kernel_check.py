@@ -53,7 +53,7 @@ class CheckedKernel:
 
 @dataclass(frozen=True, slots=True)
 class KernelCheckResult:
-    """What came of one run. wrong: elements that differ; first: the index of the first one, the guard's from -GUARD."""
+    """The result of a run. wrong: elements that differ; first: the index of the first one, the guard's from -GUARD."""
 
     kernel: str
     size: str

@@ -36,7 +36,7 @@ class Matmul:
     element: of A and B, `bf16`, `e4m3` or `e5m2`; C is bf16. by_columns: B is packed along N, as a (depth, columns)
     array is; else along K, as the transpose of a (columns, depth) array is. cluster: CTAs that share B. precise: sums
     of 8-bit numbers are promoted to fp32, see `gemm`. spread: whether the last tiles are spread over all CTAs along K;
-    None does it where it pays.
+    None does it if that is faster.
     """
 
     def __init__(  # noqa: PLR0913  (all but the shape are by name, and have defaults)

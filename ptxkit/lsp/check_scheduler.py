@@ -35,9 +35,8 @@ Publish = Callable[[TextSnapshot, Sequence[Diagnostic]], None]
 
 
 class CheckScheduler:
-    """Checks open texts. publish: takes the findings of a version. complain: takes what is wrong with settings.
-
-    log: takes what went wrong here. pool: threads for what takes no time.
+    """Checks open texts. publish: takes the findings of a version. complain: receives errors in settings. log: receives
+    internal errors. pool: threads for short tasks.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from ptxkit.syntax import PTXSyntaxError, format_source
 
 
 def format_edits(text: TextSnapshot) -> list[types.TextEdit] | str:
-    """What leads to the canonical form; why a text is left alone, where it has a syntax error."""
+    """The edits that lead to the canonical form; the reason why a text with a syntax error is not changed."""
     try:
         new = format_source(text.source)
     except PTXSyntaxError as error:

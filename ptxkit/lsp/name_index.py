@@ -74,7 +74,7 @@ class NameIndex:
         return self.statements[index] if index >= 0 else None
 
     def scope_at(self, offset: int) -> TypedScope:
-        """The names that can be used at an offset, be it between two statements."""
+        """The names that can be used at an offset, also between two statements."""
         place = self.statement_before(offset)
         if place is None:
             return self.outer

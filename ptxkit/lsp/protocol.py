@@ -26,7 +26,7 @@ def _forward_to_server(method: str) -> Callable[..., Iterator[Any]]:
 
 
 class TextlessProtocol(LanguageServerProtocol):
-    """Without a copy of the texts, and with an answer to every request, be it malformed."""
+    """Without a copy of the texts, and with an answer to every request, even a malformed one."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """A part of a message as an object. Raises JsonRpcException."""

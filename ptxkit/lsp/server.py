@@ -81,7 +81,7 @@ class PtxLanguageServer(LanguageServer):
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, words))
 
     def log(self, words: str) -> None:
-        """Logs what went wrong in the server."""
+        """Logs an internal error of the server."""
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, words))
 
     def report_server_error(self, error: Exception, source: object) -> None:

@@ -151,7 +151,7 @@ class TransferTable:
 
 @dataclass(frozen=True, slots=True)
 class FileTransfers:
-    """What became of one input. table: None where it could not be read, parsed or analysed.
+    """The result of one input. table: None where it could not be read, parsed or analysed.
 
     diagnostics: why there is no table, or what an assembler would refuse of a module that has one.
     """

@@ -1,9 +1,8 @@
 """One renderer for each output format. They read results and know no rule.
 
-`full_report(results)` gives styled lines, as results arrive: `plain(lines)` makes them text, `to_terminal(lines, ...)`
-colours them.
-`json_report(results)` gives the document that `--format json` prints. `ptxkit.report.transfer_table` and
-`ptxkit.report.transfers_json` do the same for tables of transfers.
+`full_report(results)` yields styled lines as results arrive: `plain(lines)` converts them to text, `to_terminal(lines,
+...)` colours them. `json_report(results)` returns the document that `--format json` prints.
+`ptxkit.report.transfer_table` and `ptxkit.report.transfers_json` do the same for tables of transfers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The format for machines. README.md documents the schema; `version` changes when a reader would have to."""
+"""The JSON format. README.md documents the schema; `version` changes with every incompatible change."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ VERSION = 1
 
 
 def json_report(results: Iterable[FileResult]) -> str:
-    """The document, as ASCII text with a final line end."""
-    import json  # here, as the other formats do without
+    """The document as ASCII text with a final line end."""
+    import json  # imported here, because other formats do not need it
 
     counted = ResultCounter()
     files = [_file_object(counted.add(result)) for result in results]
@@ -38,7 +38,7 @@ def json_report(results: Iterable[FileResult]) -> str:
 
 
 def json_lines(results: Iterable[FileResult]) -> Iterator[str]:
-    """One object a line, as results arrive: each diagnostic, as the document has it."""
+    """One JSON object per line, as results arrive: each diagnostic as in the document."""
     import json
 
     for result in results:
@@ -59,7 +59,7 @@ def _file_object(result: FileResult) -> dict[str, object]:
 
 
 def _diagnostic_objects(result: FileResult) -> list[dict[str, object]]:
-    """All diagnostics of a file; those that are one fault have the name of a group in common."""
+    """All diagnostics of a file; those of one fault have the same group."""
     names = group_names(result.diagnostics)
     return [{**diagnostic_object(item), "group": name} for item, name in zip(result.diagnostics, names, strict=True)]
 
@@ -78,7 +78,7 @@ def _run_object(item: KernelRun) -> dict[str, object]:
 
 
 def diagnostic_object(item: Diagnostic) -> dict[str, object]:
-    """A diagnostic as every document shows it."""
+    """A diagnostic as a JSON object."""
     return {
         "code": item.code,
         "severity": str(item.severity),
@@ -127,9 +127,10 @@ def _span_object(source: SourceFile, span: Span) -> dict[str, int]:
 
 
 def replace_surrogates(value: object) -> object:
-    """The value with lone surrogates (bytes of a path or text that were not UTF-8) spelt out: many readers reject them.
+    """Converts a value to JSON types, with lone surrogates (bytes of a path or text that are not UTF-8) escaped,
+    because many parsers reject them.
 
-    Properties may hold any mapping, sequence, or a value with a text form; JSON knows lists and objects only.
+    Properties may hold any mapping, sequence, or value that can be converted to a string.
     """
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -19,14 +19,14 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.untrusted_text import escape_text
 
 TAB_INDENT = 4
-"""Columns of a tab in front of a line. A tab inside a line is shown as one space: nvcc writes many, and aligns nothing
-with them."""
+"""Columns of a tab before a line. A tab inside a line is shown as one space: nvcc emits many, but does not align with
+them."""
 WIDTH = 100
 """Columns of code shown of one line."""
 LABELLED_WIDTH = 64
 """Columns of code shown of a line that has a label to its right."""
 GAP = 4
-"""Spaces between the longest labelled line and its label, at least."""
+"""The minimum number of spaces between the longest labelled line and its label."""
 INDENT = 2
 """Spaces that the least indented line of a frame keeps."""
 ELLIPSIS = "..."
@@ -34,7 +34,8 @@ ELLIPSIS = "..."
 
 @dataclass(slots=True)
 class _FrameRow:
-    """One source line of a frame. `column`: the 1-based column around which it is cut. `carets`: (first, length)."""
+    """One source line of a frame. `column`: the 1-based column around which it is truncated. `carets`: (first,
+    length)."""
 
     line: int
     column: int
@@ -44,7 +45,7 @@ class _FrameRow:
 
 @dataclass(frozen=True, slots=True)
 class _DisplayedLine:
-    """A line as displayed: its text, unindented by `indent` columns, and where its carets begin and how many."""
+    """A displayed line: its text without `indent` columns, the column of its carets, and their number."""
 
     text: str
     indent: int
@@ -52,7 +53,8 @@ class _DisplayedLine:
 
 
 def code_frame(source: SourceFile, span: Span, labels: Sequence[Label] = ()) -> list[Line]:
-    """The lines of `span` and `labels`, in order. Carets mark `span` unless it is plainly the statement on its line."""
+    """The lines of `span` and `labels`, in order. Carets mark `span` unless it is obviously the statement on
+    its line."""
     rows = _rows(source, span, labels)
     shown = [_display_line(source.line_text(row.line), row) for row in rows]
     gutter = len(str(rows[-1].line))

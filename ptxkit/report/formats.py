@@ -1,7 +1,5 @@
-"""The output formats by name: `full` and `concise` give styled lines as results arrive, the others text.
-
-A renderer is loaded when its format is asked for.
-"""
+"""The output formats by name: `full` and `concise` yield styled lines as results arrive, the others text. A renderer is
+imported when its format is selected."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from ptxkit.results import CodePage, FileResult
 Format: TypeAlias = Literal["full", "concise", "json", "json-lines", "github", "gitlab", "junit", "sarif"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 STYLED: tuple[Format, ...] = ("full", "concise")
-"""Those that are made of lines with roles, which a terminal shows in colour."""
+"""The formats of styled lines, which a terminal shows in colour."""
 
 
 def styled_report(form: str, results: Iterable[FileResult], options: ReportOptions = DEFAULT_OPTIONS) -> Iterator[Line]:
@@ -32,9 +30,9 @@ def styled_report(form: str, results: Iterable[FileResult], options: ReportOptio
 def text_report(
     form: str, results: Iterable[FileResult], pages: Callable[[], Sequence[CodePage]] = tuple
 ) -> Iterator[str]:
-    """The text of any other format, in pieces as it comes. pages: gives what there is to know of the codes.
+    """The text of any other format, in pieces. pages: returns the documentation of the codes.
 
-    ASCII in JSON; elsewhere what a stream's encoding lacks is for the stream.
+    JSON is ASCII; other formats leave the encoding to the stream.
     """
     if form == "json":
         from ptxkit.report.as_json import json_report

@@ -162,7 +162,7 @@ def undecided_header(item: Undecided, at: ProgramLabel | None = None) -> Line:
 
 
 def summary_lines(summary: Summary) -> Iterator[Line]:
-    """The counts, and in front of them why questions are open, the most frequent reasons first."""
+    """The counts, preceded by the reasons of undecided questions, the most frequent first."""
     asked = summary.undecided_by_remedy.most_common()
     for reason, count in asked[:MAX_REASONS]:
         yield ((f"{count} undecided: {escape_text(reason)}", TextRole.LOCATION),)

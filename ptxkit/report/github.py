@@ -1,4 +1,4 @@
-"""Annotations of GitHub Actions: one workflow command a line, which GitHub shows at the lines of a change."""
+"""Annotations of GitHub Actions: one workflow command per line, which GitHub shows at the changed lines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _annotation(item: Diagnostic, sources: ProgramSources) -> str:
     place = path
     if item.code != ptx1xx.NO_VERDICT:
         given += [("line", line), ("endLine", end_line)]
-        if line == end_line:  # GitHub takes columns for one line only
+        if line == end_line:  # GitHub accepts columns within one line only
             given += [("col", column), ("endColumn", end_column)]
         place = f"{path}:{line}:{column}"
     properties = ",".join(f"{key}={_property(str(value))}" for key, value in given)

@@ -1,9 +1,9 @@
-"""Places the blocks of a control-flow graph: rank under rank, each near those that it leads to and comes from.
+"""Layout of a control-flow graph in layers: each block is placed near its predecessors and successors.
 
-Ways back are found by a search in depth and left out; a block's rank is then the longest path to it. Ways over several
-ranks get a place in each that they pass, so that none runs through a block; the order within ranks follows the mean of
-neighbours (the barycentre heuristic), and places follow it as near as the order and the widths allow (a least-squares
-fit by pooling adjacent violators). Coordinates are pixels, y downwards.
+Back edges are found by a depth-first search and omitted; the rank of a block is then the longest path to it. Edges over
+several ranks get a slot in each rank that they pass, so that none crosses a block; the order within ranks follows the
+mean of neighbours (the barycentre heuristic), and positions are as near to that as the order and the widths allow (a
+least-squares fit by pooling adjacent violators). Coordinates are pixels, y downwards.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ptxkit.report.graph_routing import MARGIN, GraphLayout, GraphRank, LayeredG
 from ptxkit.report.limits import MAX_RANKS_CROSSED
 
 GAP, SLOT = 26.0, 14.0
-"""Between blocks of a rank; the width that a way takes where it passes a rank."""
+"""Pixels between blocks of a rank; the width of an edge that passes a rank."""
 SWEEPS, FIT_PASSES = 8, 6
-"""How often ranks are ordered, and placed."""
+"""How often ranks are ordered, and positions are computed."""
 
 
 def layout_graph(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> GraphLayout:
@@ -28,7 +28,7 @@ def layout_graph(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Gra
 
 
 def find_back_edges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    """The edges, by number, that lead to a node which a search in depth from node 0 has not finished."""
+    """The back edges, by number: those to a node that a depth-first search from node 0 has not finished."""
     after: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for number, (source, target) in enumerate(edges):
         after[source].append((number, target))
@@ -55,7 +55,7 @@ def find_back_edges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
 
 
 def longest_path_ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """The length of the longest path to each node of a graph without circles."""
+    """The length of the longest path to each node of an acyclic graph."""
     after: list[list[int]] = [[] for _ in range(count)]
     missing = [0] * count
     for source, target in edges:
@@ -122,7 +122,8 @@ class _Layering:
     # ------------------------------------------------------------------------------------------------ order
 
     def _reduce_crossings(self) -> None:
-        """Fewer crossings: each rank sorted by where its neighbours are, down and up in turns; the best is kept."""
+        """Reduces crossings: each rank is sorted by the positions of its neighbours, downwards and upwards in turn; the
+        best order is kept."""
         best = [list(rank) for rank in self._ranks]
         fewest = self._count_crossings()
         for sweep in range(SWEEPS):
@@ -156,7 +157,7 @@ class _Layering:
     # ----------------------------------------------------------------------------------------------- places
 
     def _place_centres(self) -> None:
-        """Centres: near those of neighbours, in the order, no two too near."""
+        """Centres near those of neighbours, in the given order, with minimum distances."""
         for rank in self._ranks:
             self._fit_centres(rank, [0.0] * len(rank))
         for sweep in range(FIT_PASSES):
@@ -172,7 +173,7 @@ class _Layering:
         return sum(self._centres[other] for other in near) / len(near) if near else self._centres[node]
 
     def _fit_centres(self, nodes: Sequence[int], wanted: Sequence[float]) -> None:
-        """The centres nearest to those wanted that keep the order and the distances."""
+        """The centres nearest to the wanted ones that keep the order and the distances."""
         offsets = [0.0]
         for one, other in itertools.pairwise(nodes):
             offsets.append(offsets[-1] + (self._sizes[one][0] + self._sizes[other][0]) / 2 + GAP)

@@ -1,7 +1,8 @@
-"""The ways of a control-flow graph whose blocks have their order and their places across: heights, ports and corners.
+"""Routes the edges of a control-flow graph whose blocks have their order and horizontal positions: heights, ports and
+corners.
 
-Ways between neighbouring ranks are curves, ways back go along the left of the blocks that they go round, long ways
-forward along the right. Each level part of such a way has a track of its own between two ranks.
+Edges between neighbouring ranks are curves; back edges pass to the left of the blocks in their loop, and long forward
+edges to the right. Each horizontal part of such an edge has its own track between two ranks.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ Point = tuple[float, float]
 Size = tuple[float, float]
 
 SPACE, TRACK, LANE, MARGIN = 34.0, 7.0, 9.0, 14.0
-"""Between ranks, without what sideways edges add; of an edge in a gap, and next to the ranks; around all."""
+"""Pixels between ranks, without tracks; of an edge in a gap, and next to the ranks; around the drawing."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeBox:
-    """Where a block is: left, top, width and height."""
+    """The rectangle of a block: left, top, width and height."""
 
     x: float
     y: float
@@ -31,8 +32,9 @@ class NodeBox:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRoute:
-    """A way. points: corners from the lower edge of its source to the upper edge of its target; is_back: it closes a
-    loop. is_straight: its parts are level or upright; else parts between ranks are to be drawn as curves."""
+    """The route of an edge. points: corners from the lower side of its source to the upper side of its target; is_back:
+    it closes a loop. is_straight: its parts are horizontal or vertical; otherwise parts between ranks are drawn as
+    curves."""
 
     points: tuple[Point, ...]
     is_back: bool
@@ -41,7 +43,7 @@ class EdgeRoute:
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """boxes: of the nodes; routes: of the edges, in their order."""
+    """boxes: of the nodes; routes: of the edges, in order."""
 
     boxes: tuple[NodeBox, ...]
     routes: tuple[EdgeRoute, ...]
@@ -51,7 +53,7 @@ class GraphLayout:
 
 @dataclass(slots=True)
 class GraphRank:
-    """A rank: its nodes in their order, and where it is."""
+    """A rank: its nodes in order, and its position."""
 
     nodes: Sequence[int]
     top: float = 0.0
@@ -60,11 +62,9 @@ class GraphRank:
 
 @dataclass(frozen=True, slots=True)
 class LayeredGraph:
-    """What is known before ways are drawn. sizes, rank, centres: by node; those past `count` are slots of ways.
-
-    back: the edges that close loops; aside: those that pass too many ranks. chains: by any other edge, its nodes and
-    the slots between them.
-    """
+    """The input of the routing. sizes, rank, centres: by node; those past `count` are slots of edges. back: the edges
+    that close loops; aside: those that pass too many ranks. chains: by any other edge, its nodes and the slots between
+    them."""
 
     sizes: Sequence[Size]
     edges: Sequence[tuple[int, int]]
@@ -83,7 +83,7 @@ def route_edges(plan: LayeredGraph) -> GraphLayout:
 
 
 class _Routing:
-    """Heights of ranks and gaps, ports of blocks, and the corners of ways."""
+    """Heights of ranks and gaps, ports of blocks, and the corners of edges."""
 
     def __init__(self, graph: LayeredGraph) -> None:
         self._graph = graph
@@ -94,7 +94,7 @@ class _Routing:
         self._assign_ports()
 
     def _find_tracks(self) -> dict[tuple[int, bool], tuple[int, int]]:
-        """By edge and end (True: where it leaves): the gap (0 is above the first rank), and which track of it."""
+        """By edge and end (True: the source): the gap (0 is above the first rank), and the track of it."""
         used: dict[int, int] = defaultdict(int)
         found: dict[tuple[int, bool], tuple[int, int]] = {}
         for number in self._side_edges:
@@ -115,8 +115,8 @@ class _Routing:
         self._height = y + MARGIN
 
     def _assign_channels(self) -> float:
-        """Gives each sideways edge a place next to the ranks that it passes, shorter ones nearer; returns how far left
-        of the blocks those at the left reach."""
+        """Assigns each edge at the side a position next to the ranks that it passes, shorter ones nearer; returns how
+        far those at the left extend."""
         graph = self._graph
         edges_of = [
             [
@@ -151,7 +151,7 @@ class _Routing:
         return high - low
 
     def _assign_ports(self) -> None:
-        """Where edges leave and reach blocks: side by side in the order of their other ends."""
+        """Where edges leave and enter blocks: side by side in the order of their other ends."""
         graph = self._graph
         leaving: dict[int, list[tuple[float, int]]] = defaultdict(list)
         coming: dict[int, list[tuple[float, int]]] = defaultdict(list)
@@ -215,7 +215,7 @@ class _Routing:
         return EdgeRoute(points, is_back, is_straight=True)
 
     def _track_height(self, number: int, *, leaves: bool) -> float:
-        """The height of an edge's track: next to the rank above where it leaves, to the one below where it ends."""
+        """The height of an edge's track: next to the rank above at its source, next to the rank below at its target."""
         gap, track = self._tracks[(number, leaves)]
         ranks = self._graph.rows
         if gap == 0:

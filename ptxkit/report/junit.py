@@ -1,4 +1,4 @@
-"""A JUnit report: a suite for each file, a case for each finding; a clean file has one case that passes."""
+"""A JUnit report: a suite for each file, a case for each finding; a file without findings has one case that passes."""
 
 from __future__ import annotations
 

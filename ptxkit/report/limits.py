@@ -1,21 +1,21 @@
-"""How much a page or a summary shows; the rest is counted."""
+"""Limits of pages and summaries; what exceeds them is counted."""
 
 from __future__ import annotations
 
 MAX_REASONS = 5
-"""Reasons of open questions that the summary names; the rest are counted."""
+"""Reasons of undecided questions that the summary lists; the others are counted."""
 
 MAX_RANKS_CROSSED = 5
 """Ranks that an edge crosses between blocks; a longer one is drawn along the right side."""
 
 MAX_TRACE_FINDINGS = 20
-"""Findings of a page of traces, each with a picture."""
+"""Findings of a page of traces, each with a drawing."""
 
 MAX_TRACE_LINES = 60
-"""Lines of PTX next to a picture: it is drawn for those that matter."""
+"""Lines of PTX next to a drawing."""
 
 MAX_LISTED_QUESTIONS = 500
-"""Open questions that a page lists: a browser has to lay them out."""
+"""Undecided questions that a page lists: a browser must lay them out."""
 
 MAX_STATEMENT_CHARS = 90
 """Characters of a statement in a list of findings."""
@@ -24,22 +24,22 @@ MAX_DRAWN_NODES = 2_500
 """Blocks of a graph that are drawn, chains counted as one: the layout of more takes minutes."""
 
 MAX_FENCE_DISTANCE = 10
-"""Rows between a fence and the bar that it is for, if it is drawn at the bar."""
+"""Rows between a fence and its bar up to which the fence is drawn at the bar."""
 
 MAX_LOOP_BRACKETS = 4
-"""Nested loops that are bracketed: each takes a column."""
+"""Nested loops with brackets: each takes a column."""
 
 MAX_LINE_CHARS = 2_000
 """Characters of a line of PTX that are shown."""
 
 MAX_INLINE_FINDINGS = 1_000
-"""Findings that are shown below their lines: a browser has to lay them out."""
+"""Findings that are shown below their lines: a browser must lay them out."""
 
 MAX_DRAWN_FUNCTIONS = 500
 """Functions whose graphs and transfers are drawn."""
 
 MAX_FUNCTION_NAME_CHARS = 90
-"""Characters of a function's name; the middle of a longer, mangled one is left out."""
+"""Characters of a function's name; the middle of a longer, mangled name is omitted."""
 
 MAX_STATEMENT_CHARS = 90
 """Characters of a statement in a list of findings."""
@@ -57,4 +57,4 @@ MAX_ROWS = 3_000
 """Rows of one function that are drawn."""
 
 MAX_LANES = 48
-"""Bars side by side that are drawn."""
+"""Bars that are drawn side by side."""

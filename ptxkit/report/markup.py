@@ -1,4 +1,4 @@
-"""Markup that is both HTML and XML: what is not markup is escaped, characters that no page may hold are replaced."""
+"""Markup that is valid HTML and XML: text is escaped, and characters that pages must not contain are replaced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def escape_markup(value: object) -> str:
 
 
 def content_security_policy(style: str, script: str) -> str:
-    """What a page may do, for its head: this style and this script, known by their hashes, and nothing else."""
+    """The content security policy of a page: it allows this style and this script, identified by their hashes, and
+    nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -24,12 +25,12 @@ def content_security_policy(style: str, script: str) -> str:
 
 
 def _hash(content: str) -> str:
-    """The name by which a policy lets one style or script through, and nothing else."""
+    """The hash with which a policy allows one style or script."""
     return f"sha256-{b64encode(sha256(content.encode('utf-8')).digest()).decode('ascii')}"
 
 
 def tag(name: str, /, *content: str, **attributes: object) -> str:
-    """An element. content: markup. attributes: values as text, None for one that is absent; `_` in a name is `-`."""
+    """An element. content: markup. attributes: values as text, None for an absent one; `_` in a name becomes `-`."""
     given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape_markup(value)}"'
         for key, value in attributes.items()

@@ -1,4 +1,4 @@
-"""How far a long run is: a bar on a terminal, drawn only while nothing else is written there.
+"""The progress of a long run: a bar on a terminal, drawn only while nothing else is written there.
 
 It appears after some seconds, and is erased before each line of the report and at the end.
 """
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 FIRST_SHOWN_AFTER = 2.0
-"""Seconds that a run takes at least before it is shown how far it is."""
+"""The minimum seconds of a run before its progress is shown."""
 SHOWN_AGAIN_AFTER = 0.2
-"""Seconds between two drawings."""
+"""Seconds between two updates."""
 
 
 class ProgressBar:
-    """stream: the terminal. total: how many inputs there are."""
+    """stream: the terminal. total: the number of inputs."""
 
     def __init__(self, stream: TextIO, total: int) -> None:
         self._stream = stream
@@ -30,12 +30,12 @@ class ProgressBar:
         self._shown: tuple[Progress, TaskID] | None = None
 
     def advance(self, count: int) -> None:
-        """So many inputs have their results; the bar is erased, so that these can be written."""
+        """Records the number of complete inputs, and erases the bar, so that results can be written."""
         self._done = count
         self.hide()
 
     def refresh(self) -> None:
-        """Draw the bar, where it is time to."""
+        """Draws the bar if an update is due."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -48,7 +48,7 @@ class ProgressBar:
         progress.refresh()
 
     def hide(self) -> None:
-        """Take the bar away, until it is time to draw it again."""
+        """Erases the bar until the next update."""
         if self._shown is not None:
             self._shown[0].stop()
 

@@ -1,6 +1,6 @@
-"""SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"): what code hosts and editors read.
+"""SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"), which code hosts and editors read.
 
-The names of the properties are the standard's. Columns count characters from 1, as `columnKind` says.
+The names of the properties are those of the standard. Columns count characters from 1, as `columnKind` states.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ JsonObject = dict[str, object]
 
 
 def sarif_report(results: Sequence[FileResult], pages: Sequence[CodePage] = ()) -> str:
-    """The log, as ASCII text with a final line end. pages: of the codes; those that were found are described."""
+    """The log as ASCII text with a final line end. pages: of the codes; those with findings are described."""
     import json
 
     found = [item for result in results for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]
@@ -80,7 +80,7 @@ def _rule(code: str, page: CodePage | None) -> JsonObject:
 
 
 def _invocation(results: Sequence[FileResult]) -> JsonObject:
-    """Whether the run came to its end; each file without a verdict is a notification."""
+    """Whether the run completed; each file without a verdict is a notification."""
     failed = [item for result in results if result.status is Status.FAILED for item in result.diagnostics]
     invocation: JsonObject = {"executionSuccessful": not failed}
     if failed:
@@ -158,6 +158,6 @@ def _fix(source: SourceFile, fix: Fix) -> JsonObject:
 
 
 def _uri(path: str) -> str:
-    """A reference relative to the working directory, or a `file:` URI of what is not below it."""
+    """A reference relative to the working directory, or a `file:` URI for a path that is not below it."""
     shown = quote(from_root(path).encode("utf-8", "surrogateescape"), safe="/!$&'(*)+,;=@~-._")
     return f"file://{shown}" if shown.startswith("/") else shown

@@ -1,4 +1,4 @@
-"""How many findings there are of each code: what to look at first in a large tree."""
+"""The number of findings of each code, as an overview of a large tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptxkit.results import FileResult, ResultCounter
 
 
 def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -> Iterator[Line]:
-    """`   12  PTX401 error    missing-proxy-fence`, the most frequent first, and the line of counts."""
+    """` 12 PTX401 error missing-proxy-fence`, the most frequent first, and the line of counts."""
     counted = ResultCounter()
     counts = Counter(
         (item.code, item.severity) for result in results for item in fold_groups(counted.add(result).diagnostics)
@@ -30,7 +30,7 @@ def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -
 
 
 def statistics_json(results: Iterable[FileResult], names: Mapping[str, str]) -> str:
-    """The same as a document, which counts the places of a fault one by one, as that of the findings does."""
+    """The statistics as a document; like the document of findings, it counts each place of a fault."""
     import json
 
     counts = Counter((item.code, item.severity) for result in results for item in result.diagnostics)

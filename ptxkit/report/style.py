@@ -1,4 +1,4 @@
-"""Text with roles: renderers say what a piece of text is; only here it gets a colour, and only on a terminal."""
+"""Text with roles: renderers assign roles to text; the roles become colours on a terminal only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TextRole(StrEnum):
-    """What a piece of text is. The value is its style in rich's notation."""
+    """The role of a piece of text. The value is its style in rich's notation."""
 
     PLAIN = "none"
     LOCATION = "bold"
@@ -26,21 +26,22 @@ class TextRole(StrEnum):
 
 
 Line: TypeAlias = tuple[tuple[str, TextRole], ...]
-"""One line of output: pieces of text, each with its role."""
+"""One line of output: pieces of text with roles."""
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """The text alone, each line ended."""
+    """The text without styles, each line with a line end."""
     return "".join(map(plain_line, lines))
 
 
 def plain_line(line: Line) -> str:
-    """The text of one line, ended."""
+    """The text of one line, with a line end."""
     return "".join(text for text, _ in line).rstrip() + "\n"
 
 
 def to_terminal(lines: Iterable[Line], stream: TextIO) -> None:
-    """Write the lines in colour. rich decides how many colours the terminal has; nothing is wrapped or highlighted."""
+    """Writes the lines in colour. rich determines the number of colours of the terminal; nothing is wrapped or
+    highlighted."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""The drawing of a trace: threads across, steps down, barriers as lines, what is in flight as bars."""
+"""The drawing of a trace: threads in columns, steps in rows, barriers as lines, operations in flight as bars."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from ptxkit.model.trace import FindingRole, FindingTrace, StepKind, TraceBar, Tr
 from ptxkit.report.markup import escape_markup, tag
 
 LEFT, TOP, ROW, GAP = 106, 66, 42, 24
-"""Widths and heights in pixels: of the column with steps and lines, of the head, of a step, of steps left out."""
+"""Widths and heights in pixels: of the column with steps and lines, of the head, of a step, of omitted steps."""
 MIN_COLUMN_WIDTH, LETTER_WIDTH, LANE_WIDTH, TEXT_WIDTH = 78, 7.3, 26, 300
 MISSING_WIDTH, MISSING_LINE_HEIGHT, MISSING_LINE_LETTERS = 20, 16, 56
-"""Of the box that says what ordering is missing: its frame, each line in it, and the letters of one."""
+"""Of the box with the missing ordering: its frame, each line, and the characters of a line."""
 
 _CHIPS = {StepKind.FENCE: "fence", StepKind.COMMIT: "commit", StepKind.WAIT: "wait"}
 
 
 @dataclass(frozen=True, slots=True)
 class _DrawingLayout:
-    """Where things are. centres: of columns; lanes: of bars; words: where the text begins; middles: of steps.
-
-    box: the upper end of the box of what is missing, None without one; lines: of it.
-    """
+    """Positions. centres: of columns; lanes: of bars; words: left edge of the text; middles: of steps. box: the top of
+    the box with the missing ordering, None without one; lines: of its text."""
 
     trace: FindingTrace
     centres: tuple[float, ...]
@@ -38,7 +36,7 @@ class _DrawingLayout:
 
 
 def draw_trace(trace: FindingTrace) -> str:
-    """The drawing, as an SVG element."""
+    """The drawing as an SVG element."""
     plan = _lay_out(trace)
     inner = [
         *_head(plan),
@@ -89,7 +87,7 @@ def _lay_out(trace: FindingTrace) -> _DrawingLayout:
 
 
 def _head(plan: _DrawingLayout) -> Iterator[str]:
-    """The names of columns, and above them of their CTAs."""
+    """The names of columns, below those of their CTAs."""
     pairs = list(zip(plan.trace.columns, plan.centres, strict=True))
     for cta, members in groupby(pairs, key=lambda pair: pair[0].cta):
         places = [x for _, x in members]
@@ -111,7 +109,7 @@ def _head(plan: _DrawingLayout) -> Iterator[str]:
 
 
 def _bands(plan: _DrawingLayout) -> Iterator[str]:
-    """The ground of each step, below all else."""
+    """The background of each step, below all other marks."""
     for step, y in zip(plan.trace.steps, plan.step_centres, strict=True):
         sort = f"band {step.role}".strip()
         yield tag("rect", class_=sort, x=0, y=y - ROW / 2, width=plan.width, height=ROW, data_line=step.line or None)
@@ -177,7 +175,7 @@ def _draw_chip(x: float, y: float, word: str, sort: str) -> str:
 
 
 def _access_mark(step: TraceStep, part: FindingRole, x: float, y: float, *, touches: bool) -> str:
-    """A round mark reads, a square one writes, a pointed one does both, or is an operation's."""
+    """A round mark is a read, a square one a write, a pointed one both, or another operation."""
     half = 7 if touches else 4
     sort = "mark" + (f" {part}" if part else " touch") * touches
     if step.kind is StepKind.READ:
@@ -192,7 +190,7 @@ def _access_mark(step: TraceStep, part: FindingRole, x: float, y: float, *, touc
 
 
 def _draw_bar(plan: _DrawingLayout, number: int, bar: TraceBar) -> str:
-    """From issue to completion; where that is not seen the bar continues below the picture."""
+    """From issue to completion; without an observed completion, the bar continues below the drawing."""
     x, top = plan.lanes[number], plan.step_centres[bar.first]
     bottom = plan.step_centres[bar.last] if bar.last is not None else plan.height
     over = "until its completion is observed" if bar.last is not None else "continues after the end of the picture"
@@ -205,7 +203,7 @@ def _draw_bar(plan: _DrawingLayout, number: int, bar: TraceBar) -> str:
 
 
 def _draw_missing(plan: _DrawingLayout) -> Iterator[str]:
-    """What is missing between the two accesses, and the edge from the one to the other without it."""
+    """The missing ordering between the two accesses, and the edge between them without it."""
     ends = _access_positions(plan)
     if len(ends) > 1:
         (x, y), (to_x, to_y) = ends[0], ends[-1]
@@ -225,7 +223,7 @@ def _draw_missing(plan: _DrawingLayout) -> Iterator[str]:
 
 
 def _access_positions(plan: _DrawingLayout) -> Sequence[tuple[float, float]]:
-    """Where the accesses of the finding are drawn, the earlier first."""
+    """The positions of the accesses of the finding, the earlier one first."""
     found = []
     for step, y in zip(plan.trace.steps, plan.step_centres, strict=True):
         if step.role:

@@ -1,6 +1,6 @@
-"""Findings of the reference machine as a page of pictures: one file that loads nothing else.
+"""Findings of the reference machine as an HTML page with drawings, in one file that loads nothing else.
 
-The page is HTML that is XML, too. Without scripts it shows all findings, one below the other.
+The page is also valid XML. Without scripts it shows all findings, one below the other.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ptxkit.report.trace_drawing import draw_trace
 from ptxkit.report.trace_style import SCRIPT, STYLE
 
 CONTEXT = 2
-"""Lines above and below one that is shown."""
+"""Lines that are shown before and after one."""
 
 _NAMES = {FindingRole.FAULT: "at fault", FindingRole.OTHER: "conflicts with", FindingRole.NONE: ""}
 
 
 def trace_page(traces: Sequence[FindingTrace]) -> str:
-    """The page, as text to be written in UTF-8."""
+    """The page as text, to be written in UTF-8."""
     shown = traces[:MAX_TRACE_FINDINGS]
     head = tag(
         "head",
@@ -106,7 +106,7 @@ def _article(trace: FindingTrace, number: int) -> str:
 
 
 def _accesses(accesses: Sequence[TraceAccess]) -> str:
-    """The accesses as a table: whose, where, what they found and left there."""
+    """The accesses as a table: thread, location, and the old and new values."""
     heads = ("", "instruction", "line", "thread", "CTA", "bytes", "old value", "new value")
     rows = [tag("tr", *(tag("th", head, scope="col") for head in heads))]
     for each in accesses:
@@ -121,7 +121,7 @@ def _accesses(accesses: Sequence[TraceAccess]) -> str:
 
 
 def _legend() -> str:
-    """What the marks mean."""
+    """The legend of the marks."""
     return tag("ul", *(tag("li", _legend_sign(drawing), word) for drawing, word in _SIGNS), class_="legend")
 
 
@@ -145,7 +145,7 @@ _SIGNS = (
 
 
 def _excerpt(trace: FindingTrace) -> str:
-    """The PTX around what the picture shows."""
+    """The PTX around the accesses of the drawing."""
     parts = {each.line: each.role for each in reversed(trace.accesses) if each.line}
     parts.setdefault(trace.line, FindingRole.FAULT)
     lines = []
@@ -163,7 +163,7 @@ def _excerpt(trace: FindingTrace) -> str:
 
 
 def _lines(trace: FindingTrace, parts: dict[int, FindingRole]) -> list[int]:
-    """The lines that are shown: those of the accesses first, as many as there may be."""
+    """The lines that are shown: those of the accesses first, up to the limit."""
     count = trace.source.line_count
     wanted: dict[int, None] = {}
     for line in _with_context([*parts, *(step.line for step in trace.steps if step.line)]):

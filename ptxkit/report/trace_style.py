@@ -1,4 +1,4 @@
-"""How the page of traces looks, in light and dark, and what little of it moves. No external file is used."""
+"""The style of the page of traces, light and dark, and its script. No external file is used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PALETTE = """
   --line: #3a4452; --grid: #252d38; --fault: #ff7b72; --other: #f0a94a; --copy: #85a5ff; --join: #4fc69b;
   --mark: #3a331f; --faultmark: #482428; --othermark: #41331c; }
 """
-"""The colours of all pages, light and dark. Each text has a contrast of 4.5 to 1 at least to each ground it is on."""
+"""The colours of all pages, light and dark. All text has a contrast of at least 4.5 to 1 to its background."""
 
 STYLE = (
     PALETTE

@@ -35,14 +35,14 @@ _Cells = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _TableRow:
-    """Transfers that differ in their lines alone."""
+    """Transfers that differ in their lines only."""
 
     cells: _Cells
     notes: tuple[str, ...]
 
 
 def transfer_report(results: Iterable[FileTransfers]) -> Iterator[Line]:
-    """The tables of files as they arrive, their diagnostics, and at the end a line of counts."""
+    """The tables of files as they arrive, their diagnostics, and a line of counts at the end."""
     seen: list[FileTransfers] = []
     for result in results:
         seen.append(result)
@@ -78,7 +78,7 @@ def _kernel(kernel: KernelTransfers) -> Iterator[Line]:
 
 
 def _selection_notes(transfers: Sequence[Transfer]) -> Iterator[str]:
-    """What was decided before the kernel runs, with the lines that it is about."""
+    """Choices that were made before the kernel runs, with their lines."""
     reasons: dict[tuple[Unit, str], list[int]] = {}
     for transfer in transfers:
         choice = transfer.choice
@@ -89,7 +89,7 @@ def _selection_notes(transfers: Sequence[Transfer]) -> Iterator[str]:
 
 
 def _rows(transfers: Sequence[Transfer]) -> list[_TableRow]:
-    """The transfers in the order of their first lines, equal ones together."""
+    """The transfers in the order of their first lines, with equal ones merged."""
     alike: dict[tuple[_Cells, tuple[str, ...]], list[int]] = {}
     for transfer in transfers:
         alike.setdefault((cells(transfer), _notes(transfer)), []).append(transfer.line)
@@ -101,7 +101,7 @@ def _span(lines: Sequence[int]) -> str:
 
 
 def cells(transfer: Transfer) -> tuple[str, ...]:
-    """What a row says of a transfer after its line: `HEADS` from the second on."""
+    """The cells of a transfer after its line: `HEADS` from the second on."""
     return (
         _moves(transfer),
         _UNITS.get(transfer.unit, transfer.unit.value),
@@ -180,7 +180,7 @@ def _line_text(transfer: Transfer, kernel: str) -> str:
 
 
 def _widths(rows: Sequence[_Cells]) -> list[int]:
-    """Each column as wide as its widest cell; the widest ones cut to their share until the line fits."""
+    """Each column is as wide as its widest cell; the widest ones are reduced until the line fits."""
     wanted = [max(len(head), *(len(row[column]) for row in rows), 0) for column, head in enumerate(HEADS)]
     room = WIDTH - len(GAP) * len(HEADS)
     while sum(wanted) > room:

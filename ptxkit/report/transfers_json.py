@@ -1,4 +1,4 @@
-"""Tables of transfers for machines. README.md documents the schema; `version` changes when a reader would have to."""
+"""Tables of transfers as JSON. README.md documents the schema; `version` changes with every incompatible change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VERSION = 1
 
 
 def transfers_json(results: Sequence[FileTransfers]) -> str:
-    """The document, as ASCII text with a final line end."""
+    """The document as ASCII text with a final line end."""
     import json
 
     document = {"version": VERSION, "files": [_file(result) for result in results]}

@@ -13,21 +13,21 @@ from ptxkit.report.view_marks import SVG
 ROW, BRACKET = 38, 7
 MIDDLE = ROW / 2
 WIDE_LANE, NARROW_LANE, LANES_WIDTH = 17, 10, 200
-"""Pixels: the height of a row, the width of a loop's bracket, of a lane at most and at least, of all lanes if it can
-be."""
+"""Pixels: the height of a row, the width of a loop's bracket, the maximum and minimum width of a lane, the width of all
+lanes."""
 
 LETTERS = {"group": "G", "bulk group": "B", "mbarrier": "M", "wgmma group": "W", "nothing": "\u2013"}
 TENSOR = "T"
-"""By mechanism of completion: the letter at the head of a bar; of what the tensor core signals by itself."""
+"""The letter of each completion mechanism, drawn at the head of a bar."""
 
 
 def has_completion(transfer: Transfer) -> bool:
-    """Whether anything signals that a transfer is complete."""
+    """Whether anything signals the completion of a transfer."""
     return transfer.completion.mechanism not in ("nothing", "at once")
 
 
 class LaneDrawing:
-    """The drawings of a chart's rows."""
+    """The drawings of the rows of a chart."""
 
     def __init__(self, drawn: AsyncChart) -> None:
         lane = max(min(LANES_WIDTH / max(drawn.lanes, 1), WIDE_LANE), NARROW_LANE)
@@ -45,7 +45,7 @@ class LaneDrawing:
                 self._parts[row][number].append(markup)
 
     def draw_row(self, row: int, name: str) -> str:
-        """The drawing of one row. name: of the chart, with which the names of its bars begin."""
+        """The drawing of one row. name: of the chart; the names of its bars begin with it."""
         groups = [tag("g", *parts, data_bar=f"{name}-{at}") for at, parts in self._parts[row].items()]
         size = {"width": self._width, "height": ROW, "viewBox": f"0 0 {self._width} {ROW}"}
         return tag("svg", *self._brackets[row], *groups, xmlns=SVG, aria_hidden="true", **size)
@@ -58,7 +58,7 @@ def _bracket(x: float, is_first: bool, is_last: bool) -> str:
 
 
 class _BarShape:
-    """One bar. x: of its middle; lane: how wide it may be."""
+    """One bar. x: of its centre; lane: its maximum width."""
 
     def __init__(self, x: float, lane: int, bar: ChartBar) -> None:
         self._x = x
@@ -69,7 +69,7 @@ class _BarShape:
         self._css_class = kind if bar.is_known else f"{kind} unknown"
 
     def parts(self, rows: int) -> Iterator[tuple[int, str]]:
-        """(row, markup), those that lie below others first."""
+        """(row, markup), in drawing order."""
         bar = self._bar
         for row in bar.fences:
             yield from self._fence_line(row)
@@ -88,7 +88,7 @@ class _BarShape:
         return tag("rect", class_=sort, x=f"{x:g}", y=f"{top:g}", width=f"{width:g}", height=f"{bottom - top:g}")
 
     def _covered_rows(self, spans: Sequence[tuple[int, int]]) -> dict[int, tuple[float, float]]:
-        """By row: the part of it on which the bar is drawn, from and to; once, where spans overlap."""
+        """By row: the part of it that the bar covers, as (from, to); once for overlapping spans."""
         ends = (*self._bar.waits, *self._bar.reads)
         found: dict[int, tuple[float, float]] = {}
         for first, last in spans:
@@ -109,7 +109,7 @@ class _BarShape:
                 yield first, tag("path", class_="on", d=f"M{self._x - 4:g} 1 l4 4 l4 -4")
 
     def _open_end(self, rows: int) -> Iterator[tuple[int, str]]:
-        """A bar that no thread is known to wait for continues for a row, and ends in a point."""
+        """A bar without a known wait continues for a row, and ends in a point."""
         issue, x, half = self._bar.issue, self._x, self._half_width
         yield issue, self._segment(MIDDLE, ROW, "open")
         if issue + 1 < rows:
@@ -129,7 +129,7 @@ class _BarShape:
             yield row, tag("path", class_="tick wait", d=f"M{x - half:g} {MIDDLE:g} h{2 * half:g}")
 
     def _fence_line(self, fence: int) -> Iterator[tuple[int, str]]:
-        """A dotted line between a fence and the nearest end of the bar that it is for."""
+        """A dotted line between a fence and the nearest end of its bar."""
         ends = [self._bar.issue, *(row for span in self._bar.spans for row in span)]
         if min(ends) <= fence <= max(ends):
             return
@@ -141,7 +141,7 @@ class _BarShape:
             yield row, tag("path", class_="thread", d=f"M{self._x:g} {top:g} V{bottom:g}")
 
     def _head(self) -> str:
-        """A box with the letter of the mechanism that signals completion."""
+        """A box with the letter of the completion mechanism."""
         letter = LETTERS.get(self._bar.transfer.completion.mechanism, TENSOR)
         x = f"{self._x - self._head_width / 2:g}"
         box = tag(

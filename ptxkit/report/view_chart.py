@@ -1,4 +1,5 @@
-"""The chart of asynchronous operations as a table: bars at the left, the instruction and what it does at the right."""
+"""The chart of asynchronous operations as a table: bars at the left, the instruction and its description at the
+right."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _FAMILIES = (
 
 @dataclass(frozen=True, slots=True)
 class FindingLink:
-    """A finding in two words, `PTX401 error`, with its severity, and where it is in the page."""
+    """A link to a finding: its label, such as `PTX401 error`, its severity, and its target in the page."""
 
     label: str
     severity: str
@@ -44,10 +45,10 @@ def transfers_chart(
     found: Mapping[int, Sequence[FindingLink]],
     name: str,
 ) -> str:
-    """The chart with its legend, or a sentence that says why there is none.
+    """The chart with its legend, or a sentence about why there is none.
 
-    everywhere: what happens in all functions, by line. found: by line, links to what was found there. name: makes the
-    bars' names unique.
+    everywhere: the operations of all functions, by line. found: links to the findings, by line. name: makes the names
+    of the bars unique.
     """
     drawn = build_chart(function, everywhere)
     if not drawn.rows:
@@ -127,7 +128,7 @@ def _row(
 
 
 def _finding_tags(row: ChartRow, found: Mapping[int, Sequence[FindingLink]]) -> list[str]:
-    """Links to what was found on the row's lines, the first of each kind."""
+    """Links to the findings on the lines of the row, the first of each kind."""
     links = [each for line in row.lines for each in found.get(line, ())]
     kinds: dict[str, list[FindingLink]] = {}
     for each in links:
@@ -141,7 +142,7 @@ def _link(found: FindingLink, count: int) -> str:
 
 
 def _describe_issue(row: ChartRow) -> str:
-    """What moves where, how much of it, what signals its completion, and the lines that wait for it and fence it."""
+    """Source, destination, size, completion mechanism, and the lines of the waits and fences."""
     transfer = row.transfer
     assert transfer is not None
     moves, _, size, completion, waits, fences = cells(transfer)
@@ -162,7 +163,7 @@ def _describe_issue(row: ChartRow) -> str:
 
 
 def _shorten(statement: str) -> str:
-    """The statement, of its long vectors only the ends, so that what follows them is seen."""
+    """The statement with long vectors abbreviated, so that the following operands are visible."""
     words = _VECTOR.sub("{\\1, \u2026, \\2}", statement)
     return words if len(words) <= MAX_STATEMENT_CHARS else f"{words[: MAX_STATEMENT_CHARS - 1]}\u2026"
 

@@ -1,4 +1,4 @@
-"""Findings as boxes below their lines, and as a list that can be filtered; questions that were left open."""
+"""Findings as boxes below their lines, and as a list with filters; undecided questions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ptxkit.source import SourceFile, SourceLine
 from ptxkit.untrusted_text import escape_text
 
 _EXAMPLES = ("Example", "Use instead")
-"""Titles of the parts of a code's page that show PTX; of pages without an example the second is words."""
+"""Titles of the parts of a code's page that contain PTX; without an example, the second one is text."""
 
 
 def finding_box(item: Diagnostic, number: int, page: CodePage | None) -> str:
-    """One finding, as lint words it, to be shown below its line. page: of its code, to unfold."""
+    """One finding, to be shown below its line. page: of its code, which can be expanded."""
     line, column = item.source.position(item.span.start)
     labels = [tag("li", *_label(item.source, each)) for each in sorted(item.labels, key=lambda each: each.span)]
     fields = [_field("source", _origin_chain(item.origin))] if item.origin else []
@@ -61,7 +61,7 @@ def _page(page: CodePage) -> str:
 
 
 def _parts(page: CodePage) -> Iterator[str]:
-    """The parts of a code's page: titles, and texts; those that show PTX keep their lines."""
+    """The parts of a code's page: titles and texts; those with PTX keep their lines."""
     shows = any(title == _EXAMPLES[0] for title, _ in page.parts)
     for title, words in page.parts:
         if shows and title in _EXAMPLES:
@@ -72,7 +72,7 @@ def _parts(page: CodePage) -> Iterator[str]:
 
 
 def file_findings(findings: Sequence[Diagnostic]) -> str:
-    """What was found of a file that has no lines to show it below, or why it was not checked."""
+    """The findings of a file without lines, or the reason why it was not checked."""
     boxes = [
         tag(
             "aside",
@@ -89,8 +89,7 @@ def file_findings(findings: Sequence[Diagnostic]) -> str:
 
 
 def finding_list(findings: Sequence[Diagnostic], shown: int) -> str:
-    """All findings in the order of the text, with what to filter them by. shown: how many are shown below their
-    lines."""
+    """All findings in the order of the text, with filters. shown: the number of those shown below their lines."""
     if not findings:
         return tag("p", "There are no findings.", class_="left")
     rows = []
@@ -116,7 +115,7 @@ def finding_list(findings: Sequence[Diagnostic], shown: int) -> str:
 
 
 def _filter(findings: Iterable[Diagnostic]) -> str:
-    """Check boxes for severities, a choice of codes. They do something where scripts run, and are hidden elsewhere."""
+    """Check boxes for severities, and a selection of codes. They need scripts, and are hidden without them."""
     severities = Counter(item.severity for item in findings)
     codes = Counter(item.code for item in findings)
     boxes = [
@@ -135,7 +134,7 @@ def _filter(findings: Iterable[Diagnostic]) -> str:
 
 
 def undecided_list(questions: Sequence[Undecided]) -> str:
-    """What could not be decided, to unfold, equal questions together; empty where all was."""
+    """The undecided questions, which can be expanded, with equal ones merged; empty if there are none."""
     if not questions:
         return ""
     alike: dict[tuple[str, str], list[Undecided]] = {}

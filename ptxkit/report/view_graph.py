@@ -1,4 +1,5 @@
-"""The control-flow graph of a function: blocks that lead to their lines, ways that say how they are taken."""
+"""The drawing of the control-flow graph of a function: blocks that link to their lines, and edges with their
+conditions."""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, draw_mark, inline_mark
 from ptxkit.untrusted_text import escape_text
 
 COLLAPSE_THRESHOLD = 120
-"""Blocks of a function from which on straight chains of them are drawn as one."""
+"""The number of blocks from which on chains of them are merged."""
 LETTER_WIDTH, SMALL_LETTER_WIDTH, LINE_HEIGHT, PADDING = 7.3, 6.4, 16.0, 9.0
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """Blocks that are drawn as one, in the order in which control passes them. entry: the function begins there."""
+    """Blocks that are merged, in execution order. entry: the entry of the function."""
 
     blocks: tuple[BlockView, ...]
     is_entry: bool
@@ -36,7 +37,7 @@ class GraphNode:
 
 
 def draw_graph(function: FunctionView) -> str:
-    """The drawing, or a sentence that says why there is none."""
+    """The drawing, or a sentence about why there is none."""
     if function.no_graph_reason:
         return tag("p", escape_markup(function.no_graph_reason), class_="left")
     nodes, edges = nodes_of(function)
@@ -62,7 +63,7 @@ def draw_graph(function: FunctionView) -> str:
 
 
 def graph_legend() -> str:
-    """What the lines mean, to unfold."""
+    """The legend of the lines, which can be expanded."""
     rows = [tag("li", _sample(sort), words) for sort, words in _EDGE_KINDS]
     rows += [tag("li", inline_mark(sort), escape_markup(meaning)) for sort, meaning in CATEGORY_WORDS.items()]
     return tag("details", tag("summary", "What the marks mean"), tag("ul", *rows, class_="legend"), class_="key")
@@ -84,7 +85,7 @@ def _sample(sort: str) -> str:
 
 
 def nodes_of(function: FunctionView) -> tuple[list[GraphNode], list[ControlFlowEdge]]:
-    """What is drawn: the blocks, of a large function straight chains of blocks, and the ways between them."""
+    """The contents of the drawing: the blocks (of a large function, chains of blocks), and the edges between them."""
     blocks, edges = function.blocks, function.edges
     follower = _chains(blocks, edges) if len(blocks) > COLLAPSE_THRESHOLD else {}
     inside = set(follower.values())
@@ -103,7 +104,7 @@ def nodes_of(function: FunctionView) -> tuple[list[GraphNode], list[ControlFlowE
 
 
 def _chains(blocks: Sequence[BlockView], edges: Sequence[ControlFlowEdge]) -> dict[int, int]:
-    """By block: the one that always follows, and to which there is no other path; it is further down."""
+    """By block: its only successor, if that is further down and has no other predecessor."""
     after: dict[int, list[int]] = defaultdict(list)
     before = Counter(edge.target for edge in edges)
     for edge in edges:
@@ -250,7 +251,7 @@ def _edge_path(route: EdgeRoute) -> str:
 
 
 def _guards(edges: Sequence[ControlFlowEdge], layout: GraphLayout) -> Iterator[str]:
-    """The predicates, where branches leave their blocks."""
+    """The predicates at the sources of branch edges."""
     for edge, route in zip(edges, layout.routes, strict=True):
         if edge.guard:
             words = escape_text(edge.guard)

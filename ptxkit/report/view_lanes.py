@@ -1,8 +1,8 @@
-"""The asynchronous operations of a function as bars along its program: what issues, commits, waits, fences.
+"""The asynchronous operations of a function as bars along its program: issues, commits, waits, fences.
 
-The rows are the lines that have to do with synchronisation, in the order of the text; neighbours that do the same are
-one row. A bar goes from the row that issues to the row that waits for it; where that is further up, in a loop, the bar
-continues at the loop's beginning.
+The rows are the lines that synchronize, in the order of the text; equal neighbours are merged. A bar extends from the
+row of the issue to the row of the wait; if that is further up, in a loop, the bar continues at the beginning of the
+loop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxkit.report.limits import MAX_FENCE_DISTANCE, MAX_LANES, MAX_LOOP_BRACKET
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """Lines that do the same, neighbours in the chart. happening: of the first. transfer: what it issues."""
+    """Equal neighbouring lines in the chart. happening: of the first one. transfer: that it issues."""
 
     first: int
     last: int
@@ -29,12 +29,10 @@ class ChartRow:
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """An operation in flight. lane: counted from the left. issue: its row.
-
-    spans: of rows, each from the middle of its first to the middle of its last one, on which it is in flight; tails:
-    from the first wait on, where others follow. waits, reads: the rows that wait for it, and for its source only.
-    commits, fences: rows. is_open: no wait is known; is_known: some execution showed it.
-    """
+    """An operation in flight. lane: its column from the left. issue: its row. spans: pairs of rows, from the middle of
+    the first to the middle of the last, during which it is in flight; tails: after the first of several waits. waits,
+    reads: the rows that wait for it, and for its source only. commits, fences: rows. is_open: no wait is known;
+    is_known: the analysis reached it."""
 
     issue: int
     transfer: Transfer
@@ -57,14 +55,14 @@ class ChartBar:
 
     @property
     def extent(self) -> tuple[int, int]:
-        """The first and the last row that it needs in its lane."""
+        """The first and the last row that it occupies in its lane."""
         rows = [self.issue, *self.fences, *self.commits, *(row for span in (*self.spans, *self.tails) for row in span)]
         return min(rows), max(rows) + (1 if self.is_open else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncChart:
-    """left_rows, left_bars: how many are over the limits, and are left out. loops: (first row, last row, depth)."""
+    """omitted_rows, omitted_bars: the number that exceeds the limits. loops: (first row, last row, depth)."""
 
     rows: tuple[ChartRow, ...] = ()
     bars: tuple[ChartBar, ...] = ()
@@ -75,7 +73,7 @@ class AsyncChart:
 
 
 def build_chart(function: FunctionView, everywhere: Mapping[int, AsyncOp]) -> AsyncChart:
-    """The chart of a function. everywhere: what happens in all functions, by line; it may call them."""
+    """The chart of a function. everywhere: the operations of all functions, which it may call, by line."""
     rows = _rows(function, everywhere)
     left = max(len(rows) - MAX_ROWS, 0)
     rows = rows[:MAX_ROWS]
@@ -116,7 +114,7 @@ def _lines_of(transfer: Transfer) -> Iterator[int]:
 
 
 def _key(row: ChartRow, loops: Sequence[LoopView]) -> object:
-    """What neighbours must have in common to be one row."""
+    """What neighbours must have in common to be merged."""
     around = [number for number, loop in enumerate(loops) if loop.first <= row.first <= loop.last]
     what = row.transfer
     if what is not None:
@@ -169,14 +167,14 @@ def _bar(
 
 
 def _loop_containing(lines: Sequence[int], loops: Sequence[LoopView]) -> LoopView | None:
-    """The smallest loop that holds these lines."""
+    """The innermost loop that contains these lines."""
     low, high = min(lines), max(lines)
     holding = [each for each in loops if each.first <= low and high <= each.last]
     return min(holding, key=lambda each: each.last - each.first, default=None)
 
 
 def _assign_lanes(bars: Sequence[ChartBar]) -> tuple[list[ChartBar], int]:
-    """Each bar in the first lane that is free where it is; those for which there is none are left out."""
+    """Assigns each bar the first free lane; those without one are omitted."""
     free: list[int] = []
     drawn: list[ChartBar] = []
     for bar in sorted(bars, key=lambda each: each.extent):
@@ -192,7 +190,7 @@ def _assign_lanes(bars: Sequence[ChartBar]) -> tuple[list[ChartBar], int]:
 
 
 def _loop_brackets(loops: Sequence[LoopView], rows: Sequence[ChartRow]) -> Iterator[tuple[int, int, int]]:
-    """The loops that hold rows: their first and last one, and how many loops are around."""
+    """The loops that contain rows: their first and last row, and their nesting depth."""
     seen: list[tuple[int, int]] = []
     for loop in sorted(loops, key=lambda each: (each.first, -each.last)):
         inside = [number for number, row in enumerate(rows) if loop.first <= row.first <= loop.last]

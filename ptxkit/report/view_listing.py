@@ -1,7 +1,7 @@
-"""The text of a file with line numbers and colours, and below each line what was found there.
+"""The text of a file with line numbers and colours, and the findings below their lines.
 
-Lines come in portions, so that a browser need lay out only those that are seen. The marks of colours are the shortest
-elements that HTML has, as a page holds hundreds of thousands of them.
+Lines are grouped, so that a browser need lay out only visible ones. The elements for colours are the shortest of HTML,
+because a page contains hundreds of thousands of them.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _MARKS = {
 
 
 def listing(view: FileView, findings: Sequence[Diagnostic], pages: Mapping[str, CodePage]) -> str:
-    """The whole text. findings: those to show, numbered by their place; pages: of their codes."""
+    """The whole text. findings: those to show, numbered by their index; pages: of their codes."""
     return tag("div", *_portions(view, _findings_by_line(view, findings, pages)), class_="text")
 
 
 def _findings_by_line(
     view: FileView, findings: Sequence[Diagnostic], pages: Mapping[str, CodePage]
 ) -> dict[int, list[str]]:
-    """By line: the findings, as markup. The first one of a code brings its page along."""
+    """By line: the findings as markup. The first finding of a code includes its page."""
     found: dict[int, list[str]] = defaultdict(list)
     seen: set[str] = set()
     for number, item in enumerate(findings[:MAX_INLINE_FINDINGS], 1):
@@ -77,7 +77,7 @@ def _portions(view: FileView, below: Mapping[int, list[str]]) -> Iterator[str]:
 
 
 def _origin_mark(chain: Sequence[SourceLine]) -> str:
-    """The line of the program that the PTX was compiled from: of inlined code, that of the outermost call."""
+    """The source line of an instruction; for inlined code, that of the outermost call."""
     last = chain[-1]
     words = f"{os.path.basename(last.file)}:{last.line}"
     places = ", inlined at ".join(f"{each.file}:{each.line}" for each in chain)
@@ -85,7 +85,7 @@ def _origin_mark(chain: Sequence[SourceLine]) -> str:
 
 
 def _labels(view: FileView) -> dict[str, int]:
-    """By label: the line of the block that it begins. One that several blocks have leads nowhere."""
+    """By label: the line of its block. A label of several blocks has no link."""
     found: dict[str, int] = {}
     for function in view.functions:
         for block in function.blocks:
@@ -95,7 +95,7 @@ def _labels(view: FileView) -> dict[str, int]:
 
 
 class _ColouredText:
-    """Yields the coloured text of lines, one after the other."""
+    """Yields the coloured text of each line."""
 
     def __init__(self, source: str, pieces: Sequence[ColouredSpan], labels: Mapping[str, int]) -> None:
         self._text = source

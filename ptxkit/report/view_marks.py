@@ -1,4 +1,4 @@
-"""The marks of the picture: one shape for each sort of instruction, drawn once and referred to everywhere."""
+"""The marks of the chart: one shape for each kind of instruction, defined once and referenced everywhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CATEGORY_WORDS = {
 
 
 def definitions() -> str:
-    """The shapes, and the heads of arrows; to be written once in a page."""
+    """The shapes, and the arrow heads; included once in a page."""
     shapes = [tag("symbol", shape, id=f"m-{sort}", viewBox="0 0 12 12") for sort, shape in _SHAPES.items()]
     arrows = [
         tag(

@@ -27,7 +27,7 @@ from ptxkit.untrusted_text import escape_text
 
 
 def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> str:
-    """The page, as text to be written in UTF-8. pages: what there is to know of codes."""
+    """The page, as text to be written in UTF-8. pages: the documentation of codes."""
     style, script = PALETTE + _asset("view.css"), _asset("view.js")
     title = f"{escape_text(os.path.basename(view.source.path) or view.source.path)} \u2013 ptxkit view"
     head = tag(

@@ -240,7 +240,7 @@ the device runtime: they order nothing, and `__assertfail` ends the launch like 
 remove unreachable code.""",
     ),
     DocPage(
-        ptx6xx.STOPPED_ITSELF,
+        ptx6xx.KERNEL_ABORTED,
         "a run on the reference machine ended with a trap, an assertion or a stack overflow.",
         """`ptxkit verify` and `ptxkit run` report it if a kernel executes `trap` or `brkpt`, if an
 assertion fails, or if its calls need more local memory than a thread has.""",
@@ -250,7 +250,7 @@ assertion fails, or if its calls need more local memory than a thread has.""",
 `--arg`.""",
     ),
     DocPage(
-        ptx6xx.DEPENDS_ON_UNWRITTEN,
+        ptx6xx.UNINITIALIZED_DATA,
         "the results of a kernel depend on uninitialized memory or registers.",
         """`ptxkit verify` reports it if two runs of a kernel under the same schedule have different
 results, or one of them fails, because uninitialized registers, shared memory or local memory

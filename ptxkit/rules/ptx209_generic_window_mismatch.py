@@ -61,4 +61,4 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.OUTSIDE_THE_WINDOW, check)
+RULE = Rule(ptx2xx.GENERIC_WINDOW_MISMATCH, check)

@@ -64,4 +64,4 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.OTHER_HOME, check)
+RULE = Rule(ptx2xx.WRONG_CTA_ADDRESS, check)

@@ -112,4 +112,4 @@ def _too_few_threads(step: Step, threads: int) -> Finding:
     )
 
 
-RULE = Rule(ptx3xx.PART_OF_A_WARPGROUP, check)
+RULE = Rule(ptx3xx.PARTIAL_WARPGROUP, check)

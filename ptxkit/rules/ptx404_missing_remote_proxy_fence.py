@@ -93,4 +93,4 @@ def _two_copies_finding(passage: RemoteProxyCrossing) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.PROXY_FENCE_ACROSS_CTAS, check)
+RULE = Rule(ptx4xx.MISSING_REMOTE_PROXY_FENCE, check)

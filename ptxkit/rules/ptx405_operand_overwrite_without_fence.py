@@ -65,4 +65,4 @@ def _finding(facts: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
     )
 
 
-RULE = Rule(ptx4xx.OPERAND_STORED_AGAIN, check)
+RULE = Rule(ptx4xx.OPERAND_OVERWRITE_WITHOUT_FENCE, check)

@@ -51,4 +51,4 @@ def _finding(found: PolledCopy) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.POLLED_COPY, check)
+RULE = Rule(ptx4xx.POLLED_COPY_WITHOUT_FENCE, check)

@@ -81,4 +81,4 @@ def _finding(pair: AccessOverlap) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.WRITTEN_WHILE_READ_ONLY, check)
+RULE = Rule(ptx4xx.WRITE_TO_READ_ONLY_DATA, check)

@@ -73,4 +73,4 @@ def _describe_scope(lack: str | None) -> Message | str:
     return _SCOPE_TEMPLATES[lack]() if lack in _SCOPE_TEMPLATES else ""
 
 
-RULE = Rule(ptx5xx.HANDOVER_WITHOUT_ORDER, check)
+RULE = Rule(ptx5xx.MBARRIER_WITHOUT_ORDERING, check)

@@ -224,4 +224,4 @@ def _is_fenced(path: WarpPath, wait: TraceEvent, atomic: Step) -> bool:
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_ENDED_IN_USE, check, asynchronous=True)
+RULE = Rule(ptx5xx.MBARRIER_INVAL_IN_USE, check, asynchronous=True)

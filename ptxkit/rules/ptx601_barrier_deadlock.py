@@ -63,4 +63,4 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, elsewhere: list[Blocked
     )
 
 
-RULE = Rule(ptx6xx.BARRIER_NEVER_OPENS, check)
+RULE = Rule(ptx6xx.DEADLOCK_AT_BARRIER, check)

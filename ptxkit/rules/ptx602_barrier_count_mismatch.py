@@ -66,4 +66,4 @@ def _fixes(first: TraceEvent, second: TraceEvent) -> Iterator[FixCandidate]:
                 yield FixCandidate(f"count {other.size} threads", (change,), safe=False)
 
 
-RULE = Rule(ptx6xx.BARRIER_UNEVEN_COUNTS, check)
+RULE = Rule(ptx6xx.BARRIER_COUNT_MISMATCH, check)

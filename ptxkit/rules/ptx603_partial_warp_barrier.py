@@ -98,4 +98,4 @@ def _finding(step: Step, lanes: int) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.BARRIER_PART_OF_A_WARP, check)
+RULE = Rule(ptx6xx.PARTIAL_WARP_BARRIER, check)

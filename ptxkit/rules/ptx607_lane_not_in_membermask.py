@@ -65,4 +65,4 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.LANE_NOT_IN_ITS_MASK, check)
+RULE = Rule(ptx6xx.LANE_NOT_IN_MEMBERMASK, check)

@@ -80,4 +80,4 @@ def _without_arrival(step: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.CLUSTER_BARRIER_HALVES, check)
+RULE = Rule(ptx6xx.UNPAIRED_CLUSTER_BARRIER, check)

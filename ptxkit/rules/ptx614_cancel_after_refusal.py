@@ -102,4 +102,4 @@ def _decode_of_refusal(decode: Step, query: Step | None) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.CANCELLATION_AFTER_REFUSAL, check)
+RULE = Rule(ptx6xx.CANCEL_AFTER_FAILURE, check)

@@ -53,4 +53,4 @@ def _finding(use: CtaScopeAccess) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.NARROW_UPDATE, check)
+RULE = Rule(ptx6xx.ATOMIC_SCOPE_TOO_NARROW, check)

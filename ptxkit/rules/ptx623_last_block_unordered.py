@@ -71,4 +71,4 @@ def _missing_acquire(found: LastBlockRead) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.LAST_COMER, check)
+RULE = Rule(ptx6xx.LAST_BLOCK_UNORDERED, check)

@@ -167,4 +167,4 @@ def _use_in_progress(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> Findin
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_GIVEN_BACK_IN_USE, check)
+RULE = Rule(ptx7xx.TENSOR_DEALLOCATED_IN_USE, check)

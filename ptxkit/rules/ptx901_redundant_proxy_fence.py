@@ -47,7 +47,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     if not fences or not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
         return
     if any(facts.scenario.launch.cluster_size > 1 for facts in kernel.scenarios):
-        return  # other CTAs reach into this one's memory
+        return  # other CTAs access this one's memory
     copies_global = "global" in accessed_spaces(kernel, "async") or has_external_communication(kernel)
     useful = find_ordering_fences(kernel, fences)
     for fence in fences:
@@ -63,4 +63,4 @@ def _finding(fence: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx9xx.NEEDLESS_PROXY_FENCE, check, on_request=True)
+RULE = Rule(ptx9xx.REDUNDANT_PROXY_FENCE, check, on_request=True)

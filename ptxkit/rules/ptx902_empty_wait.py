@@ -56,4 +56,4 @@ def _finding(step: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx9xx.WAIT_FOR_NOTHING, check, on_request=True)
+RULE = Rule(ptx9xx.EMPTY_WAIT, check, on_request=True)

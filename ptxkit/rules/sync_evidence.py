@@ -100,7 +100,8 @@ def find_initialization(facts: ScenarioFacts, place: MbarrierLocation | None) ->
 
 
 def _other_launches(kernel: KernelFacts) -> Iterator[ScenarioFacts]:
-    """The scenarios of other block sizes than the largest, if the kernel declares it; otherwise than the tried ones."""
+    """The scenarios of other block sizes than the largest, if the kernel declares it; otherwise other than the tried
+    ones."""
     limit = kernel.scenarios[0].scenario.launch
     yield from (facts for facts in kernel.scenarios if limit.is_limit and facts.scenario.launch != limit)
     yield from kernel.other_block_sizes

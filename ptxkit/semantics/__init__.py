@@ -1,7 +1,7 @@
 """The semantics that the analyser and the reference machine share.
 
 State machines of synchronisation objects take operations on one object, as numbers and sets of threads, and give its
-next state, and what became of the operation, as a value and never as text. `ordering` takes an effect and gives what it
+next state, and the outcome of the operation, as a value and never as text. `ordering` takes an effect and gives what it
 orders. A caller decides what it runs (one execution, or an over-approximation) and what it reports. The package imports
 `ptxkit.syntax`, `ptxkit.isa` and plain data, and no numpy.
 

@@ -15,7 +15,7 @@ from ptxkit.semantics.thread_sets import WARP_SIZE, lanes_of, warps_of
 
 
 class BarrierOutcome(Enum):
-    """What became of an operation on a barrier."""
+    """The outcome of an operation on a barrier."""
 
     PENDING = "pending"
     """The current phase is not complete."""

@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class ClusterBarrierOutcome(Enum):
-    """What became of an operation on the barrier of a cluster."""
+    """The outcome of an operation on the barrier of a cluster."""
 
     PENDING = "pending"
     """The phase that the operation is about is not complete."""

@@ -19,7 +19,7 @@ MAX_TX_COUNT = (1 << 20) - 1
 
 
 class MbarrierOutcome(Enum):
-    """What became of an operation on an mbarrier."""
+    """The outcome of an operation on an mbarrier."""
 
     PENDING = "pending"
     """The current phase is not complete."""

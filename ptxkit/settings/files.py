@@ -1,7 +1,7 @@
 """The settings file that counts for an input: the nearest `ptxkit.toml`, or `pyproject.toml` with `[tool.ptxkit]`.
 
 The folder of the input is looked at first, then those above it; the first file counts alone. Of two in one folder
-`ptxkit.toml` counts. A lint of one small file pays for a few questions to the file system, and no more.
+`ptxkit.toml` counts. A lint of one small file costs only a few queries to the file system.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _new_parser(symbol: str) -> InteractiveParser:
 
 
 def _parser_after(symbol: str, tokens: Sequence[ScannedToken]) -> InteractiveParser:
-    """The parser in front of the refused token: trying that one may have moved the other parser on."""
+    """The parser before the refused token: trying that one may have moved the other parser on."""
     parser = _new_parser(symbol)
     for token in tokens:
         parser.feed_token(_token(token))

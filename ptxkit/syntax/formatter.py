@@ -1,8 +1,8 @@
 """`ptxkit fmt`: canonical text that keeps the comments.
 
-The statements are printed as `printer` prints them. A comment on a line of its own stays on one, in front of the next
-statement; a comment after a statement stays after it; a comment inside a statement moves in front of it. Blank lines
-are kept, one where there were several.
+The statements are printed as `printer` prints them. A comment on a line of its own stays on one, before the next
+statement; a comment after a statement stays after it; a comment inside a statement moves before it. Blank lines are
+kept, one where there were several.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _comments(code: str) -> list[str]:
 
 
 def _format_section(code: str, canonical: list[str]) -> tuple[list[str], list[str]]:
-    """Comments for in front of a section, and its lines: each comment stays with its line where lines match."""
+    """Comments before a section, and its lines: each comment stays with its line where lines match."""
     lines = canonical[:1]
     expected = iter(canonical[1:-1])
     for written in code[code.index("{") + 1 : code.rindex("}")].split("\n"):

@@ -86,7 +86,7 @@ class Grammar:
         return recipe(words)
 
     def plan(self, text: str, start: str) -> tuple[RecipeKey, RecipePlan]:
-        """What there is to know of a piece of text: the key by which it is found again, and the plan."""
+        """The facts about a piece of text: the key by which it is found again, and the plan."""
         tokens, _ = self.tokenizer.scan(text)
         places = {offset: place for place, (_, _, offset) in enumerate(tokens)}
         tree = self.tree(text, start)

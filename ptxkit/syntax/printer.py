@@ -230,7 +230,7 @@ def body_lines(body: Body, indent: str) -> Iterator[str]:
 
 
 def function_header_lines(function: Function) -> Iterator[str]:
-    """Everything in front of the body, without a terminator."""
+    """Everything before the body, without a terminator."""
     parts = [f".{word}" for word in function.linkage]
     parts.append(f".{function.kind}")
     if function.attributes:

@@ -225,8 +225,8 @@ class Declaration:
 class Directive:
     """Any other directive: `.loc`, `.pragma`, `.file`, `.reqntid`, `.alias`, `.branchtargets`, ...
 
-    name: without its dot. words: the arguments as source words, in order (strings keep their quotes).
-    label: the label in front of `.branchtargets`, `.calltargets` and `.callprototype`.
+    name: without its dot. words: the arguments as source words, in order (strings keep their quotes). label: the label
+    before `.branchtargets`, `.calltargets` and `.callprototype`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What holds ptxkit's verdicts against those of others: ptxas as the oracle, and campaigns that ask both.
+"""Compares ptxkit's verdicts with those of other implementations: ptxas as the oracle, and campaigns with both.
 
 from hypothesis import given
 from ptxkit.testing import assert_verdicts_agree, strategies

@@ -2,7 +2,7 @@
 
 * Fixtures: `machine(source, launch)` and `device(source, launch)` give the arrays as the reference machine and the GPU
   leave them; `ptx_lint(source, codes)` asserts what the linter finds.
-* `@pytest.mark.ptx_device` for tests that need a GPU; `--ptx-device` says what becomes of them where there is none.
+* `@pytest.mark.ptx_device` for tests that need a GPU; `--ptx-device` determines what happens to them without one.
 * `--ptx-budget` ends a property whose oracles have had their seconds, with what it has seen.
 * `*.ptx` files that say what is found in them are tests (`ptxkit.testing.corpus.expectation_files`).
 * The last example that an oracle refused is kept when its test fails: after Hypothesis has shrunk it, the smallest.
@@ -60,7 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _parse_seconds(text: str) -> float:
     value = float(text)
     if not value > 0:
-        raise ValueError(f"{text} is no time: write a number of seconds above zero")
+        raise ValueError(f"{text} is not a time: write a number of seconds above zero")
     return value
 
 

@@ -90,7 +90,7 @@ def _find_all_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> Iterat
 
 
 def _operand_uses(match: Match) -> dict[str, str]:
-    """What becomes of each operand that is an address or a place in the code: `read`, `write`, `branch`..., by role."""
+    """The use of each operand that is an address or a place in the code: `read`, `write`, `branch`..., by role."""
     uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
     return uses | {
         effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target

@@ -78,7 +78,7 @@ def _never_returns(start: int) -> Problem:
 
 
 def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with `.extern`, `.visible`, `.weak` or `.common` in front of something."""
+    """What is wrong with `.extern`, `.visible`, `.weak` or `.common` before something."""
     if len(linkage) > 1:
         message = ptx1xx.LINKAGES_EXCLUDE(first=linkage[0], second=linkage[1])
         nth = 1 if linkage[0] == linkage[1] else 0

@@ -239,7 +239,7 @@ def _is_any_width(operand: OperandForm, shape: TypedSum) -> bool:
 
 
 def _is_unusual_base(base: TypedOperand) -> bool:
-    """Whether the base of an address is a register, be it no integer one or as wide as none that holds an address."""
+    """Whether the base of an address is a register, even one that is not an integer or whose width no address has."""
     return isinstance(base, TypedName) and is_type(base.type)
 
 
@@ -333,7 +333,7 @@ def tolerated_oddity(operand: OperandForm, shape: TypedOperand, *, is_result: bo
 
 
 def _has_element(shape: TypedOperand, asked: Callable[[TypedOperand], bool]) -> bool:
-    """Whether something of a kind is among the elements of a vector, be it alone, in a pair or after an address."""
+    """Whether something of a kind is among the elements of a vector, alone, in a pair or after an address."""
     match shape:
         case TypedVector(elements):
             return any(asked(each) or _has_element(each, asked) for each in elements)

@@ -40,7 +40,7 @@ class TypedScope(NameScope):
         return following
 
     def enter_labels(self, body: Body) -> None:
-        """Enter the labels of a body, which count in front of their place too; those of inner blocks are left out."""
+        """Enter the labels of a body, which count before their place too; those of inner blocks are left out."""
         for statement, start in body.located():
             if isinstance(statement, LabelStatement):
                 self._labels.setdefault(statement.name, NameBinding(LABEL, statement, start))

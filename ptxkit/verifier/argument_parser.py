@@ -173,7 +173,7 @@ def _parse_map_fields(
     try:
         ArgumentSpec(text, None, type_, shape, "zeros", made).make_value(numpy.random.default_rng(0))
     except (InvalidLaunchError, TypeError) as error:
-        raise ArgumentSpecError(f"{text!r} is no tensor map: {error}") from error
+        raise ArgumentSpecError(f"{text!r} is not a tensor map: {error}") from error
     return made
 
 

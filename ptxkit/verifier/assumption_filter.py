@@ -22,7 +22,7 @@ from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.launch_evidence import LaunchEvidence
 
 _BOX_SIZE_CODES = (
-    ptx5xx.MBARRIER_EXPECTED_BYTES,
+    ptx5xx.TX_COUNT_MISMATCH,
     ptx3xx.OVERLAPPING_COPIES,
     ptx2xx.MISALIGNED_ADDRESS,
     ptx2xx.NUMBER_OUT_OF_RANGE,
@@ -111,12 +111,12 @@ class LaunchAssumptions:
         ):
             return True
         if (self.block and finding.code == _THREAD_COUNT_CODES[0]) or (
-            self.cluster and finding.code == ptx2xx.OTHER_HOME
+            self.cluster and finding.code == ptx2xx.WRONG_CTA_ADDRESS
         ):
             return True
         if self._may_need_cluster and finding.code in _OPERAND_CODES:
             return True
-        if self.values and finding.code == ptx6xx.STOPPED_ITSELF:
+        if self.values and finding.code == ptx6xx.KERNEL_ABORTED:
             return True
         if (self.values or self.contents) and finding.content.template in _WRONG_ARGUMENT_TEMPLATES:
             return True
@@ -185,7 +185,7 @@ class LaunchAssumptions:
             and contents != DISTINCT_CONTENTS
             and (influence is None or influence.depends_on_memory(finding))
         ):
-            return "whether and where the two meet depends on what memory holds, chosen here (--arg)"
+            return "whether and where the two overlap depends on the contents of memory, chosen here (--arg)"
         if _is_within_one_cta(finding):
             return "the number of threads in a CTA was chosen (--block)" if self.block else ""
         if not self.grid:

@@ -53,14 +53,11 @@ def _number_reason(finding: Violation, open_: AssumedInputs, influence: FaultDep
         return f"how many it waits for, or where it points, depends on {list_names(counted)}, chosen here (--arg)"
     deciding = influence.assumed_numbers(protocol.control_sources | own)
     if len(deciding) > 1 or (set(deciding) & set(influence.structures)):
-        return (
-            f"which way it takes depends on {list_names(deciding)}, chosen here, which may have to fit each "
-            f"other (--arg)"
-        )
+        return f"the path depends on {list_names(deciding)}, chosen here, which may have to fit each other (--arg)"
     if not set(deciding) <= protocol.compared_parameters:
-        return f"which way it takes depends on what it computes of {list_names(deciding)}, chosen here (--arg)"
+        return f"the path depends on what the kernel computes from {list_names(deciding)}, chosen here (--arg)"
     if open_.contents and protocol.depends_on_data:
-        return "which way it takes depends on what memory holds, chosen here (--arg)"
+        return "the path depends on the contents of memory, chosen here (--arg)"
     return ""
 
 

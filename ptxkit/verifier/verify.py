@@ -437,14 +437,14 @@ class _Session:
             wanted = wanted or "--arg"
             if self._wrong_arguments[0].template in NO_TENSOR_MAP_TEMPLATES and maps:
                 why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
-            self.add_question(f"no run came to its end with the arguments that were chosen ({why}): give {wanted}")
+            self.add_question(f"no run completed with the chosen arguments ({why}): give {wanted}")
         elif (
             self._assumptions.values
             and reached < _MIN_REACHED_SHARE * len(places)
             and not (self._open_questions or self._undecided)
         ):
             count = f"{reached} of {len(places)} instructions"
-            self.add_question(f"the arguments that were chosen lead to {count} only: give --arg")
+            self.add_question(f"the chosen arguments lead to {count} only: give --arg")
         launch, arguments = launch_text(self._plan), tuple(self._assumption_texts)
         recorded = KernelRun(
             self._kernel, launch, arguments, self._runs, self._completed_runs, self._steps, reached, len(places)

@@ -7,10 +7,8 @@ from ptxkit.emulator import Violation, Witness
 from ptxkit.source import SourceFile
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
 
-ARGUMENTS_NOTE = "these arguments were chosen: where no host passes such, give --arg, --block or --shared"
-GRID_NOTE = (
-    "the grid was chosen, as the kernel's code shows that several CTAs run it: where one alone does, give --grid 1"
-)
+ARGUMENTS_NOTE = "these arguments were chosen: if no host passes such arguments, give --arg, --block or --shared"
+GRID_NOTE = "the grid was chosen, because the kernel is written for several CTAs: if only one runs it, give --grid 1"
 
 
 def make_diagnostic(

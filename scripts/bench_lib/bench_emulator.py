@@ -190,7 +190,7 @@ def _run(body: str, data: Any, threads: int, turns: int, ctas: int, *, races: bo
 
 
 def _run_ring(tiles: int) -> int:
-    """Run the ring, torn and by chance; its thread-instructions."""
+    """Run the ring with the policies torn and random; its thread-instructions."""
     import numpy
 
     from bench_lib.emulated_kernels import TILE, ring

@@ -16,7 +16,8 @@ MAX_REASONS = 20
 
 
 def count_undecided(files: Sequence[Path]) -> tuple[int, int]:
-    """Print a line a file that has doubts, then the reasons by rule; (asynchronous operations, those in doubt)."""
+    """Print a line for each file with undecided questions, then the reasons by rule; (asynchronous operations,
+    undecided ones)."""
     print("Asynchronous operations (copies, reductions, multiplications, and what they are ordered by), those of them")
     print("that carry an undecided question, and how many questions there are in all, with or without an operation.")
     print(f"{'file':48} {'operations':>10} {'undecided':>10} {'share':>7} {'questions':>10}")

@@ -125,7 +125,7 @@ def _gemm(torch: Any, size: int) -> None:
 
 
 def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
-    """e4m3, compared with `torch._scaled_mm`, which sums in fp32 now and then unless it may do it fast.
+    """e4m3, compared with `torch._scaled_mm`, which sums in fp32 at intervals unless fast accumulation is allowed.
 
     precise: so does the kernel, and data of one sign show whether it does: bits that are lost would add up.
     """

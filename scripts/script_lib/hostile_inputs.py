@@ -1,4 +1,4 @@
-"""Hostile inputs for a linter, made by chance from a seed: texts, containers, and odd places in folders.
+"""Hostile inputs for a linter, made at random from a seed: texts, containers, and odd places in folders.
 
 `written(folder, count, seed)` writes them and says what they are: most are small files of PTX with something wrong, one
 in six is a library, archive or wheel with something wrong, and each kind of large or nested text comes once at least.

@@ -49,7 +49,7 @@ def test_the_argument_is_named_at_the_callers_line(k: Kernel, build: Callable[[K
 def test_a_token_that_stands_for_a_parity_is_told_from_it(k: Kernel) -> None:
     bar = k.mbarrier("bar")
     token = bar.arrive()
-    with pytest.raises(BuildTypeError, match="is no parity; what an arrival gave goes by name: token="):
+    with pytest.raises(BuildTypeError, match="is not a parity; what an arrival gave goes by name: token="):
         bar.wait(token)  # type: ignore[arg-type]
     bar.wait(token=token)
 

@@ -230,7 +230,7 @@ def test_a_group_is_of_whole_warps_or_meets_at_an_mbarrier() -> None:
         k.memcpy_async(tile, source, 256, group=k.these_threads(40, k.tid.x // 2)).wait()
     with pytest.raises(BuildValueError, match="meet at a named barrier, 1 to 15, not None"):
         k.these_warps(range(2))
-    with pytest.raises(BuildValueError, match="warp 2 of the CTA is no whole one"):
+    with pytest.raises(BuildValueError, match="warp 2 of the CTA is not a whole one"):
         k.these_warps(range(3), barrier=1)
     with pytest.raises(BuildValueError, match="there is no warp 3"):
         k.these_warps(3)

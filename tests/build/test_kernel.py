@@ -100,7 +100,7 @@ def test_an_instruction_that_the_given_target_lacks_fails_at_its_line() -> None:
 
 
 def test_a_target_has_a_known_shape() -> None:
-    with pytest.raises(BuildValueError, match="'hopper' is no target"):
+    with pytest.raises(BuildValueError, match="'hopper' is not a target"):
         Kernel("k", target="hopper")
 
 

@@ -18,7 +18,7 @@ def test_targets_are_ordered_from_general_to_special() -> None:
     words = ["sm_75", "sm_90", "sm_90a", "sm_100", "sm_100f", "sm_100a", "sm_103"]
     assert sorted(words, key=lambda word: generality_key(parse_supported_target(word))) == words
     for word in ("compute_90", "sm_9", "sm_70", "sm_90b", "sm_104"):
-        with pytest.raises(ValueError, match=f"'{word}' is no target from sm_75 on"):
+        with pytest.raises(ValueError, match=f"'{word}' is not a target from sm_75 on"):
             parse_supported_target(word)
 
 

@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_refused_in_words() -> None:
     with pytest.raises(ArgumentError, match=r"points to \.f64"):
         Packed(pointer)((Tensor(),))
     number = Signature("k", (Argument("n", "u32"),))
-    for value, message in ((-1, "does not fit"), (True, "not bool"), (1.5, "is no integer")):
+    for value, message in ((-1, "does not fit"), (True, "not bool"), (1.5, "is not an integer")):
         with pytest.raises(ArgumentError, match=message):
             Packed(number)((value,))
     with pytest.raises(ArgumentError, match=r"takes 1 arguments \(n\), not 2"):

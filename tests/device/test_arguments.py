@@ -55,7 +55,7 @@ def test_untyped_bits_are_taken_from_numbers_of_their_size() -> None:
         ((1, 2), r"takes 3 arguments \(n, x, bits\), not 2"),
         ((-1, 1.0, 0), "-1 does not fit in parameter 'n'"),
         ((1 << 32, 1.0, 0), "does not fit in parameter 'n'"),
-        ((1.5, 1.0, 0), "1.5 is no integer"),
+        ((1.5, 1.0, 0), "1.5 is not an integer"),
         ((True, 1.0, 0), "is a .u32 value, not bool"),
         ((np.int64(1), 1.0, 0), "is .u32, not int64"),
         (("1", 1.0, 0), "is a .u32 value, not str"),

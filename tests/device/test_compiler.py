@@ -107,7 +107,7 @@ def test_what_the_compiler_refuses_is_told_at_the_users_line() -> None:
 
 def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ptxas_program, "select_ptxas", lambda *_: None)  # an old ptxas may know an old target
-    with pytest.raises(DeviceError, match="'hopper' is no target"):
+    with pytest.raises(DeviceError, match="'hopper' is not a target"):
         compile(PLAIN, "hopper")
     with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ makes no machine code for 'sm_50'; say for"):
         compile(PLAIN.replace("sm_80", "sm_50"), "sm_50")
@@ -119,9 +119,9 @@ def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence(monke
 
 @pytest.mark.parametrize("target", ["sm_9", "sm_1", "sm_09", "compute_90", "sm_9000"])
 def test_what_ends_the_process_in_nvjitlink_or_is_no_chip_is_refused_before(target: str) -> None:
-    with pytest.raises(DeviceError, match=f"'{target}' is no target for machine code"):
+    with pytest.raises(DeviceError, match=f"'{target}' is not a target for machine code"):
         compile(PLAIN, target)
-    with pytest.raises(DeviceError, match=f"'{target}' is no target for machine code"):
+    with pytest.raises(DeviceError, match=f"'{target}' is not a target for machine code"):
         link([PLAIN], target)
 
 

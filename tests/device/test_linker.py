@@ -296,7 +296,7 @@ def test_ptx_is_verified_first() -> None:
         (CALLER, r"what is linked is given as a list, link\(\[kernel, ...\]\), not as one str"),
         (Kernel("alone"), r"what is linked is given as a list, link\(\[kernel, ...\]\), not as one Kernel"),
         ([b"hello"], "input 1 is neither PTX nor a cubin"),
-        (["kernel.ptx"], "input 1 is text without .version, so it is no PTX; a file is given as a Path"),
+        (["kernel.ptx"], "input 1 is text without .version, so it is not PTX; a file is given as a Path"),
         ([CALLER, 7], "input 2: kernels, PTX, bytes and paths can be linked, not int"),
     ],
 )

@@ -115,7 +115,7 @@ def test_findings_of_one_cause_have_one_mend() -> None:
         ("PTX503_bad_announced_in_parts", "expect 3072 bytes"),
         (
             "PTX503_bad_announced_behind_the_arrival",
-            "move `mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 4096;` in front of the arrival",
+            "move `mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 4096;` before the arrival",
         ),
         ("PTX506_bad_wait_of_default_scope", "write `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64`"),
         ("PTX504_bad_expects_the_parity_of_the_next_phase", "begin with parity 0"),

@@ -175,7 +175,7 @@ def test_kinds_are_told_by_the_first_bytes() -> None:
         (fatbin(entry(TEXT, flags=ZSTD, compressed=3)), "it unpacks to 0 bytes, and 232 are expected"),
         (fatbin(entry(TEXT, flags=ZSTD)).replace(b"\x28\xb5\x2f\xfd", b"abcd"), "its zstd data is invalid"),
         (elf([(".nv_fatbin", TWO)])[:40], "an ELF file of 40 bytes, which is less than its header has"),
-        (elf([(".nv_fatbin", TWO)])[:-1], "whose 3 sections leave it"),
+        (elf([(".nv_fatbin", TWO)])[:-1], "whose 3 sections exceed it"),
         (b"\x7fELF\x02\x02" + bytes(80), "an ELF file of an unknown width or byte order"),
         (ar(("a.o", elf([(".nv_fatbin", TWO)])))[:-9], "which exceeds the archive"),
         (ar(("a.o", TWO)) + b"garbage at the end that is longer than a header of a member, is it not?", "no member"),

@@ -135,5 +135,5 @@ async def test_what_cannot_be_renamed_is_left_alone(client: LanguageClient) -> N
     assert await rename(editor, "%tid.x", "%x") is None
     with pytest.raises(JsonRpcException, match="taken"):
         await rename(editor, "DONE;", "tile")
-    with pytest.raises(JsonRpcException, match="no name of PTX"):
+    with pytest.raises(JsonRpcException, match="not a valid PTX name"):
         await rename(editor, "DONE;", "a b")

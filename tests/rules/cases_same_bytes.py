@@ -6,7 +6,7 @@ from tests.rules.support import Case
 
 _PLACE = "mul.wide.u32 %rd5, %r1, 4; add.u64 %rd6, %rd2, %rd5;"
 
-WRITTEN_WHILE_READ_ONLY = (
+WRITE_TO_READ_ONLY_DATA = (
     Case(
         "a thread loads what it has just stored",
         f"""{_PLACE}
@@ -140,4 +140,4 @@ st.global.u32 [%rd6], %r10; //! PTX211 multimem""",
         f"{_RED}ld.global.u32 %r10, [%rd2+4194304]; st.global.u32 [%rd1], %r10;",
     ),
 )
-CASES = (*WRITTEN_WHILE_READ_ONLY, *MULTIMEM_ADDRESS)
+CASES = (*WRITE_TO_READ_ONLY_DATA, *MULTIMEM_ADDRESS)

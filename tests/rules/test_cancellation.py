@@ -1,4 +1,4 @@
-"""PTX614, cancellation-after-refusal."""
+"""PTX614, cancel-after-failure."""
 
 from __future__ import annotations
 

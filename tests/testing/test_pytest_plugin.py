@@ -252,7 +252,7 @@ def test_does_not(number):
 """
     done = pytest_here("--ptx-budget=1", "-rP", test_budget=test)
     assert outcomes(done) == {"passed": 1, "failed": 1}, done.stdout
-    assert re.search(r"1 s are over after \d+ examples", done.stdout)
+    assert re.search(r"the budget of 1 s is used up after \d+ examples", done.stdout)
 
 
 def test_a_budget_is_a_number_of_seconds(pytest_here: Here) -> None:

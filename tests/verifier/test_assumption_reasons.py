@@ -75,7 +75,7 @@ def test_a_kernel_that_compares_a_number_asks_for_either_outcome(way: str) -> No
             "`m` and `n`",
         ),
         ("\tsetp.ne.u32 %p2, %r9, 0;", "`sizes`"),  # a structure of zeros
-        ("\tld.global.u32 %r5, [%rd1];\n\tsetp.eq.u32 %p2, %r5, 77;", "what memory holds"),
+        ("\tld.global.u32 %r5, [%rd1];\n\tsetp.eq.u32 %p2, %r5, 77;", "the contents of memory"),
     ],
 )
 def test_what_numbers_decide_with_which_the_kernel_computes_is_a_question(way: str, reason: str) -> None:

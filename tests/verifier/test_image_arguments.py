@@ -76,4 +76,4 @@ def test_nothing_is_said_of_an_object_that_cannot_be_for_all_uses() -> None:
     read = "tex.{}.v4.f32.f32 {{%f1, %f2, %f3, %f4}}, [%d1, {}];"
     result = verified(read.format("2d", "{%f5, %f6}") + read.format("1d", "{%f5}"))
     assert not result.diagnostics
-    assert "no run came to its end" in result.undecided[0].reason
+    assert "no run completed" in result.undecided[0].reason

@@ -1,4 +1,4 @@
-"""What the CTAs of a cluster do to each other: reaches into another CTA's shared memory, and what orders them.
+"""Accesses of the CTAs of a cluster to the shared memory of each other, and their order.
 
 Each rank that a kernel's clusters have is executed in scenarios of its own; two of them are of one launch where sizes
 and samples agree. Across CTAs only the cluster's barrier is followed; a CTA that may be synchronized otherwise (by an

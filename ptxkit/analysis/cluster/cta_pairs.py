@@ -1,4 +1,4 @@
-"""Two CTAs of a cluster: their accesses to the same bytes, and the hand-overs from one to the other.
+"""Two CTAs of a cluster: their accesses to the same bytes, and the synchronization from one to the other.
 
 Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait",
 "barrier.cluster".

@@ -1,4 +1,5 @@
-"""Hand-overs between two CTAs of a cluster by an mbarrier, where one side orders no more than its own CTA, or nothing.
+"""Synchronization between two CTAs of a cluster by an mbarrier, where one side orders no more than its own CTA, or
+nothing.
 
 An arrival counts whatever its scope; but it orders what was before it only for a wait where neither is relaxed, and
 each names a scope that includes the other's thread. All else that may order the two CTAs counts as order: the barrier
@@ -26,7 +27,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait
 from ptxkit.semantics.ordering import CTA_LEVEL, fence_level, is_half_proxy_fence, sync_operation_of
 
-#: What keeps a hand-over from ordering anything, and what keeps it from ordering other CTAs.
+#: What prevents synchronization from ordering anything, and what prevents it from ordering other CTAs.
 _RELAXED, _INSUFFICIENT = ("relaxed",), ("relaxed", "cta")
 
 
@@ -72,7 +73,8 @@ def find_insufficient_scopes(kernel: KernelFacts, number: int) -> Iterator[Insuf
 def _crossings_by_edges(
     pair: CtaPair, narrow: list[RemoteSyncEdge], kinds: Collection[str], found: set[tuple[Step, Step]], *, is_open: bool
 ) -> Iterator[InsufficientScope]:
-    """What crosses by narrow hand-overs, once for two instructions. found: those that were found before."""
+    """Accesses that only synchronization of insufficient scope orders, once for two instructions. found: those that
+    were found before."""
     left = MAX_EDGE_CHECKS
     for before, after in pair.shared_accesses():
         kind = _conflict_kind(before.event, after.event)
@@ -94,7 +96,7 @@ def _may_have_insufficient_scope(kernel: KernelFacts) -> bool:
     if any((fence_level(e, restricted=False) or CTA_LEVEL) > CTA_LEVEL for e in effects):
         return False
     if any(is_half_proxy_fence(e) for e in effects):
-        return False  # a pair of these orders what a relaxed hand-over counts
+        return False  # a pair of these orders what a relaxed arrival counts
     gives = [_missing_scope(e) for e in effects if isinstance(e, MbarrierArrive) and not e.asynchronous]
     takes = [_missing_scope(e) for e in effects if isinstance(e, MbarrierWait)]
     return bool(gives) and bool(takes) and any(lack is not None for lack in (*gives, *takes))

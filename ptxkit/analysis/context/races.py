@@ -65,7 +65,7 @@ class AccessInstance:
             if isinstance(self.group_event, GroupEvent)
             else self.group_event
         )
-        assert own is not None, "only who takes part in an access touches anything"
+        assert own is not None, "only a thread that takes part in an access has a footprint"
         return own
 
     @property

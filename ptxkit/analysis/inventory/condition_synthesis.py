@@ -145,7 +145,7 @@ def _alignment_conditions(moved: bool) -> Iterator[InputCondition]:
                 f"the addresses do not differ by a multiple of {step}", _negation(_distance_aligned(step))
             )
             yield InputCondition(f"the source address is a multiple of {step}", _source_aligned(step))
-        yield InputCondition(f"the source address is no multiple of {step}", _negation(_source_aligned(step)))
+        yield InputCondition(f"the source address is not a multiple of {step}", _negation(_source_aligned(step)))
 
 
 def _size_conditions(outcome: Mapping[TrialInput, bool]) -> Iterator[InputCondition]:
@@ -155,7 +155,7 @@ def _size_conditions(outcome: Mapping[TrialInput, bool]) -> Iterator[InputCondit
         yield InputCondition(f"the size is below {least}", _negation(_size_at_least(least)))
     for step in ALIGNMENTS:
         yield InputCondition(f"the size is a multiple of {step}", _size_aligned(step))
-        yield InputCondition(f"the size is no multiple of {step}", _negation(_size_aligned(step)))
+        yield InputCondition(f"the size is not a multiple of {step}", _negation(_size_aligned(step)))
 
 
 _SOURCE_IS_GLOBAL = InputCondition("the source lies in global memory", lambda setting: not setting.points_to_shared)

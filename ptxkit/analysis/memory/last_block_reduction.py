@@ -206,7 +206,7 @@ def _is_returning_relaxed_atomic(step: Step) -> bool:
 
 
 def _may_order(step: Step) -> bool:
-    """Whether CTAs may be ordered by a step otherwise than by fences around the atomic."""
+    """Whether CTAs may be ordered by a step other than fences around the atomic."""
     return step.match is None or step.is_opaque_call or any(map(_may_order_ctas, step.effects))
 
 

@@ -2,9 +2,8 @@
 
 None come in: one warp can only have more than it started with where others gave as many away. Warps that exit release
 nothing (on an H200 an increase that needs theirs never returns). Where all threads of the CTA meet, all have at once
-what each has set last; so each stage, from one such meeting to the next, must do with what there is, whatever is given
-away later.
-Source: PTX ISA, "setmaxnreg".
+what each has set last; so each stage, from one such meeting to the next, must use the registers that are available,
+whatever is released later. Source: PTX ISA, "setmaxnreg".
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class OperandCompiler:
 def _constants_first(
     arguments: tuple[Expression, ...],
 ) -> tuple[tuple[int | str | bool | None, ...], *tuple[Expression, ...]]:
-    """What the table fixed in front of a value operation's operands (widths, types, modes), and the operands."""
+    """What the table fixed before a value operation's operands (widths, types, modes), and the operands."""
     fixed: list[int | str | bool | None] = []
     for argument in arguments:
         if not isinstance(argument, ConstantExpr) or isinstance(argument.value, float):

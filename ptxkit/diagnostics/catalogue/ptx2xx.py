@@ -203,51 +203,55 @@ NAME_SPACE_OF_ADDRESS = MessageTemplate(
     ADDRESS_OF_ANOTHER_SPACE, "name .{origin} in the instruction, or pass an address in .{space}"
 )
 
-OUTSIDE_THE_WINDOW = DiagnosticCode("PTX209", "outside-the-window", sections=("Generic Addressing", "cvta", "isspacep"))
+GENERIC_WINDOW_MISMATCH = DiagnosticCode(
+    "PTX209", "generic-window-mismatch", sections=("Generic Addressing", "cvta", "isspacep")
+)
 MBARRIER_OUTSIDE_SHARED = MessageTemplate(
-    OUTSIDE_THE_WINDOW, "an mbarrier object must be in shared memory, but 0x{address:x} is in {space} memory"
+    GENERIC_WINDOW_MISMATCH, "an mbarrier object must be in shared memory, but 0x{address:x} is in {space} memory"
 )
 CONVERSION_OUTSIDE_WINDOW = MessageTemplate(
-    OUTSIDE_THE_WINDOW,
+    GENERIC_WINDOW_MISMATCH,
     ("uses the result of `{conversion}` at line {1} for an address that is {space}: the result is undefined"),
 )
-ADDRESS_SPACE_LABEL = MessageTemplate(OUTSIDE_THE_WINDOW, "the address is {space}")
+ADDRESS_SPACE_LABEL = MessageTemplate(GENERIC_WINDOW_MISMATCH, "the address is {space}")
 CONVERT_ONLY_IN_SPACE = MessageTemplate(
-    OUTSIDE_THE_WINDOW,
+    GENERIC_WINDOW_MISMATCH,
     (
         "convert only generic addresses in that state space; test addresses that may be in another one "
         "with `isspacep` first"
     ),
 )
 GENERIC_ADDRESS_OUTSIDE_WINDOW = MessageTemplate(
-    OUTSIDE_THE_WINDOW, "takes a generic address in {expected}, but this one is {actual}"
+    GENERIC_WINDOW_MISMATCH, "takes a generic address in {expected}, but this one is {actual}"
 )
 PASS_ADDRESS_IN_WINDOW = MessageTemplate(
-    OUTSIDE_THE_WINDOW, "pass an address in {expected}, or use an instruction that works {actual}"
+    GENERIC_WINDOW_MISMATCH, "pass an address in {expected}, or use an instruction that works {actual}"
 )
 
-OTHER_HOME = DiagnosticCode(
-    "PTX210", "other-home", sections=("cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async")
+WRONG_CTA_ADDRESS = DiagnosticCode(
+    "PTX210", "wrong-cta-address", sections=("cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async")
 )
-NO_CTA_PAIR = MessageTemplate(OTHER_HOME, "the CTA has no peer in its cluster to form a pair with")
+NO_CTA_PAIR = MessageTemplate(WRONG_CTA_ADDRESS, "the CTA has no peer in its cluster to form a pair with")
 DATA_FOR_OTHER_CTA = MessageTemplate(
-    OTHER_HOME, "the data is for CTA {rank} of the cluster, but its mbarrier is in CTA {home}"
+    WRONG_CTA_ADDRESS, "the data is for CTA {rank} of the cluster, but its mbarrier is in CTA {home}"
 )
 DESTINATION_IN_OWN_CTA = MessageTemplate(
-    OTHER_HOME, "the destination must be the shared memory of another CTA of the cluster"
+    WRONG_CTA_ADDRESS, "the destination must be the shared memory of another CTA of the cluster"
 )
 ADDRESS_IN_OWN_CTA = MessageTemplate(
-    OTHER_HOME, ("needs an address in another CTA's shared memory, but this one is in the shared memory of its own CTA")
+    WRONG_CTA_ADDRESS,
+    ("needs an address in another CTA's shared memory, but this one is in the shared memory of its own CTA"),
 )
 MAP_ADDRESS_TO_OTHER_CTA = MessageTemplate(
-    OTHER_HOME, ("map the address to another CTA with `mapa`; within one CTA, use an instruction for `.shared::cta`")
+    WRONG_CTA_ADDRESS,
+    ("map the address to another CTA with `mapa`; within one CTA, use an instruction for `.shared::cta`"),
 )
 MBARRIER_IN_OTHER_CTA = MessageTemplate(
-    OTHER_HOME,
+    WRONG_CTA_ADDRESS,
     ("the mbarrier is in the shared memory of another CTA than the destination: both must be in the same CTA"),
 )
 MAP_BOTH_TO_ONE_CTA = MessageTemplate(
-    OTHER_HOME, "map the addresses of the destination and of the mbarrier to the same CTA with `mapa`"
+    WRONG_CTA_ADDRESS, "map the addresses of the destination and of the mbarrier to the same CTA with `mapa`"
 )
 
 MULTIMEM_ADDRESS = DiagnosticCode(

@@ -259,33 +259,33 @@ FILL_DURING_MULTIPLICATION = MessageTemplate(
     OPERANDS_REUSED, "fills {variable}, which the multiplication at line {1} may still be reading"
 )
 
-PART_OF_A_WARPGROUP = DiagnosticCode(
-    "PTX315", "part-of-a-warpgroup", sections=("Warpgroup", "wgmma.mma_async", "wgmma.fence")
+PARTIAL_WARPGROUP = DiagnosticCode(
+    "PTX315", "partial-warpgroup", sections=("Warpgroup", "wgmma.mma_async", "wgmma.fence")
 )
-ONE_OF_THE_THREADS = MessageTemplate(PART_OF_A_WARPGROUP, " (thread {thread} among them)")
+ONE_OF_THE_THREADS = MessageTemplate(PARTIAL_WARPGROUP, " (thread {thread} among them)")
 WARPGROUP_DID_NOT_COMMIT = MessageTemplate(
-    PART_OF_A_WARPGROUP, "{threads} threads of its warpgroup{first} to commit their multiplications"
+    PARTIAL_WARPGROUP, "{threads} threads of its warpgroup{first} to commit their multiplications"
 )
-DOES_NOT = MessageTemplate(PART_OF_A_WARPGROUP, "does not")
-DOES_SO_TIMES = MessageTemplate(PART_OF_A_WARPGROUP, "does so {count} times")
-TIMES = MessageTemplate(PART_OF_A_WARPGROUP, " {count} times")
+DOES_NOT = MessageTemplate(PARTIAL_WARPGROUP, "does not")
+DOES_SO_TIMES = MessageTemplate(PARTIAL_WARPGROUP, "does so {count} times")
+TIMES = MessageTemplate(PARTIAL_WARPGROUP, " {count} times")
 WARPGROUP_DIVERGES = MessageTemplate(
-    PART_OF_A_WARPGROUP,
+    PARTIAL_WARPGROUP,
     "all threads of a warpgroup must execute this together: thread {thread} does{times}, thread {other} {often}",
 )
 BRANCH_UNIFORMLY_IN_WARPGROUP = MessageTemplate(
-    PART_OF_A_WARPGROUP,
+    PARTIAL_WARPGROUP,
     (
         "branch on a condition that is the same for all 128 threads of the warpgroup, and do not "
         "predicate the instruction"
     ),
 )
 INCOMPLETE_WARPGROUP = MessageTemplate(
-    PART_OF_A_WARPGROUP, "requires a full warpgroup of 128 threads, but the last one of the block has {threads}"
+    PARTIAL_WARPGROUP, "requires a full warpgroup of 128 threads, but the last one of the block has {threads}"
 )
 WARPGROUP_MAY_BE_WHOLE = MessageTemplate(
-    PART_OF_A_WARPGROUP, "block size unknown; whether all threads of a warpgroup execute this depends on it"
+    PARTIAL_WARPGROUP, "block size unknown; whether all threads of a warpgroup execute this depends on it"
 )
 LAUNCH_WHOLE_WARPGROUPS = MessageTemplate(
-    PART_OF_A_WARPGROUP, "launch a multiple of 128 threads, or exclude the incomplete warpgroup by a branch"
+    PARTIAL_WARPGROUP, "launch a multiple of 128 threads, or exclude the incomplete warpgroup by a branch"
 )

@@ -123,61 +123,66 @@ COPY_READS_MAP_ANY_TIME = MessageTemplate(
 )
 ADD_WAIT_BEFORE_CHANGE = MessageTemplate(TENSOR_MAP_FENCE, "add {wait} before line {0}")
 
-PROXY_FENCE_ACROSS_CTAS = DiagnosticCode(
-    "PTX404", "proxy-fence-across-ctas", sections=("Async Proxy", "Causality Order", "membar / fence")
+MISSING_REMOTE_PROXY_FENCE = DiagnosticCode(
+    "PTX404", "missing-remote-proxy-fence", sections=("Async Proxy", "Causality Order", "membar / fence")
 )
 NO_FENCE_IN_THIS_CTA = MessageTemplate(
-    PROXY_FENCE_ACROSS_CTAS,
+    MISSING_REMOTE_PROXY_FENCE,
     (
         "{access} through the async proxy {size} bytes of {space} memory that thread {thread} {earlier} "
         "through it for another CTA{location}: no fence is between"
     ),
     missing="`fence.proxy.async` in this CTA, after the acquire",
 )
-ONLY_FENCE_IN_WRITER = MessageTemplate(PROXY_FENCE_ACROSS_CTAS, "; the only fence is in the CTA that writes")
+ONLY_FENCE_IN_WRITER = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "; the only fence is in the CTA that writes")
 REMOTE_WRITE_READ_WITHOUT_FENCE = MessageTemplate(
-    PROXY_FENCE_ACROSS_CTAS,
+    MISSING_REMOTE_PROXY_FENCE,
     (
         "reads shared memory through the async proxy, which another CTA wrote through the generic proxy at "
         "line {1}{fences}"
     ),
 )
-GENERIC_WRITE_OF_OTHER_CTA = MessageTemplate(PROXY_FENCE_ACROSS_CTAS, "generic write by another CTA")
+GENERIC_WRITE_OF_OTHER_CTA = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "generic write by another CTA")
 ADD_FENCE_AFTER_MEETING = MessageTemplate(
-    PROXY_FENCE_ACROSS_CTAS, "add `fence.proxy.async.shared::cta;` before line {0}, after the CTAs have synchronised"
+    MISSING_REMOTE_PROXY_FENCE, "add `fence.proxy.async.shared::cta;` before line {0}, after the CTAs have synchronised"
 )
 TWO_CTAS_WITHOUT_FENCE = MessageTemplate(
-    PROXY_FENCE_ACROSS_CTAS,
+    MISSING_REMOTE_PROXY_FENCE,
     (
         "two CTAs use the same shared memory through the async proxy, here and at line {1}, with no proxy "
         "fence in the one that {missing}"
     ),
 )
-ASYNC_ACCESS_OF_OTHER_CTA = MessageTemplate(PROXY_FENCE_ACROSS_CTAS, "asynchronous access of another CTA")
+ASYNC_ACCESS_OF_OTHER_CTA = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "asynchronous access of another CTA")
 ADD_FENCE_IN_BOTH_CTAS = MessageTemplate(
-    PROXY_FENCE_ACROSS_CTAS, "add `fence.proxy.async.shared::cluster;` in both CTAs, before and after what orders them"
+    MISSING_REMOTE_PROXY_FENCE,
+    "add `fence.proxy.async.shared::cluster;` in both CTAs, before and after what orders them",
 )
 
-OPERAND_STORED_AGAIN = DiagnosticCode(
+OPERAND_OVERWRITE_WITHOUT_FENCE = DiagnosticCode(
     "PTX405",
-    "operand-stored-again",
+    "operand-overwrite-without-fence",
     Severity.WARNING,
     sections=("Async Proxy", "Memory Consistency Model for 5th generation of TensorCore operations", "membar / fence"),
 )
 OPERAND_STORED_WITHOUT_FENCE = MessageTemplate(
-    OPERAND_STORED_AGAIN,
+    OPERAND_OVERWRITE_WITHOUT_FENCE,
     ("writes {variable}, which the operation at line {1} read through the async proxy, with no proxy fence between"),
 )
-ASYNC_READ_OF_OPERAND = MessageTemplate(OPERAND_STORED_AGAIN, "asynchronous read of the operand")
+ASYNC_READ_OF_OPERAND = MessageTemplate(OPERAND_OVERWRITE_WITHOUT_FENCE, "asynchronous read of the operand")
 ADD_FENCE_AFTER_OPERATION = MessageTemplate(
-    OPERAND_STORED_AGAIN, "add `fence.proxy.async.shared::cta;` after the wait for the operation, before line {0}"
+    OPERAND_OVERWRITE_WITHOUT_FENCE,
+    "add `fence.proxy.async.shared::cta;` after the wait for the operation, before line {0}",
 )
 
-POLLED_COPY = DiagnosticCode(
-    "PTX406", "polled-copy", Severity.WARNING, sections=("Async Proxy", "Causality Order", "membar / fence")
+POLLED_COPY_WITHOUT_FENCE = DiagnosticCode(
+    "PTX406",
+    "polled-copy-without-fence",
+    Severity.WARNING,
+    sections=("Async Proxy", "Causality Order", "membar / fence"),
 )
 POLLED_COPY_SEEN = MessageTemplate(
-    POLLED_COPY,
+    POLLED_COPY_WITHOUT_FENCE,
     (
         "`{action}` copies global memory that other threads may have written before they set the flag read "
         "at line {line}: no proxy fence is between"
@@ -185,14 +190,16 @@ POLLED_COPY_SEEN = MessageTemplate(
     missing="`fence.proxy.async.global` after the wait",
 )
 COPY_AFTER_POLL_WITHOUT_FENCE = MessageTemplate(
-    POLLED_COPY,
+    POLLED_COPY_WITHOUT_FENCE,
     (
         "copies global memory that other threads may have written before they set the flag read at line {1}: "
         "no proxy fence is between"
     ),
 )
-WAITS_FOR_FLAG = MessageTemplate(POLLED_COPY, "waits for the flag")
-ADD_FENCE_AFTER_LOOP = MessageTemplate(POLLED_COPY, "add `fence.proxy.async.global;` after the loop, before line {0}")
+WAITS_FOR_FLAG = MessageTemplate(POLLED_COPY_WITHOUT_FENCE, "waits for the flag")
+ADD_FENCE_AFTER_LOOP = MessageTemplate(
+    POLLED_COPY_WITHOUT_FENCE, "add `fence.proxy.async.global;` after the loop, before line {0}"
+)
 
 MIXED_REDUCTIONS = DiagnosticCode(
     "PTX407",
@@ -218,22 +225,22 @@ WORD_UPDATED_BY_BOTH_PROXIES = MessageTemplate(
 UPDATE_OF_SAME_WORD = MessageTemplate(MIXED_REDUCTIONS, "update of the same word")
 UPDATE_BY_ONE_KIND = MessageTemplate(MIXED_REDUCTIONS, "update it by one kind of instruction, or use separate words")
 
-WRITTEN_WHILE_READ_ONLY = DiagnosticCode(
+WRITE_TO_READ_ONLY_DATA = DiagnosticCode(
     "PTX408",
-    "written-while-read-only",
+    "write-to-read-only-data",
     sections=("Data Movement and Conversion Instructions: ld.global.nc", "Scope and applicability of the model"),
 )
 NON_COHERENT_LOAD_BEFORE_OWN_WRITE = MessageTemplate(
-    WRITTEN_WHILE_READ_ONLY, "loads data through the non-coherent cache that the same thread later writes at line {1}"
+    WRITE_TO_READ_ONLY_DATA, "loads data through the non-coherent cache that the same thread later writes at line {1}"
 )
-WRITE_OF_SAME_BYTES = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "write of the same bytes")
+WRITE_OF_SAME_BYTES = MessageTemplate(WRITE_TO_READ_ONLY_DATA, "write of the same bytes")
 LOAD_WITHOUT_NC = MessageTemplate(
-    WRITTEN_WHILE_READ_ONLY, "load it without `.nc`, which is for data that does not change while the kernel runs"
+    WRITE_TO_READ_ONLY_DATA, "load it without `.nc`, which is for data that does not change while the kernel runs"
 )
-LATER_WRITES = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "later writes at line {1}")
-WRITES_AT_LINE = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "writes at line {1}")
+LATER_WRITES = MessageTemplate(WRITE_TO_READ_ONLY_DATA, "later writes at line {1}")
+WRITES_AT_LINE = MessageTemplate(WRITE_TO_READ_ONLY_DATA, "writes at line {1}")
 NON_COHERENT_LOAD_OF_WRITTEN_DATA = MessageTemplate(
-    WRITTEN_WHILE_READ_ONLY,
+    WRITE_TO_READ_ONLY_DATA,
     ("loads data through the non-coherent cache that the kernel {when}: such data must not change while it runs"),
 )
-USE_COHERENT_LOAD = MessageTemplate(WRITTEN_WHILE_READ_ONLY, "load it without `.nc`")
+USE_COHERENT_LOAD = MessageTemplate(WRITE_TO_READ_ONLY_DATA, "load it without `.nc`")

@@ -54,123 +54,123 @@ INITIALISE_ONCE = MessageTemplate(
     MBARRIER_DOUBLE_INIT, "initialise it once, or invalidate it with `mbarrier.inval` when no thread uses it any more"
 )
 
-MBARRIER_EXPECTED_BYTES = DiagnosticCode(
+TX_COUNT_MISMATCH = DiagnosticCode(
     "PTX503",
-    "mbarrier-expected-bytes",
+    "mbarrier-tx-count-mismatch",
     sections=("Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx"),
 )
 TX_COUNT_OVERFLOW = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     (
         "phase {phase} of {barrier} expects {expected} bytes and has received {completed}: the difference "
         "exceeds the limit of {limit}"
     ),
 )
-PHASE_BYTES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "; {expected} bytes expected, {completed} received")
+PHASE_BYTES = MessageTemplate(TX_COUNT_MISMATCH, "; {expected} bytes expected, {completed} received")
 BYTES_NOT_KNOWN = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "the number of bytes of a copy is unknown: a tensor map decides it"
+    TX_COUNT_MISMATCH, "the number of bytes of a copy is unknown: a tensor map decides it"
 )
 FLAG_MAY_DECIDE_PHASE = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "a flag in memory may decide for which phase the thread expects the bytes"
+    TX_COUNT_MISMATCH, "a flag in memory may decide for which phase the thread expects the bytes"
 )
 MORE_BYTES_THAN_COME = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "more bytes are expected than copied, and it is unknown whether a thread waits for that phase",
 )
-COMPLETES_THERE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "completes there")
-WAITS_FOR_PHASE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "waits for the phase")
+COMPLETES_THERE = MessageTemplate(TX_COUNT_MISMATCH, "completes there")
+WAITS_FOR_PHASE = MessageTemplate(TX_COUNT_MISMATCH, "waits for the phase")
 WAIT_WITHOUT_ARRIVALS = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends"
+    TX_COUNT_MISMATCH, "waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends"
 )
 ARRIVE_AT_MBARRIER = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy",
 )
 READERS_ARRIVE = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "let the readers of the slot arrive at it after line {line}: a phase needs {count} arrivals",
 )
 ALL_READERS_ARRIVE = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "let each of the {threads} threads that read the slot arrive at it after line {line}"
+    TX_COUNT_MISMATCH, "let each of the {threads} threads that read the slot arrive at it after line {line}"
 )
 LANE_OF_READING_WARPS_ARRIVES = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "let one lane of each of the {count} warps that read the slot arrive at it after line {line} and "
     "`bar.warp.sync -1;`",
 )
-LAST_READ_OF_SLOT = MessageTemplate(MBARRIER_EXPECTED_BYTES, "last read of what is written after the wait")
+LAST_READ_OF_SLOT = MessageTemplate(TX_COUNT_MISMATCH, "last read of what is written after the wait")
 EXPECT_WITHOUT_ARRIVALS = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expects bytes on an mbarrier{where} at which no thread arrives"
+    TX_COUNT_MISMATCH, "expects bytes on an mbarrier{where} at which no thread arrives"
 )
 MAKE_EXPECT_AN_ARRIVAL = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone does not arrive"
+    TX_COUNT_MISMATCH, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone does not arrive"
 )
 COPIES_NOT_EXPECTED = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "the copies complete {copied} bytes on an mbarrier{where} that expects none"
+    TX_COUNT_MISMATCH, "the copies complete {copied} bytes on an mbarrier{where} that expects none"
 )
 EXPECT_BYTES_OF_COPIES = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expect the {copied} bytes with `mbarrier.arrive.expect_tx` instead of a plain arrival"
+    TX_COUNT_MISMATCH, "expect the {copied} bytes with `mbarrier.arrive.expect_tx` instead of a plain arrival"
 )
-IN_ALL = MessageTemplate(MBARRIER_EXPECTED_BYTES, " in all")
+IN_ALL = MessageTemplate(TX_COUNT_MISMATCH, " in all")
 EXPECTED_BYTES_DIFFER = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "expects {expected} bytes{total} on an mbarrier{where}, but the copies complete {copied} there",
 )
-EXPECT_OR_COPY = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect {copied} bytes, or copy {expected}")
-EXPECTS_TOO = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expects bytes, too")
+EXPECT_OR_COPY = MessageTemplate(TX_COUNT_MISMATCH, "expect {copied} bytes, or copy {expected}")
+EXPECTS_TOO = MessageTemplate(TX_COUNT_MISMATCH, "expects bytes, too")
 ARRIVALS_IN_UNREACHED_CODE = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "some arrivals are in code that symbolic execution does not reach"
+    TX_COUNT_MISMATCH, "some arrivals are in code that symbolic execution does not reach"
 )
 EXPECTED_BYTES_DIFFER_BETWEEN_COPIES = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "expects {expected} bytes, but copies by the same tensor maps are expected with {usual} elsewhere",
 )
-COMPLETES_HERE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "completes here")
-EXPECT_ALL_BOXES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect the bytes of all boxes that are copied")
+COMPLETES_HERE = MessageTemplate(TX_COUNT_MISMATCH, "completes here")
+EXPECT_ALL_BOXES = MessageTemplate(TX_COUNT_MISMATCH, "expect the bytes of all boxes that are copied")
 EXPECT_USUAL_BYTES = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expect {usual} bytes, in all expect_tx operations for these copies together"
+    TX_COUNT_MISMATCH, "expect {usual} bytes, in all expect_tx operations for these copies together"
 )
-ARRIVAL_EXPECTS_NOTHING = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the arrival expects no bytes")
+ARRIVAL_EXPECTS_NOTHING = MessageTemplate(TX_COUNT_MISMATCH, "the arrival expects no bytes")
 COPY_NOT_EXPECTED = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "the copy completes{amount} bytes on an mbarrier that expects none"
+    TX_COUNT_MISMATCH, "the copy completes{amount} bytes on an mbarrier that expects none"
 )
 EXPECT_BYTES_OF_COPY = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expect the{amount} bytes with `mbarrier.arrive.expect_tx` instead of the plain arrival"
+    TX_COUNT_MISMATCH, "expect the{amount} bytes with `mbarrier.arrive.expect_tx` instead of the plain arrival"
 )
 EXPECTED_WITHOUT_COPY = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends"
+    TX_COUNT_MISMATCH, "expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends"
 )
-EXPECT_NOTHING = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect no bytes, or start the copy that completes them")
-PHASE_NEVER_ENDS = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the phase never ends")
-PHASE_ENDS_TOO_EARLY = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the phase ends before all the data has arrived")
+EXPECT_NOTHING = MessageTemplate(TX_COUNT_MISMATCH, "expect no bytes, or start the copy that completes them")
+PHASE_NEVER_ENDS = MessageTemplate(TX_COUNT_MISMATCH, "the phase never ends")
+PHASE_ENDS_TOO_EARLY = MessageTemplate(TX_COUNT_MISMATCH, "the phase ends before all the data has arrived")
 STARTED_BYTES_DIFFER = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expects {expected} bytes, but the copies complete {started}: {effect}"
+    TX_COUNT_MISMATCH, "expects {expected} bytes, but the copies complete {started}: {effect}"
 )
-EXPECT_STARTED_BYTES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect {started} bytes")
+EXPECT_STARTED_BYTES = MessageTemplate(TX_COUNT_MISMATCH, "expect {started} bytes")
 TX_COUNT_BEYOND_LIMIT = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "may leave {due} bytes pending on an mbarrier in one phase; its limit is {limit}"
+    TX_COUNT_MISMATCH, "may leave {due} bytes pending on an mbarrier in one phase; its limit is {limit}"
 )
 EXPECT_FEWER_BYTES = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expect fewer bytes in a phase; usually, one thread expects the bytes of all copies"
+    TX_COUNT_MISMATCH, "expect fewer bytes in a phase; usually, one thread expects the bytes of all copies"
 )
-BRINGS_LAST_BYTES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "completes the last of the expected bytes")
+BRINGS_LAST_BYTES = MessageTemplate(TX_COUNT_MISMATCH, "completes the last of the expected bytes")
 EXPECT_BEFORE_COPY = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "expect the bytes before the copy is started: `mbarrier.arrive.expect_tx` with the bytes of all copies",
 )
-ONLY_ARRIVAL_OF_PHASE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the only arrival that the phase needs")
+ONLY_ARRIVAL_OF_PHASE = MessageTemplate(TX_COUNT_MISMATCH, "the only arrival that the phase needs")
 EXPECT_BEFORE_ARRIVAL = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expect the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`"
+    TX_COUNT_MISMATCH, "expect the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`"
 )
 EXPECT_AFTER_END_OF_PHASE = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "expects bytes after the {what} at line {1}, which may have ended their phase already"
+    TX_COUNT_MISMATCH, "expects bytes after the {what} at line {1}, which may have ended their phase already"
 )
 EXPECT_ONLY_AND_WAIT = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES,
+    TX_COUNT_MISMATCH,
     "expects bytes on an mbarrier at which no thread arrives: the wait at line {1} never ends",
 )
 WAIT_WITHOUT_ANY_ARRIVAL = MessageTemplate(
-    MBARRIER_EXPECTED_BYTES, "waits for a phase of an mbarrier at which no thread arrives: the wait never ends"
+    TX_COUNT_MISMATCH, "waits for a phase of an mbarrier at which no thread arrives: the wait never ends"
 )
 
 MBARRIER_MISSING_ARRIVALS = DiagnosticCode(
@@ -289,71 +289,71 @@ WAIT_BEFORE_ARRIVING_AGAIN = MessageTemplate(
     "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`",
 )
 
-HANDOVER_WITHOUT_ORDER = DiagnosticCode(
+MBARRIER_WITHOUT_ORDERING = DiagnosticCode(
     "PTX506",
-    "handover-without-order",
+    "mbarrier-without-ordering",
     sections=("mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait", "Causality Order"),
 )
 HANDOVER_DOES_NOT_ORDER = MessageTemplate(
-    HANDOVER_WITHOUT_ORDER,
+    MBARRIER_WITHOUT_ORDERING,
     (
         "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: the mbarrier "
         "between them does not order the two"
     ),
     missing="`.release.cluster` on the arrival and `.acquire.cluster` on the wait",
 )
-AT_SCOPE_CTA = MessageTemplate(HANDOVER_WITHOUT_ORDER, ", at scope .cta")
-WHICH_IS_RELAXED = MessageTemplate(HANDOVER_WITHOUT_ORDER, ", which is relaxed")
-RELEASE_AT_CLUSTER = MessageTemplate(HANDOVER_WITHOUT_ORDER, "`.release.cluster` on the arrival at line {2}")
-ACQUIRE_AT_CLUSTER = MessageTemplate(HANDOVER_WITHOUT_ORDER, "`.acquire.cluster` on the wait at line {3}")
+AT_SCOPE_CTA = MessageTemplate(MBARRIER_WITHOUT_ORDERING, ", at scope .cta")
+WHICH_IS_RELAXED = MessageTemplate(MBARRIER_WITHOUT_ORDERING, ", which is relaxed")
+RELEASE_AT_CLUSTER = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "`.release.cluster` on the arrival at line {2}")
+ACQUIRE_AT_CLUSTER = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "`.acquire.cluster` on the wait at line {3}")
 HANDOVER_WITHOUT_CLUSTER_SCOPE = MessageTemplate(
-    HANDOVER_WITHOUT_ORDER,
+    MBARRIER_WITHOUT_ORDERING,
     "{access} shared memory that another CTA {earlier} at line {1}: the mbarrier between them does not order the two",
 )
-ACCESS_OF_OTHER_CTA = MessageTemplate(HANDOVER_WITHOUT_ORDER, "{access} by a thread of another CTA")
-ARRIVAL_AT_THIS_CTA = MessageTemplate(HANDOVER_WITHOUT_ORDER, "its arrival at this CTA's mbarrier{scope}")
-WAIT_FOR_ARRIVAL = MessageTemplate(HANDOVER_WITHOUT_ORDER, "the wait for it{scope}")
-WRITE_ONE = MessageTemplate(HANDOVER_WITHOUT_ORDER, "write {order}")
-WRITE_BOTH = MessageTemplate(HANDOVER_WITHOUT_ORDER, "write {first} and {second}")
+ACCESS_OF_OTHER_CTA = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "{access} by a thread of another CTA")
+ARRIVAL_AT_THIS_CTA = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "its arrival at this CTA's mbarrier{scope}")
+WAIT_FOR_ARRIVAL = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "the wait for it{scope}")
+WRITE_ONE = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "write {order}")
+WRITE_BOTH = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "write {first} and {second}")
 
-MBARRIER_ENDED_IN_USE = DiagnosticCode(
-    "PTX507", "mbarrier-ended-in-use", sections=("mbarrier.inval", "Lifecycle of the mbarrier object")
+MBARRIER_INVAL_IN_USE = DiagnosticCode(
+    "PTX507", "mbarrier-inval-in-use", sections=("mbarrier.inval", "Lifecycle of the mbarrier object")
 )
-MBARRIER_USED_AFTER_INVAL = MessageTemplate(MBARRIER_ENDED_IN_USE, "{barrier} is used after `mbarrier.inval`")
+MBARRIER_USED_AFTER_INVAL = MessageTemplate(MBARRIER_INVAL_IN_USE, "{barrier} is used after `mbarrier.inval`")
 INVAL_NOT_ORDERED = MessageTemplate(
-    MBARRIER_ENDED_IN_USE, "invalidates {barrier}, and the last use by thread {thread} is not ordered before this"
+    MBARRIER_INVAL_IN_USE, "invalidates {barrier}, and the last use by thread {thread} is not ordered before this"
 )
 BYTES_AFTER_INVAL = MessageTemplate(
-    MBARRIER_ENDED_IN_USE, "{count} bytes complete on {barrier}, which has been invalidated"
+    MBARRIER_INVAL_IN_USE, "{count} bytes complete on {barrier}, which has been invalidated"
 )
 ARRIVAL_AFTER_INVAL = MessageTemplate(
-    MBARRIER_ENDED_IN_USE, "an asynchronous arrival reaches {barrier}, which has been invalidated"
+    MBARRIER_INVAL_IN_USE, "an asynchronous arrival reaches {barrier}, which has been invalidated"
 )
-INVAL_OF_NO_MBARRIER = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidates an mbarrier that is not valid")
-INVALIDATES_TOO = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidates it, too")
-INVALIDATE_ONCE = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidate each mbarrier once, in one thread")
+INVAL_OF_NO_MBARRIER = MessageTemplate(MBARRIER_INVAL_IN_USE, "invalidates an mbarrier that is not valid")
+INVALIDATES_TOO = MessageTemplate(MBARRIER_INVAL_IN_USE, "invalidates it, too")
+INVALIDATE_ONCE = MessageTemplate(MBARRIER_INVAL_IN_USE, "invalidate each mbarrier once, in one thread")
 INVAL_DURING_WAIT = MessageTemplate(
-    MBARRIER_ENDED_IN_USE, "invalidates an mbarrier on which another thread may still wait at line {1}"
+    MBARRIER_INVAL_IN_USE, "invalidates an mbarrier on which another thread may still wait at line {1}"
 )
-OTHER_THREAD_WAITS = MessageTemplate(MBARRIER_ENDED_IN_USE, "another thread waits on it")
-BETWEEN_WAIT_AND_INVAL = MessageTemplate(MBARRIER_ENDED_IN_USE, "between the wait and line {0}")
-OTHER_THREADS_WAIT = MessageTemplate(MBARRIER_ENDED_IN_USE, "other threads wait on it")
-ANSWER_LEADS_HERE = MessageTemplate(MBARRIER_ENDED_IN_USE, "its result leads here")
+OTHER_THREAD_WAITS = MessageTemplate(MBARRIER_INVAL_IN_USE, "another thread waits on it")
+BETWEEN_WAIT_AND_INVAL = MessageTemplate(MBARRIER_INVAL_IN_USE, "between the wait and line {0}")
+OTHER_THREADS_WAIT = MessageTemplate(MBARRIER_INVAL_IN_USE, "other threads wait on it")
+ANSWER_LEADS_HERE = MessageTemplate(MBARRIER_INVAL_IN_USE, "its result leads here")
 INVAL_AFTER_UNRELEASED_WAIT = MessageTemplate(
-    MBARRIER_ENDED_IN_USE,
+    MBARRIER_INVAL_IN_USE,
     (
         "invalidates an mbarrier on which another thread may still wait at line {1}: no release is between "
         "the wait and the atomic at line {2}"
     ),
 )
-ADD_FENCE_BEFORE_ATOMIC = MessageTemplate(MBARRIER_ENDED_IN_USE, "add `{fence}` before line {2}")
+ADD_FENCE_BEFORE_ATOMIC = MessageTemplate(MBARRIER_INVAL_IN_USE, "add `{fence}` before line {2}")
 INVAL_AFTER_UNORDERED_LANES = MessageTemplate(
-    MBARRIER_ENDED_IN_USE,
+    MBARRIER_INVAL_IN_USE,
     (
         "invalidates an mbarrier on which another thread may still wait at line {1}: one lane executes the "
         "atomic at line {2} for its warp, and nothing orders the other lanes before it"
     ),
 )
 ADD_WARP_BARRIER_BEFORE_ATOMIC = MessageTemplate(
-    MBARRIER_ENDED_IN_USE, "add `{statements}` between line {1} and line {2}, where all lanes of the warp execute it"
+    MBARRIER_INVAL_IN_USE, "add `{statements}` between line {1} and line {2}, where all lanes of the warp execute it"
 )

@@ -5,80 +5,80 @@ from __future__ import annotations
 from ptxkit.diagnostics.code import DiagnosticCode, Severity
 from ptxkit.diagnostics.message import MessageTemplate
 
-BARRIER_NEVER_OPENS = DiagnosticCode("PTX601", "barrier-never-opens", sections=("bar, barrier", "barrier.cluster"))
+DEADLOCK_AT_BARRIER = DiagnosticCode("PTX601", "barrier-deadlock", sections=("bar, barrier", "barrier.cluster"))
 CLUSTER_BARRIER_INCOMPLETE = MessageTemplate(
-    BARRIER_NEVER_OPENS, "the barrier of the cluster, at which {missing} have not arrived"
+    DEADLOCK_AT_BARRIER, "the barrier of the cluster, at which {missing} have not arrived"
 )
 BARRIER_LACKS_ARRIVALS = MessageTemplate(
-    BARRIER_NEVER_OPENS, "barrier {number}, at which {arrived} of {expected} threads have arrived"
+    DEADLOCK_AT_BARRIER, "barrier {number}, at which {arrived} of {expected} threads have arrived"
 )
 BARRIER_LACKS_THREADS = MessageTemplate(
-    BARRIER_NEVER_OPENS, "barrier {number}, which {missing} threads have not reached (threads {threads})"
+    DEADLOCK_AT_BARRIER, "barrier {number}, which {missing} threads have not reached (threads {threads})"
 )
 LANES_NOT_ARRIVED = MessageTemplate(
-    BARRIER_NEVER_OPENS, "lanes 0x{lanes:08x} of warp {warp}, which the member mask 0x{mask:08x} names"
+    DEADLOCK_AT_BARRIER, "lanes 0x{lanes:08x} of warp {warp}, which the member mask 0x{mask:08x} names"
 )
-DEADLOCK = MessageTemplate(BARRIER_NEVER_OPENS, "deadlock: {threads} of CTA {cta} wait for {awaited}")
-ONE_THREAD = MessageTemplate(BARRIER_NEVER_OPENS, "thread {thread}")
-SEVERAL_THREADS = MessageTemplate(BARRIER_NEVER_OPENS, "{count} threads from {first}")
-OF_ALL_CTAS = MessageTemplate(BARRIER_NEVER_OPENS, " of all CTAs")
-THREADS_COME = MessageTemplate(BARRIER_NEVER_OPENS, "{arrived} of {expected} threads{where} arrive")
-BARRIER_DEADLOCK = MessageTemplate(BARRIER_NEVER_OPENS, "deadlock at a barrier: {threads}")
-OTHERS_WAIT_HERE = MessageTemplate(BARRIER_NEVER_OPENS, "other threads wait here")
+DEADLOCK = MessageTemplate(DEADLOCK_AT_BARRIER, "deadlock: {threads} of CTA {cta} wait for {awaited}")
+ONE_THREAD = MessageTemplate(DEADLOCK_AT_BARRIER, "thread {thread}")
+SEVERAL_THREADS = MessageTemplate(DEADLOCK_AT_BARRIER, "{count} threads from {first}")
+OF_ALL_CTAS = MessageTemplate(DEADLOCK_AT_BARRIER, " of all CTAs")
+THREADS_COME = MessageTemplate(DEADLOCK_AT_BARRIER, "{arrived} of {expected} threads{where} arrive")
+BARRIER_DEADLOCK = MessageTemplate(DEADLOCK_AT_BARRIER, "deadlock at a barrier: {threads}")
+OTHERS_WAIT_HERE = MessageTemplate(DEADLOCK_AT_BARRIER, "other threads wait here")
 EXECUTE_BARRIER_EQUALLY = MessageTemplate(
-    BARRIER_NEVER_OPENS, "let all threads that the barrier counts execute it equally often"
+    DEADLOCK_AT_BARRIER, "let all threads that the barrier counts execute it equally often"
 )
 
-BARRIER_UNEVEN_COUNTS = DiagnosticCode("PTX602", "barrier-uneven-counts", sections=("bar, barrier",))
+BARRIER_COUNT_MISMATCH = DiagnosticCode("PTX602", "barrier-count-mismatch", sections=("bar, barrier",))
 BARRIER_COUNTS_DIFFER = MessageTemplate(
-    BARRIER_UNEVEN_COUNTS, "barrier {number} is used with {threads}, and earlier with {before}"
+    BARRIER_COUNT_MISMATCH, "barrier {number} is used with {threads}, and earlier with {before}"
 )
 BARRIER_ARRIVED_TWICE = MessageTemplate(
-    BARRIER_UNEVEN_COUNTS, "threads arrive at barrier {number} again before it completes"
+    BARRIER_COUNT_MISMATCH, "threads arrive at barrier {number} again before it completes"
 )
 BARRIER_TOO_MANY_ARRIVALS = MessageTemplate(
-    BARRIER_UNEVEN_COUNTS, "{arrived} threads arrive at barrier {number}, which completes with {expected}"
+    BARRIER_COUNT_MISMATCH, "{arrived} threads arrive at barrier {number}, which completes with {expected}"
 )
 BARRIER_COUNT_DIFFERS = MessageTemplate(
-    BARRIER_UNEVEN_COUNTS, "names {count} threads at a barrier where others name {other} in the same phase"
+    BARRIER_COUNT_MISMATCH, "names {count} threads at a barrier where others name {other} in the same phase"
 )
-COUNTS_THREADS = MessageTemplate(BARRIER_UNEVEN_COUNTS, "names {count}")
-NAME_SAME_COUNT = MessageTemplate(BARRIER_UNEVEN_COUNTS, "name the same number of threads at each use of the barrier")
+COUNTS_THREADS = MessageTemplate(BARRIER_COUNT_MISMATCH, "names {count}")
+NAME_SAME_COUNT = MessageTemplate(BARRIER_COUNT_MISMATCH, "name the same number of threads at each use of the barrier")
 
-BARRIER_PART_OF_A_WARP = DiagnosticCode(
-    "PTX603", "barrier-part-of-a-warp", sections=("bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy")
+PARTIAL_WARP_BARRIER = DiagnosticCode(
+    "PTX603", "partial-warp-barrier", sections=("bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy")
 )
-WARP_NAMES_SEVERAL_BARRIERS = MessageTemplate(BARRIER_PART_OF_A_WARP, "threads of one warp name different barriers")
+WARP_NAMES_SEVERAL_BARRIERS = MessageTemplate(PARTIAL_WARP_BARRIER, "threads of one warp name different barriers")
 WARP_AT_DIFFERENT_BARRIERS = MessageTemplate(
-    BARRIER_PART_OF_A_WARP, "warp {warp} reaches aligned barrier {number} from different instructions"
+    PARTIAL_WARP_BARRIER, "warp {warp} reaches aligned barrier {number} from different instructions"
 )
 WARP_LANE_EXITED = MessageTemplate(
-    BARRIER_PART_OF_A_WARP,
+    PARTIAL_WARP_BARRIER,
     (
         "only some lanes of warp {warp} execute this barrier, which requires all lanes of a warp: thread "
         "{thread} has exited"
     ),
 )
 BARRIER_LACKS_LANES = MessageTemplate(
-    BARRIER_PART_OF_A_WARP,
+    PARTIAL_WARP_BARRIER,
     "barrier {number}, which only some lanes of warp {warp} have reached: it requires all lanes of a warp",
 )
 LANES_DIVERGE = MessageTemplate(
-    BARRIER_PART_OF_A_WARP,
+    PARTIAL_WARP_BARRIER,
     (
         "all lanes of a warp must execute this together: thread {thread} does, and thread {other} does not, "
         "or less often"
     ),
 )
 EXECUTE_WITH_WHOLE_WARP = MessageTemplate(
-    BARRIER_PART_OF_A_WARP, "let all lanes of the warp execute it, with the same addresses"
+    PARTIAL_WARP_BARRIER, "let all lanes of the warp execute it, with the same addresses"
 )
 BARRIER_OF_PART_OF_WARP = MessageTemplate(
-    BARRIER_PART_OF_A_WARP,
+    PARTIAL_WARP_BARRIER,
     "an aligned barrier that {lanes} lanes of a warp execute, and the others do not, or less often",
 )
 EXECUTE_WITH_WHOLE_WARP_OR_UNALIGNED = MessageTemplate(
-    BARRIER_PART_OF_A_WARP, "let all lanes of the warp execute it, or use `barrier.sync`, which is not aligned"
+    PARTIAL_WARP_BARRIER, "let all lanes of the warp execute it, or use `barrier.sync`, which is not aligned"
 )
 
 READ_BEFORE_GRID_WAIT = DiagnosticCode(
@@ -161,21 +161,21 @@ DECLARE_REGISTERS = MessageTemplate(
     REGISTER_COUNTS, "declare the kernel `.maxnreg`, or `.minnctapersm 1` with `.maxntid` or `.reqntid`"
 )
 
-LANE_NOT_IN_ITS_MASK = DiagnosticCode(
+LANE_NOT_IN_MEMBERMASK = DiagnosticCode(
     "PTX607",
-    "lane-not-in-its-mask",
+    "lane-not-in-membermask",
     sections=("bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync"),
 )
 LANE_OUTSIDE_ITS_MASK = MessageTemplate(
-    LANE_NOT_IN_ITS_MASK, "a lane executes this with a member mask that does not name it"
+    LANE_NOT_IN_MEMBERMASK, "a lane executes this with a member mask that does not name it"
 )
 LANE_NOT_IN_MASK = MessageTemplate(
-    LANE_NOT_IN_ITS_MASK, "lane {lane} executes this, and is not in its member mask {mask:#010x}"
+    LANE_NOT_IN_MEMBERMASK, "lane {lane} executes this, and is not in its member mask {mask:#010x}"
 )
 LANE_MAY_NOT_EXIST = MessageTemplate(
-    LANE_NOT_IN_ITS_MASK, "block size unknown; which lanes execute this, with which mask, depends on it"
+    LANE_NOT_IN_MEMBERMASK, "block size unknown; which lanes execute this, with which mask, depends on it"
 )
-ADD_LANE_TO_MASK = MessageTemplate(LANE_NOT_IN_ITS_MASK, "add {bit:#x} to the mask, or exclude the lane by a branch")
+ADD_LANE_TO_MASK = MessageTemplate(LANE_NOT_IN_MEMBERMASK, "add {bit:#x} to the mask, or exclude the lane by a branch")
 
 REMOTE_ACCESS_TOO_EARLY = DiagnosticCode(
     "PTX611",
@@ -237,62 +237,61 @@ MEET_BEFORE_EXIT = MessageTemplate(
     ),
 )
 
-CLUSTER_BARRIER_HALVES = DiagnosticCode("PTX613", "cluster-barrier-halves", sections=("barrier.cluster",))
+UNPAIRED_CLUSTER_BARRIER = DiagnosticCode("PTX613", "unpaired-cluster-barrier", sections=("barrier.cluster",))
 ARRIVAL_WITHOUT_WAIT = MessageTemplate(
-    CLUSTER_BARRIER_HALVES, "threads arrive at the cluster's barrier twice without a wait between"
+    UNPAIRED_CLUSTER_BARRIER, "threads arrive at the cluster's barrier twice without a wait between"
 )
 WAIT_WITHOUT_ARRIVAL = MessageTemplate(
-    CLUSTER_BARRIER_HALVES, "threads wait for the cluster's barrier without having arrived"
+    UNPAIRED_CLUSTER_BARRIER, "threads wait for the cluster's barrier without having arrived"
 )
 ARRIVES_AGAIN_WITHOUT_WAIT = MessageTemplate(
-    CLUSTER_BARRIER_HALVES, "arrives at the cluster's barrier again, without having waited since line {1}"
+    UNPAIRED_CLUSTER_BARRIER, "arrives at the cluster's barrier again, without having waited since line {1}"
 )
 ARRIVES_AGAIN_ITSELF = MessageTemplate(
-    CLUSTER_BARRIER_HALVES, "arrives at the cluster's barrier again, without having waited since its own last execution"
+    UNPAIRED_CLUSTER_BARRIER,
+    "arrives at the cluster's barrier again, without having waited since its own last execution",
 )
-HAS_ARRIVED_HERE = MessageTemplate(CLUSTER_BARRIER_HALVES, "has arrived here")
+HAS_ARRIVED_HERE = MessageTemplate(UNPAIRED_CLUSTER_BARRIER, "has arrived here")
 ADD_CLUSTER_WAIT = MessageTemplate(
-    CLUSTER_BARRIER_HALVES, "add `barrier.cluster.wait.acquire.aligned;` before line {0}"
+    UNPAIRED_CLUSTER_BARRIER, "add `barrier.cluster.wait.acquire.aligned;` before line {0}"
 )
 WAITS_WITHOUT_ARRIVAL = MessageTemplate(
-    CLUSTER_BARRIER_HALVES, "waits at the cluster's barrier without having arrived: it waits for itself"
+    UNPAIRED_CLUSTER_BARRIER, "waits at the cluster's barrier without having arrived: it waits for itself"
 )
 ADD_CLUSTER_ARRIVE = MessageTemplate(
-    CLUSTER_BARRIER_HALVES, "add `barrier.cluster.arrive.release.aligned;` before line {0}"
+    UNPAIRED_CLUSTER_BARRIER, "add `barrier.cluster.arrive.release.aligned;` before line {0}"
 )
 
-CANCELLATION_AFTER_REFUSAL = DiagnosticCode(
+CANCEL_AFTER_FAILURE = DiagnosticCode(
     "PTX614",
-    "cancellation-after-refusal",
+    "cancel-after-failure",
     sections=("clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel"),
 )
 REQUEST_AFTER_REFUSAL = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL, "issues `try_cancel` after this thread observed that an earlier request failed"
+    CANCEL_AFTER_FAILURE, "issues `try_cancel` after this thread observed that an earlier request failed"
 )
 QUERY_OF_REFUSAL = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL,
+    CANCEL_AFTER_FAILURE,
     "the response indicates failure, and this thread has not tested it: it contains no CTA id",
 )
 REQUEST_MAY_FOLLOW_REFUSAL = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL,
+    CANCEL_AFTER_FAILURE,
     "issues `try_cancel` after an earlier request may have failed (line {1})",
 )
-TESTS_WHETHER_GRANTED_BEFORE = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL, "tests whether the earlier request succeeded"
-)
+TESTS_WHETHER_GRANTED_BEFORE = MessageTemplate(CANCEL_AFTER_FAILURE, "tests whether the earlier request succeeded")
 LEAVE_LOOP_AFTER_REFUSAL = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL,
+    CANCEL_AFTER_FAILURE,
     "leave the loop, in every thread that issues requests, where the predicate of line {1} is false",
 )
-TESTS_WHETHER_GRANTED = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "tests whether the request succeeded")
-PREDICATE_OF_LINE = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "the predicate of line {1}")
+TESTS_WHETHER_GRANTED = MessageTemplate(CANCEL_AFTER_FAILURE, "tests whether the request succeeded")
+PREDICATE_OF_LINE = MessageTemplate(CANCEL_AFTER_FAILURE, "the predicate of line {1}")
 PREDICATE_OF_QUERY = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL, "the predicate of `clusterlaunchcontrol.query_cancel.is_canceled`"
+    CANCEL_AFTER_FAILURE, "the predicate of `clusterlaunchcontrol.query_cancel.is_canceled`"
 )
 RESPONSE_MAY_BE_REFUSAL = MessageTemplate(
-    CANCELLATION_AFTER_REFUSAL, "reads the CTA id of a response that may indicate failure"
+    CANCEL_AFTER_FAILURE, "reads the CTA id of a response that may indicate failure"
 )
-EXECUTE_IF_GRANTED = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "execute it only where {predicate} is true")
+EXECUTE_IF_GRANTED = MessageTemplate(CANCEL_AFTER_FAILURE, "execute it only where {predicate} is true")
 
 SHARED_MEMORY_RACE = DiagnosticCode(
     "PTX621", "shared-memory-race", sections=("Conflict and Data-races", "Causality Order", "bar, barrier")
@@ -366,11 +365,11 @@ ADD_BARRIER_OF_SOME_THREADS = MessageTemplate(
 )
 ADD_ORDERING_BARRIER = MessageTemplate(SHARED_MEMORY_RACE, "add `{barrier}` {place}")
 
-NARROW_UPDATE = DiagnosticCode(
-    "PTX622", "narrow-update", sections=("Conflict and Data-races", "Morally strong operations", "Scope")
+ATOMIC_SCOPE_TOO_NARROW = DiagnosticCode(
+    "PTX622", "atomic-scope-too-narrow", sections=("Conflict and Data-races", "Morally strong operations", "Scope")
 )
 SCOPE_TOO_NARROW = MessageTemplate(
-    NARROW_UPDATE,
+    ATOMIC_SCOPE_TOO_NARROW,
     (
         "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: the scope of "
         "one of them does not include both threads"
@@ -378,63 +377,65 @@ SCOPE_TOO_NARROW = MessageTemplate(
     missing="a scope that includes all threads that use it: `.cluster`, or `.gpu`",
 )
 NAME_WIDER_SCOPE = MessageTemplate(
-    NARROW_UPDATE, "name a scope that includes the other CTAs: `.gpu`, or `.cluster` where the grid is one cluster"
+    ATOMIC_SCOPE_TOO_NARROW,
+    "name a scope that includes the other CTAs: `.gpu`, or `.cluster` where the grid is one cluster",
 )
 UPDATE_AT_CTA_SCOPE = MessageTemplate(
-    NARROW_UPDATE, "updates a word that all CTAs of the grid update, but is atomic only within its own CTA"
+    ATOMIC_SCOPE_TOO_NARROW, "updates a word that all CTAs of the grid update, but is atomic only within its own CTA"
 )
 POLL_AT_CTA_SCOPE = MessageTemplate(
-    NARROW_UPDATE, ("waits for a word that all CTAs of the grid update at line {1}, but its scope is only its own CTA")
+    ATOMIC_SCOPE_TOO_NARROW,
+    ("waits for a word that all CTAs of the grid update at line {1}, but its scope is only its own CTA"),
 )
-UPDATE_BY_EACH_CTA = MessageTemplate(NARROW_UPDATE, "update of the word, by each CTA")
+UPDATE_BY_EACH_CTA = MessageTemplate(ATOMIC_SCOPE_TOO_NARROW, "update of the word, by each CTA")
 
-LAST_COMER = DiagnosticCode(
+LAST_BLOCK_UNORDERED = DiagnosticCode(
     "PTX623",
-    "last-comer",
+    "last-block-unordered",
     sections=("Causality Order", "Release and Acquire Patterns", "Conflict and Data-races"),
 )
 NO_FENCE_BEFORE_LAST_BLOCK_ATOMIC = MessageTemplate(
-    LAST_COMER,
+    LAST_BLOCK_UNORDERED,
     (
         "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronise with "
         "them, since no fence is between the store and the atomic"
     ),
 )
-ATOMIC_LEADS_HERE = MessageTemplate(LAST_COMER, "its result leads here")
-STORE_IN_EACH_CTA = MessageTemplate(LAST_COMER, "store, in each CTA")
+ATOMIC_LEADS_HERE = MessageTemplate(LAST_BLOCK_UNORDERED, "its result leads here")
+STORE_IN_EACH_CTA = MessageTemplate(LAST_BLOCK_UNORDERED, "store, in each CTA")
 ADD_FENCES_AROUND_ATOMIC = MessageTemplate(
-    LAST_COMER, "add `{fence}` between line {2} and line {1}, and another one after the atomic"
+    LAST_BLOCK_UNORDERED, "add `{fence}` between line {2} and line {1}, and another one after the atomic"
 )
 NO_FENCE_AFTER_LAST_BLOCK_ATOMIC = MessageTemplate(
-    LAST_COMER,
+    LAST_BLOCK_UNORDERED,
     (
         "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronise with "
         "them, since no fence is between the atomic and the read"
     ),
 )
-ADD_FENCE_AFTER_ATOMIC = MessageTemplate(LAST_COMER, "add `{fence}` after line {1}")
+ADD_FENCE_AFTER_ATOMIC = MessageTemplate(LAST_BLOCK_UNORDERED, "add `{fence}` after line {1}")
 
-STOPPED_ITSELF = DiagnosticCode("PTX650", "stopped-itself")
-BREAKPOINT_EXECUTED = MessageTemplate(STOPPED_ITSELF, "the kernel executed `brkpt`, and no debugger is attached")
-TRAP_EXECUTED = MessageTemplate(STOPPED_ITSELF, "the kernel executed `trap`")
-STACK_TOO_SMALL = MessageTemplate(STOPPED_ITSELF, "the stack of a thread needs {size} bytes; the limit is {limit}")
-ASSERTION_FAILED = MessageTemplate(STOPPED_ITSELF, "{file}:{line}: {function}: assertion `{assertion}` failed")
+KERNEL_ABORTED = DiagnosticCode("PTX650", "kernel-aborted")
+BREAKPOINT_EXECUTED = MessageTemplate(KERNEL_ABORTED, "the kernel executed `brkpt`, and no debugger is attached")
+TRAP_EXECUTED = MessageTemplate(KERNEL_ABORTED, "the kernel executed `trap`")
+STACK_TOO_SMALL = MessageTemplate(KERNEL_ABORTED, "the stack of a thread needs {size} bytes; the limit is {limit}")
+ASSERTION_FAILED = MessageTemplate(KERNEL_ABORTED, "{file}:{line}: {function}: assertion `{assertion}` failed")
 
-DEPENDS_ON_UNWRITTEN = DiagnosticCode("PTX651", "depends-on-unwritten", Severity.WARNING)
-FINDING_DEPENDS = MessageTemplate(DEPENDS_ON_UNWRITTEN, "whether this happens depends on it: {message}")
-LOCATION_DEPENDS = MessageTemplate(DEPENDS_ON_UNWRITTEN, "{location} depends on it")
+UNINITIALIZED_DATA = DiagnosticCode("PTX651", "uninitialized-data", Severity.WARNING)
+FINDING_DEPENDS = MessageTemplate(UNINITIALIZED_DATA, "whether this happens depends on it: {message}")
+LOCATION_DEPENDS = MessageTemplate(UNINITIALIZED_DATA, "{location} depends on it")
 UNWRITTEN_REGISTER_READ = MessageTemplate(
-    DEPENDS_ON_UNWRITTEN,
+    UNINITIALIZED_DATA,
     "reads {name}, which this thread has not written, and {effect}",
     missing="a value for the register on every path to this instruction",
 )
 UNWRITTEN_DATA_DECIDES = MessageTemplate(
-    DEPENDS_ON_UNWRITTEN,
+    UNINITIALIZED_DATA,
     "uninitialized data determines whether this happens: {message}",
     missing="a store to what is read, before it is read",
 )
 UNWRITTEN_DATA_STORED = MessageTemplate(
-    DEPENDS_ON_UNWRITTEN,
+    UNINITIALIZED_DATA,
     "stores to {location} a value that depends on memory or registers that were never written",
     missing="a store to what is read, before it is read",
 )

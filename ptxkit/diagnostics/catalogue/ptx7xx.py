@@ -205,41 +205,41 @@ ADD_WARP_OFFSET = MessageTemplate(
     TENSOR_LANES, "add 32 times the warp's number in its warpgroup, shifted left by 16, to the address"
 )
 
-TENSOR_GIVEN_BACK_IN_USE = DiagnosticCode(
+TENSOR_DEALLOCATED_IN_USE = DiagnosticCode(
     "PTX708",
-    "tensor-given-back-in-use",
+    "tensor-deallocated-in-use",
     sections=("tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "Issue Granularity"),
 )
 COLUMN_USED_AFTER_DEALLOCATION = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE, "column {column} of Tensor Memory is used after it was deallocated"
+    TENSOR_DEALLOCATED_IN_USE, "column {column} of Tensor Memory is used after it was deallocated"
 )
 DEALLOCATED_DURING_USE = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE,
+    TENSOR_DEALLOCATED_IN_USE,
     ("`{action}` {access} Tensor Memory that `{other}` at line {line} may still access: nothing orders the two"),
     missing="a barrier, or a wait for the commit, between the last use and the deallocation",
 )
 ONLY_PEER_DEALLOCATES = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE,
+    TENSOR_DEALLOCATED_IN_USE,
     "only its peer deallocates the {count} columns that CTA {cta} of the pair allocated",
     missing="a barrier, or a wait for the commit, between the last use and the deallocation",
 )
-DEALLOCATES = MessageTemplate(TENSOR_GIVEN_BACK_IN_USE, "deallocates Tensor Memory")
+DEALLOCATES = MessageTemplate(TENSOR_DEALLOCATED_IN_USE, "deallocates Tensor Memory")
 ONLY_ONE_CTA_OF_PAIR_DEALLOCATES = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE,
+    TENSOR_DEALLOCATED_IN_USE,
     "only the CTA of rank {rank} in its pair deallocates this Tensor Memory: its peer never does",
 )
 DEALLOCATE_IN_BOTH_CTAS = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE, "execute the deallocation by one warp in each CTA of the pair"
+    TENSOR_DEALLOCATED_IN_USE, "execute the deallocation by one warp in each CTA of the pair"
 )
 NOT_WAITED_BEFORE_SIGNAL = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE, "its thread has not waited for it before it releases"
+    TENSOR_DEALLOCATED_IN_USE, "its thread has not waited for it before it releases"
 )
-NOT_ORDERED = MessageTemplate(TENSOR_GIVEN_BACK_IN_USE, "nothing orders the two")
+NOT_ORDERED = MessageTemplate(TENSOR_DEALLOCATED_IN_USE, "nothing orders the two")
 DEALLOCATION_DURING_USE = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE, "deallocates Tensor Memory that another warp uses at line {1}: {reason}"
+    TENSOR_DEALLOCATED_IN_USE, "deallocates Tensor Memory that another warp uses at line {1}: {reason}"
 )
-ACCESS_BY_OTHER_WARP = MessageTemplate(TENSOR_GIVEN_BACK_IN_USE, "access by another warp")
+ACCESS_BY_OTHER_WARP = MessageTemplate(TENSOR_DEALLOCATED_IN_USE, "access by another warp")
 MEET_BEFORE_DEALLOCATION = MessageTemplate(
-    TENSOR_GIVEN_BACK_IN_USE,
+    TENSOR_DEALLOCATED_IN_USE,
     "synchronise the warps (`bar.sync 0;`) after they have waited for their last access, and before the deallocation",
 )

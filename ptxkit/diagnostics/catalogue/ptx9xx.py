@@ -6,30 +6,30 @@ from ptxkit.diagnostics.code import DiagnosticCode, Severity
 from ptxkit.diagnostics.message import MessageTemplate
 from ptxkit.fast_dataclasses import dataclass
 
-NEEDLESS_PROXY_FENCE = DiagnosticCode(
-    "PTX901", "needless-proxy-fence", Severity.NOTE, sections=("Async Proxy", "membar / fence")
+REDUNDANT_PROXY_FENCE = DiagnosticCode(
+    "PTX901", "redundant-proxy-fence", Severity.NOTE, sections=("Async Proxy", "membar / fence")
 )
 FENCE_ORDERS_NOTHING = MessageTemplate(
-    NEEDLESS_PROXY_FENCE,
+    REDUNDANT_PROXY_FENCE,
     "this fence orders nothing: no generic access of shared memory precedes it, or no async one follows",
 )
-REMOVE_FENCE = MessageTemplate(NEEDLESS_PROXY_FENCE, "remove it")
+REMOVE_FENCE = MessageTemplate(REDUNDANT_PROXY_FENCE, "remove it")
 
-WAIT_FOR_NOTHING = DiagnosticCode(
+EMPTY_WAIT = DiagnosticCode(
     "PTX902",
-    "wait-for-nothing",
+    "empty-wait",
     Severity.NOTE,
     sections=("cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group"),
 )
-WAIT_FOR_NO_GROUP = MessageTemplate(WAIT_FOR_NOTHING, "this wait is redundant: no group is pending here")
-REMOVE_WAIT = MessageTemplate(WAIT_FOR_NOTHING, "remove it, or wait for the kind of group that is pending")
+WAIT_FOR_NO_GROUP = MessageTemplate(EMPTY_WAIT, "this wait is redundant: no group is pending here")
+REMOVE_WAIT = MessageTemplate(EMPTY_WAIT, "remove it, or wait for the kind of group that is pending")
 
-TWICE_IN_A_ROW = DiagnosticCode(
-    "PTX903", "twice-in-a-row", Severity.NOTE, sections=("membar / fence", "bar, barrier", "wgmma.fence")
+DUPLICATE_SYNC = DiagnosticCode(
+    "PTX903", "duplicate-sync", Severity.NOTE, sections=("membar / fence", "bar, barrier", "wgmma.fence")
 )
-SYNC_REPEATED = MessageTemplate(TWICE_IN_A_ROW, "this {kind} repeats the one at line {1}, with only arithmetic between")
-SAME_OR_MORE = MessageTemplate(TWICE_IN_A_ROW, "orders the same, or more")
-REMOVE_SYNC = MessageTemplate(TWICE_IN_A_ROW, "remove it")
+SYNC_REPEATED = MessageTemplate(DUPLICATE_SYNC, "this {kind} repeats the one at line {1}, with only arithmetic between")
+SAME_OR_MORE = MessageTemplate(DUPLICATE_SYNC, "orders the same, or more")
+REMOVE_SYNC = MessageTemplate(DUPLICATE_SYNC, "remove it")
 
 EMPTY_GROUP = DiagnosticCode(
     "PTX904",
@@ -42,13 +42,13 @@ GROUP_ALWAYS_EMPTY = MessageTemplate(
 )
 REMOVE_OR_MOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it, or move it after the operation that it is for")
 
-WIDE_PROXY_FENCE = DiagnosticCode(
-    "PTX905", "wide-proxy-fence", Severity.NOTE, sections=("membar / fence", "Async Proxy")
+OVERBROAD_PROXY_FENCE = DiagnosticCode(
+    "PTX905", "overbroad-proxy-fence", Severity.NOTE, sections=("membar / fence", "Async Proxy")
 )
 FENCE_FOR_ALL_MEMORY = MessageTemplate(
-    WIDE_PROXY_FENCE, "this fence covers all memory, but only accesses to shared memory need it"
+    OVERBROAD_PROXY_FENCE, "this fence covers all memory, but only accesses to shared memory need it"
 )
-WRITE_STATEMENT = MessageTemplate(WIDE_PROXY_FENCE, "write `{statement}`")
+WRITE_STATEMENT = MessageTemplate(OVERBROAD_PROXY_FENCE, "write `{statement}`")
 
 
 @dataclass(frozen=True, slots=True)

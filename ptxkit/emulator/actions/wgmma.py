@@ -95,7 +95,7 @@ class _WgmmaOperation:
         given = [*d, *(a if held else (a,)), b, scale, *(() if metadata is None else (metadata,))]
         flat = tuple(numpy.broadcast_to(each, (count,)) for each in given)
         found = gather_operands(
-            group, f"wgmma.{self.shape}", numpy.full(count, FULL_MASK), flat, ptx3xx.PART_OF_A_WARPGROUP
+            group, f"wgmma.{self.shape}", numpy.full(count, FULL_MASK), flat, ptx3xx.PARTIAL_WARPGROUP
         )
         if isinstance(found, BlockSignal):
             return found

@@ -13,8 +13,8 @@ not passed where none follows; a vector is a tuple. A function never writes into
 
 The first argument of an action is the executing `ThreadGroup`, which has the threads and their memory.
 
-What cannot be done for some modifiers a maker refuses by `UnsupportedError`, whose message names it; nothing else that
-goes wrong in a maker is taken for a refusal.
+What cannot be done for some modifiers a maker refuses by `UnsupportedError`, whose message names it; no other error in
+a maker counts as a rejection.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def make_launch(
         raise InvalidLaunchError(f"a cluster has at most {MAX_CLUSTER_CTAS} CTAs, not {ctas[0] * ctas[1] * ctas[2]}")
     whole = to_dim3(grid, "grid")
     if any(a % b for a, b in zip(whole, ctas, strict=True)):
-        raise InvalidLaunchError(f"the grid {whole} is no multiple of the cluster {ctas}")
+        raise InvalidLaunchError(f"the grid {whole} is not a multiple of the cluster {ctas}")
     if not 0 <= shared <= MAX_SHARED_BYTES:
         raise InvalidLaunchError(f"shared is 0 to {MAX_SHARED_BYTES} bytes, and not {shared}")
     return LaunchGeometry(whole, threads, ctas, shared)
@@ -221,7 +221,7 @@ def _parameter_bytes(value: Any, symbol: DeclaredVariable) -> bytes:
             raise InvalidLaunchError(f"{what} cannot hold {value}")
         return (value & ((1 << width) - 1)).to_bytes(symbol.size, "little")
     if isinstance(value, float):
-        raise InvalidLaunchError(f"{what} is no floating-point parameter: pass numpy.float32({value}) or an integer")
+        raise InvalidLaunchError(f"{what} is not a floating-point parameter: pass numpy.float32({value}) or an integer")
     raise InvalidLaunchError(f"{what} takes a number, bytes or an array, not {type(value).__name__}")
 
 

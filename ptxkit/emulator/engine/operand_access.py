@@ -178,7 +178,7 @@ class OperandAccess:
         if node.operator == "+":
             return OperandReader(inner, width)
         if kind(type_) == "f":
-            raise UnsupportedError("the machine has no minus in front of a floating-point register")
+            raise UnsupportedError("the machine has no minus before a floating-point register")
         return OperandReader(lambda group: numpy.negative(inner(group)), width)
 
     def _constant_reader(self, value: int, width: int) -> OperandReader:
@@ -364,7 +364,7 @@ class OperandAccess:
             if isinstance(vector, RegisterSlots) and component in COMPONENTS:
                 found = RegisterSlots((vector.slots[COMPONENTS[component]],), vector.type)
         if not isinstance(found, RegisterSlots):
-            raise UnsupportedError(f"{node.text} is no register that could be written")
+            raise UnsupportedError(f"{node.text} is not a register that could be written")
         if len(found.slots) > 1:  # a vector register is the concatenation of its elements
             return self._vector_writer(
                 [register_writer(slot, found.width, found.type) for slot in found.slots], width_of(type_)

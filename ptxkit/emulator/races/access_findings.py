@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _ACCESS_KINDS = ("write", "read", "read")
 _UNORDERED: Mapping[DiagnosticCode, MessageTemplate] = {
     ptx6xx.SHARED_MEMORY_RACE: ptx6xx.ACCESSES_UNORDERED,
-    ptx6xx.NARROW_UPDATE: ptx6xx.SCOPE_TOO_NARROW,
+    ptx6xx.ATOMIC_SCOPE_TOO_NARROW: ptx6xx.SCOPE_TOO_NARROW,
     ptx3xx.READ_BEFORE_WAIT: ptx3xx.COMPLETION_NOT_KNOWN,
     ptx3xx.SOURCE_REUSED_IN_FLIGHT: ptx3xx.COMPLETION_NOT_KNOWN,
     ptx3xx.OPERANDS_REUSED: ptx3xx.OPERAND_READ_NOT_KNOWN,
-    ptx5xx.HANDOVER_WITHOUT_ORDER: ptx5xx.HANDOVER_DOES_NOT_ORDER,
+    ptx5xx.MBARRIER_WITHOUT_ORDERING: ptx5xx.HANDOVER_DOES_NOT_ORDER,
     ptx4xx.MIXED_REDUCTIONS: ptx4xx.ATOMICS_OF_DIFFERENT_PROXIES,
 }
 """What is reported of two accesses that nothing orders, by the rule that this violates."""

@@ -115,7 +115,7 @@ class CollectiveTeam:
     name: str
 
 
-_WGMMA_TEAM = CollectiveTeam(WARPGROUP_SIZE, ptx3xx.PART_OF_A_WARPGROUP, "a warpgroup")
+_WGMMA_TEAM = CollectiveTeam(WARPGROUP_SIZE, ptx3xx.PARTIAL_WARPGROUP, "a warpgroup")
 _TMEM_ACCESS_TEAM, _TMEM_ALLOC_TEAM = (
     CollectiveTeam(WARP_SIZE, ptx7xx.TENSOR_LANES, "a warp"),
     CollectiveTeam(WARP_SIZE, ptx7xx.TENSOR_ALLOCATION, "a warp"),

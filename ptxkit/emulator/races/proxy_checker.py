@@ -86,7 +86,7 @@ class OperandStoreChecker(MachineObserver):
         if event.kind != "read":
             access = self._history.access_of(event)
             for kind in (LAST_READ, FIRST_READ):
-                check_fence(self._history, access, kind, "tensor", ptx4xx.OPERAND_STORED_AGAIN)
+                check_fence(self._history, access, kind, "tensor", ptx4xx.OPERAND_OVERWRITE_WITHOUT_FENCE)
 
 
 def check_fence(history: AccessHistory, access: MemoryAccess, kind: int, proxy: str, rule: DiagnosticCode) -> None:
@@ -113,7 +113,7 @@ def check_fence(history: AccessHistory, access: MemoryAccess, kind: int, proxy: 
             if site.proxy != proxy:
                 continue
             if rule == ptx4xx.MISSING_PROXY_FENCE and other is not known:
-                rule = ptx4xx.PROXY_FENCE_ACROSS_CTAS
+                rule = ptx4xx.MISSING_REMOTE_PROXY_FENCE
             if rule == ptx4xx.REFILL_WITHOUT_PROXY_FENCE and site.strength and access.strength:
                 rule = ptx4xx.MIXED_REDUCTIONS
             proxies = ("the generic", "the async") if proxy == "tensor" else ("the async", "the generic")

@@ -203,7 +203,7 @@ class RaceDetector(MachineObserver):
                 continue
             else:
                 narrow = site.strength and access.strength and not site.completion
-                rule = ptx6xx.NARROW_UPDATE if narrow else _violated_rule(access.kind, kind, site.completion)
+                rule = ptx6xx.ATOMIC_SCOPE_TOO_NARROW if narrow else _violated_rule(access.kind, kind, site.completion)
             row = int(access.rows[at])
             if kind == WRITE and access.kind == "write" and access.writes_same_value(row):
                 continue
@@ -217,7 +217,7 @@ class RaceDetector(MachineObserver):
                 and site.cta is not access.location[2]
                 and self._is_before_relaxed_arrival(access, owner, agent)
             ):
-                rule = ptx5xx.HANDOVER_WITHOUT_ORDER
+                rule = ptx5xx.MBARRIER_WITHOUT_ORDERING
             report_unordered(access, row, kind, site, agent if site.issuer < 0 else site.issuer, rule)
             return
 
@@ -290,7 +290,7 @@ class RaceDetector(MachineObserver):
             if access.is_strong_with(site.strength, site.cta) or (site.completion and not self._history.strict):
                 continue
             thread = self._history.thread_at(site, int(agents[at]))
-            report_unordered(access, int(access.rows[at]), kind, site, thread, ptx5xx.HANDOVER_WITHOUT_ORDER)
+            report_unordered(access, int(access.rows[at]), kind, site, thread, ptx5xx.MBARRIER_WITHOUT_ORDERING)
             return
 
     def _find_out_of_scope(self, access: MemoryAccess, agents: Any, times: Any) -> Any:

@@ -308,7 +308,7 @@ class TensorMemoryOrder(MachineObserver):
             if (moves or other.writes) and not self._is_completion_observed(before, end.warp):
                 self._add_rule_violation(ptx7xx.DEALLOCATED_DURING_USE(), end, region, before)
             elif before.is_known_by_register_use and self._history.strict:
-                content = ptx7xx.ONLY_REGISTERS_SHOW_COMPLETION(wait="wait").under(ptx7xx.TENSOR_GIVEN_BACK_IN_USE)
+                content = ptx7xx.ONLY_REGISTERS_SHOW_COMPLETION(wait="wait").under(ptx7xx.TENSOR_DEALLOCATED_IN_USE)
                 self._add_rule_violation(content, end, region, before, Severity.WARNING)
 
         group.cta.machine.observer.on_tensor_memory_checked()
@@ -352,7 +352,7 @@ class TensorMemoryOrder(MachineObserver):
         before.is_reported = before.is_reported or severity is None
         own = self._witness(issue.location, int(issue.threads[0]), region)
         other = self._witness(before.location, int(before.threads[0]), region)
-        does = "deallocates" if content.code == ptx7xx.TENSOR_GIVEN_BACK_IN_USE else "uses"
+        does = "deallocates" if content.code == ptx7xx.TENSOR_DEALLOCATED_IN_USE else "uses"
         content = content.with_fields(action=own.action, access=does, other=other.action, line=other.line)
         self._add_violation(content, issue.location, (own, other), severity)
 

@@ -5,7 +5,7 @@ once. Hardware may be off by the last bits of a sum, for which nothing is promis
 the fourth is 1.
 
 A texture of one dimension is one of two with a single row to the hardware: ptxas makes a read in the plane of `tex.1d`,
-with 0 as the second coordinate, which lies between that row and the one in front of it. With a border for the second
+with 0 as the second coordinate, which lies between that row and the one before it. With a border for the second
 dimension, which the manual does not describe, the linear filter so gives half; else the row in front is the row itself.
 Layers of one dimension are read as such.
 

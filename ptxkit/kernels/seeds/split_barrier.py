@@ -5,7 +5,7 @@ done (arrive), continue with work that needs no other thread, and stop only when
 
 What it becomes. `mbarrier.arrive` gives a token that names the phase; `mbarrier.test_wait`, in a loop, waits for the
 phase of the token (in a kernel for sm_90 `try_wait`, which suspends the thread meanwhile). The arrival releases what
-the thread wrote, and the wait acquires what the others wrote. Reading in front of the wait would be a race (PTX621).
+the thread wrote, and the wait acquires what the others wrote. Reading before the wait would be a race (PTX621).
 
 Two buffers in turn make one wait a tile enough: who writes a buffer again has waited since for a phase in which every
 thread arrived *after* its reading of it.

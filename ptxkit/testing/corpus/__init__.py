@@ -1,4 +1,4 @@
-"""Texts and launches that the tests and campaigns start from.
+"""Texts and launches that tests and campaigns start from.
 
 Input: the folder `corpus`. Output: instructions, launches, expectations. It imports `ptxkit` below `ptxkit.testing`.
 """

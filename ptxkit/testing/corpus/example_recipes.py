@@ -1,7 +1,7 @@
-"""Examples that are more than their text, described by plain data, from which the same is made again.
+"""Recipes: examples that are more than their text, as plain data from which they are constructed again.
 
-What a broken pipeline must be found to do, and what a litmus test may leave, is not in its PTX. So it is kept as the
-choices that made it, `{"class": "Pipeline", "fields": {...}}`.
+The fault of a broken pipeline, and the allowed outcomes of a litmus test, are not in its PTX. So an example is stored
+as the choices that made it: `{"class": "Pipeline", "fields": {...}}`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptxkit.testing.generators.litmus import Litmus
 from ptxkit.testing.oracles.axiomatic_model import LitmusProgram, ModelEvent
 
 _RECORDED_CLASSES = (GeneratedPipeline, Litmus)
-"""What an oracle takes."""
+"""The classes of arguments of oracles that have recipes."""
 
 _CLASSES: Mapping[str, type[Any]] = {
     each.__name__: each for each in (*_RECORDED_CLASSES, PipelinePlan, LitmusProgram, ModelEvent)
@@ -24,12 +24,12 @@ _CLASSES: Mapping[str, type[Any]] = {
 
 
 def recipe_of(value: object) -> dict[str, Any] | None:
-    """The choices that made an argument of an oracle; None where its text is all there is."""
+    """The recipe of an argument of an oracle; None if the argument is its text only."""
     return _encode(value) if isinstance(value, _RECORDED_CLASSES) else None
 
 
 def rebuild(recipe: Mapping[str, Any]) -> Any:
-    """The same again. Raises ValueError, KeyError or TypeError where the recipe is none."""
+    """Constructs the argument of a recipe. Raises ValueError, KeyError or TypeError for an invalid recipe."""
     return _decode(recipe)
 
 

@@ -26,19 +26,18 @@ from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 
 RECIPES_OPTION = "made"
-"""The option under which are the recipes of arguments that are more than their text (`ptxkit.testing.corpus.example_recipes`)."""
+"""The option that holds the recipes of arguments that are more than their text
+(`ptxkit.testing.corpus.example_recipes`)."""
 
 
 class ExampleError(ValueError):
-    """A folder holds no example, or one that cannot be read."""
+    """A folder holds no example, or an invalid one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question to an oracle. oracle: the name of its function. texts: the PTX. options: its other arguments.
-
-    message: why it was refused; cause: the same in a line that does not change with names and numbers.
-    """
+    """A call of an oracle. oracle: the name of its function. texts: the PTX. options: its other arguments. message: why
+    it failed; cause: a line about the failure without variable names and numbers."""
 
     oracle: str
     texts: tuple[str, ...]
@@ -48,7 +47,7 @@ class Example:
     cause: str = ""
 
     def save(self, folder: Path) -> Path:
-        """Writes the folder; what it held of an example before is gone."""
+        """Writes the folder, and removes an earlier example from it."""
         folder.mkdir(parents=True, exist_ok=True)
         for old in (*folder.glob("kernel*.ptx"), *folder.glob("argument_*.npy")):
             old.unlink()
@@ -62,7 +61,7 @@ class Example:
 
 
 def load_example(folder: Path) -> Example:
-    """The example of a folder, which another user may have written. Raises ExampleError."""
+    """Loads the example of a folder, which another user may have written. Raises ExampleError."""
     try:
         document = parse_json(read_small_file(str(folder / "launch.json")))
         paths = sorted(folder.glob("kernel*.ptx"), key=lambda path: (len(path.name), path.name))
@@ -84,14 +83,14 @@ def load_example(folder: Path) -> Example:
 
 
 def _read_text(path: Path) -> str:
-    """A kept text. Raises OSError; a pipe or a device is refused, and so is what is too long."""
+    """Reads a saved text. Raises OSError for a pipe or a device, and for a text that is too long."""
     if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
-        raise ExampleError(f"{path} is no file of at most {MAX_FILE_BYTES:,} bytes")
+        raise ExampleError(f"{path} is not a file of at most {MAX_FILE_BYTES:,} bytes")
     return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def build_example(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
-    """The example that an oracle refused. given: its arguments by name; PTX is what has text."""
+    """The example of a failure of an oracle. given: the arguments by name; those with a text are PTX."""
     from ptxkit.testing.oracles.assertions import launch_argument, ptx_argument
     from ptxkit.testing.corpus.example_recipes import recipe_of
 
@@ -107,12 +106,12 @@ def build_example(oracle: str, given: Mapping[str, Any], error: Exception) -> Ex
 
 
 def error_message(error: BaseException) -> str:
-    """What an error says, as much as is kept; halves of characters, which no database takes, are spelled out."""
+    """The message of an error, truncated; lone surrogates, which databases reject, are escaped."""
     return str(error)[:MAX_MESSAGE_CHARS].encode(errors="backslashreplace").decode()
 
 
 def failure_cause(error: BaseException) -> str:
-    """`KeyError at flow.py:step`, or the first line of what an oracle says, without its numbers and names."""
+    """`KeyError at flow.py:step`, or the first line of an oracle's message without numbers and names."""
     if isinstance(error, AssertionError):
         first = error_message(error).partition("\n")[0]
         return " ".join("#" if _is_example_specific(word) else word for word in first.split())
@@ -122,12 +121,12 @@ def failure_cause(error: BaseException) -> str:
 
 
 def _is_ptxkit_frame(frame: FrameType) -> bool:
-    """Whether a module of this package runs: its name says so, whatever the folders are called that hold a file."""
+    """Whether a frame belongs to this package, by the name of its module, not by the path of its file."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ptxkit"
 
 
 def _is_example_specific(word: str) -> bool:
-    """Whether a word of a message stands for this example alone: a number, a register, something quoted."""
+    """Whether a word of a message is specific to this example: a number, a register, or a quoted name."""
     bare = word.strip("(),.:;'\"`[]{}")
     return bare[:1] in "%-0123456789" or word[:1] in "'\"`" or "(" in bare
 
@@ -180,7 +179,7 @@ def _decode_launch(document: Mapping[str, Any], folder: Path) -> DeviceLaunch:
         if name not in arrays:
             path = folder / Path(name).name
             if not path.is_file():
-                raise ValueError(f"{path.name} is no file")
+                raise ValueError(f"{path.name} is not a file")
             arrays[name] = np.load(path, allow_pickle=False)
         return arrays[name]
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from ptxkit.fast_dataclasses import dataclass
 
 MARK = b"ptxkit: expect["
-"""What a file holds that is a test."""
+"""The bytes that mark a file as a test."""
 
 _DIRECTIVE = re.compile(r"//\s*ptxkit:\s*([\w-]+)\s*(?:\[([^\]\n]*)\])?")
 _CODE = re.compile(r"PTX\d{3}")
@@ -29,12 +29,12 @@ _COMMENT_OR_BLANK = re.compile(r"\s*(?://|$)")
 
 
 class ExpectationError(ValueError):
-    """A comment for ptxkit that says nothing that is understood."""
+    """A comment for ptxkit that cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFindings:
-    """What a file says of itself. findings: (line, code) from 1. policy: that of the linter."""
+    """The expectations of a file. findings: (line, code), lines from 1. policy: of the linter."""
 
     findings: frozenset[tuple[int, str]]
     policy: str = "isa"
@@ -49,7 +49,7 @@ def is_test(path: Path) -> bool:
 
 
 def parse_expectations(text: str) -> ExpectedFindings:
-    """What the comments of a file say. Raises ExpectationError with the line."""
+    """Parses the comments of a file. Raises ExpectationError with the line."""
     lines = text.splitlines()
     findings: set[tuple[int, str]] = set()
     policy = "isa"
@@ -72,7 +72,7 @@ def parse_expectations(text: str) -> ExpectedFindings:
 
 
 def _target_line(lines: list[str], number: int) -> int:
-    """The line that the comment in a line stands for."""
+    """The line to which a comment refers."""
     if not _COMMENT_OR_BLANK.match(lines[number - 1]):
         return number
     for following in range(number, len(lines)):
@@ -82,7 +82,8 @@ def _target_line(lines: list[str], number: int) -> int:
 
 
 def find_mismatches(text: str, path: str) -> list[str]:
-    """Where a file's expectations and the linter's findings differ, a sentence each. Raises ExpectationError."""
+    """The differences between the expectations of a file and the findings of the linter, a sentence each. Raises
+    ExpectationError."""
     from ptxkit.diagnostics import Severity
     from ptxkit.linter import POLICIES, lint
 

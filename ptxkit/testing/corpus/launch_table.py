@@ -16,19 +16,19 @@ LAUNCHES_FILE = Path(__file__).resolve().parent.parent.parent.parent / "corpus" 
 
 @dataclass(frozen=True, slots=True)
 class LaunchTable:
-    """Requests that hold a kernel's launch, by its name."""
+    """The requests with the launches of a kernel, by its name."""
 
     requests: Mapping[str, VerifyRequest]
 
     def requests_for(self, text: str, name: str, **more: Any) -> list[VerifyRequest]:
-        """A request for each kernel of a text that the table knows. more: other fields of the requests."""
+        """A request for each kernel of a text that the table contains. more: other fields of the requests."""
         functions = parse(text, name).functions()
         entries = [each.name for each in functions if each.kind == "entry" and each.body is not None]
         return [replace(self.requests[each], **more) for each in entries if each in self.requests]
 
 
 def load_launch_table(path: Path = LAUNCHES_FILE) -> LaunchTable:
-    """The table. Raises ValueError where an entry says nothing that can be run."""
+    """Reads the table. Raises ValueError for an invalid entry."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["launch"]
     return LaunchTable({each["kernel"]: _request(each) for each in entries})
 

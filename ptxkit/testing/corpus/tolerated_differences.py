@@ -1,4 +1,4 @@
-"""The differences that are known and have a reason: `grammars/isa/tolerated.toml`."""
+"""The known differences between ptxkit and ptxas, with their reasons: `grammars/isa/tolerated.toml`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ _SIDES = ("ptxas", "ptxkit")
 
 @dataclass(frozen=True, slots=True)
 class KnownDifference:
-    """A difference between the two. accepts: `ptxas` or `ptxkit`. opcode: a pattern. text: a regular expression
-    that is found in the instruction, which a file has not. says: part of the refusal.
-
-    example: an instruction, with names as in `ptxkit.isa.harness_module`, or a module; pair: its version and target,
-    `9.5/sm_100a`.
-    """
+    """A known difference. accepts: `ptxas` or `ptxkit`. opcode: a pattern. text: a regular expression that matches the
+    instruction; a file has none. says: a part of the error message. example: an instruction, with names as in
+    `ptxkit.isa.harness_module`, or a module; pair: its version and target, `9.5/sm_100a`."""
 
     accepts: str
     reason: str
@@ -32,7 +29,7 @@ class KnownDifference:
     example: str = ""
 
     def covers(self, opcode: str, release: str, accepts: str, refusal: str, text: str = "") -> bool:
-        """Whether a difference is of this kind. text: the instruction, empty for a whole file."""
+        """Whether a difference matches this entry. text: the instruction, empty for a whole file."""
         return (
             accepts == self.accepts
             and self.ptxas in ("", release)
@@ -44,7 +41,7 @@ class KnownDifference:
 
 @cache
 def known_differences() -> tuple[KnownDifference, ...]:
-    """All of them; ValueError with file and entry where one is not as it must be."""
+    """Reads all entries. Raises ValueError with the file and the entry for an invalid one."""
     path = grammar_path() / "isa" / "tolerated.toml"
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("difference", [])
     found = []

@@ -1,4 +1,4 @@
-"""What examples reached: forms of the table and values of their modifiers, rules, and branches of the analysis."""
+"""What examples cover: forms of the table and values of their modifiers, rules, and branches of the analysis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ptxkit.testing.differential.campaign import all_forms, form_label
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent
 TRACED_PACKAGES = ("analysis", "rules")
-"""Folders whose branches are counted."""
+"""Packages whose branches are counted."""
 
 ModifierValue: TypeAlias = tuple[str, str, str]
 """(form, modifier slot, value)."""
@@ -37,10 +37,8 @@ ModifierValue: TypeAlias = tuple[str, str, str]
 
 @dataclass(slots=True)
 class ExampleCoverage:
-    """What examples reached. forms: instructions of each; codes: findings of each; arms: lines where branches begin.
-
-    executed: the forms that whole kernels have.
-    """
+    """What examples cover. forms: instructions of each form; codes: findings of each code; arms: first lines of
+    branches. executed: the forms in whole kernels."""
 
     forms: Counter[str] = field(default_factory=Counter)
     kernel_forms: set[str] = field(default_factory=set)
@@ -49,7 +47,8 @@ class ExampleCoverage:
     branch_lines: set[tuple[str, int]] = field(default_factory=set)
 
     def add_text(self, text: str, *, is_whole: bool = False) -> None:
-        """The forms of a module's instructions, as far as it can be read. is_whole: they are those of a kernel."""
+        """Counts the forms of a module's instructions, as far as it can be parsed. is_whole: they are those of a
+        kernel."""
         try:
             module = parse(text)
         except PTXSyntaxError:
@@ -63,7 +62,7 @@ class ExampleCoverage:
                     self.kernel_forms.add(form_label(match.form))
 
     def add_match(self, match: Match) -> None:
-        """A form, and the values of its modifiers."""
+        """Counts a form, and the values of its modifiers."""
         name = form_label(match.form)
         self.forms[name] += 1
         for slot in match.form.modifiers:
@@ -72,8 +71,8 @@ class ExampleCoverage:
                 self.values[name, slot.name, str(chosen)] += 1
 
     def add_lint_result(self, text: str, *, branches: bool = True) -> None:
-        """What the linter finds in a text, by all rules, and which branches it takes, if that is requested:
-        it makes the linter a few times slower."""
+        """Counts the findings of all rules in a text, and the executed branches if requested: this slows the linter by
+        a small factor."""
         with BranchTracer(self.branch_lines) if branches else nullcontext():
             verdict = lint(text, policy="strict", notes=True)
         self.codes.update({each.code for each in verdict.diagnostics})
@@ -90,12 +89,12 @@ def instructions_of(module: Any) -> Iterator[Instruction]:
 
 
 def find_missed_forms(reached: ExampleCoverage, wanted: Callable[[Form], bool]) -> Iterator[str]:
-    """The forms that no example has."""
+    """The forms that no example contains."""
     yield from (name for form in all_forms() if wanted(form) and (name := form_label(form)) not in reached.forms)
 
 
 def available_values(forms: Iterable[Form], version: tuple[int, int], target: str) -> set[ModifierValue]:
-    """The values that modifiers of forms can have there."""
+    """The possible values of the modifiers of forms."""
     aimed, gates = parse_target(target), table().value_gates
     found: set[ModifierValue] = set()
     for form in forms:
@@ -107,13 +106,14 @@ def available_values(forms: Iterable[Form], version: tuple[int, int], target: st
 
 
 _CHOICES_PER_VALUE = 12
-"""How often each value of a modifier is chosen, with others of the other modifiers."""
+"""Counts how often each value of a modifier occurs, with values of the other modifiers."""
 
 
 def find_missed_values(
     reached: ExampleCoverage, had: set[ModifierValue] | None = None
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """(form, slot, values): what no example has of forms that some example has. had: the values that there are."""
+    """(form, slot, values): the missing modifier values of forms that some example contains. had: the existing
+    values."""
     for form in all_forms():
         name = form_label(form)
         if name not in reached.forms:
@@ -129,37 +129,42 @@ def find_missed_values(
 
 
 _NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("no generated kernel has tcgen05, which needs sm_100a", (ptx4xx.OPERAND_STORED_AGAIN, "PTX70.")),
+    ("no generated kernel has tcgen05, which needs sm_100a", (ptx4xx.OPERAND_OVERWRITE_WITHOUT_FENCE, "PTX70.")),
     ("no generated kernel changes a tensor map", (ptx4xx.TENSOR_MAP_FENCE,)),
-    ("no generated kernel writes memory that a copy issued by another CTA reads", (ptx4xx.PROXY_FENCE_ACROSS_CTAS,)),
+    ("no generated kernel writes memory that a copy issued by another CTA reads", (ptx4xx.MISSING_REMOTE_PROXY_FENCE,)),
     (
         "no generated kernel shares a word of global memory between CTAs",
-        (ptx4xx.POLLED_COPY, ptx4xx.MIXED_REDUCTIONS, ptx6xx.NARROW_UPDATE, ptx6xx.LAST_COMER),
+        (
+            ptx4xx.POLLED_COPY_WITHOUT_FENCE,
+            ptx4xx.MIXED_REDUCTIONS,
+            ptx6xx.ATOMIC_SCOPE_TOO_NARROW,
+            ptx6xx.LAST_BLOCK_UNORDERED,
+        ),
     ),
     ("no generated kernel waits for another grid", (ptx6xx.READ_BEFORE_GRID_WAIT,)),
     (
         "no generated kernel uses setmaxnreg or clusterlaunchcontrol",
-        (ptx6xx.REGISTER_COUNTS, ptx6xx.CANCELLATION_AFTER_REFUSAL),
+        (ptx6xx.REGISTER_COUNTS, ptx6xx.CANCEL_AFTER_FAILURE),
     ),
     (
         "no fault makes one kernel write what it loads, or use a multimem address otherwise",
-        (ptx2xx.MULTIMEM_ADDRESS, ptx4xx.WRITTEN_WHILE_READ_ONLY),
+        (ptx2xx.MULTIMEM_ADDRESS, ptx4xx.WRITE_TO_READ_ONLY_DATA),
     ),
     (
         "no fault makes a generic address outside the state spaces that its instruction accepts",
-        (ptx2xx.OUTSIDE_THE_WINDOW,),
+        (ptx2xx.GENERIC_WINDOW_MISMATCH,),
     ),
     ("a note about code that is right, but slow", ("PTX9..",)),
     (
         "the reference machine shows the fault; the rules leave it undecided, or report another one",
-        (ptx3xx.OPERANDS_REUSED, ptx5xx.HANDOVER_WITHOUT_ORDER),
+        (ptx3xx.OPERANDS_REUSED, ptx5xx.MBARRIER_WITHOUT_ORDERING),
     ),
 )
-"""Why no example of the strategies breaks some rules. All have their kernels in `corpus/rules`."""
+"""Why no example of the strategies violates some rules. All of these rules have kernels in `corpus/rules`."""
 
 
 def find_missed_rules(reached: ExampleCoverage) -> list[tuple[str, str]]:
-    """(code, reason) of those that the linter reported of no example."""
+    """(code, reason) of the rules that the linter reported for no example."""
     return [
         (code, _not_generated_reason(code)) for code in sorted({rule.code for rule in RULES} - reached.codes.keys())
     ]
@@ -173,7 +178,7 @@ def _not_generated_reason(code: str) -> str:
 
 
 def find_missed_branches(reached: ExampleCoverage) -> Iterator[tuple[str, int, str]]:
-    """(file, line, text): the branches of the analysis that no example took."""
+    """(file, line, text): the branches of the analysis that no example executed."""
     for path in traced_files():
         name = path.relative_to(PACKAGE).as_posix()
         lines = path.read_text("utf-8").splitlines()
@@ -189,7 +194,7 @@ def traced_files() -> list[Path]:
 
 @cache
 def branch_lines(source: str) -> tuple[int, ...]:
-    """The first lines of what is executed only sometimes: ways of `if`, `match` and `try`, and bodies of loops."""
+    """The first lines of conditional code: branches of `if`, `match` and `try`, and bodies of loops."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         for body in _bodies(node):
@@ -212,7 +217,8 @@ def _bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
 
 
 class BranchTracer:
-    """While it is open, lines that begin an arm are noted. Code whose arms are all known costs nothing any more."""
+    """While it is active, executed first lines of branches are recorded. Code whose branches are all recorded has no
+    further cost."""
 
     def __init__(self, arms: set[tuple[str, int]]) -> None:
         self._reached_lines = arms

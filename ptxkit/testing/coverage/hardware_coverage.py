@@ -1,7 +1,7 @@
-"""Which forms of the table are compared with hardware: those in the kernels whose results scripts compare.
+"""Which forms of the table are compared with hardware: the forms in kernels whose results scripts compare.
 
-A form counts where an instruction of it is in a kernel that a script runs on a GPU and on the reference machine. Of
-a form that is nowhere compared, `REASONS` and what the target lacks state why.
+A form counts if a kernel that a script runs on a GPU and on the reference machine contains it. For the other forms,
+`UNCOMPARED_REASONS` or the target give the reason.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptxkit.testing.generators.form_variants import matches_of
 
 NEWEST = (9, 4)
 GPU = "sm_90a"
-"""What the comparisons are made on."""
+"""The target of the comparisons."""
 
 UNCOMPARED_REASONS = {
     "multimem": "a multimem address needs several GPUs",
@@ -32,16 +32,16 @@ UNCOMPARED_REASONS = {
     "txq": "the driver computes its result, not the hardware",
     "istypep": "it tests opaque handles, which only OpenCL creates",
     "isspacep": "it is for addresses of 32 bits",
-    "st.async{.weak}{.mmio}": f"{GPU} does not have it",  # every variant of it needs a later one
+    "st.async{.weak}{.mmio}": f"{GPU} does not have it",  # every variant of it needs a later target
 }
-"""By the beginning of the form."""
+"""The reasons, by the beginning of the form."""
 
 DEFAULT_REASON = "no kernel has it yet"
 
 
 @dataclass(frozen=True, slots=True)
 class FormComparison:
-    """A form that can be executed. scripts: that compare it. reason: why none does."""
+    """An executable form. scripts: those that compare it. reason: why none does."""
 
     form: Form
     scripts: tuple[str, ...]
@@ -49,7 +49,7 @@ class FormComparison:
 
 
 def form_key(form: Form) -> str:
-    """What a form is known by."""
+    """The key of a form."""
     return f"{form.file}:{form.line}"
 
 
@@ -68,7 +68,7 @@ def forms_in(texts: Iterable[str]) -> set[str]:
 
 
 def is_supported_on(form: Form, target: str = GPU) -> bool:
-    """Whether a target has some variant of a form, with the newest version."""
+    """Whether a target supports a variant of a form, with the newest version."""
     aimed = parse_target(target)
     return any(not unmet_gates(tuple(match.gates), NEWEST, aimed) for match in matches_of(form, Random(1)))
 
@@ -76,7 +76,7 @@ def is_supported_on(form: Form, target: str = GPU) -> bool:
 def compare_coverage(
     meant: SemanticsCoverage, by_script: Mapping[str, set[str]], on: Callable[[Form], bool] = is_supported_on
 ) -> list[FormComparison]:
-    """All forms that can be executed. by_script: the keys of the forms that each script reaches."""
+    """All executable forms. by_script: the keys of the forms that each script reaches."""
     lacking = {form_key(each.form) for each in meant.unsupported}
     return [
         _form_comparison(form, by_script, on)
@@ -93,13 +93,13 @@ def _form_comparison(form: Form, by_script: Mapping[str, set[str]], on: Callable
 
 
 def uncompared_reason(form: Form) -> str:
-    """Why no kernel has a form that the target has."""
+    """Why no kernel contains a form that the target supports."""
     syntax = form.syntax.removeprefix("form ")
     return next((why for start, why in UNCOMPARED_REASONS.items() if syntax.startswith(start)), DEFAULT_REASON)
 
 
 def summary_lines(found: list[FormComparison], known: int) -> Iterator[str]:
-    """The sums in lines. known: the forms of the manual."""
+    """The totals as lines. known: the forms of the manual."""
     done = [each for each in found if each.scripts]
     yield f"{len(done)} of {len(found)} forms that the machine executes (of {known}) were compared with {GPU}"
     scripts = Counter(name for each in done for name in each.scripts)

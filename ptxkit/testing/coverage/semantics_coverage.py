@@ -28,7 +28,7 @@ class UnsupportedForm:
 
 @dataclass(slots=True)
 class SemanticsCoverage:
-    """The manual's forms by chapter (the file's name): how many there are, and how many can be executed."""
+    """The forms of the manual by chapter (the name of the file): their number, and the number of executable ones."""
 
     forms: Counter[str] = field(default_factory=Counter)
     executable: Counter[str] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class SemanticsCoverage:
 
 
 def measure_coverage(count: int = 6) -> SemanticsCoverage:
-    """Decode `count` instances of each form of the manual's; what only assemblers take is left out."""
+    """Decodes `count` instances of each form of the manual; forms that only assemblers accept are skipped."""
     found = SemanticsCoverage()
     known = table()
     for name in known.names:
@@ -57,7 +57,7 @@ def measure_coverage(count: int = 6) -> SemanticsCoverage:
 
 
 def unsupported_reason(text: str) -> str:
-    """Why the machine cannot execute an instruction; empty where it can. A label may stand for a list of labels."""
+    """Why the machine cannot execute an instruction; empty if it can. A label may represent a list of labels."""
     reason = _decode_error(text)
     if reason and _LABEL.search(text) and not _decode_error(_LABEL.sub("targets_", text)):
         return ""
@@ -65,7 +65,7 @@ def unsupported_reason(text: str) -> str:
 
 
 def is_tolerated(text: str) -> bool:
-    """Whether the manual does not have this way of a form."""
+    """Whether the manual lacks this variant of a form."""
     matches = [table().match(each) for each in instructions_of(parse(_module(text)))]
     return any(isinstance(each, Match) and bool(each.tolerated) for each in matches)
 
@@ -75,7 +75,7 @@ _WITHOUT_BODY = re.compile(r"\.extern (\.func [^;]*);")
 
 
 def _module(text: str) -> str:
-    """The instruction where it is allowed; the functions that it may call have bodies."""
+    """A module with the instruction in an allowed place; functions that it calls have bodies."""
     return (
         _WITHOUT_BODY.sub(r"\1 { ret; }", harness_module([text], (9, 4), "sm_100a")) + "\n.entry nothing() { ret; }\n"
     )
@@ -92,4 +92,4 @@ def _decode_error(text: str) -> str:
 
 
 _FUNCTION_NAMES = ("kernel", "function")
-"""What the instruction is in."""
+"""The functions of the module that contain the instruction."""

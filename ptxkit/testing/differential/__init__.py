@@ -1,4 +1,4 @@
-"""Campaigns that compare what ptxkit and ptxas accept.
+"""Campaigns that compare which programs ptxkit and ptxas accept.
 
 Input: instructions and whole files. Output: counted differences. It imports `testing.corpus`, `generators` and
 `oracles`.

@@ -1,9 +1,10 @@
-"""The campaign: instances of forms and mutations of them, shown to ptxkit and to ptxas, and their verdicts compared.
+"""The campaign: instances of forms and mutations of them, checked by ptxkit and by ptxas, whose verdicts are compared.
 
-In place of random mutations, all that can be changed about an instance can be tried (`sweep`). One module is
-one instruction, so that no error can hide another. A campaign is a number of shares, a part of the forms on one version
-and target each; shares are independent and seeded by what they are, so that any one can be run again alone, and in
-parallel.
+Instead of random mutations, all changes of an instance can be tried (`sweep`). One module contains one instruction, so
+that no error hides another one.
+
+A campaign consists of shares, each a part of the forms on one version and target; shares are independent and seeded by
+their contents, so that each can be repeated alone, and run in parallel.
 """
 
 from __future__ import annotations
@@ -51,32 +52,30 @@ VERSION_TARGETS: tuple[VersionTarget, ...] = (
     ((9, 5), "sm_100a"),
     ((9, 5), "sm_121a"),
 )
-"""The versions and targets of a whole campaign, from the oldest that ptxas knows to the newest."""
+"""The versions and targets of a whole campaign, from the oldest that ptxas supports to the newest."""
 
 FORMS_PER_UNIT = 120
-"""Some thousand texts: a ptxas takes longer to start than to read them."""
+"""Forms of a share: some thousand texts, since the start of ptxas takes longer than checking them."""
 
 SWEPT_FORMS_PER_UNIT = 4
-"""In a share where all is changed about their instances: thousands of texts each."""
+"""Forms of a share in a sweep: thousands of texts for each."""
 
 FOREIGN_MODIFIERS = 4
-"""Modifiers of any instruction that are put where they do not belong, in addition to those of the instruction's own
-name."""
+"""Modifiers of any instruction that are inserted where they do not belong, in addition to those of the instruction's
+own name."""
 
 CRASH_PREFIX = "ptxkit breaks:"
 
 UNSUPPORTED_CODE = ptx8xx.NEEDS_NEWER_VERSION
-"""What a version or target lacks."""
+"""The code of a feature that the version or target lacks."""
 
 _GUARD = re.compile(r"^@\S+ ")
 
 
 @dataclass(frozen=True, slots=True)
 class FormWorkUnit:
-    """A part of a campaign. forms: their places in the table. each: instances of a form, and as many mutations.
-
-    sweep: instead of mutations this part, from 0 to 1, of all that can be changed about each instance.
-    """
+    """A part of a campaign. forms: their indices in the table. each: instances of a form, and as many mutations. sweep:
+    instead of mutations, this fraction, from 0 to 1, of all changes of each instance."""
 
     pair: VersionTarget
     forms: tuple[int, ...]
@@ -87,10 +86,8 @@ class FormWorkUnit:
 
 @dataclass(frozen=True, slots=True)
 class InstructionProbe:
-    """An instruction to be judged.
-
-    form: the name of the form it was made from (`name_of`). change: what a mutation did, None for none.
-    """
+    """An instruction to check. form: the name of its form (`name_of`). change: the description of the mutation, None
+    for none."""
 
     text: str
     form: str
@@ -99,7 +96,8 @@ class InstructionProbe:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A question that ptxkit and a ptxas answer differently. ours, theirs: why refused, None for accepted."""
+    """An instruction on which ptxkit and a ptxas differ. ours, theirs: the reason of the rejection, None if
+    accepted."""
 
     probe: InstructionProbe
     pair: VersionTarget
@@ -110,12 +108,9 @@ class Difference:
 
 @dataclass(slots=True)
 class DifferentialCounts:
-    """What came of questions. counts: (form, mutated, release, accepted by ptxkit, by ptxas) -> how many.
-
-    differences: those that no entry of `tolerated.toml` covers; known: how many each entry covers.
-
-    without: the forms of which no instance could be made.
-    """
+    """The results. counts: (form, mutated, release, accepted by ptxkit, by ptxas) -> number. differences: those that no
+    entry of `tolerated.toml` covers; known: the number that each entry covers. without: the forms of which no instance
+    could be made."""
 
     counts: Counter[tuple[str, bool, str, bool, bool]] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
@@ -144,7 +139,7 @@ def all_modifiers() -> list[str]:
 
 
 def supporting_version_targets(text: str, pairs: Sequence[VersionTarget], most: int) -> list[VersionTarget]:
-    """The first of the versions and targets that have an instruction, or that refuse it for another reason."""
+    """The first of the versions and targets that support an instruction, or that reject it for another reason."""
     found: list[VersionTarget] = []
     for version, target in pairs:
         if not (ptxkit_refusal(harness_module([text], version, target)) or "").startswith(UNSUPPORTED_CODE):
@@ -162,14 +157,14 @@ def form_label(form: Form) -> str:
 def form_work_units(
     chosen: Iterable[int], pairs: Sequence[VersionTarget], each: int, seed: int, *, sweep: float = 0.0
 ) -> list[FormWorkUnit]:
-    """A campaign over these forms (places in `all_forms`), in parts that can be run apart."""
+    """The shares of a campaign over these forms (indices in `all_forms`)."""
     places, size = list(chosen), SWEPT_FORMS_PER_UNIT if sweep else FORMS_PER_UNIT
     parts = [tuple(places[start : start + size]) for start in range(0, len(places), size)]
     return [FormWorkUnit(pair, part, each, seed, sweep) for part in parts for pair in pairs]
 
 
 def run_form_unit(share: FormWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
-    """Ask ptxkit and every ptxas that knows the share's version and target."""
+    """Checks a share with ptxkit and with every ptxas that supports its version and target."""
     tally = DifferentialCounts()
     compare(tally, list(_make_probes(share, tally)), share.pair, oracles)
     return tally
@@ -178,7 +173,7 @@ def run_form_unit(share: FormWorkUnit, oracles: Sequence[Ptxas]) -> Differential
 def compare(
     tally: DifferentialCounts, questions: Sequence[InstructionProbe], pair: VersionTarget, oracles: Sequence[Ptxas]
 ) -> None:
-    """Ask both sides about instructions on a version and target, and count what they answer."""
+    """Checks instructions with both sides on a version and target, and counts the verdicts."""
     version, target = pair
     texts = [harness_module([question.text], version, target) for question in questions]
     ours = [ptxkit_refusal(text) for text in texts]
@@ -217,7 +212,7 @@ def _make_probes(share: FormWorkUnit, tally: DifferentialCounts) -> Iterator[Ins
 def _sample_sweep(
     share: FormWorkUnit, instance: InstructionInstance, words: Sequence[str], random: Random
 ) -> Iterator[TextChange]:
-    """A part of what can be changed; nothing where the version or target lacks the instruction itself."""
+    """A part of all changes of an instance; none if the version or target lacks the instruction itself."""
     version, target = share.pair
     if not (ptxkit_refusal(harness_module([instance.text], version, target)) or "").startswith(UNSUPPORTED_CODE):
         yield from (each for each in enumerate_changes(instance, words) if random.random() < share.sweep_fraction)
@@ -245,15 +240,15 @@ def _record_verdicts(
 
 
 def ptxkit_refusal(text: str) -> str | None:
-    """The first error that ptxkit's parser and validator find in a module; None where they accept it.
+    """The first error of ptxkit's parser and validator in a module; None if they accept it.
 
-    Where they break, the text begins with `BROKEN`: that agrees with no side.
+    If they crash, the text begins with `BROKEN`, which differs from both verdicts.
     """
     try:
         verdict = validate(parse(text, "module.ptx"))
     except PTXSyntaxError as error:
         return f"syntax: {error.diagnostics[0].message}"
-    except Exception as error:  # one break among a hundred thousand texts is an answer, not the end of the campaign
+    except Exception as error:  # one crash among a hundred thousand texts is a result, not the end of the campaign
         last = extract_tb(error.__traceback__)[-1]
         return f"{CRASH_PREFIX} {type(error).__name__}: {error} ({last.name}, line {last.lineno})"
     for found in verdict.diagnostics:

@@ -1,9 +1,9 @@
-"""Everything that can be changed about an instruction, each in its turn: what mutations leave to chance.
+"""All changes of an instruction in turn, instead of random mutations.
 
-Every stranger in the place of every operand and of every element inside one, every class of register, every wrapping;
-operands and elements dropped, doubled, added and swapped; every modifier of the instruction's name in every place. Some
-hundred to some thousand texts an instruction: a share of them, taken by chance, finds more than as many mutations of
-many instances, since nothing is asked twice.
+Every unrelated operand in place of every operand and of every element inside one, every class of register, every
+bracketing; operands and elements removed, repeated, added and swapped; every modifier of the instruction's name in
+every place. There are some hundred to some thousand texts for an instruction: a random part of them finds more than the
+same number of mutations of many instances, since no text is repeated.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _RARE_FOREIGN_OPERANDS = (
     *("[%v2b32_1]", "[%u16_1]", "[%f64_1]", "[const_]", "[local_]", "[parameter]", "[texture_]", "[callee]"),
     *("[global_, {%b32_1}]", "[%b64_1, %b64_2]", "[_]", "[1.5]", "[%pred_1]"),
 )
-"""In addition to those of mutations."""
+"""Operands in addition to those of mutations."""
 
 _RARE_WRAPPINGS = (("", ".x"), ("", ".b0"), ("", "+4"), ("", "|%pred_1"), ("", "|_"))
 
 TextChange = tuple[str, str]
-"""A text, and what was done to the instruction in words."""
+"""A text, and a description of the change."""
 
 
 def enumerate_changes(instance: InstructionInstance, vocabulary: Sequence[str]) -> Iterator[TextChange]:
-    """Every change of an instruction, each text once. vocabulary: modifier values to choose from."""
+    """Every change of an instruction, each text once. vocabulary: the modifier values to choose from."""
     opcode, operands = split_instruction(instance.text)
     seen = {instance.text}
     changes = (
@@ -80,7 +80,7 @@ def _wrap_operands(operands: list[str]) -> Iterator[_Operands]:
 
 
 def _change_elements(operands: list[str]) -> Iterator[_Operands]:
-    """What is inside brackets and braces, at any depth, is dropped, doubled and exchanged."""
+    """Elements in brackets and braces, at any depth, are removed, repeated and swapped."""
     for place, word in enumerate(operands):
         if word[0] in "[{(" and word[-1] in "]})":
             _, parts = split_instruction(f"_ {word[1:-1]}")

@@ -1,7 +1,8 @@
-"""Instructions with one thing changed, to be shown to both sides: most of them are wrong, and both should say so.
+"""Mutations of instructions for both sides to check: most of them are invalid, and both sides should reject them.
 
-A modifier dropped, added, doubled, swapped or exchanged (the type too); an operand dropped, added, doubled, swapped or
-of another kind; a constant beyond its range; a register of another class inside an operand.
+A modifier is removed, added, repeated, swapped or replaced (including the type); an operand is removed, added,
+repeated, swapped or replaced by another kind; a constant is beyond its range; a register inside an operand has another
+class.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ FOREIGN_OPERANDS = (
         "global_[4]",
     ),
 )
-"""What is put where an operand does not belong."""
+"""Operands that replace others."""
 
 WRAPPINGS = (("!", ""), ("-", ""), ("{", "}"), ("[", "]"), ("(", ")"))
 REGISTER = re.compile(r"%(?:v[248])?[a-z]+\d*(?:x2)?_")
@@ -55,7 +56,7 @@ _ATTEMPTS = 20
 
 @dataclass(slots=True)
 class _InstructionDraft:
-    """An instruction while it is changed. words: the parts of the opcode. known: modifier values to choose from."""
+    """An instruction during its mutation. words: the parts of the opcode. known: the modifier values to choose from."""
 
     words: list[str]
     operands: list[str]
@@ -64,16 +65,16 @@ class _InstructionDraft:
     random: Random
 
     def pick_modifier_index(self) -> int:
-        """The place of a modifier; 0 where there is none."""
+        """The index of a modifier; 0 if there is none."""
         return self.random.randrange(1, len(self.words)) if len(self.words) > 1 else 0
 
     def replace(self, index: int, start: int, end: int, text: str) -> None:
-        """Put a text in the place of a part of an operand."""
+        """Replaces a part of an operand."""
         word = self.operands[index]
         self.operands[index] = f"{word[:start]}{text}{word[end:]}"
 
     def pick_match(self, pattern: re.Pattern[str]) -> tuple[int, re.Match[str]] | None:
-        """Some place in some operand where a pattern matches."""
+        """A place in an operand where a pattern matches."""
         places = [(index, each) for index, word in enumerate(self.operands) for each in pattern.finditer(word)]
         return self.random.choice(places) if places else None
 
@@ -82,7 +83,7 @@ class _InstructionDraft:
 
 
 def mutate_instruction(instance: InstructionInstance, vocabulary: Sequence[str], random: Random) -> tuple[str, str]:
-    """The changed instruction, and what was done to it in words. vocabulary: modifier values to choose from."""
+    """The mutated instruction, and a description of the change. vocabulary: the modifier values to choose from."""
     opcode, operands = split_instruction(instance.text)
     for _ in range(_ATTEMPTS):
         draft = _InstructionDraft(opcode.split("."), list(operands), instance.match, vocabulary, random)
@@ -94,7 +95,7 @@ def mutate_instruction(instance: InstructionInstance, vocabulary: Sequence[str],
 
 
 def split_instruction(text: str) -> tuple[str, list[str]]:
-    """Opcode and operands; commas inside brackets, braces and parentheses part nothing."""
+    """Opcode and operands; commas inside brackets, braces and parentheses do not separate."""
     opcode, _, rest = text.rstrip(";").partition(" ")
     operands, depth, current = [], 0, ""
     for letter in rest:
@@ -109,7 +110,7 @@ def split_instruction(text: str) -> tuple[str, list[str]]:
 
 
 # ------------------------------------------------------------------------------------------ modifiers
-# Each changes the draft, and says whether it could.
+# Each mutator changes the draft, and returns whether it could.
 
 
 def _drop_modifier(draft: _InstructionDraft) -> bool:
@@ -246,7 +247,7 @@ def _exceed_range(draft: _InstructionDraft) -> bool:
 
 
 def _boundary_values(limits: Immediates) -> list[int]:
-    """Constants at the ends of a range and one beyond, and those at the ends of what words can hold."""
+    """Constants at the ends of a range and one beyond, and at the ends of the range of words."""
     if limits.members is not None:
         ends = [min(limits.members), max(limits.members)]
     else:
@@ -287,4 +288,4 @@ _MUTATIONS: tuple[tuple[str, Callable[[_InstructionDraft], bool]], ...] = (
     ("operand wrapped", _wrap_operand),
     ("guard added", _add_guard),
 )
-"""By what they do; the frequent ones twice."""
+"""The mutators by description; the frequent ones twice."""

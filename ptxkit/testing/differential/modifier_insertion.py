@@ -1,7 +1,7 @@
-"""Every modifier of the table in every place of an instruction: most mean nothing there, and assemblers do not see all.
+"""Every modifier of the table in every place of an instruction: most are meaningless there, and assemblers ignore some.
 
-One instance of each form, on the first version and target that has it, is asked about with each modifier in each place
-of its opcode; instances of another seed have other modifiers of their own. A campaign takes a part of these by chance.
+One instance of each form, on the first version and target that supports it, is checked with each modifier in each place
+of its opcode; instances of another seed have other modifiers of their own. A campaign checks a random part of these.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ptxkit.testing.differential.operand_slots import operand_shapes
 from ptxkit.testing.oracles.ptxas import Ptxas
 
 FORMS_PER_UNIT = 12
-"""Whole, some ten thousand texts, on few versions and targets."""
+"""Forms of a share: some ten thousand texts without sampling, on few versions and targets."""
 
 
 @dataclass(frozen=True, slots=True)
 class InsertionWorkUnit:
-    """A part of a campaign: these forms (places in `all_forms`), and this part of the questions, from 0 to 1."""
+    """A part of a campaign: these forms (indices in `all_forms`), and this fraction of the texts, from 0 to 1."""
 
     pairs: tuple[VersionTarget, ...]
     forms: tuple[int, ...]
@@ -42,14 +42,14 @@ class InsertionWorkUnit:
 def insertion_work_units(
     chosen: Iterable[int], pairs: Sequence[VersionTarget], part: float, seed: int
 ) -> list[InsertionWorkUnit]:
-    """A campaign over these forms, in parts that can be run apart."""
+    """The shares of a campaign over these forms."""
     places = list(chosen)
     starts = range(0, len(places), FORMS_PER_UNIT)
     return [InsertionWorkUnit(tuple(pairs), tuple(places[at : at + FORMS_PER_UNIT]), part, seed) for at in starts]
 
 
 def run_insertion_unit(share: InsertionWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
-    """Ask ptxkit, and every ptxas that knows the version and target."""
+    """Checks a share with ptxkit, and with every ptxas that supports the version and target."""
     tally = DifferentialCounts()
     asked: dict[VersionTarget, list[InstructionProbe]] = defaultdict(list)
     preferred = Random(f"{share.seed} {share.forms}").sample(share.pairs, len(share.pairs))

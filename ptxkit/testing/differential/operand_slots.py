@@ -1,8 +1,8 @@
-"""Every kind of operand in every place of every form: what mutations leave to chance, and sweeps drown in modifiers.
+"""Every kind of operand in every place of every form: what mutations do not cover, and sweeps cover rarely.
 
-For each form one plain instruction of each operand shape (what its operands are, once modifiers and optional parts are
-chosen), on versions and targets that have it; in each of its places, those in braces and brackets too, each kind of
-`operand_kinds` is put in turn. A campaign takes a part of these by chance; parts of another seed are others.
+For each form, one plain instruction of each operand shape (its operands for a choice of modifiers and optional parts)
+on versions and targets that support it; each kind of `operand_kinds` is put into each of its places, including those in
+braces and brackets. A campaign checks a random part of these; another seed selects other parts.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from ptxkit.testing.generators.operand_kinds import address_bases, operand_kinds
 from ptxkit.testing.oracles.ptxas import Ptxas
 
 MODIFIER_CHOICES = 40
-"""Choices of modifiers of a form, each value in its turn, among which its operand shapes are looked for."""
+"""Choices of modifiers of a form, each value in turn, that are searched for operand shapes."""
 
 VERSION_TARGETS_PER_SHAPE = 2
-"""Versions and targets on which a shape is asked about: the first that have it in an order that all forms of a share
-have in common, so that few processes of ptxas have much to answer."""
+"""Versions and targets on which a shape is checked: the first that support it in an order that all forms of a share
+have in common, so that few processes of ptxas check many texts."""
 
 FORMS_PER_UNIT = (4, 40)
-"""Of the fewer the more is asked: some thousand texts in all, of which each version and target has some hundred."""
+"""Forms of a share: some thousand texts in all, some hundred for each version and target."""
 
 Slot = tuple[str, str]
-"""A place in an instruction in words, and the instruction with `@` in that place."""
+"""The description of a place in an instruction, and the instruction with `@` in that place."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotWorkUnit:
-    """A part of a campaign: these forms (places in `all_forms`), and about this part of the questions, from 0 to 1: of
-    some shapes some, since a shape costs more than what is asked about it."""
+    """A part of a campaign: these forms (indices in `all_forms`), and about this fraction of the texts, from 0 to 1: of
+    some shapes only some, since a shape costs more than its texts."""
 
     pairs: tuple[VersionTarget, ...]
     forms: tuple[int, ...]
@@ -60,7 +60,7 @@ class SlotWorkUnit:
 def slot_work_units(
     chosen: Iterable[int], pairs: Sequence[VersionTarget], part: float, seed: int
 ) -> list[SlotWorkUnit]:
-    """A campaign over these forms, in parts that can be run apart."""
+    """The shares of a campaign over these forms."""
     places, (least, most) = list(chosen), FORMS_PER_UNIT
     size = min(max(least, round(least / (10 * sqrt(part)))), most)
     return [
@@ -70,7 +70,7 @@ def slot_work_units(
 
 
 def run_slot_unit(share: SlotWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
-    """Ask ptxkit, and every ptxas that knows the version and target."""
+    """Checks a share with ptxkit, and with every ptxas that supports the version and target."""
     tally = DifferentialCounts()
     asked: dict[VersionTarget, list[InstructionProbe]] = defaultdict(list)
     for place in share.forms:
@@ -92,7 +92,7 @@ def operand_shapes(form: Form, random: Random) -> Iterator[Match]:
 
 
 def slots(text: str) -> Iterator[Slot]:
-    """Every place of an instruction. Of a long vector the first, the second and the last element."""
+    """All places of an instruction; of a long vector the first, the second and the last element."""
     opcode, operands = split_instruction(text)
     for place, word in enumerate(operands):
         for name, changed in chain([("", "@")], _nested_slots(word)):
@@ -118,7 +118,7 @@ def _nested_slots(word: str) -> Iterator[Slot]:
 
 
 def slot_fillings(slot: str, word: str) -> Iterator[str]:
-    """What is put into a slot of that name, where `word` is now."""
+    """The operands for a slot of that name, where `word` is now."""
     if slot.endswith("base"):
         yield from address_bases()
         return

@@ -1,4 +1,4 @@
-"""What a campaign gave, in text and in JSON: the confusion table by form, and each kind of disagreement once."""
+"""The results of a campaign as text and JSON: the confusion table by form, and each kind of difference once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Cells = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class DifferenceKind:
-    """Disagreements that look the same. example: the shortest. releases: of ptxas; pairs: on how many of them."""
+    """Equal differences. example: the shortest. releases: of ptxas; pairs: the number of versions and targets."""
 
     example: Difference
     count: int
@@ -29,7 +29,7 @@ class DifferenceKind:
 
 
 def group_differences(differences: Sequence[Difference]) -> list[DifferenceKind]:
-    """Each kind of disagreement once: those of one form where the same side gives the same reason."""
+    """Each kind of difference once: those of one form for which the same side gives the same reason."""
     groups: dict[tuple[str, bool, str], list[Difference]] = defaultdict(list)
     for each in differences:
         reason = _SPECIFIC_TOKENS.sub("*", each.ours or each.theirs or "")
@@ -50,7 +50,7 @@ def _version_target_name(found: Difference) -> str:
 
 
 def confusion_table(tally: DifferentialCounts, *, only_wrong: bool = False) -> Iterator[str]:
-    """The table by form: instances and mutations, each with its four cells, all releases of ptxas together."""
+    """The table by form: instances and mutations, each with its four cells, for all releases of ptxas together."""
     cells: dict[str, dict[bool, list[int]]] = defaultdict(lambda: {False: [0] * 4, True: [0] * 4})
     for (form, mutated, _, ours, theirs), count in tally.counts.items():
         cells[form][mutated][_cell_index(ours, theirs)] += count
@@ -69,7 +69,7 @@ def _cell_index(ours: bool, theirs: bool) -> int:
 
 
 def total_lines(tally: DifferentialCounts) -> Iterator[str]:
-    """How many were asked, and the four cells for each release of ptxas."""
+    """The number of instructions, and the four cells for each release of ptxas."""
     cells: dict[str, list[int]] = defaultdict(lambda: [0] * 4)
     for (_, _, release, ours, theirs), count in tally.counts.items():
         cells[release][_cell_index(ours, theirs)] += count
@@ -88,7 +88,7 @@ def total_lines(tally: DifferentialCounts) -> Iterator[str]:
 
 
 def kind_lines(kind: DifferenceKind) -> Iterator[str]:
-    """A kind of disagreement in three lines: who accepts what, why the other does not, where."""
+    """A kind of difference in three lines: which side accepts which text, why the other one rejects it, and where."""
     found = kind.example
     change = f"   [{found.probe.change}]" if found.probe.change else ""
     if (found.ours or "").startswith(CRASH_PREFIX):
@@ -105,7 +105,8 @@ def kind_lines(kind: DifferenceKind) -> Iterator[str]:
 
 
 def slot_lines(differences: Sequence[Difference]) -> Iterator[str]:
-    """Each form and place where the two differ, with an example and the kinds that one side alone takes there."""
+    """Each form and place where the two sides differ, with an example and the kinds that only one side accepts
+    there."""
     groups: dict[tuple[str, str, bool], dict[str, list[Difference]]] = defaultdict(lambda: defaultdict(list))
     for each in differences:
         slot, _, kind = (each.probe.change or "plain").partition(": ")
@@ -123,7 +124,7 @@ def slot_lines(differences: Sequence[Difference]) -> Iterator[str]:
 
 
 def file_lines(verdicts: Sequence[FileVerdicts]) -> Iterator[str]:
-    """What came of whole files: every disagreement, then how many agree."""
+    """The results for whole files: every difference, then the number of agreements."""
     for each in verdicts:
         found = each.disagreements()
         if not found:
@@ -148,7 +149,7 @@ def file_lines(verdicts: Sequence[FileVerdicts]) -> Iterator[str]:
 
 
 def as_json(tally: DifferentialCounts) -> dict[str, object]:
-    """Everything, for other programs: the counts, and every disagreement."""
+    """All results for other programs: the counts, and every difference."""
     return {
         "asked": tally.probe_count,
         "counts": [

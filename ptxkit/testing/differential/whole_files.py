@@ -1,6 +1,6 @@
-"""Whole files, as they are and with one thing changed, shown to ptxkit and to ptxas.
+"""Whole files, unchanged and with one change, checked by ptxkit and by ptxas.
 
-What is changed is a character, a token or a line: dropped, doubled, exchanged for another of the same file, or moved.
+A change removes, repeats, replaces or moves a character, a token or a line.
 """
 
 from __future__ import annotations
@@ -31,10 +31,8 @@ _CHARACTERS = "abrxyz0189 %$_.,;:[]{}()<>|@!+-*/=\"'#&?~\\\n"
 
 @dataclass(frozen=True, slots=True)
 class FileSample:
-    """A module for both to judge. origin: the file. pair: version and target of that file as it was.
-
-    change: what was done to it, None where it is as it was.
-    """
+    """A module for both sides to check. origin: the file. pair: version and target of the unchanged file. change: the
+    description of the change, None for an unchanged file."""
 
     origin: str
     pair: VersionTarget
@@ -44,14 +42,15 @@ class FileSample:
 
 @dataclass(frozen=True, slots=True)
 class FileVerdicts:
-    """Why ptxkit refuses a sample, and why each release of ptxas does; None for accepted."""
+    """Why ptxkit rejects a sample, and why each release of ptxas does; None if accepted."""
 
     sample: FileSample
     ours: str | None
     theirs: tuple[tuple[str, str | None], ...]
 
     def disagreements(self) -> list[tuple[str, str | None]]:
-        """The releases that answer otherwise than ptxkit, and why they refuse; known differences do not count."""
+        """The releases whose verdict differs from that of ptxkit, with their reasons; known differences are
+        excluded."""
         return [(release, why) for release, why in self.theirs if not self._is_explained(release, why)]
 
     def _is_explained(self, release: str, why: str | None) -> bool:
@@ -65,13 +64,13 @@ class FileVerdicts:
 
 
 def _opcode_in(refusal: str) -> str:
-    """The opcode that a refusal of ptxkit's is about; `*` where it names none."""
+    """The opcode that an error of ptxkit is about; `*` if it names none."""
     found = _OPCODE.search(refusal)
     return found[1] if found else "*"
 
 
 def declared_target(text: str) -> VersionTarget | None:
-    """The version and the first target that a module names."""
+    """The version and the first target of a module."""
     found = _HEADING.search(text)
     return ((int(found[1]), int(found[2])), found[3]) if found else None
 
@@ -82,7 +81,7 @@ def find_ptx_files(folders: Sequence[Path]) -> list[Path]:
 
 
 def original_samples(paths: Sequence[Path]) -> Iterator[FileSample]:
-    """The files as they are; those without a heading are left out."""
+    """The unchanged files; those without a heading are skipped."""
     for path in paths:
         text = read_text(path)
         pair = declared_target(text)
@@ -91,7 +90,7 @@ def original_samples(paths: Sequence[Path]) -> Iterator[FileSample]:
 
 
 def mutated_samples(paths: Sequence[Path], count: int, seed: int) -> Iterator[FileSample]:
-    """`count` samples: some file with one random change each. Files that are too large are left out."""
+    """`count` samples, each a file with one random change. Files that are too large are skipped."""
     originals = [each for each in original_samples(paths) if len(each.text) <= MAX_MUTATED_CHARS]
     for number in range(count if originals else 0):
         random = Random(f"{seed} {number}")
@@ -101,7 +100,7 @@ def mutated_samples(paths: Sequence[Path], count: int, seed: int) -> Iterator[Fi
 
 
 def mutate_text(text: str, random: Random) -> tuple[str, str]:
-    """The text with one random change, and what was done in words. It has a line of code at least."""
+    """The text with one random change, and a description of it. The text has at least one line of code."""
     made, change = text, ""
     while made == text:
         made, change = random.choice(_TEXT_MUTATORS)(text, random)
@@ -113,14 +112,14 @@ def read_text(path: Path) -> str:
 
 
 def compare_sample(sample: FileSample, oracles: Sequence[Ptxas]) -> FileVerdicts:
-    """Both sides on one sample, the assemblers each in a process of their own: files share `.visible` names."""
+    """Checks one sample with both sides, each assembler in its own process, because files share `.visible` names."""
     asked = [each for each in oracles if each.supports(*sample.pair)]
     theirs = tuple((each.release, each.refusal(sample.text, sample.pair[1])) for each in asked)
     return FileVerdicts(sample, ptxkit_refusal(sample.text), theirs)
 
 
 # ------------------------------------------------------------------------------------------- changes
-# Each gives the new text and what was done in words.
+# Each returns the new text and a description of the change.
 
 
 def _mutate_character(text: str, random: Random) -> tuple[str, str]:
@@ -178,7 +177,7 @@ def _mutate_line(text: str, random: Random) -> tuple[str, str]:
 
 
 def _code_offsets(text: str) -> list[int]:
-    """Places of characters outside of comments."""
+    """Offsets of characters outside comments."""
     bare = _COMMENT.sub(lambda found: " " * len(found[0]), text)
     return [index for index, character in enumerate(bare) if not character.isspace()]
 

@@ -34,11 +34,8 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FuzzCampaign:
-    """What is asked. oracle: the name of a kind (`kind_of`). target, version: of generated code; None: many, and sm_90a
-    for kernels.
-
-    corpus: folders of which files are changed, in the place of generated code.
-    """
+    """A campaign. oracle: the name of a kind (`find_kind`). target, version: of generated code; None: many, and sm_90a
+    for kernels. corpus: folders whose files are mutated, instead of generated code."""
 
     oracle: str
     seed: int = 0
@@ -48,7 +45,7 @@ class FuzzCampaign:
 
     @property
     def key(self) -> str:
-        """By which a database knows it: another one for anything that changes the examples."""
+        """The key in the database: it differs for everything that changes the examples."""
         values = [getattr(self, each.name) for each in fields(type(self))]
         if find_kind(self.oracle).needs == "ptxas":
             values.append([each.release for each in installed_ptxas()])
@@ -60,26 +57,24 @@ class FuzzCampaign:
         return self.version or (8, 7), self.target or "sm_90a"
 
     def random_for(self, number: int) -> Random:
-        """What decides about an example."""
+        """The source of random choices of an example."""
         return Random(self.random_seed(number))
 
     def random_seed(self, number: int) -> str:
-        """What that begins with."""
+        """The seed of that source."""
         return f"{self.oracle} {self.seed} {number}"
 
 
 _HOSTILE_PERIOD = 20
-"""One text of so many becomes as no compiler writes it."""
+"""One text in this many becomes a hostile text."""
 
 ExampleMaker: TypeAlias = Callable[[FuzzCampaign, int], Example]
 
 
 @dataclass(frozen=True, slots=True)
 class OracleKind:
-    """An oracle as campaigns know it. make: an example by its number. share: examples done at once, some seconds.
-
-    needs: `gpu`, `ptxas` or nothing. takes_corpus: whether it can be asked about changed files.
-    """
+    """An oracle of campaigns. make: creates an example by its number. share: examples in one work unit, which takes
+    some seconds. needs: `gpu`, `ptxas` or empty. takes_corpus: whether it accepts mutated files."""
 
     summary: str
     make: ExampleMaker
@@ -92,7 +87,7 @@ class OracleKind:
 
 
 def any_text(campaign: FuzzCampaign, number: int) -> Example:
-    """For what must survive anything: changed files, or instructions and kernels, half of these changed too."""
+    """Examples for oracles of robustness: mutated files, or instructions and kernels, half of them mutated too."""
     chance = campaign.random_for(number)
     if campaign.corpus:
         text = _mutated_file(campaign, chance).text
@@ -108,7 +103,7 @@ def any_text(campaign: FuzzCampaign, number: int) -> Example:
 
 
 def readable_text(campaign: FuzzCampaign, number: int) -> Example:
-    """For what must read back as itself: the same, but for what is no PTX at all."""
+    """Examples for round trips: the same, without texts that are not PTX."""
     chance = campaign.random_for(number)
     if campaign.corpus:
         text = _mutated_file(campaign, chance).text
@@ -120,7 +115,7 @@ def readable_text(campaign: FuzzCampaign, number: int) -> Example:
 
 
 def ptxas_text(campaign: FuzzCampaign, number: int) -> Example:
-    """For ptxas: near-valid instructions, each in a module of its own, or changed files."""
+    """Examples for ptxas: nearly valid instructions, each in its own module, or mutated files."""
     chance = campaign.random_for(number)
     if campaign.corpus:
         return Example("assert_ptxas_agrees", (_mutated_file(campaign, chance).text,))
@@ -146,7 +141,7 @@ def kernel_maker(oracle: str, **options: object) -> ExampleMaker:
 
 
 def pipeline_example(campaign: FuzzCampaign, number: int) -> Example:
-    """Right and broken ones in turns."""
+    """Correct and broken pipelines in turn."""
     chance = campaign.random_for(number)
     version, target = campaign.kernel_target
     made = random_pipeline(chance, target, version)
@@ -158,7 +153,7 @@ def pipeline_example(campaign: FuzzCampaign, number: int) -> Example:
 
 
 def litmus_example(campaign: FuzzCampaign, number: int) -> Example:
-    """Small programs of several threads."""
+    """Small programs with several threads."""
     test = litmus_test(campaign.random_for(number).randrange)
     return Example("assert_litmus", (test.module(),), test.launch, {RECIPES_OPTION: {"test": recipe_of(test)}})
 
@@ -187,7 +182,7 @@ KINDS: Mapping[str, OracleKind] = {
 
 
 def find_kind(oracle: str) -> OracleKind:
-    """The kind of that name: a key of `KINDS`, or `package.module:NAME` for one's own. Raises ValueError."""
+    """The kind of that name: a key of `KINDS`, or `package.module:NAME` for another one. Raises ValueError."""
     if oracle in KINDS:
         return KINDS[oracle]
     module, _, name = oracle.partition(":")
@@ -204,10 +199,8 @@ def find_kind(oracle: str) -> OracleKind:
 
 
 def version_target_of(campaign: FuzzCampaign, number: int) -> tuple[Version, str]:
-    """Version and target of an instruction: the same for all of a share, since ptxas takes one target at a time.
-
-    Of those that a ptxas of this machine knows, if any.
-    """
+    """Version and target of an instruction: equal within a share, since ptxas takes one target at a time, and supported
+    by an installed ptxas, if any."""
     if campaign.target is not None:
         there = [each.newest for each in installed_ptxas() if campaign.target in each.targets]
         return campaign.version or min((8, 7), max(there, default=(8, 7))), campaign.target
@@ -257,7 +250,7 @@ def _mutated_file(campaign: FuzzCampaign, chance: Random) -> FileSample:
 
 @cache
 def original_files(corpus: tuple[str, ...]) -> list[FileSample]:
-    """The PTX files of some folders that are changed, as they are; those that are too large are left out."""
+    """The unchanged PTX files of some folders; files that are too large are skipped."""
     found = original_samples(find_ptx_files([Path(each) for each in corpus]))
     return [each for each in found if len(each.text) <= MAX_MUTATED_CHARS]
 

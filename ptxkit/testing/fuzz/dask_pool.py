@@ -24,14 +24,14 @@ from ptxkit.testing.oracles.device_process import DeviceProcess
 
 
 class DaskFuzzRunner:
-    """Shares on a cluster. address: of the scheduler. hang: seconds for one example."""
+    """Work units on a cluster. address: of the scheduler. hang: seconds for one example."""
 
     def __init__(self, address: str, hang: float) -> None:
         self._address = address
         self._hang = hang
 
     def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]:
-        """As they come. Raises CannotRunError."""
+        """Yields results as they arrive. Raises CannotRunError."""
         found = connect(self._address)
         from joblib import Parallel, delayed, parallel_config
 
@@ -48,7 +48,7 @@ class DaskFuzzRunner:
 
 
 def run_on_worker(share: FuzzWorkUnit, known: frozenset[str], hang: float) -> FuzzUnitResult:
-    """What runs on a worker of the cluster: a share, in a process that is kept from one share to the next."""
+    """The function that a worker of the cluster calls: a work unit, in a process that is kept for later ones."""
     watched, seen = _worker_process(hang)
     seen |= known
     if find_kind(share.campaign.oracle).needs == "gpu" and (reason := _gpu_missing_reason()):
@@ -74,7 +74,7 @@ def _gpu() -> DeviceProcess:
 
 @cache
 def _gpu_missing_reason() -> str:
-    """Why this worker launches nothing; empty where it does."""
+    """Why this worker cannot launch kernels; empty if it can."""
     try:
         _gpu().begin()
     except NoDeviceError as error:

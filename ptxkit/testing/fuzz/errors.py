@@ -1,4 +1,4 @@
-"""Why a campaign cannot be run at all: there is no GPU, no cluster, or no folder for the database."""
+"""A campaign cannot run: a GPU, a cluster, or the folder of the database is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kept example, or one of a campaign, put to its oracle."""
+"""Calls the oracle of a saved example."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ BUILT_IN: Mapping[str, str] = {
 def replay(example: Example, trusted: Collection[str] = ()) -> None:
     """Calls the oracle of an example in a folder, which another user may have written.
 
-    An oracle is a function, and the folder names it: only the oracles of ptxkit are called, and those that the caller
-    has named, too. Raises ExampleError for any other, and what the oracle raises.
+    The folder names the oracle, which is a function: only the oracles of ptxkit, and those that the caller names, are
+    called. Raises ExampleError for any other, and what the oracle raises.
     """
     if example.oracle not in (*BUILT_IN, *_SPECIAL_ORACLES, *trusted):
         how = f"add --oracle {example.oracle} if you trust it" if ":" in example.oracle else "write package.module:NAME"
@@ -39,9 +39,9 @@ def replay(example: Example, trusted: Collection[str] = ()) -> None:
 
 
 def run_oracle(example: Example) -> None:
-    """Calls the oracle; what it raises, it raises. ExampleError where there is no such oracle.
+    """Calls the oracle, and raises what it raises. Raises ExampleError if the oracle does not exist.
 
-    The oracle is whatever function the example names, so it must be an example that this process made; see `replay`.
+    The oracle is any function that the example names, so the example must be one that this process made; see `replay`.
     """
     special = _SPECIAL_ORACLES.get(example.oracle)
     if special is not None:
@@ -70,7 +70,7 @@ def _load_oracle(name: str) -> Callable[..., object]:
 
 
 def _rebuild_arguments(example: Example) -> dict[str, object]:
-    """What an oracle is given that needs more than a text: it is made again."""
+    """The arguments of an oracle that are more than a text, constructed again."""
     plain = {name: each for name, each in example.options.items() if name != RECIPES_OPTION}
     try:
         return {**plain, **{name: rebuild(recipe) for name, recipe in example.options[RECIPES_OPTION].items()}}
@@ -79,7 +79,7 @@ def _rebuild_arguments(example: Example) -> dict[str, object]:
 
 
 def _assert_reads_back(example: Example) -> None:
-    """What is no PTX has nothing to read back."""
+    """A text that is not PTX has no round trip."""
     try:
         parse(example.texts[0])
     except PTXSyntaxError:
@@ -92,8 +92,8 @@ def _assert_ptxas_agrees(example: Example) -> None:
 
 
 def can_minimize(example: Example) -> bool:
-    """Whether its text is all that is asked about: others are made again, are one instruction already, or are compared
-    with a second text, which must stay like the first."""
+    """Whether the oracle depends on the text only: other examples are constructed again, are one instruction already,
+    or are compared with a second text that must stay similar to the first."""
     return len(example.texts) == 1 and not {RECIPES_OPTION, "instruction"} & example.options.keys()
 
 

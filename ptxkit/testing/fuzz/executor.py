@@ -1,4 +1,5 @@
-"""A share of a campaign: its examples made and asked one by one, or all at once where the judge likes that better."""
+"""Executes a work unit: creates its examples and calls the oracle for each, or for all at once if the oracle prefers
+it."""
 
 from __future__ import annotations
 
@@ -18,13 +19,14 @@ from ptxkit.testing.oracles.ptxas import Ptxas, installed_ptxas
 
 
 class Heartbeat(Protocol):
-    """Called with the number of the example that is begun. patience: how many times as long as usual it may take."""
+    """Called with the number of the example that begins. patience: the factor by which it may take longer than
+    usual."""
 
     def __call__(self, number: int, patience: float = 1.0) -> None: ...
 
 
 _TEXTS_PER_TIME_UNIT = 50
-"""Texts that an assembler may take the time of one example for."""
+"""Texts that an assembler may check within the time limit of one example."""
 
 _GUARD = re.compile(r"^@\S+ ")
 _CODE = re.compile(r"PTX\d{3}")
@@ -32,7 +34,7 @@ _CODE = re.compile(r"PTX\d{3}")
 
 @dataclass(frozen=True, slots=True)
 class ExampleResult:
-    """What came of one example: it failed, or it was skipped for a reason, or neither."""
+    """The result of one example: a failure, a reason for skipping it, or neither."""
 
     number: int
     failure: Example | None = None
@@ -40,7 +42,7 @@ class ExampleResult:
 
 
 def run_examples(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Iterator[ExampleResult]:
-    """What comes of these examples."""
+    """The results of these examples."""
     if find_kind(campaign.oracle).needs == "ptxas" and not campaign.corpus:
         yield from _run_batch(campaign, numbers, beat)
         return
@@ -52,17 +54,17 @@ def run_examples(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Ite
             run_oracle(example)
         except SkipTest as error:
             yield ExampleResult(number, skip_reason=str(error))
-        except Exception as error:  # that is what a campaign is for
+        except Exception as error:  # campaigns exist to find this
             yield ExampleResult(number, replace(example, message=error_message(error), cause=failure_cause(error)))
         else:
             yield ExampleResult(number)
 
 
 def recheck_cause(example: Example) -> str:
-    """Why an example fails when it is asked again; empty where it does not, or where its results mean nothing.
+    """Why an example fails again; empty if it does not, or if its results are meaningless.
 
-    A GPU is asked only about what the machine runs clean, and what owes nothing to registers and memory that no thread
-    wrote: without some of its lines a kernel may do anything.
+    A GPU runs only kernels that the machine runs without findings, and that do not depend on uninitialized registers
+    and memory: without some of its lines a kernel may have any behaviour.
     """
     if example.oracle in _GPU_ORACLES and not _is_defined(example):
         return ""
@@ -83,12 +85,12 @@ def _is_defined(example: Example) -> bool:
     try:
         on_machine(example.texts[0], example.launch)
         return not example.launch.uninitialized_dependence(example.texts[0])
-    except Exception:  # whatever it is, the machine does not run it
+    except Exception:  # for whatever reason, the machine does not run it
         return False
 
 
 def _run_batch(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Iterator[ExampleResult]:
-    """ptxas takes thousands of texts at a time; where the answers differ it is asked about each alone again."""
+    """ptxas checks thousands of texts at a time; a text with a different verdict is checked again alone."""
     examples, ours = [], []
     for number in numbers:
         beat(number)
@@ -113,7 +115,7 @@ def _run_batch(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Itera
 
 
 def _difference(judge: Ptxas, example: Example, ours: str | None, theirs: str | None) -> Example | None:
-    """The example with what differs; None where nothing does, or `tolerated.toml` explains it."""
+    """The example with the difference; None if there is none, or `tolerated.toml` explains it."""
     if (ours is None) == (theirs is None):
         return None
     instruction, form = example.options["instruction"], example.options["form"]

@@ -1,4 +1,5 @@
-"""Texts as no compiler writes them: nested, repeated or long beyond measure, cut off, with strange characters."""
+"""Hostile texts that no compiler writes: deeply nested, repeated, extremely long, or truncated, with unusual
+characters."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ptxkit.testing.limits import MAX_REPEATED_LINES
 _COUNTS = (50, 199, 201, 1000, 5000, 20_000)
 _STRANGE_CHARACTERS = "\0\a\x7f\x80\xff\u2028\udcff\ufeff\U0001f600"
 _REPEATED_INSERTIONS = (("{", ""), ("(", ""), ("(", ")"), ("9", ""), ("-", "!~"), ("/*", '"'), (", %r1", ""), ("a", ""))
-"""What is put into a text many times, with something else as often after it."""
+"""Strings that are repeated in a text, each with a string that follows as often."""
 
 
 def hostile_text(text: str, chance: Random) -> str:

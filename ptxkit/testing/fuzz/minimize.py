@@ -1,4 +1,4 @@
-"""Makes a failing example smaller: lines of its text are left out as long as it fails for the same cause."""
+"""Reduces a failing example: lines of its text are removed as long as it fails for the same cause."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.testing.corpus.examples import Example
 
 CauseFunction = Callable[[Example], str]
-"""Why an example fails, in a line; empty where it holds."""
+"""The cause of a failure as a line; empty for a success."""
 
 
 def minimize(example: Example, cause_of: CauseFunction, seconds: float = 20.0) -> Example:
-    """A smaller example with the same cause, after so many seconds at most. Only the first text is made smaller."""
+    """A smaller example with the same cause, within the given seconds. Only the first text is reduced."""
     if not example.texts:
         return example
     end = time.monotonic() + seconds
@@ -40,7 +40,7 @@ def minimize(example: Example, cause_of: CauseFunction, seconds: float = 20.0) -
 
 
 def _remove_chunks(lines: list[str], size: int, fails: Callable[[list[str]], bool]) -> list[str]:
-    """The lines without those parts of a size that the failure does not need, from the end to the beginning."""
+    """The lines without blocks of a given size that the failure does not need, from the end to the beginning."""
     for start in range((len(lines) - 1) // size * size, -1, -size):
         tried = lines[:start] + lines[start + size :]
         if tried and fails(tried):

@@ -1,4 +1,4 @@
-"""Runs campaigns: shares that are not done yet, in threads that each watch a process, or on other machines."""
+"""Runs campaigns: pending work units, in threads that each supervise a process, or on other machines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ptxkit.testing.oracles.device_process import DeviceProcess, count_gpus
 
 @dataclass(frozen=True, slots=True)
 class FuzzLimits:
-    """When campaigns end: after so many examples of each, or so many seconds of all. hang: seconds for one example."""
+    """When campaigns end: after a number of examples for each, or of seconds for all. hang: seconds for one example."""
 
     examples: int | None = None
     seconds: float | None = None
@@ -30,7 +30,7 @@ class FuzzLimits:
 
 
 class FuzzRunner(Protocol):
-    """Does shares somewhere, in any order, and takes them no sooner than it can do them."""
+    """Runs work units in any order, and requests each when it can run it."""
 
     def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]: ...
 
@@ -42,7 +42,8 @@ def run_campaigns(
     runner: FuzzRunner,
     report: Callable[[FuzzUnitResult], None],
 ) -> None:
-    """Runs campaigns side by side until a limit is met. report: receives each share that is done and stored."""
+    """Runs campaigns concurrently until a limit is reached. report: receives each work unit that is complete and
+    stored."""
     spent = TimeAccounts(campaigns)
     for outcome in runner.outcomes(schedule_work(campaigns, store, limits, spent), store):
         spent.add(outcome)
@@ -51,11 +52,11 @@ def run_campaigns(
 
 
 _FIRST_UNIT_DIVISOR = 10
-"""How many times as large as its first share in such a run a campaign's other shares are."""
+"""The factor by which other work units of a campaign are larger than its first one in such a run."""
 
 
 class TimeAccounts:
-    """The time that each campaign has had in this run. A share that is not done counts as the longest that was."""
+    """The time of each campaign in this run. A running work unit counts as the longest one so far."""
 
     def __init__(self, campaigns: Sequence[FuzzCampaign]) -> None:
         self._seconds = dict.fromkeys(campaigns, 0.0)
@@ -63,18 +64,18 @@ class TimeAccounts:
         self._running = dict.fromkeys(campaigns, 0)
 
     def begin(self, campaign: FuzzCampaign) -> None:
-        """A share of it is started."""
+        """Records the start of a work unit."""
         self._running[campaign] += 1
 
     def add(self, outcome: FuzzUnitResult) -> None:
-        """A share is done."""
+        """Records the end of a work unit."""
         campaign = outcome.unit.campaign
         self._running[campaign] -= 1
         self._seconds[campaign] += outcome.seconds
         self._longest[campaign] = max(self._longest[campaign], outcome.seconds)
 
     def least_served(self, among: Iterable[FuzzCampaign]) -> FuzzCampaign:
-        """The one that has had the least; of those that have had nothing, the one with the fewest running shares."""
+        """The campaign with the least time; of those without any, the one with the fewest running work units."""
         return min(
             among,
             key=lambda each: (self._seconds[each] + self._running[each] * self._longest[each], self._running[each]),
@@ -84,7 +85,7 @@ class TimeAccounts:
 def schedule_work(
     campaigns: Sequence[FuzzCampaign], store: FuzzStore, limits: FuzzLimits, spent: TimeAccounts
 ) -> Iterator[FuzzWorkUnit]:
-    """What is to be done, of the campaign that has had the least time; it ends when the time is over."""
+    """Yields pending work units, of the campaign with the least time, until the time limit."""
     end = None if limits.seconds is None else time.monotonic() + limits.seconds
     return _interleave(
         {each: _campaign_units(each, store.completed_units(each), limits) for each in campaigns}, end, spent
@@ -105,7 +106,7 @@ def _interleave(
 
 
 def _campaign_units(campaign: FuzzCampaign, done: Mapping[int, int], limits: FuzzLimits) -> Iterator[FuzzWorkUnit]:
-    """The first share of a run that time ends is a small one, so that each campaign has its turn."""
+    """The first work unit of a run with a time limit is small, so that each campaign gets a turn."""
     size, examples, is_first = find_kind(campaign.oracle).examples_per_unit, limits.examples, limits.seconds is not None
     for number in count():
         first = number * size
@@ -120,7 +121,7 @@ def _campaign_units(campaign: FuzzCampaign, done: Mapping[int, int], limits: Fuz
 
 
 def start_devices() -> list[DeviceProcess]:
-    """A process for each GPU, begun. Raises CannotRunError."""
+    """Starts a process for each GPU. Raises CannotRunError."""
     found = [DeviceProcess(gpu=number) for number in range(count_gpus())]
     try:
         for each in found:
@@ -133,8 +134,8 @@ def start_devices() -> list[DeviceProcess]:
 
 
 class LocalFuzzRunner:
-    """Shares on this machine. jobs: processes; they share the GPUs, each of which has one process. hang: seconds for
-    one example; shrinking: for making one smaller that fails."""
+    """Work units on this machine. jobs: processes; they share the GPUs, each of which has one process. hang: seconds
+    for one example; shrinking: seconds for the reduction of a failing one."""
 
     def __init__(
         self,
@@ -149,7 +150,7 @@ class LocalFuzzRunner:
         self._shrinking = shrinking
 
     def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]:
-        """As they come."""
+        """Yields results as they arrive."""
         known = _KnownCauses(store)
         results: Queue[FuzzUnitResult | Exception | None] = Queue()
         lock, stop = Lock(), Event()
@@ -190,7 +191,7 @@ class LocalFuzzRunner:
 
 
 class _KnownCauses:
-    """Causes that have an example, for all threads."""
+    """The causes that have an example, for all threads."""
 
     def __init__(self, store: FuzzStore) -> None:
         self._lock = Lock()

@@ -31,7 +31,7 @@ create table if not exists failures (
 
 @dataclass(frozen=True, slots=True)
 class CampaignTotal:
-    """What a campaign has done, in all its runs. reason: why some were skipped."""
+    """The totals of a campaign over all runs. reason: why some examples were skipped."""
 
     run_count: int
     skip_count: int
@@ -42,7 +42,7 @@ class CampaignTotal:
 
 @dataclass(frozen=True, slots=True)
 class FailureCause:
-    """Failures of one cause. folder: of the first example."""
+    """Failures with one cause. folder: of the first example."""
 
     oracle: str
     cause: str
@@ -52,7 +52,7 @@ class FailureCause:
 
 
 class FuzzStore:
-    """The database in a folder. Everything about a share is written at once. Raises CannotRunError."""
+    """The database in a folder. All rows of a work unit are written in one transaction. Raises CannotRunError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,11 +68,11 @@ class FuzzStore:
         self._base.close()
 
     def completed_units(self, campaign: FuzzCampaign) -> dict[int, int]:
-        """The shares that are done, and of how many examples each was: the last one may have been cut short."""
+        """The complete work units with their numbers of examples: the last one may have been cut short."""
         return dict(self._base.execute("select number, size from shares where campaign = ?", (campaign.key,)))
 
     def add(self, outcome: FuzzUnitResult) -> None:
-        """A share that is done, with its failures."""
+        """Adds a complete work unit with its failures."""
         share = outcome.unit
         oracle = share.campaign.oracle
         folders = {example.cause: self._save_example(oracle, example) for _, example in outcome.failures[::-1]}
@@ -113,14 +113,14 @@ class FuzzStore:
         return str(folder)
 
     def known_causes(self) -> dict[str, set[str]]:
-        """The causes of failures that have an example, by oracle."""
+        """The causes of failures with a saved example, by oracle."""
         found: dict[str, set[str]] = {}
         for oracle, cause in self._base.execute("select oracle, cause from failures"):
             found.setdefault(oracle, set()).add(cause)
         return found
 
     def campaign_total(self, campaign: FuzzCampaign) -> CampaignTotal:
-        """What the campaign has done."""
+        """The totals of a campaign."""
         row = self._base.execute(
             "select sum(asked), sum(skipped), sum(failed), max(reason), sum(seconds) from shares where campaign = ?",
             (campaign.key,),

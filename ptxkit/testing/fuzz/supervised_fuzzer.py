@@ -1,4 +1,4 @@
-"""Runs examples in supervised processes: what hangs or ends one is recorded, and another continues after it."""
+"""Runs examples in supervised processes: a hang or a crash is recorded, and another process continues after it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, D
 _STACK_FRAME = re.compile(r'File ".*[/\\](\w+\.py)", line \d+ in (\w+)')
 
 IsNew = Callable[[str], bool]
-"""Whether a cause has not been seen; asked once for each failure."""
+"""Whether a cause is new; called once for each failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzWorkUnit:
-    """Some examples of a campaign, which are done together. number: which share of the campaign."""
+    """Consecutive examples of a campaign. number: the index of the work unit in the campaign."""
 
     campaign: FuzzCampaign
     number: int
@@ -41,7 +41,7 @@ class FuzzWorkUnit:
 
 @dataclass(slots=True)
 class FuzzUnitResult:
-    """What came of a share. failures: (number, example), with causes. reason: why some were skipped."""
+    """The result of a work unit. failures: (number, example), with causes. reason: why some were skipped."""
 
     unit: FuzzWorkUnit
     run_count: int = 0
@@ -52,7 +52,7 @@ class FuzzUnitResult:
 
 
 class GpuPool:
-    """The processes with GPUs, one each, for all callers; none is begun before it is needed."""
+    """The processes with GPUs, one each, for all callers; each is started when it is needed."""
 
     def __init__(self, processes: Sequence[DeviceProcess]) -> None:
         self._processes = tuple(processes)
@@ -61,7 +61,7 @@ class GpuPool:
             self._free.put(each)
 
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
-        """The answers of the GPU that is free next. Raises NoDeviceError."""
+        """The results of the next free GPU. Raises NoDeviceError."""
         process = self._free.get()
         try:
             return process.run(cubin, launches)
@@ -70,20 +70,20 @@ class GpuPool:
 
     @property
     def target(self) -> str:
-        """What code is compiled for: that of the first GPU, as those of one machine are the same. Raises
+        """The target of compiled code: that of the first GPU, since those of one machine are equal. Raises
         NoDeviceError."""
         if not self._processes:
             raise NoDeviceError("no GPU is used")
         return self._processes[0].target
 
     def end(self) -> None:
-        """Ends the processes."""
+        """Terminates the processes."""
         for each in self._processes:
             each.end()
 
 
 class _ExampleLostError(Exception):
-    """The process hangs or is gone. at: the example; why: in a few words, and the place."""
+    """The process hangs or has ended. at: the example; why: the reason in a few words, and the place."""
 
     def __init__(self, at: int, why: str) -> None:
         super().__init__(why)
@@ -91,8 +91,8 @@ class _ExampleLostError(Exception):
 
 
 class SupervisedFuzzer:
-    """One such process at a time. seconds: how long an example may take; shrinking: how long one that fails is made
-    smaller. Use it in a `with`."""
+    """One supervised process at a time. seconds: the limit for an example; shrinking: the limit for the reduction of a
+    failing one. It is a context manager."""
 
     def __init__(self, gpus: GpuPool, seconds: float = HANG_SECONDS, shrinking: float = MINIMIZE_SECONDS) -> None:
         self._gpus = gpus
@@ -107,7 +107,7 @@ class SupervisedFuzzer:
         self.end()
 
     def run(self, share: FuzzWorkUnit, is_new: IsNew) -> FuzzUnitResult:
-        """Tests all of a share."""
+        """Runs all examples of a work unit."""
         outcome = FuzzUnitResult(share)
         waiting = [share.numbers]
         while waiting:
@@ -120,7 +120,7 @@ class SupervisedFuzzer:
             except _ExampleLostError as lost:
                 self.end()
                 done = outcome.run_count - before
-                if all(number != lost.at for number, _ in outcome.failures):  # otherwise it was made smaller
+                if all(number != lost.at for number, _ in outcome.failures):  # otherwise it was reduced
                     outcome.failures.append((lost.at, self._lost_example(share.campaign, lost, is_new)))
                     outcome.run_count += 1
                 waiting += [range(lost.at + 1, numbers.stop), range(numbers.start + done, lost.at)]
@@ -136,7 +136,7 @@ class SupervisedFuzzer:
                     outcome.reason = reason or outcome.reason
                 case ExampleFailed(number, example):
                     if outcome.failures and outcome.failures[-1][0] == number:
-                        outcome.failures[-1] = (number, example)  # made smaller
+                        outcome.failures[-1] = (number, example)  # reduced
                         continue
                     outcome.failures.append((number, example))
                     process.send(is_new(example.cause))
@@ -146,7 +146,7 @@ class SupervisedFuzzer:
                     process.send(self._gpus.target)
 
     def _messages(self, process: SupervisedProcess, campaign: FuzzCampaign, numbers: range) -> Iterator[WorkerMessage]:
-        """The messages of the process until all numbers are done. Raises _ExampleLostError."""
+        """Handles the messages of the process until all numbers are complete. Raises _ExampleLostError."""
         at, seconds = numbers.start, FUZZER_START_SECONDS
         try:
             process.send((campaign, numbers))
@@ -165,23 +165,23 @@ class SupervisedFuzzer:
             raise _ExampleLostError(at, f"the process ends with {lost}") from None
 
     def _lost_example(self, campaign: FuzzCampaign, lost: _ExampleLostError, is_new: IsNew) -> Example:
-        """The example that was lost, made in this process: making it is what might hang, but where a cause is new."""
+        """The lost example, created in this process: its creation might hang, so this is done for a new cause only."""
         example = Example("", ())
         if is_new(lost.why):
             try:
                 example = find_kind(campaign.oracle).make(campaign, lost.at)
-            except Exception as error:  # then there is nothing to keep but the number
+            except Exception as error:  # then only the number can be saved
                 example = Example("", (), options={"number": lost.at, "not made": str(error)})
         return Example(example.oracle, example.texts, example.launch, example.options, lost.why, lost.why)
 
     def end(self) -> None:
-        """Ends the process; the next share starts another."""
+        """Terminates the process; the next work unit starts another one."""
         process, self._process = self._process, None
         if process is not None:
             process.close()
 
 
 def _innermost_call(errors: str) -> str:
-    """Where the main thread was at the end; empty where the process did not report it."""
+    """The last place of the main thread; empty if the process did not report it."""
     place = _STACK_FRAME.search(errors.rpartition("most recent call first")[2])
     return f" at {place[1]}:{place[2]}" if place else ""

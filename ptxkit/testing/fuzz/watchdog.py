@@ -1,4 +1,4 @@
-"""Reports where an example is that takes long, and ends one that hangs, in the process that tests it."""
+"""Reports the place of a slow example, and ends one that hangs, in the process that runs it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 from types import FrameType
 
 REPORT_INTERVAL = 2.0
-"""Seconds of the clock between two lines about where an example is."""
+"""Seconds of elapsed time between two reports about the place of an example."""
 
 
 class HangError(AssertionError):
-    """An example has used up its processor time."""
+    """An example has exceeded its processor time."""
 
 
 @contextmanager
 def report_progress(seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
-    """Reports from time to time where the code is; HangsError after so many seconds of processor time.
+    """Reports the current place of the code periodically; raises HangsError after the given seconds of processor time.
 
-    What waits uses none: nothing ends it, but where it waits is reported. Without timers (Windows) nothing is done.
+    Waiting uses no processor time: it is reported, but not ended. Without timers (Windows) nothing is done.
     """
     if not hasattr(signal, "setitimer"):
         yield

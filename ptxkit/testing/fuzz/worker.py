@@ -1,8 +1,8 @@
-"""What runs in a process of a campaign: it reports each example that it begins, so that a hang or a death is its own.
+"""The process of a campaign: it reports each example before running it, so that a hang or a crash can be attributed.
 
-It receives (campaign, numbers), and sends `ExampleStarted` for each example, `ExampleFailed` where one fails (the
-answer is whether to make it smaller: then it is sent again), `LaunchRequest` where a kernel is to be launched (the
-answers are those of the launches), `TargetRequest` where it needs the target of the GPU, and `UnitDone` last.
+It receives (campaign, numbers), and sends `ExampleStarted` for each example, `ExampleFailed` for a failure (the reply
+says whether to reduce it, and then it is sent again), `LaunchRequest` to launch a kernel (the reply has the results),
+`TargetRequest` for the target of the GPU, and `UnitDone` last.
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExampleStarted:
-    """An example is begun. asked, skipped: of this share, before it. reason: why some were skipped.
-
-    patience: how many times as long as usual it may take.
-    """
+    """An example begins. asked, skipped: of this work unit so far. reason: why some were skipped. patience: the factor
+    by which it may take longer than usual."""
 
     number: int
     run_count: int
@@ -41,7 +39,7 @@ class ExampleStarted:
 
 @dataclass(frozen=True, slots=True)
 class ExampleFailed:
-    """An example failed; the answer is whether to make it smaller."""
+    """An example failed; the reply says whether to reduce it."""
 
     number: int
     example: Example
@@ -49,7 +47,7 @@ class ExampleFailed:
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """Kernels to launch; the answer is what `DeviceProcess.run` gives."""
+    """Kernels to launch; the reply is the result of `DeviceProcess.run`."""
 
     cubin: Cubin | None
     launches: tuple[DeviceLaunch, ...]
@@ -57,12 +55,12 @@ class LaunchRequest:
 
 @dataclass(frozen=True, slots=True)
 class TargetRequest:
-    """Requests which GPU launches; the answer is `DeviceProcess.target`."""
+    """Requests the target of the GPU; the reply is `DeviceProcess.target`."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitDone:
-    """All of the numbers are asked."""
+    """All examples are complete."""
 
     run_count: int
     skip_count: int
@@ -73,7 +71,7 @@ WorkerMessage: TypeAlias = ExampleStarted | ExampleFailed | LaunchRequest | Targ
 
 
 class _ParentLauncher:
-    """Launches where the parent says."""
+    """Launches kernels through the parent process."""
 
     def __init__(self, channel: ParentChannel) -> None:
         self._channel = channel
@@ -90,7 +88,7 @@ class _ParentLauncher:
 
 
 def serve(channel: ParentChannel, shrinking: float) -> None:
-    """What runs in the process. shrinking: how long an example that fails is made smaller."""
+    """The main loop of the process. shrinking: seconds for the reduction of a failing example."""
     limit_memory(MAX_WORKER_MEMORY)
     session.begin_session(OracleSession(process=_ParentLauncher(channel)))
     while True:
@@ -124,5 +122,5 @@ def _run_unit(channel: ParentChannel, campaign: FuzzCampaign, numbers: range, sh
                 return recheck_cause(example)
 
             channel.send(ExampleFailed(number, minimize(each.failure, again, shrinking)))
-    freeze_all()  # tables and what is remembered of instructions
+    freeze_all()  # tables and caches of instructions
     channel.send(UnitDone(count, skipped, reason))

@@ -1,4 +1,4 @@
-"""Chains of two instructions: the first one keeps a carry, the second takes it."""
+"""Chains of two instructions: the first one writes the carry flag, the second one reads it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ptxkit.testing.generators.form_variants import matches_of
 from ptxkit.testing.generators.step_catalog import Steps, StepTemplate, Version
 
 _CARRY_FUNCTION = "carried"
-"""The meaning of such an instruction."""
+"""The function of the semantics of such an instruction."""
 
 _CHAPTER = "Extended-Precision Arithmetic"
 
 CarryTraits = Mapping[str, Any]
-"""What the meaning is given: the type, the operation, and whether a carry is kept or taken."""
+"""The arguments of the semantics: the type, the operation, and whether the carry is written or read."""
 
 
 def chains(version: Version, target: str) -> Steps:
-    """Each instruction that keeps a carry with each one that takes it, by the form of the first."""
+    """Each instruction that writes a carry with each one that reads it, by the form of the first."""
     found = list(_carry_instructions(version, target))
     readers = [(match, arguments) for match, arguments in found if arguments.get("takes")]
     made: dict[str, list[StepTemplate]] = {}
@@ -36,7 +36,7 @@ def chains(version: Version, target: str) -> Steps:
 
 
 def _are_compatible(kept: CarryTraits, taken: CarryTraits) -> bool:
-    """Of one type; and what a difference keeps is a borrow, of which a sum makes nothing that is fixed."""
+    """Whether both have one type and operation: a difference writes a borrow, which an addition does not define."""
     are_differences = {each["operation"] == "sub" for each in (kept, taken)}
     return bool(kept["type"] == taken["type"]) and len(are_differences) == 1
 
@@ -53,7 +53,7 @@ def _chain(first: Match, second: Match, word: str) -> StepTemplate:
 
 
 def _carry_instructions(version: Version, target: str) -> Iterator[tuple[Match, CarryTraits]]:
-    """Instructions that keep or take a carry, and what their meaning is given."""
+    """Instructions that write or read a carry, with the arguments of their semantics."""
     aimed = parse_target(target)
     known = table()
     for form in (form for name in known.names for form in known.forms(name)):

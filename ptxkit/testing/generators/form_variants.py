@@ -150,7 +150,7 @@ def _variant(match: Match, random: Random) -> FormVariant | None:
 def _is_miscompiled(match: Match, parts: dict[str, str]) -> bool:
     """Whether ptxas is known to make of an instruction what the manual does not say.
 
-    It has scalar video instructions of several others, which go wrong for vmad, where it saturates, compares with the
+    It has scalar video instructions of several others, which is wrong for vmad, where it saturates, compares with the
     third operand, or puts the result into the upper half of that.
     """
     chosen = match.modifiers
@@ -308,5 +308,5 @@ def operands_of(variant: FormVariant, patterns: Callable[[str, int], Any]) -> Ar
 
 
 def input_positions(variant: FormVariant) -> Sequence[int]:
-    """For each input the number of inputs in front of it."""
+    """For each input, the number of inputs before it."""
     return range(len(variant.inputs))

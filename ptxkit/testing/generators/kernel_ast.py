@@ -155,7 +155,7 @@ UPDATE_SLOTS = 8
 """Words of 64 bits for updates of the output, and as many of shared memory."""
 
 UPDATE_ROWS = 2
-"""Rows in front of the output: updates of it, and what shared memory held at the end of each CTA."""
+"""Rows before the output: updates of it, and what shared memory held at the end of each CTA."""
 
 
 def _row_patterns(word: str, place: int, seed: int, threads: int) -> Words:

@@ -1,7 +1,8 @@
-"""Small programs of a few threads, each a known question to a memory model, with the outcomes that the model allows.
+"""Litmus tests: programs of a few threads, each a known question to a memory model, with the outcomes that the model
+allows.
 
-Threads lie in one warp, in one CTA, in the CTAs of a cluster or of a grid; what they share lies in global or in shared
-memory. Orders, scopes and fences are chosen freely, so that some programs have races.
+The threads are in one warp, in one CTA, in the CTAs of a cluster or of a grid; their shared variables are in global or
+in shared memory. Orders, scopes and fences are chosen freely, so some programs have races.
 """
 
 from __future__ import annotations
@@ -32,10 +33,8 @@ _VARIABLE_STRIDE = 128
 
 @dataclass(frozen=True, slots=True)
 class Litmus:
-    """A program with its launch. shape: what the question is called; space: `global` or `shared`.
-
-    One argument: 32-bit words, the variables first, each in a line of its own, then the registers.
-    """
+    """A program with its launch. shape: the name of the test; space: `global` or `shared`. It has one argument: 32-bit
+    words, first the variables, each in its own line, then the registers."""
 
     shape: str
     program: LitmusProgram
@@ -46,12 +45,12 @@ class Litmus:
 
     @property
     def behaviour(self) -> AllowedBehaviour:
-        """What the memory consistency model says of it."""
+        """What the memory consistency model allows for it."""
         return compute_behaviour(self.program)
 
     @property
     def registers(self) -> int:
-        """How many values are read."""
+        """The number of values that are read."""
         return sum(each.kind == "read" for events in self.program.threads for each in events)
 
     @property
@@ -63,7 +62,7 @@ class Litmus:
         return DeviceLaunch(self.name, grid, block, (words,), grid if place == "cluster" else None)
 
     def outcome(self, words: np.ndarray[Any, Any]) -> tuple[int, ...]:
-        """The values of the registers that a run left."""
+        """The final values of the registers of a run."""
         start = _VARIABLE_STRIDE // 4 * 4
         return tuple(int(each) for each in words[start : start + self.registers])
 
@@ -143,10 +142,11 @@ class Litmus:
 
 @dataclass(slots=True)
 class _EventGenerator:
-    """Makes events with orders, scopes and fences by choice; the simplest is relaxed, and holds all threads.
+    """Creates events with chosen orders, scopes and fences; the simplest is relaxed, with a scope that includes all
+    threads.
 
-    scopes: to choose from; weak: 1 where accesses may be weak; waits: whether a read may be repeated until it has its
-    value, which it need not ever get where its scope is too narrow.
+    scopes: to choose from; weak: 1 if accesses may be weak; waits: whether a read may be repeated until it has its
+    value, which it may never get if its scope is too narrow.
     """
 
     choose: Choose
@@ -222,13 +222,13 @@ SHAPES: dict[str, Callable[[_EventGenerator], list[list[ModelEvent]]]] = {
 
 
 def litmus_test(choose: Choose) -> Litmus:
-    """One out of choices."""
+    """One of several choices."""
     shape = list(SHAPES)[choose(len(SHAPES))]
     place = PLACEMENTS[choose(len(PLACEMENTS))]
     space = "global" if place == "grid" else ("global", "shared")[choose(2)]
     narrow = SCOPES.index({"lanes": "cta", "warps": "cta", "cluster": "cluster", "grid": "gpu"}[place])
     scopes = SCOPES[narrow:]
-    # The machine lets a CTA run for long that only turns in a loop, while another one of its cluster could.
+    # The machine lets a CTA spin for long, while another one of its cluster could continue.
     weak, waits = 0, place != "cluster"
     match ("strong", "weak", "narrow", "strong")[choose(4)]:
         case "weak":
@@ -244,10 +244,10 @@ def litmus_test(choose: Choose) -> Litmus:
 
 @track_oracle
 def assert_litmus(test: Litmus, seeds: int = 1) -> frozenset[tuple[int, ...]]:
-    """The machine and the rules agree with the memory model; what the machine showed.
+    """Asserts that the machine and the rules agree with the memory model; returns what the machine showed.
 
-    It reports a race that the model has in every execution, and none where there is none, and then shows only outcomes
-    that the model allows. The rules say nothing of a program without a race.
+    It reports a race that the model has in every execution, and none if there is none, and then shows only outcomes
+    that the model allows. The rules report nothing for a program without a race.
     """
     text, launch, allowed = test.module(), test.launch, test.behaviour
     shown = set()

@@ -1,5 +1,6 @@
-"""Synchronisation faults, put into correct kernels one at a time, to see which of them the analyser finds.
+"""Mutation testing: synchronization faults are inserted into correct kernels, one at a time, to measure which of them
+the analyser finds.
 
-An operator looks for instructions by what they *do* (`ptxkit.isa.effects`) and changes one thing. What a mutant breaks
-is stated by its operator, from the effects that it touched, never by the analyser.
+An operator selects instructions by their effects (`ptxkit.isa.effects`) and makes one change. The operator states which
+rules a mutant violates, from the effects that it changed; the analyser never does.
 """

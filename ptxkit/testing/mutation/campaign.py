@@ -1,4 +1,4 @@
-"""All mutants of a corpus, and the trial of each: what ptxas says, what ptxkit says."""
+"""All mutants of a corpus, and the trial of each with ptxas and ptxkit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OPERATORS: tuple[MutationOperator, ...] = (
 
 _HARMLESS = "harmless: "
 _MAP_DEPENDENT = {"harmless: expect-half"}
-"""Changes that break nothing with another tensor map than that of the launch."""
+"""Operators whose changes are harmless with another tensor map than that of the launch."""
 
 _PERSISTENT_DIRECTIVES = re.compile(r"^\s*\.(?:visible|weak|common)\b|^\s*\.(?:file|loc)\b[^\n]*", re.MULTILINE)
 _SECTION = re.compile(r"^\s*\.section\b[^{]*\{[^}]*\}", re.MULTILINE)
@@ -54,7 +54,7 @@ _SECTION = re.compile(r"^\s*\.section\b[^{]*\{[^}]*\}", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CorpusKernel:
-    """A correct kernel file. name: its path below the corpus, which mutants carry."""
+    """A correct kernel file. name: its path relative to the corpus, which mutants carry."""
 
     name: str
     path: Path
@@ -63,12 +63,10 @@ class CorpusKernel:
 
 @dataclass(frozen=True, slots=True)
 class MutantOutcome:
-    """What became of a mutant. codes: of findings that the correct kernel does not have; warned: of warnings.
-
-    undecided: how many more questions were left open than in the correct kernel. seen: the codes of what the machine
-    finds, of errors and warnings, which it does not find in the correct kernel; unfinished: why runs did not come to
-    their ends, where they do with the correct kernel.
-    """
+    """The result for a mutant. codes: of findings that the correct kernel does not have; warned: of warnings.
+    undecided: how many more questions are undecided than in the correct kernel. seen: the codes of what the machine
+    finds, errors and warnings, and does not find in the correct kernel; unfinished: why runs did not complete, if they
+    do for the correct kernel."""
 
     mutant: Mutant
     rule_errors: tuple[str, ...]
@@ -83,15 +81,13 @@ class MutantOutcome:
 
     @property
     def is_false_alarm(self) -> bool:
-        """Whether something was reported of a mutant that breaks nothing; the machine knows which maps a launch
-        passes."""
+        """Whether a finding was reported for a harmless mutant; the machine knows the maps that a launch passes."""
         seen = self.emulator_codes if self.mutant.family not in _MAP_DEPENDENT else ()
         return self.mutant.is_harmless and bool(self.rule_errors or self.rule_warnings or seen)
 
 
 def load_kernels(folders: Iterable[Path]) -> list[CorpusKernel]:
-    """The correct kernels below some folders; where a manifest distinguishes real kernels from samplers, the real
-    ones."""
+    """The correct kernels below some folders; if a manifest distinguishes real kernels from samplers, the real ones."""
     found = []
     for folder in folders:
         manifest = folder / "manifest.toml"
@@ -106,7 +102,7 @@ def load_kernels(folders: Iterable[Path]) -> list[CorpusKernel]:
 
 
 def generate_mutants(kernel: CorpusKernel, operators: Sequence[MutationOperator] = OPERATORS) -> list[Mutant]:
-    """Every mutant of a kernel, whether an assembler takes it or not, in the order of operators and text."""
+    """Every mutant of a kernel, whether an assembler accepts it or not, in the order of operators and text."""
     found: list[Mutant] = []
     seen: Counter[tuple[str, str]] = Counter()
     texts: set[str] = set()
@@ -141,10 +137,10 @@ def generate_mutants(kernel: CorpusKernel, operators: Sequence[MutationOperator]
 
 
 def filter_assemblable(kernel: CorpusKernel, candidates: Sequence[Mutant], ptxas: Ptxas) -> list[Mutant]:
-    """The mutants that ptxas still takes.
+    """The mutants that ptxas accepts.
 
-    Asked many at once, and one by one where the kernel itself shows that this does not go: when it is the last of the
-    texts it must still be taken.
+    Many are checked at once, unless the kernel shows that this is impossible: as the last of the texts it must still be
+    accepted; then each is checked alone.
     """
     target = parse(kernel.text, kernel.name).targets[0]
     texts = [mutant.apply(kernel.text) for mutant in candidates]
@@ -155,12 +151,12 @@ def filter_assemblable(kernel: CorpusKernel, candidates: Sequence[Mutant], ptxas
 
 
 def _strip_persistent_directives(text: str) -> str:
-    """A text without what one process of ptxas remembers of it for the next: linkage, file numbers, debugging data."""
+    """A text without what a process of ptxas remembers for the next text: linkage, file numbers, debugging data."""
     return _SECTION.sub("", _PERSISTENT_DIRECTIVES.sub("", text))
 
 
 def sample_mutants(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[Mutant]:
-    """A part of the mutants: at most so many of one kernel and family, evenly spread, then a random share."""
+    """A sample of the mutants: a limited number for each kernel and family, evenly spread, then a random part."""
     groups: dict[tuple[str, str], list[Mutant]] = {}
     for mutant in found:
         groups.setdefault((mutant.kernel, mutant.family), []).append(mutant)
@@ -174,7 +170,7 @@ def sample_mutants(found: Sequence[Mutant], most: int, share: float, seed: int) 
 
 @dataclass(frozen=True, slots=True)
 class EmulationEffort:
-    """How much the machine does for a mutant. schedules: runs of each kernel; seconds: for these."""
+    """The effort of the machine for a mutant. schedules: runs of each kernel; seconds: for these."""
 
     schedules: int = 6
     seconds: float = 3.0
@@ -183,7 +179,8 @@ class EmulationEffort:
 def evaluate_mutants(
     kernel: CorpusKernel, candidates: Sequence[Mutant], effort: EmulationEffort | None = None
 ) -> list[MutantOutcome]:
-    """What ptxkit says of each mutant beyond what it says of the kernel. effort: the machine's; None: rules only."""
+    """What ptxkit reports for each mutant beyond the findings of the kernel. effort: of the machine; None:
+    rules only."""
     base = _lint_cached(kernel.text, kernel.name)
     known = _run_emulator(kernel.name, kernel.text, None, effort, base) if effort else _EmulatorReport()
     outcomes = []
@@ -198,13 +195,13 @@ def evaluate_mutants(
 
 @lru_cache(maxsize=8)
 def _lint_cached(text: str, name: str) -> Verdict:
-    """What is reported of a kernel: its mutants are tried a few at a time."""
+    """The findings of a kernel, cached because its mutants are tried in parts."""
     return lint(text, path=name)
 
 
 @dataclass(frozen=True, slots=True)
 class _EmulatorReport:
-    """What the machine says of a text. codes: of its findings; unfinished: why runs did not complete."""
+    """The result of the machine for a text. codes: of its findings; unfinished: why runs did not complete."""
 
     codes: Counter[str] = field(default_factory=Counter)
     unfinished: frozenset[str] = frozenset()
@@ -213,7 +210,7 @@ class _EmulatorReport:
 def _run_emulator(
     name: str, text: str, function: str | None, effort: EmulationEffort, static: Verdict
 ) -> _EmulatorReport:
-    """Runs the kernels of a text, or the one that was changed, as the table of launches says, or as is chosen."""
+    """Runs the kernels of a text, or the changed one, with the launches of the table, or with chosen ones."""
     from ptxkit.testing.corpus.launch_table import load_launch_table
     from ptxkit.verifier import VerifyRequest, verify_source
 

@@ -1,4 +1,4 @@
-"""A number that is off: groups left pending, arrivals, bytes, threads, the number of a barrier."""
+"""Wrong numbers: pending groups, arrivals, bytes, threads, or the number of a barrier."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _wait_for_less(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _wait_for_reads(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Only the sources are waited for. Breaks what reads the results later, or publishes them."""
+    """Waits for the sources only. This breaks later reads of the results, or their publication."""
     for step, wait in reading.steps_with(WaitGroup):
         if wait.group == "bulk" and not wait.read_only:
             new = respell(step, (wait, replace(wait, read_only=True)))
@@ -64,7 +64,7 @@ def _wait_for_reads(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _may_read_or_publish_results(access: Access) -> bool:
-    """Whether an access may read what was copied, or signal to others that it is there."""
+    """Whether an access may read what was copied, or signal to other threads that it is available."""
     in_reach = access.space in ("global", "generic") and access.proxy == "generic"
     return in_reach and (access.kind != "write" or access.order != "weak")
 
@@ -112,10 +112,10 @@ def _toggle_noinc(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _change_expected_bytes(change: Callable[[int], int], boxes: tuple[str, ...] | None) -> Search:
-    """The bytes that a phase waits for are others. change: from the right number, 0 where it is not known.
+    """Changes the bytes that a phase expects. change: from the correct number, 0 if it is unknown. boxes: the rules
+    violated if the phase includes the bytes of a tensor copy, which the map determines; None: no mutant.
 
-    boxes: the rules broken where the bytes of a tensor copy, which the map decides, count among them; None: leave out.
-    Left out, too, where other announcements are left as they are: they may be for the same map.
+    There is no mutant either if other expectations are unchanged, because they may be for the same map.
     """
 
     def search(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
@@ -205,7 +205,7 @@ def _copy_size(number: int) -> Search:
 
 
 def _barrier_number(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """One side of a barrier goes to another one: harmless where all others who come to it only wait there, too."""
+    """Moves one side of a barrier to another one: harmless if all others at that barrier only wait there, too."""
     sites = [(step, each, resolve_constant(each.number, reading, step)) for step, each in reading.steps_with(Barrier)]
     used = [number for _, barrier, number in sites if barrier.level == "cta"]
     for step, barrier, number in sites:
@@ -231,7 +231,8 @@ def _barrier_threads(number: int) -> Search:
 
 
 def _more_registers(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Eight more for each thread of a warpgroup that takes some: roles mostly share out all that there are."""
+    """Requests eight more for each thread of a warpgroup that increases its registers: the roles usually use all of
+    them."""
     for step, setting in reading.steps_with(RegisterCount):
         role = _role_name(setting.count)
         if setting.action == "increase" and role is not None:

@@ -1,4 +1,4 @@
-"""What a campaign found, in figures: by family, by rule of the catalogue, by code."""
+"""The detection rates of a campaign: by family, by rule of the catalogue, and by code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Identities = frozenset[tuple[str, str, str, int]]
 
 @dataclass(frozen=True, slots=True)
 class MutationScore:
-    """The mutants of one family or rule that break something: how many, found, explained, at which codes."""
+    """The breaking mutants of one family or rule: the total, the found and explained ones, and the codes."""
 
     name: str
     mutants: int
@@ -29,7 +29,7 @@ class MutationScore:
 
     @property
     def rate(self) -> float:
-        """The found part of those that break something; 1 where there is none."""
+        """The found part of the breaking mutants; 1 if there are none."""
         real = self.mutants - self.equivalent
         return self.detected_count / real if real else 1.0
 
@@ -48,7 +48,7 @@ def overall(outcomes: Iterable[MutantOutcome], explained: Identities) -> Mutatio
 
 
 def survivors(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
-    """What broke something and was not found, without what is explained."""
+    """The breaking mutants that were not found, without the explained ones."""
     return [
         each
         for each in outcomes
@@ -57,7 +57,7 @@ def survivors(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[
 
 
 def false_alarms(outcomes: Iterable[MutantOutcome]) -> list[MutantOutcome]:
-    """What breaks nothing and was reported nevertheless."""
+    """The harmless mutants that were reported."""
     return [each for each in outcomes if each.is_false_alarm]
 
 
@@ -81,7 +81,7 @@ def _score(name: str, group: Sequence[MutantOutcome], explained: Identities) -> 
 
 
 def score_lines(rows: Sequence[MutationScore], heading: str) -> Iterator[str]:
-    """A table. `undecided` counts survivors for which the analysis has at least one more open question."""
+    """A table. `undecided` counts survivors for which the analysis has at least one more undecided question."""
     width = max([len(row.name) for row in rows] + [len(heading)])
     yield f"{heading:<{width}}  mutants  found  equivalent  survive  undecided    rate  codes"
     for row in rows:
@@ -94,10 +94,8 @@ def score_lines(rows: Sequence[MutationScore], heading: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class DetectionCounts:
-    """The mutants of one family that break something, without what is explained: who finds how many.
-
-    unfinished: of those that neither finds, the ones whose runs did not complete.
-    """
+    """The breaking mutants of one family, without the explained ones: how many are found, and by what. unfinished: of
+    those that neither finds, the ones whose runs did not complete."""
 
     name: str
     rules: int
@@ -112,12 +110,12 @@ class DetectionCounts:
 
     @property
     def rate(self) -> float:
-        """The part that is found by either."""
+        """The part that the rules or the machine find."""
         return 1 - self.neither / self.mutants if self.mutants else 1.0
 
 
 def detection_counts(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[DetectionCounts]:
-    """By family, and of all together at the end."""
+    """By family, and the total at the end."""
     groups: dict[str, list[MutantOutcome]] = {}
     every: list[MutantOutcome] = []
     for each in outcomes:
@@ -146,10 +144,10 @@ def detection_lines(rows: Sequence[DetectionCounts]) -> Iterator[str]:
 
 
 def find_undetected(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
-    """What neither the rules nor the machine find."""
+    """The mutants that neither the rules nor the machine find."""
     return [each for each in survivors(outcomes, explained) if not each.emulator_codes]
 
 
 def find_refuted_equivalents(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
-    """What is explained as breaking nothing, and the machine finds something."""
+    """The mutants that are explained as harmless, but in which the machine finds something."""
     return [each for each in outcomes if each.mutant.identity in explained and each.emulator_codes]

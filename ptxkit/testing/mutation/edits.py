@@ -54,7 +54,7 @@ def replace_step(
 def move_before(
     reading: FunctionAnalysis, step: Step, place: Step, rules: tuple[str, ...] | None = None
 ) -> MutationEdit:
-    """An instruction moved in front of an earlier one."""
+    """An instruction moved before an earlier one."""
     text = reading.text(step)
     splices = (splice_text(reading, place, f"{text} {reading.text(place)}"), splice_text(reading, step, ""))
     return MutationEdit(step.start, f"`{text}` moved before `{reading.text(place)}`", splices, rules)

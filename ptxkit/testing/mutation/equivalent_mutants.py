@@ -33,7 +33,7 @@ class EquivalentMutant:
 
 @dataclass(frozen=True, slots=True)
 class UnreachableCode:
-    """Code between a conditional branch that is always taken and its target: neither fault nor finding counts there."""
+    """Code between a conditional branch that is always taken and its target: faults and findings in it do not count."""
 
     kernel: str
     branch: str
@@ -59,7 +59,7 @@ class Explanations:
 
 
 def load_explanations(path: Path) -> Explanations:
-    """The entries of a file. Raises ValueError for one that is incomplete."""
+    """Reads the entries of a file. Raises ValueError for an incomplete one."""
     read = tomllib.loads(path.read_text(encoding="utf-8"))
     found, dead = [], []
     for entry in read.get("equivalent", []):
@@ -87,7 +87,7 @@ def find_stale_entries(
     mutants: Iterable[Mutant],
     outcomes: Iterable[MutantOutcome],
 ) -> list[str]:
-    """Entries that no longer hold: without a mutant (of the kernels and families looked at), or reported."""
+    """Outdated entries: those without a mutant (of the examined kernels and families), or whose mutant is reported."""
     known = {mutant.identity: mutant for mutant in mutants}
     skipped = {(mutant.kernel, branch) for mutant in known.values() for branch in mutant.skipping_branches}
     reported = {outcome.mutant.identity: outcome for outcome in outcomes if outcome.is_detected}

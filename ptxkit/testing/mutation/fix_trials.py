@@ -1,7 +1,7 @@
-"""What fixes are offered for the findings of mutants, and whether each keeps what a fix promises.
+"""Which fixes are offered for the findings of mutants, and whether each passes all checks.
 
-A fix may be offered only where it settles its finding. That is checked here by other means than `ptxkit.fixes`
-has: its text is parsed, checked and assembled again, and findings and open questions are counted by their codes.
+A fix may be offered only if it settles its finding. That is checked here independently of `ptxkit.fixes`: the fixed
+text is parsed, checked and assembled again, and findings and undecided questions are counted by their codes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ptxkit.testing.mutation.mutant import Mutant
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 CACHE_SIZE = 64
-"""Texts of which a process remembers what was found of them."""
+"""Texts whose results a process caches."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixCheck:
-    """What holds of the text after one fix. gone: its finding; quiet: no other came, and no question either."""
+    """The checks of the text after one fix. gone: its finding is gone; quiet: no other finding or question is new."""
 
     parses: bool
     assembles: bool
@@ -44,7 +44,8 @@ class FixCheck:
 
 @dataclass(frozen=True, slots=True)
 class FixTrial:
-    """One finding of a mutant that its kernel does not have. fix: what is offered, in words; None: nothing is."""
+    """A finding of a mutant that its kernel does not have. fix: the description of the offered fix; None if there is
+    none."""
 
     mutant: Mutant
     code: str
@@ -54,16 +55,17 @@ class FixTrial:
 
 @dataclass(frozen=True, slots=True)
 class FixTrialBatch:
-    """The results of some mutants. mutants: how many were looked at, which is not all where time was up."""
+    """The results of some mutants. mutant_count: the number of examined ones, which is less than all after a
+    timeout."""
 
     mutant_count: int
     trials: tuple[FixTrial, ...]
 
 
 def run_fix_trials(kernel: CorpusKernel, candidates: Sequence[Mutant], until: float | None = None) -> FixTrialBatch:
-    """Every new finding of each mutant, errors and warnings, with the fix that is offered, applied alone.
+    """Each new error and warning of each mutant, with the offered fix applied alone.
 
-    until: `time.time()` after which no further mutant is looked at.
+    until: `time.time()` after which no further mutant is examined.
     """
     known = Counter(baseline_entries(_lint_cached(kernel.name, _strip_blank_lines(kernel.text)).diagnostics))
     found: list[FixTrial] = []
@@ -110,7 +112,7 @@ def _check_fix(source: SourceFile, before: FileResult, item: Diagnostic) -> FixC
 
 
 def _target(path: str, text: str) -> str | None:
-    """The target of a text; None where it does not parse."""
+    """The target of a text; None if it does not parse."""
     try:
         return parse(text, path).targets[0]
     except PTXSyntaxError:
@@ -118,7 +120,8 @@ def _target(path: str, text: str) -> str | None:
 
 
 def _strip_blank_lines(text: str) -> str:
-    """The lines that say something: texts that differ in others alone, as fixes that restore a kernel, are one."""
+    """The non-empty lines, stripped: texts that differ in blanks only, as after a fix that restores a kernel, are
+    equal."""
     return "".join(f"{line}\n" for line in map(str.strip, text.splitlines()) if line)
 
 
@@ -134,13 +137,14 @@ def _assembles(text: str, target: str) -> bool:
 
 
 def _count_codes(result: FileResult) -> Counter[str]:
-    """How often each code is reported, and how often it is left open."""
+    """The number of findings, and of undecided questions, for each code."""
     asked = Counter(f"{each.code}?" for each in result.undecided)
     return Counter(each.code for each in result.diagnostics) + asked
 
 
 def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str], bool]:
-    """Tables by family and by code, each fix that breaks a promise, and whether none does. listed: those without."""
+    """Tables by family and by code, each fix that fails a check, and whether there is none. listed: also findings
+    without a fix."""
     lines = [*_table_lines(found, "family", lambda each: each.mutant.family), ""]
     lines += [*_table_lines(found, "code", lambda each: each.code), ""]
     broken = [each for each in found if _is_invalid_fix(each)]
@@ -151,7 +155,7 @@ def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str]
 
 
 def summary(found: Sequence[FixTrial]) -> str:
-    """How many findings have a fix, and how many of these keep their promises."""
+    """How many findings have a fix, and how many of the fixes pass all checks."""
     offers, broken = sum(each.fix is not None for each in found), sum(map(_is_invalid_fix, found))
     return (
         f"{offers} of {len(found)} findings have a fix: {offers / max(len(found), 1):.1%}; "
@@ -164,7 +168,7 @@ def _is_invalid_fix(trial: FixTrial) -> bool:
 
 
 def as_json(trial: FixTrial) -> dict[str, object]:
-    """A trial for machines."""
+    """A trial as a JSON object."""
     mutant, kept = trial.mutant, trial.check
     names = ("kernel", "function", "line", "family", "change", "ordinal")
     promises = (
@@ -179,7 +183,7 @@ def as_json(trial: FixTrial) -> dict[str, object]:
 
 
 def _table_lines(found: Iterable[FixTrial], heading: str, name: Callable[[FixTrial], str]) -> Iterator[str]:
-    """A table: findings, those with a fix, and of these how many keep each promise; `open` counts those without."""
+    """A table: findings, fixes, and how many of these pass each check; `open` counts findings without a fix."""
     groups: dict[str, list[FixTrial]] = {}
     for each in found:
         groups.setdefault(name(each), []).append(each)

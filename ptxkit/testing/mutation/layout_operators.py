@@ -1,4 +1,4 @@
-"""Addresses, sizes and alignments that hardware cannot take, and the wrong object."""
+"""Addresses, sizes and alignments that hardware does not accept, and wrong objects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TENSOR_MAP_BYTES = 128
 
 @dataclass(frozen=True, slots=True)
 class _AlignmentRequirement:
-    """An address that must be aligned. rule: what is broken when it is not."""
+    """An address with a required alignment. rule: the one that a misaligned address violates."""
 
     role: str
     alignment: int
@@ -50,7 +50,7 @@ def _misalign_address(reading: FunctionAnalysis) -> Iterator[MutationEdit | None
 
 
 def _lower_alignment(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """A variable of shared memory aligned to 4 bytes only, while an instruction needs more of an address in it."""
+    """A variable of shared memory aligned to 4 bytes only, although an instruction needs more for an address in it."""
     wanted: dict[str, str] = {}
     for step in reading.steps:
         for need in _alignment_requirements(reading, step):
@@ -87,7 +87,7 @@ def _odd_size(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _other_mbarrier(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The mbarrier after the right one; where there is none, what lies there was never initialised."""
+    """The mbarrier after the correct one; if there is none, the memory there was never initialised."""
     for step in reading.steps:
         if not reading.effects(step, MbarrierInit):
             for role in reading.mbarrier_roles(step):
@@ -101,7 +101,7 @@ def _multicast_to_more_ctas(reading: FunctionAnalysis) -> Iterator[MutationEdit 
 
 
 def _other_map(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The tensor map after the one that is copied by."""
+    """The tensor map after the one that is used."""
     for step, fence in reading.steps_with(ProxyFence):
         if fence.proxy == "tensormap" and fence.direction == "acquire" and fence.address is not None:
             yield add_offset(reading, step, fence.address, _TENSOR_MAP_BYTES)

@@ -1,4 +1,4 @@
-"""The right instruction in the wrong place."""
+"""A correct instruction in the wrong place."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _find_first(steps: Iterable[Step], test: Test) -> Step | None:
 def _move_up(
     reading: FunctionAnalysis, step: Step, place: Step, rules: tuple[str, ...] | None = None
 ) -> MutationEdit | None:
-    """A step moved in front of an earlier one; None where something that it reads is computed in between."""
+    """Moves a step before an earlier one; None if one of its inputs is computed in between."""
     between = reading.steps[place.index : step.index]
     made = {each.scope.register_name(name) for each in between for name in written_registers(each)}
     if made & {step.scope.register_name(name) for name in read_registers(step)}:
@@ -49,7 +49,8 @@ def _move_up(
 
 
 def last_write(reading: FunctionAnalysis, step: Step, spaces: tuple[str, ...]) -> Step | None:
-    """The nearest generic write above a step, in the order of the text, to `shared` or `global` memory as asked."""
+    """The nearest generic write before a step, in the order of the text, to `shared` or `global` memory as
+    requested."""
 
     def writes(access: Access) -> bool:
         kind = access.space.partition("::")[0]
@@ -59,7 +60,7 @@ def last_write(reading: FunctionAnalysis, step: Step, spaces: tuple[str, ...]) -
 
 
 def fenced_spaces(fence: ProxyFence) -> tuple[str, ...]:
-    """The kinds of memory that a fence covers."""
+    """The state spaces that a fence covers."""
     return tuple(dict.fromkeys(space.partition("::")[0] for space in fence.spaces)) or ("shared", "global")
 
 
@@ -68,16 +69,17 @@ def is_asynchronous(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def async_fences(reading: FunctionAnalysis) -> Iterator[tuple[Step, ProxyFence]]:
-    """The fences between the generic and the async proxy that order both ways."""
+    """The fences between the generic and the async proxy that order in both directions."""
     for step, fence in reading.steps_with(ProxyFence):
         if fence.proxy == "async" and fence.direction == "both":
             yield step, fence
 
 
 def _fence_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last of the writes that it is for, in the order of the text.
+    """Before the last of the writes that it orders, in the order of the text.
 
-    Where a tensor map alone says which bytes the copy after it reads, before them all: it may read the first only.
+    If only a tensor map determines the bytes that the next copy reads, before all writes: the copy may read the first
+    only.
     """
     for step, fence in async_fences(reading):
         last = last_write(reading, step, fenced_spaces(fence))
@@ -89,7 +91,7 @@ def _fence_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]
 
 
 def _is_next_copy_tensor(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether the next asynchronous read of shared memory, in the order of the text, is one by a tensor map."""
+    """Whether the next asynchronous read of shared memory, in the order of the text, uses a tensor map."""
     following = reading.steps[step.index + 1 :]
     reads = (
         access
@@ -102,7 +104,7 @@ def _is_next_copy_tensor(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _first_write(reading: FunctionAnalysis, last: Step) -> Step:
-    """The first generic write to shared memory since what came before: a barrier, a wait, an asynchronous operation."""
+    """The first generic write to shared memory since the last barrier, wait, or asynchronous operation."""
     found = last
     for each in reversed(reading.steps[: last.index]):
         waits = bool(reading.effects(each, WaitGroup)) or bool(reading.effects(each, MbarrierWait))
@@ -114,7 +116,7 @@ def _first_write(reading: FunctionAnalysis, last: Step) -> Step:
 
 
 def _fence_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """After the asynchronous operation that it is for."""
+    """After the asynchronous operation that it orders."""
     for step, _ in async_fences(reading):
         used = _find_first(reading.steps[step.index + 1 :], lambda each: is_asynchronous(reading, each))
         if used is not None:
@@ -122,7 +124,7 @@ def _fence_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
 
 
 def _acquire_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """After the copy by the tensor map that it is for."""
+    """After the copy that uses the tensor map."""
     for step, fence in reading.steps_with(ProxyFence):
         if (fence.proxy, fence.direction) != ("tensormap", "acquire"):
             continue
@@ -158,7 +160,7 @@ def _is_derived_from(reading: FunctionAnalysis, step: Step, given: Operand | Non
 
 
 def _barrier_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last access to shared memory that it is to end."""
+    """Before the last access to shared memory that it orders."""
     for step, barrier in reading.steps_with(Barrier):
         if barrier.level != "cta" or barrier.action != "sync" or step.instruction.guard is not None:
             continue
@@ -172,8 +174,8 @@ def _barrier_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | Non
 
 
 def _publishes_no_wait(reading: FunctionAnalysis, step: Step, last: Step, wait: WaitGroup) -> bool:
-    """Whether a barrier may as well be before a wait, the last thing before it: that is for nothing, all who meet
-    wait themselves for what they do together, or no thread needs to know of it before the next barrier."""
+    """Whether a barrier may also be before a wait that directly precedes it: the wait has no effect, or all threads
+    wait themselves for what they use, or no thread needs the result before the next barrier."""
     if is_empty_wait(reading, last, wait):
         return True
     if wait.group in ("tcgen05.ld", "tcgen05.st"):
@@ -185,8 +187,8 @@ def _publishes_no_wait(reading: FunctionAnalysis, step: Step, last: Step, wait: 
 
 
 def _depends_on_tensor_lanes(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction may need to know that the warps have stored and loaded their lanes of Tensor Memory: one
-    that works on all lanes, frees columns, or signals another thread."""
+    """Whether an instruction may depend on the loads and stores of all warps to their lanes of Tensor Memory: one that
+    accesses all lanes, frees columns, or signals another thread."""
     tells = bool(reading.effects(step, TensorMemory)) or bool(reading.effects(step, MbarrierArrive))
     if step.match is None or tells:
         return True
@@ -196,14 +198,14 @@ def _depends_on_tensor_lanes(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _is_published_by_barrier(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether a step is what a barrier after it makes known: an access to shared memory that is over then, a wait,
-    another barrier."""
+    """Whether a barrier after a step publishes it: an access to shared memory that is complete then, a wait, or another
+    barrier."""
     shared = reading.has_access(step, lambda access: access.space.startswith("shared") and access.completion is None)
     return shared or bool(reading.barriers(step) or reading.effects(step, WaitGroup))
 
 
 def _wait_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """A wait for the thread's own copies after the barrier that is to signal the others."""
+    """Moves the wait of a thread for its own copies after the barrier that signals the other threads."""
     for step, wait in reading.steps_with(WaitGroup):
         barrier = _find_first(reading.following_steps(step), lambda each: _is_barrier(reading, each))
         if barrier is not None and wait.group in ("cp.async", "bulk"):
@@ -216,7 +218,7 @@ def _is_barrier(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _commit_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last operation that belongs in its group."""
+    """Before the last operation that belongs to its group."""
     rules = {"cp.async": ("CA3", "CA4"), "bulk": ("BK7",), "wgmma": ("WG4",)}
     for step, commit in reading.steps_with(CommitGroup):
         last = _find_first(
@@ -240,7 +242,7 @@ def _tensor_commit_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit
 
 
 def _arrive_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last access that the arrival says is done."""
+    """Before the last access that the arrival signals."""
     for step, arrive in reading.steps_with(MbarrierArrive):
         if arrive.asynchronous or arrive.expect is not None or step.instruction.guard is not None:
             continue

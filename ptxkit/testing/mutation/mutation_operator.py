@@ -1,4 +1,4 @@
-"""What an operator is: a name, the rules it breaks, and a search for places."""
+"""A mutation operator: a name, the rules that it violates, and a search for places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Search: TypeAlias = Callable[[FunctionAnalysis], Iterable[MutationEdit | None]]
 
 @dataclass(frozen=True, slots=True)
 class MutationOperator:
-    """A family of mutants. rules: of the catalogue, where a change does not name others; empty: it breaks nothing."""
+    """A family of mutants. rules: of the catalogue, unless a change names others; empty: it is harmless."""
 
     family: str
     rules: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Fences and synchronisation that order less than they did: a smaller scope, a weaker order, another kind of memory."""
+"""Fences and synchronization with less ordering: a smaller scope, a weaker order, or another state space."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _PLAIN = ("weak", "volatile", "mmio", "relaxed")
 
 
 def _smaller_scope(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Only the own CTA is synchronised with, where threads of others take part.
+    """Synchronizes with its own CTA only, although threads of other CTAs take part.
 
-    A scope holds the threads that may observe the order. A tensor map that the same CTA releases and acquires at once
-    is observed by it alone, so that nothing is lost there.
+    A scope includes the threads that may observe the order. A tensor map that the same CTA releases and acquires at
+    once is observed only there, so the change is harmless.
     """
     for step in reading.steps:
         found = [each for each in step.effects if isinstance(each, Scoped)]
@@ -53,7 +53,7 @@ def _smaller_scope(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _is_scope_relevant(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
-    """Whether the scope matters: other CTAs take part, and it is not the bytes of a copy alone that are waited for."""
+    """Whether the scope matters: other CTAs take part, and the wait is not for the bytes of a copy only."""
     match effect:
         case MbarrierArrive():
             remote = reading.is_computed_by(step, step.operand(effect.barrier), ("map_rank",))
@@ -74,11 +74,11 @@ def _is_remote(reading: FunctionAnalysis, step: Step, arrive: MbarrierArrive) ->
 
 
 def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
-    """Whether one half of a hand-over of a tensor map has the other half next to it, and no other CTA can have part.
+    """Whether the other half of the synchronization of a tensor map is adjacent, and no other CTA can take part.
 
-    Next to it: under the same guard, of the same address, nothing but computing and synchronising in between. The map
-    is then the one that this CTA wrote: another CTA's would race with it whatever the scopes are, since the kernel does
-    nothing by which CTAs wait for each other.
+    Adjacent means: under the same guard, for the same address, with only computation and synchronization in between.
+    The map is then the one that this CTA wrote: that of another CTA would race with it whatever the scopes are, since
+    the kernel has no means by which CTAs wait for each other.
     """
     if not isinstance(effect, ProxyFence) or effect.proxy != "tensormap" or _may_sync_across_ctas(reading):
         return False
@@ -101,12 +101,12 @@ def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool
 
 
 def _may_sync_across_ctas(reading: FunctionAnalysis) -> bool:
-    """Whether CTAs may wait for each other: in clusters, through global memory, in what is called."""
+    """Whether CTAs may wait for each other: in clusters, through global memory, or in called functions."""
     return reading.uses_cluster or any(_may_sync_with_ctas(step) for step in reading.steps)
 
 
 def _may_sync_with_ctas(step: Step) -> bool:
-    """Whether threads of several CTAs may synchronise by an instruction; what is not known may do anything."""
+    """Whether threads of several CTAs may synchronize by an instruction; an unknown instruction may have any effect."""
     for effect in step.effects:
         match effect:
             case Access():
@@ -129,7 +129,7 @@ def _scope_rules(effect: Scoped) -> tuple[str, ...]:
 
 
 def _weaker_order(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """What releases or acquires is only relaxed. An arrival that also expects bytes is not to publish anything."""
+    """Makes a release or acquire relaxed. An arrival that also expects bytes need not publish anything."""
     for step in reading.steps:
         for effect in step.effects:
             if not isinstance(effect, Ordered) or effect.order in _PLAIN:
@@ -142,7 +142,7 @@ def _weaker_order(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _order_rules(reading: FunctionAnalysis, step: Step, effect: Ordered) -> tuple[str, ...]:
-    """What a relaxed synchronisation breaks: nothing where there is nothing to publish, or no thread looks any more."""
+    """The rules that a relaxed synchronization violates: none if there is nothing to publish, or no later access."""
     match effect:
         case Access():
             return ("race",)
@@ -155,9 +155,9 @@ def _order_rules(reading: FunctionAnalysis, step: Step, effect: Ordered) -> tupl
 
 
 def _publishes(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether there is something that no barrier of all threads has published, in the order of the text.
+    """Whether an access has not been published by a barrier of all threads, in the order of the text.
 
-    A one-way fence between the proxies orders what it is for through relaxed synchronisation, too.
+    A unidirectional proxy fence orders its accesses through relaxed synchronization as well.
     """
     for earlier in reversed(reading.steps[: step.index]):
         effects = earlier.effects
@@ -175,9 +175,9 @@ def _is_cta_wide(barrier: Barrier) -> bool:
 
 
 def _is_visible(access: Access) -> bool:
-    """Whether an access may meet one of another thread; global memory is mostly only read.
+    """Whether an access may conflict with one of another thread; global memory is usually only read.
 
-    What else the async proxy does completes on mbarriers, by itself.
+    Other operations of the async proxy complete on mbarriers by themselves.
     """
     kind = access.space.partition("::")[0]
     is_tracked = access.proxy == "generic" or access.completion == "wgmma"
@@ -185,7 +185,8 @@ def _is_visible(access: Access) -> bool:
 
 
 def _other_fence_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """A fence for shared memory becomes one for global memory, or the reverse, whichever the last write was not to."""
+    """Replaces a fence for shared memory by one for global memory, or the reverse, whichever the last write does not
+    access."""
     for step, fence in async_fences(reading):
         last = last_write(reading, step, fenced_spaces(fence))
         if last is None:
@@ -197,7 +198,7 @@ def _other_fence_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | Non
 
 
 def _drop_fence_proxy(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """A fence between proxies becomes one within the generic proxy."""
+    """Replaces a proxy fence by one within the generic proxy."""
     plain = form_with_effects("fence", (MemoryFence("acq_rel", "cta"),))
     for step, _ in async_fences(reading):
         if plain is not None:

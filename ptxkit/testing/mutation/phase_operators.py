@@ -1,4 +1,4 @@
-"""Waits for the wrong phase of an mbarrier, or that wait for none."""
+"""Waits for the wrong phase of an mbarrier, or for none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _other_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _constant_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """A parity that follows the laps of a loop no longer does."""
+    """Makes a parity that changes in each iteration of a loop constant."""
     for step, wait in reading.steps_with(MbarrierWait):
         given = step.operand(wait.phase)
         if wait.by == "parity" and isinstance(given, Name) and _is_reassigned(reading, step, given.text):
@@ -42,7 +42,8 @@ def _constant_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]
 
 
 def _is_reassigned(reading: FunctionAnalysis, step: Step, name: str) -> bool:
-    """Whether a register has more than one value there in the course of a thread: some writer comes to itself again."""
+    """Whether a register has several values there during the execution of a thread: a definition reaches itself
+    again."""
     if reading.is_always_constant(step, name):
         return False
     for writer in reading.origins(step, [name]):
@@ -53,7 +54,7 @@ def _is_reassigned(reading: FunctionAnalysis, step: Step, name: str) -> bool:
 
 
 def _no_parity_flip(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The instruction that turns a parity over only copies it."""
+    """Replaces the instruction that flips a parity by a copy."""
     seen: set[int] = set()
     for step, wait in reading.steps_with(MbarrierWait):
         given = step.operand(wait.phase)
@@ -77,7 +78,7 @@ def _copy_instead(reading: FunctionAnalysis, step: Step) -> MutationEdit | None:
 
 
 def _ignore_wait_result(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The answer of a wait is taken for yes."""
+    """Treats the result of a wait as true."""
     for step, wait in reading.steps_with(MbarrierWait):
         result = step.operand(wait.result)
         if isinstance(result, Pair):
@@ -92,7 +93,7 @@ def _ignore_wait_result(reading: FunctionAnalysis) -> Iterator[MutationEdit | No
 
 
 def _poll_once(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The loop around a wait is left whatever the answer."""
+    """Leaves the loop around a wait whatever its result."""
     for step, _ in reading.steps_with(MbarrierWait):
         for index in _wait_loop_steps(reading, step):
             branch = reading.steps[index]
@@ -110,7 +111,7 @@ def _poll_once(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _wait_loop_steps(reading: FunctionAnalysis, step: Step) -> list[int]:
-    """The steps between a wait and the same wait again, if nothing but waiting happens there."""
+    """The steps between a wait and the same wait again, if they only wait."""
     ahead: list[int] = []
     todo = reading.successors(step.index)
     while todo:

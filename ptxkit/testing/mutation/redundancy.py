@@ -1,4 +1,4 @@
-"""Waits and barriers that do nothing where they are, as compilers write them: without them, nothing is broken.
+"""Redundant waits and barriers, as compilers generate them: their deletion is harmless.
 
 Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "bar, barrier", "wgmma.wait_group".
 """
@@ -20,7 +20,7 @@ WARPGROUP = 128
 
 
 def is_repeated_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> bool:
-    """Whether every path to a wait comes from one that leaves no more groups pending, and commits none in between."""
+    """Whether every path to a wait comes from one that leaves no more groups pending, without a commit in between."""
     pending = _operand_value(step, wait.pending)
 
     def grows(each: Step) -> bool:
@@ -41,8 +41,8 @@ def is_repeated_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> 
 
 
 def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether a barrier of all threads is where they only read memory, since the barriers of all before it and until
-    those after it: the threads have nothing to publish there."""
+    """Whether all threads only read memory between the previous barriers of all threads and this one, and from this one
+    to the next ones: then there is nothing to publish."""
     if not reading.is_cta_wide_barrier(step):
         return False
 
@@ -55,10 +55,10 @@ def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether the threads have done nothing that a barrier of all makes known, since the barriers of all before it.
+    """Whether the threads have done nothing since the previous barriers of all threads that this one would publish.
 
-    They only computed, and started what continues after the barrier as well: its end, others learn in another way.
-    Announcing bytes with the arrival that its phase needs may as well come after the copy.
+    They only computed, and started operations that continue after the barrier: other threads observe their completion
+    by other means. Bytes that are expected with the arrival that the phase needs may also be expected after the copy.
     """
     if not reading.is_cta_wide_barrier(step):
         return False
@@ -87,13 +87,13 @@ def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def is_expect_tx(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction announces bytes with the arrival that their phase needs, and does nothing else."""
+    """Whether an instruction only expects bytes with the arrival that their phase needs."""
     arrives = reading.effects(step, MbarrierArrive)
     return bool(arrives) and all(each.expect is not None and not each.asynchronous for each in arrives)
 
 
 def is_warp_sync(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction is no more than a meeting of the lanes of a warp."""
+    """Whether an instruction is only a rendezvous of the lanes of a warp."""
     barriers = reading.effects(step, Barrier)
     return (
         bool(barriers) and reading.has_only_effects(step, (Barrier,)) and all(each.level == "warp" for each in barriers)
@@ -101,12 +101,12 @@ def is_warp_sync(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _is_asynchronous_or_private(access: Access) -> bool:
-    """Whether an access continues after its instruction, or is one that no thread but its own can see."""
+    """Whether an access continues after its instruction, or is visible to its own thread only."""
     return access.completion is not None or access.space.startswith(("local", "param")) or access.proxy == "tensormap"
 
 
 def _is_read_only(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction computes, branches, leaves or reads memory as one reads what does not change."""
+    """Whether an instruction computes, branches, exits, or reads memory that does not change."""
     if is_warp_sync(reading, step):
         return True
     if step.match is None or not reading.has_only_effects(step, (Access, WaitGroup, CommitGroup)):
@@ -124,7 +124,7 @@ def _is_read_only(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def is_warpgroup_barrier(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether those who meet at a barrier are one warpgroup: each of its warps waits for the products of them all."""
+    """Whether the threads at a barrier are one warpgroup: each of its warps waits for the products of all of them."""
     barriers = reading.barriers(step)
     threads = _operand_value(step, barriers[0].threads) if barriers and barriers[0].threads is not None else None
     if barriers and barriers[0].threads is None:
@@ -134,13 +134,13 @@ def is_warpgroup_barrier(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def has_only_computation(reading: FunctionAnalysis, steps: Iterable[Step]) -> bool:
-    """Whether nothing is done between two places but to compute."""
+    """Whether there is only computation between two places."""
     still: Callable[[Step], bool] = reading.has_no_effects
     return all(still(each) for each in steps)
 
 
 def _operand_value(step: Step, expression: Expression | None) -> int | None:
-    """What an operand says, where it is a constant; 0 where there is none."""
+    """The value of a constant operand; 0 for another one."""
     if expression is None:
         return 0
     given = step.operand(expression.name) if isinstance(expression, OperandRole) else expression

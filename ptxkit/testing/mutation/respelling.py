@@ -1,7 +1,7 @@
-"""The same instruction with another effect: found among the forms of its name, by what they do.
+"""The same instruction with another effect: a form of the same name with other effects.
 
-No opcode is spelled here. Words of an opcode are exchanged, dropped and added until a form of the table has the wanted
-effects; the answer is in the manual's order.
+No opcode is named here. Words of an opcode are replaced, removed and added until a form of the table has the wanted
+effects; the result is in the order of the manual.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ _ORDERS_AND_SCOPES = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluste
 
 
 def respell(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None:
-    """The instruction with these effects exchanged, old for new, and all else the same; None where no form does
-    that."""
+    """The instruction with these effects replaced, old by new, and otherwise equal; None if no form has them."""
     if step.match is None:
         return None
     exchanged = dict(changes)
@@ -37,7 +36,8 @@ def respell(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None:
 
 
 def shorten(step: Step, without: Iterable[str], *wanted: Effect) -> Instruction | None:
-    """The instruction without some operands (by role) and words, whose only effect is one of these; None if none is."""
+    """The instruction without some operands (by role) and words, whose only effect is one of these; None if there is
+    none."""
     if step.match is None:
         return None
     gone = {step.match.roles[role] for role in without if role in step.match.roles}
@@ -52,7 +52,7 @@ def shorten(step: Step, without: Iterable[str], *wanted: Effect) -> Instruction 
 
 
 def form_with_effects(name: str, wanted: tuple[Effect, ...]) -> Instruction | None:
-    """An instruction of a name, without operands, that has these effects."""
+    """An instruction with a name, without operands, that has these effects."""
     for opcode in _all_opcodes(name):
         found = _match(opcode, ())
         if found is not None and found.effects == wanted:
@@ -68,7 +68,7 @@ def _match(opcode: str, operands: tuple[Operand, ...]) -> Match | None:
 
 
 def _candidate_words(match: Match, old: Effect, new: Effect) -> Iterator[str]:
-    """The modifier values that may make the difference between two effects."""
+    """The modifier values that may distinguish two effects."""
     for each in fields(new):
         before, value = getattr(old, each.name, None), getattr(new, each.name)
         if before == value:
@@ -95,7 +95,7 @@ def _similar_opcodes(opcode: str, words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _opcode_variants(opcode: str, vocabulary: Iterable[str]) -> Iterator[str]:
-    """Opcodes with one word of the vocabulary dropped, exchanged or added; the table puts words into their order."""
+    """Opcodes with one word of the vocabulary removed, replaced or added; the table orders the words."""
     name, *words = opcode.split(".")
     known = tuple(vocabulary)
     new = [word for word in known if word not in words]
@@ -110,7 +110,7 @@ def _opcode_variants(opcode: str, vocabulary: Iterable[str]) -> Iterator[str]:
 
 @cache
 def _all_opcodes(name: str) -> tuple[str, ...]:
-    """Opcodes of a name's forms, each value of each modifier tried; for names with few forms."""
+    """Opcodes of the forms of a name with each value of each modifier; for names with few forms."""
     found: list[str] = []
     for form in table().forms(name):
         partial = [name]

@@ -1,4 +1,4 @@
-"""Addresses taken for what they are not: of another state space, generic or not, of another CTA."""
+"""Addresses of a wrong kind: of another state space, generic or not, or of another CTA."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OFFSET_SPACES = ("shared", "shared::cta", "shared::cluster", "local")
 
 
 def _with_space(step: Step, old: str, new: str | None) -> Instruction | None:
-    """The instruction with another word for the space, or none, that does the same kinds of things."""
+    """The instruction with another state space, or none, and effects of the same kinds."""
     name, *words = step.instruction.opcode.split(".")
     place = words.index(old)
     opcode = ".".join([name, *words[:place], *([new] if new else []), *words[place + 1 :]])
@@ -43,7 +43,7 @@ def _address_roles(reading: FunctionAnalysis, step: Step) -> list[tuple[str, boo
 
 
 def _offset_as_generic(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Of addresses in registers: a variable by its name is found in its own space, whatever the instruction says."""
+    """For addresses in registers: a variable by its name is found in its own space with any instruction."""
     for step in reading.steps:
         words = _space_words(step, _OFFSET_SPACES)
         roles = [role for role, _ in _address_roles(reading, step)]
@@ -71,7 +71,8 @@ def _other_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _delete_conversion(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """A conversion between an address of a space and a generic one only copies. Global addresses are generic ones."""
+    """Replaces a conversion between an address of a space and a generic one by a copy. Global addresses are generic
+    ones."""
     broken = {"to_generic": "AS2", "from_generic": "AS1"}
     for step, value in reading.steps_with(Value):
         call = value.value
@@ -102,7 +103,7 @@ def _other_cta_group(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]
 
 
 def own_as_cluster(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The own CTA's memory under the name of the cluster's, of which it is part."""
+    """The memory of the CTA under the name of that of the cluster, of which it is part."""
     for step in reading.steps:
         for word in _space_words(step, ("shared::cta",)):
             if _address_roles(reading, step):

@@ -28,7 +28,7 @@ from ptxkit.testing.mutation.mutation_operator import MutationOperator, Search
 
 
 def _broken_rules(reading: FunctionAnalysis, steps: list[Step]) -> tuple[str, ...]:
-    """What goes wrong when more threads than one execute these."""
+    """The rules that are violated if several threads execute these steps."""
     if any(reading.effects(each, MbarrierInit) for each in steps):
         return ("MB4",)
     if any(reading.effects(each, MbarrierArrive) for each in steps):

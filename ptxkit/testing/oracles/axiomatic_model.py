@@ -1,7 +1,7 @@
 """Which outcomes of a small program the memory consistency model allows, and whether it has a data race.
 
 Every way in which reads take their values, writes to a place follow each other and fences of `.sc` are ordered is
-tried, and held against the axioms; programs have a handful of events. No atomic read-modify-writes, no proxies but the
+tried, and checked with the axioms; programs have a handful of events. No atomic read-modify-writes, no proxies but the
 generic one, no accesses that overlap in part.
 
 Source: PTX ISA, "Memory Consistency Model": "Morally Strong Operations", "Release and Acquire Patterns", "Ordering of

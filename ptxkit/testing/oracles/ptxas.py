@@ -2,9 +2,9 @@
 
 `-arch=compute_XX` makes it parse and check and generate nothing, without a GPU. One process takes thousands of files
 and continues with the next one after a fatal error, so that each text is independent and costs about 0.1 ms. What is
-`.visible` is known to the later files of the same process: texts that share such names must be asked one by one.
-What is left of a statement that could not be parsed goes into the next one, be it in the next file: a file whose errors
-are ignored is put between any two. In front of another file `.version` and `.target` are not compared, and after some
+`.visible` is known to the later files of the same process: texts that share such names must be asked one by one. What
+is left of a statement that could not be parsed goes into the next one, even in the next file: a file whose errors are
+ignored is put between any two. Before another file `.version` and `.target` are not compared, and after some
 instructions with an element of a vector register (`%v.x`) ptxas no longer looks at them at all: such files are asked
 apart, and so are those of each texturing mode, which all files of a process must share. What else a file leaves shows
 when the same files are asked in the other order. Even so, ask alone (`refusal`) where the answer matters.

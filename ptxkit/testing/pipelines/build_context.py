@@ -148,8 +148,8 @@ def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple
                 "init-count-more",
                 text.format(count + 1),
                 ptx5xx.MBARRIER_MISSING_ARRIVALS,
-                ptx5xx.MBARRIER_EXPECTED_BYTES,
-                ptx6xx.BARRIER_NEVER_OPENS,
+                ptx5xx.TX_COUNT_MISMATCH,
+                ptx6xx.DEADLOCK_AT_BARRIER,
             )
         ]
         if count > 1:
@@ -202,16 +202,16 @@ def write_wait(
     found: list[InjectedFault] = []
     if faults:
         hangs = (
-            ptx5xx.MBARRIER_EXPECTED_BYTES,
+            ptx5xx.TX_COUNT_MISMATCH,
             ptx5xx.MBARRIER_MISSING_ARRIVALS,
             ptx5xx.MBARRIER_EXCESS_ARRIVALS,
-            ptx6xx.BARRIER_NEVER_OPENS,
+            ptx6xx.DEADLOCK_AT_BARRIER,
         )
         found += [omit("delete-mbarrier-wait", *faults)]
         if mode.order and mode.is_order_relevant:
             found += [
                 substitute(
-                    "weaker-order", lines(parity, order=".relaxed.cluster"), *faults, ptx5xx.HANDOVER_WITHOUT_ORDER
+                    "weaker-order", lines(parity, order=".relaxed.cluster"), *faults, ptx5xx.MBARRIER_WITHOUT_ORDERING
                 )
             ]
         if mode.is_order_relevant:
@@ -222,7 +222,7 @@ def write_wait(
                 substitute(
                     "inval-too-early",
                     (invalid, *lines(parity)),
-                    ptx5xx.MBARRIER_ENDED_IN_USE,
+                    ptx5xx.MBARRIER_INVAL_IN_USE,
                     ptx5xx.MBARRIER_USE_BEFORE_INIT,
                     *faults,
                 )

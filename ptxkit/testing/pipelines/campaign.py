@@ -1,4 +1,4 @@
-"""Many pipelines, right and broken ones, each judged by the rules and on the machine; what came of it as tables."""
+"""Many pipelines, right and broken ones, each checked by the rules and on the machine; the results as tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PipelineJob:
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """What came of an example. family: of its fault, empty where it is right. wrong: the disagreement, in words.
+    """The result of an example. family: of its fault, empty where it is right. wrong: the disagreement, in words.
 
     silence: why the rules reported nothing of a fault (`Verdicts.silence`). seconds: of the processor.
     """
@@ -77,7 +77,7 @@ def _run_job(question: PipelineJob) -> PipelineResult:
         found = compute_verdicts(pipeline)
         wrong, static, seen = find_disagreement(pipeline, found), found.rule_errors, found.emulator_codes
         silence = found.silence_reason if family else ""
-    except Exception as error:  # a verdict that breaks down is one more disagreement; the campaign continues
+    except Exception as error:  # a verdict that fails is one more disagreement; the campaign continues
         wrong, static, seen, silence = f"broke down: {type(error).__name__}: {error}", frozenset(), frozenset(), ""
     return PipelineResult(
         question,

@@ -19,10 +19,10 @@ from ptxkit.testing.pipelines.producers import EARLY_READ_CODES, await_full, fil
 from ptxkit.testing.pipelines.text_builder import StaticOrRegister, omit, substitute
 
 DEADLOCK_CODES = (
-    ptx5xx.MBARRIER_EXPECTED_BYTES,
+    ptx5xx.TX_COUNT_MISMATCH,
     ptx5xx.MBARRIER_MISSING_ARRIVALS,
-    ptx6xx.BARRIER_NEVER_OPENS,
-    ptx6xx.BARRIER_UNEVEN_COUNTS,
+    ptx6xx.DEADLOCK_AT_BARRIER,
+    ptx6xx.BARRIER_COUNT_MISMATCH,
 )
 WARP_SYNC = "bar.warp.sync 0xffffffff;"
 """The lanes of a warp meet."""
@@ -77,7 +77,7 @@ def _write_iteration(room: BuildContext, drain: ConsumerWriter, turn: Iteration)
         some = substitute(
             "barrier-by-some",
             f"@{room.is_first_thread} bar.sync 0;",
-            ptx6xx.BARRIER_PART_OF_A_WARP,
+            ptx6xx.PARTIAL_WARP_BARRIER,
             *DEADLOCK_CODES,
             *RACE_CODES,
             *EARLY_READ_CODES,
@@ -150,7 +150,7 @@ def _produce(room: BuildContext, turn: Iteration) -> None:
             *RACE_CODES,
             *EARLY_READ_CODES,
             ptx5xx.MBARRIER_EXCESS_ARRIVALS,
-            ptx5xx.MBARRIER_EXPECTED_BYTES,
+            ptx5xx.TX_COUNT_MISMATCH,
             ptx3xx.OVERLAPPING_COPIES,
         )
         if room.is_reuse(turn)
@@ -184,7 +184,7 @@ def _release(room: BuildContext, turn: Iteration) -> None:
     half = substitute(
         "mask-of-half",
         WARP_SYNC.replace("ffffffff", "0000ffff"),
-        ptx6xx.LANE_NOT_IN_ITS_MASK,
+        ptx6xx.LANE_NOT_IN_MEMBERMASK,
         *RACE_CODES,
         *EARLY_READ_CODES,
     )
@@ -259,7 +259,7 @@ def _write_named_barriers(room: BuildContext) -> None:
 
 
 def _slot_barrier(room: BuildContext, turn: Iteration, line: str, *, before: bool) -> None:
-    """The handing back of a slot: in front of a round that reuses one, after a round whose slot is filled again."""
+    """The release of a slot: before a round that reuses one, after a round whose slot is filled again."""
     plan, script = room.plan, room.builder
     lost = (
         omit("delete-barrier" if before else "delete-barrier-arrive", *DEADLOCK_CODES, *RACE_CODES, *EARLY_READ_CODES),

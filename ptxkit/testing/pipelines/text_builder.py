@@ -1,7 +1,7 @@
 """The text of a kernel as passages, each with the faults that can be put into it.
 
-Who writes a passage knows what it is there for, and so says what becomes of the kernel without it: the fault is named
-as its family is in `ptxkit.testing.mutation`, and has the codes of which at least one must be reported.
+Who writes a passage knows what it is there for, and so states the effect of its removal: the fault is named as its
+family is in `ptxkit.testing.mutation`, and has the codes of which at least one must be reported.
 """
 
 from __future__ import annotations

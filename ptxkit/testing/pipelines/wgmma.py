@@ -110,8 +110,8 @@ def _multiply(room: BuildContext, turn: Iteration, sums: list[str]) -> None:
             substitute(
                 "multiply-by-some",
                 f"@{room.is_first_thread} {multiply}",
-                ptx3xx.PART_OF_A_WARPGROUP,
-                ptx6xx.BARRIER_PART_OF_A_WARP,
+                ptx3xx.PARTIAL_WARPGROUP,
+                ptx6xx.PARTIAL_WARP_BARRIER,
             ),
         ),
     )

@@ -38,7 +38,7 @@ def rows(target: str, kernel: str) -> list[Transfer]:
         (lambda s: s.pointer_offset % 16 == 0 and s.variable_shift % 16 == 0, "both addresses are multiples of 16"),
         (lambda s: (s.pointer_offset - s.variable_shift) % 8 == 0, "the addresses differ by a multiple of 8"),
         (lambda s: (s.pointer_offset ^ s.variable_shift) & 7 == 4, "the addresses differ by a multiple of 4, not of 8"),
-        (lambda s: s.pointer_offset % 4 != 0, "the source address is no multiple of 4"),
+        (lambda s: s.pointer_offset % 4 != 0, "the source address is not a multiple of 4"),
         (lambda s: s.integer_size >= 16, "the size is at least 16"),
         (lambda s: s.integer_size % 4 == 0, "the size is a multiple of 4"),
         (lambda s: 0 < s.integer_size < 16, "the size is at least 1 and below 16"),
@@ -48,7 +48,7 @@ def rows(target: str, kernel: str) -> list[Transfer]:
         ),
         (
             lambda s: s.pointer_offset % 16 != 0 or s.integer_size % 16 != 0,
-            "the source address is no multiple of 16, or the size is no multiple of 16",
+            "the source address is not a multiple of 16, or the size is not a multiple of 16",
         ),
         (lambda s: hash((s.pointer_offset, s.variable_shift, s.integer_size)) % 3 == 0, None),
         (lambda _: True, None),
@@ -119,7 +119,7 @@ def test_a_test_by_hand_is_told_with_its_branch_and_both_ways() -> None:
         fast.choice.words
         == "when the source address is a multiple of 16 and the size is at least 1 and a multiple of 16"
     )
-    assert slow.choice.words == "when the source address is no multiple of 16, or the size is no multiple of 16"
+    assert slow.choice.words == "when the source address is not a multiple of 16, or the size is not a multiple of 16"
     assert (fast.choice.alternatives, slow.choice.alternatives) == ((slow.line,), (fast.line,))
     text = (MEMCPY / "memcpy_async.sm_90.ptx").read_text("utf-8").splitlines()
     assert all("bra" in text[(choice.branch or 0) - 1] for choice in (fast.choice, slow.choice))
@@ -159,7 +159,7 @@ def test_a_kernel_without_tests_of_addresses_is_not_tried() -> None:
     assert [row.choice.decided for row in plain.transfers if row.choice] == ["compile time"] * 2
     assert [row.choice.words for row in chosen.transfers if row.choice] == [
         "when the source address is a multiple of 8",
-        "when the source address is no multiple of 8",
+        "when the source address is not a multiple of 8",
     ]
 
 

@@ -26,7 +26,7 @@ def test_a_launch_that_is_as_it_should_be() -> None:
     [
         ({"arguments": []}, r"k takes 4 arguments \(a \(.u64\), n \(.u32\), x \(.f32\), s \(.b8\)\), and 0 are given"),
         ({"arguments": [numpy.zeros(4), 1 << 32, 2.0, bytes(12)]}, r"n \(.u32\) cannot hold 4294967296"),
-        ({"arguments": [numpy.zeros(4), 1.5, 2.0, bytes(12)]}, r"n \(.u32\) is no floating-point parameter"),
+        ({"arguments": [numpy.zeros(4), 1.5, 2.0, bytes(12)]}, r"n \(.u32\) is not a floating-point parameter"),
         ({"arguments": [numpy.zeros(4), 1, 2.0, bytes(4)]}, r"s \(.b8\[12\]\) has 12 bytes, and the argument 4"),
         ({"arguments": [numpy.zeros(4), 1, 2.0, 5]}, r"s \(.b8\[12\]\) wants 12 bytes"),
         ({"arguments": [numpy.zeros(4), 1, "x", bytes(12)]}, r"x \(.f32\) takes a number, bytes or an array, not str"),
@@ -37,7 +37,7 @@ def test_a_launch_that_is_as_it_should_be() -> None:
         ({"block": (64, 32)}, "k takes at most 1024 threads a CTA, not 2048"),
         ({"block": (1, 1, 1, 1)}, "block must be one to three positive integers"),
         ({"grid": 0}, "grid must be one to three positive integers, and is 0"),
-        ({"grid": 3, "cluster": 2}, "the grid (3, 1, 1) is no multiple of the cluster (2, 1, 1)"),
+        ({"grid": 3, "cluster": 2}, "the grid (3, 1, 1) is not a multiple of the cluster (2, 1, 1)"),
         ({"cluster": 32, "grid": 32}, "a cluster has at most 16 CTAs, not 32"),
         ({"shared": 1 << 20}, "shared is 0 to 232448 bytes, and not 1048576"),
         ({"policy": "lazy"}, "there is no policy 'lazy'; known: eager, late, torn, random"),

@@ -42,7 +42,7 @@ def line_of(body: str, text: str) -> int:
 )
 def test_a_read_that_decides_a_result_is_told_where_it_stands(before: str, register: str) -> None:
     body = before + STORE
-    assert found(body) == ([register], [(ptx6xx.DEPENDS_ON_UNWRITTEN, line_of(body, "add.u32 %r0"))])
+    assert found(body) == ([register], [(ptx6xx.UNINITIALIZED_DATA, line_of(body, "add.u32 %r0"))])
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_a_log_shows_how_far_a_long_campaign_is(
 ) -> None:
     campaign, store = FuzzCampaign("litmus"), FuzzStore(tmp_path)
     done = [FuzzUnitResult(FuzzWorkUnit(campaign, number, range(20)), run_count=20) for number in range(3)]
-    for seconds, lines in ((1000.0, ""), (0.0, "fuzz: 0 s: 60 asked, 0 failed\n")):
+    for seconds, lines in ((1000.0, ""), (0.0, "fuzz: 0 s: 60 examples, 0 failed\n")):
         monkeypatch.setattr(fuzz_command, "_SECONDS_BETWEEN_LINES", seconds)
         with fuzz_command._progress([campaign], FuzzLimits(60), store) as told:
             for each in done:
@@ -173,7 +173,7 @@ def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
             ["--oracle", "linter", "--corpus", str(ROOT / "scripts")],
             "--corpus: no PTX file of at most 60,000 characters in",
         ),
-        (["--time", "soon"], "'soon' is no time: write 90, 10m or 2h"),
+        (["--time", "soon"], "'soon' is not a time: write 90, 10m or 2h"),
         (["--oracle", "machine", "--corpus", str(ROOT / "corpus")], "machine needs kernels with their launch"),
         (["--replay", str(ROOT / "corpus")], "No such file or directory"),
         (["--oracle", SLOW, "--cluster", "local:none"], "write local:2"),

@@ -25,7 +25,7 @@ def half_a_second() -> Iterator[OracleSession]:
 
 
 def test_a_run_that_does_not_end_ends_with_the_budget(half_a_second: OracleSession) -> None:
-    said = "0.5 s are over after 0 examples, and one that did not come to its end"
+    said = "the budget of 0.5 s is used up after 0 examples, and one that did not finish"
     with pytest.raises(BudgetSpentError, match=said):
         assertions.on_machine(ENDLESS, LAUNCH)
     assert half_a_second.failure is None

@@ -65,7 +65,7 @@ def _sort_key(fmt: Format, codes: Bits) -> Bits:
 
 
 def min_max(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits, Bits], Bits]:
-    """Return the smaller or greater code. A NaN is passed over, or, with `nan`, given; two NaNs give the format's own,
+    """Return the smaller or greater code. A NaN is ignored, or, with `nan`, returned; two NaNs give the format's own,
     or of f64 the second, made quiet, as hardware does.
     """
     kind = fmt.dtype
