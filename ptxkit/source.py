@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 
 from ptxkit.fast_dataclasses import dataclass, field
@@ -96,3 +97,8 @@ class SourceFile:
     def line_count(self) -> int:
         """How many lines the text has (an empty text has one)."""
         return len(self._line_starts)
+
+
+def origin_chain(origin: Sequence[SourceLine]) -> str:
+    """Source lines in words: `lib.h:50, inlined at k.cu:7`."""
+    return ", inlined at ".join(f"{place.file}:{place.line}" for place in origin)

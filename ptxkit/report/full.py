@@ -26,7 +26,7 @@ from ptxkit.report.program_source import (
 from ptxkit.report.readable_names import question_with_readable_names, with_readable_names
 from ptxkit.report.style import Line, TextRole
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status, Summary
-from ptxkit.source import SourceLine
+from ptxkit.source import origin_chain
 from ptxkit.untrusted_text import escape_path, escape_text
 
 _ROLES = {Severity.ERROR: TextRole.ERROR, Severity.WARNING: TextRole.WARNING, Severity.NOTE: TextRole.NOTE}
@@ -68,7 +68,7 @@ def diagnostic_lines(
                 yield from _frame_below(item, is_dimmed=bool(found.at.source.text))
             notes, remedy = (*item.notes, *_other_lines(found)), found.help
         if item.origin and (found is None or options.verbose or not found.at.source.text):
-            yield _field("source", _origin_chain(item.origin))
+            yield _field("source", origin_chain(item.origin))
         for note in notes:
             yield _field("note", note)
         if remedy:
@@ -241,11 +241,6 @@ def _with_origin(label: Label) -> Label:
         return label
     place = label.origin[-1]
     return replace(label, message=f"{label.message} ({os.path.basename(place.file)}:{place.line})")
-
-
-def _origin_chain(origin: Sequence[SourceLine]) -> str:
-    """`lib.h:50, inlined at k.cu:7`."""
-    return ", inlined at ".join(f"{place.file}:{place.line}" for place in origin)
 
 
 def _one_line(text: str) -> str:

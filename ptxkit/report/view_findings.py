@@ -11,7 +11,7 @@ from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.limits import MAX_LISTED_QUESTIONS, MAX_STATEMENT_CHARS
 from ptxkit.report.markup import escape_markup, tag
 from ptxkit.results import CodePage
-from ptxkit.source import SourceFile, SourceLine
+from ptxkit.source import SourceFile, origin_chain
 from ptxkit.untrusted_text import escape_text
 
 _EXAMPLES = ("Example", "Use instead")
@@ -22,7 +22,7 @@ def finding_box(item: Diagnostic, number: int, page: CodePage | None) -> str:
     """One finding, to be shown below its line. page: of its code, which can be expanded."""
     line, column = item.source.position(item.span.start)
     labels = [tag("li", *_label(item.source, each)) for each in sorted(item.labels, key=lambda each: each.span)]
-    fields = [_field("source", _origin_chain(item.origin))] if item.origin else []
+    fields = [_field("source", origin_chain(item.origin))] if item.origin else []
     fields += [_field("note", note) for note in (*item.notes, *copies_note(item))]
     fields += [_field("help", item.help)] if item.help else []
     fields += [_field("isa", "; ".join(item.isa))] if item.isa else []
@@ -48,7 +48,7 @@ def _label(source: SourceFile, label: Label) -> Iterator[str]:
     line = source.position(label.span.start)[0]
     yield tag("a", f"line {line}", href=f"#L{line}")
     yield " " + tag("code", escape_markup(_truncate(source.line_text(line))))
-    place = f" ({_origin_chain(label.origin[-1:])})" if label.origin else ""
+    place = f" ({origin_chain(label.origin[-1:])})" if label.origin else ""
     yield " " + tag("span", escape_markup(_inline_markup(label.message) + escape_text(place)))
 
 
@@ -160,10 +160,6 @@ def _undecided_item(code: str, reason: str, places: Sequence[Undecided]) -> str:
         + links
         + ")"
     )
-
-
-def _origin_chain(origin: Sequence[SourceLine]) -> str:
-    return ", inlined at ".join(f"{place.file}:{place.line}" for place in origin)
 
 
 def _inline_markup(words: str) -> str:

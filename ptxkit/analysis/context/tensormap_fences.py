@@ -19,6 +19,7 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.slicing import is_tensor_map_change
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import is_generic_write
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.sync_edges import SyncEdge
@@ -92,7 +93,7 @@ class ModifiedTensorMaps:
                 if (
                     isinstance(event.address, SymbolicValue)
                     and event.address.identity in wanted
-                    and _is_generic_write(event)
+                    and is_generic_write(event)
                 ):
                     found[event.address.identity].append(MapWrite(thread, position, event, event.address))
         return found
@@ -189,11 +190,6 @@ class ModifiedTensorMaps:
     def sync_edges(self, change: MapWrite, use: MapUse) -> list[SyncEdge]:
         """The edges by which a change comes before a copy by another thread."""
         return list(self._facts.sync_edges(change.thread, change.position, use.thread, use.copy.position))
-
-
-def _is_generic_write(event: TraceEvent) -> bool:
-    effect = event.effect
-    return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic"
 
 
 def _overlap(change: MapWrite, use: MapUse) -> bool:

@@ -59,7 +59,7 @@ def orders_shared_before_async(event: TraceEvent, direction: str | None = "both"
 
 
 def is_generic_write(event: TraceEvent) -> bool:
-    """Whether an access writes shared memory through the generic proxy."""
+    """Whether an access writes memory through the generic proxy."""
     effect = event.effect
     return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic"
 

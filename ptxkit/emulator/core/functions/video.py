@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.emulator.core.dtypes import is_signed
 from ptxkit.emulator.core.numbers.formats import Bits
 from ptxkit.emulator.core.semantics_registry import Function, value_semantics
-from ptxkit.isa.functions import kind
 from ptxkit.semantics.value_ops import COMPARISONS, WRAPPING
 
 IntegerArray = Any
@@ -47,14 +47,10 @@ def _to_python_ints(values: IntegerArray) -> IntegerArray:
     return np.asarray(values, object)
 
 
-def _is_signed(word: str) -> bool:
-    return kind(word) == "s"
-
-
 def _extend(values: Bits, word: str, width: int = 32) -> IntegerArray:
     """Return the low bits as numbers of a type."""
     low = values.astype(np.int64) & ((1 << width) - 1)
-    return (low ^ 1 << width - 1) - (1 << width - 1) if _is_signed(word) else low
+    return (low ^ 1 << width - 1) - (1 << width - 1) if is_signed(word) else low
 
 
 def _extract(values: Bits, word: str, selector: str | None) -> IntegerArray:
@@ -73,7 +69,7 @@ def _selector_field(selector: str) -> tuple[int, int]:
 
 def _saturate(values: IntegerArray, word: str, width: int) -> IntegerArray:
     """Return the nearest numbers of a type of so many bits."""
-    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if _is_signed(word) else (0, (1 << width) - 1)
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if is_signed(word) else (0, (1 << width) - 1)
     return np.minimum(np.maximum(values, low), high)
 
 
@@ -136,7 +132,7 @@ def video_mad(
     The sum is signed where an operand of the product is, or where something is negated.
     """
     by = int(scale.removeprefix("shr")) if scale else 0
-    of_signed = _is_signed(left) or _is_signed(right)
+    of_signed = is_signed(left) or is_signed(right)
 
     def function(
         a: Bits,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptxkit.emulator.core.numbers import exact_bigint
-from ptxkit.emulator.core.numbers.float_codec import round_to_odd, two_sum
+from ptxkit.emulator.core.numbers.float_codec import fix_zero_sign, round_to_odd, two_sum
 from ptxkit.emulator.core.numbers.formats import Reals
 
 _SPLITTER = 2.0**27 + 1
@@ -26,7 +26,7 @@ def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
         return total
     larger, smaller = _order_by_magnitude(a, b)
     lost = smaller - (total - larger)  # exact, and nothing in it overflows (Dekker)
-    return _fix_zero_sign(_apply_rounding(total, lost, rounding), a, b, rounding)
+    return fix_zero_sign(_apply_rounding(total, lost, rounding), a, b, rounding)
 
 
 def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
@@ -46,7 +46,7 @@ def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Re
     """Return a * b + c (Boldo and Melquiond: what two sums lose is rounded to odd)."""
     product = a * b
     if _is_ordinary(product, a, b, c):
-        return _fix_zero_sign(add(*_split_fused(product, a, b, c), rounding), product, c, rounding)
+        return fix_zero_sign(add(*_split_fused(product, a, b, c), rounding), product, c, rounding)
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     product_is_zero = (a == 0) | (b == 0)
     hard = ~_is_safe_range(product) | (np.abs(a) > _LARGE) | (np.abs(b) > _LARGE) | (np.abs(c) > _LARGE)
@@ -56,7 +56,7 @@ def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Re
     # Elsewhere the sum is exact, or no number; an infinite c meets a product that is finite, though it overflows here.
     plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, product + c)
     result = np.where(easy, add(total, small, rounding), plain)
-    result = _fix_zero_sign(result, product, c, rounding)
+    result = fix_zero_sign(result, product, c, rounding)
     return _recompute_hard_lanes(result, hard, exact_bigint.multiply_add, rounding, a, b, c)
 
 
@@ -140,14 +140,6 @@ def _apply_rounding(result: Reals, lost: Reals, rounding: str) -> Reals:
     wanted = {"rz": (lost != 0) & inwards, "rm": lost < 0, "rp": lost > 0}[rounding]
     moves = wanted & ~np.isnan(lost) & (result != 0)
     return np.where(moves, moved, bits).view(np.float64)
-
-
-def _fix_zero_sign(result: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
-    """A sum that is exactly zero is -0 where rounding goes down, unless both of it are +0."""
-    if rounding != "rm":
-        return result
-    positive = ~np.signbit(a) & ~np.signbit(b)
-    return np.where((result == 0) & ~positive, -0.0, result)
 
 
 def _recompute_hard_lanes(

@@ -172,3 +172,11 @@ def round_to_odd(total: Reals, lost: Reals) -> Reals:
         return total
     outwards = (lost > 0) == (total > 0)
     return np.where(wrong, np.where(outwards, bits + np.uint64(1), bits - np.uint64(1)), bits).view(np.float64)
+
+
+def fix_zero_sign(result: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
+    """Return a sum, which is -0 where it is exactly zero and rounding goes down, unless both of it are +0."""
+    if rounding != "rm":
+        return result
+    positive = ~np.signbit(a) & ~np.signbit(b)
+    return np.where((result == 0) & ~positive, -0.0, result)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ptxkit.emulator.core.numbers.float_codec import add_round_to_odd
+from ptxkit.emulator.core.numbers.float_codec import add_round_to_odd, fix_zero_sign
 from ptxkit.emulator.core.numbers.formats import Reals
 
 Floats = NDArray[np.float32]
@@ -18,7 +18,7 @@ Floats = NDArray[np.float32]
 
 def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
     """Return a + b."""
-    return _fix_zero_sign(add_round_to_odd(a, b), a, b, rounding)
+    return fix_zero_sign(add_round_to_odd(a, b), a, b, rounding)
 
 
 def multiply(a: Reals, b: Reals) -> Reals:
@@ -39,14 +39,6 @@ def divide(a: Reals, b: Reals) -> Reals:
 def sqrt(a: Reals) -> Reals:
     """Return the square root."""
     return np.sqrt(a)
-
-
-def _fix_zero_sign(total: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
-    """A sum that is exactly zero is -0 where rounding goes down, unless both of it are +0."""
-    if rounding != "rm":
-        return total
-    positive = ~np.signbit(a) & ~np.signbit(b)
-    return np.where((total == 0) & ~positive, -0.0, total)
 
 
 def fused_multiply_add_f32(a: Floats, b: Floats, c: Floats) -> Floats:
