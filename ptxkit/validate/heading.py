@@ -84,9 +84,8 @@ def _start_of(module: Module, name: str) -> int:
 
 
 def _misplaced_directive(name: str, start: int) -> Problem:
-    where = {"version": directive_helps.ONCE_AFTER_TARGET(), "target": directive_helps.RIGHT_AFTER_VERSION()}.get(
-        name, "once, right after `.target`"
-    )
+    places = {"version": directive_helps.FIRST_IN_MODULE, "target": directive_helps.RIGHT_AFTER_VERSION}
+    where = places.get(name, directive_helps.ONCE_AFTER_TARGET)()
     help_ = directive_helps.MOVE_TO_HEAD()
     return Problem(
         ptx1xx.HEADING_IN_WRONG_PLACE(name=name, place=where),

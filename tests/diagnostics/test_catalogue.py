@@ -17,6 +17,8 @@ from ptxkit.rules.docs_index import all_pages
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ptxkit"
 CODE = re.compile(r"PTX\d{3}")
+PROSE = re.compile(r"(?:\b[a-z]+ ){3}[a-z]")
+"""Four words in a row."""
 
 
 def string_literals(path: Path) -> Iterator[ast.Constant]:
@@ -42,6 +44,18 @@ def test_no_code_is_written_out_but_in_the_catalogue() -> None:
         for path in modules
         for node in string_literals(path)
         if CODE.search(node.value)
+    ]
+    assert wrong == []
+
+
+def test_no_message_is_worded_at_a_check() -> None:
+    modules = [path for package in ("syntax", "validate") for path in (PACKAGE / package).rglob("*.py")]
+    assert len(modules) > 50
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value[:60]}"
+        for path in modules
+        for node in string_literals(path)
+        if PROSE.search(node.value)
     ]
     assert wrong == []
 

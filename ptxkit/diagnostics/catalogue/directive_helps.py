@@ -52,7 +52,8 @@ REMOVE_DEBUG = MessageTemplate(MISPLACED_DIRECTIVE, "remove `debug`, or add the 
 WRITE_INDEPENDENT_MODE = MessageTemplate(
     MISPLACED_DIRECTIVE, "write `.target ..., texmode_independent`, or use `.texref` alone"
 )
-ONCE_AFTER_TARGET = MessageTemplate(MISPLACED_DIRECTIVE, "first")
+FIRST_IN_MODULE = MessageTemplate(MISPLACED_DIRECTIVE, "first")
+ONCE_AFTER_TARGET = MessageTemplate(MISPLACED_DIRECTIVE, "once, right after `.target`")
 RIGHT_AFTER_VERSION = MessageTemplate(MISPLACED_DIRECTIVE, "right after `.version`")
 MOVE_TO_HEAD = MessageTemplate(MISPLACED_DIRECTIVE, "move it to the head of the module, or remove it")
 NEAREST_VERSION = MessageTemplate(MISPLACED_DIRECTIVE, "the nearest before it is {major}.{minor}")
