@@ -96,17 +96,19 @@ CASES = (
     Case(
         "bytes are announced for a last phase beside a wait whose parity nobody knows",
         f"{_INIT} {_ROUND} @%p1 {_announce()}\n{_VAGUE}",
+        undecided=("PTX504",),
     ),
     Case(
         "bytes are announced for a phase that threads wait for beside a wait whose parity nobody knows",
         f"""{_INIT} {_ROUND}
 @%p1 {_announce()} //! PTX503
 {_VAGUE} {_wait("last", 1)}""",
+        undecided=("PTX504",),
     ),
     Case(
         "bytes are announced for a last phase, and nobody knows which mbarrier threads wait for",
         f"""{_INIT} {_ROUND} @%p1 {_announce()} ld.global.u32 %r11, [%rd1];
 more: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r11], 1; @!%p4 bra more;""",
-        undecided=("PTX503",),
+        undecided=("PTX503", "PTX504"),
     ),
 )
