@@ -116,7 +116,7 @@ def test_errors_stop_at_the_limit() -> None:
         (f"{HEADING}ret;\n", "an instruction or label is not allowed outside of a function"),
         (f"{HEADING}}}\n", "`}` closes nothing"),
         (f"{HEADING}.entry k() {{ ret; }}\n}}\n", "`}` closes nothing"),
-        (f"{HEADING}{{ }}", "expected the header of a function before `{`"),
+        (f"{HEADING}{{ }}", "expected the header of a function in front of `{`"),
         (f"{HEADING}.section .debug_x {{ .b8 1\n", "this section never ends, or is not well formed"),
         (f"{HEADING}.section .debug_x {{ .b8 1; }}\n", "expected `,`, `}` or a name after `1`, found `;`"),
     ],
@@ -187,7 +187,7 @@ def test_what_is_in_front_of_a_module_is_one_error_that_says_where_the_module_be
     with pytest.raises(PTXSyntaxError) as caught:
         parse(f"Fatbin ptx code:\n================\n{HEADING}.entry k() {{ add; }}\n")
     (found,) = caught.value.diagnostics
-    assert found.help == "a `.version` is at line 3: remove what is before it"
+    assert found.help == "a `.version` is at line 3: remove what is in front of it"
 
 
 def test_the_errors_of_a_module_without_its_version_are_all_told() -> None:
