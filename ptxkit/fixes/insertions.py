@@ -64,9 +64,9 @@ def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
     others = labelled_steps(item, around)
     if item.code == ptx4xx.TENSOR_MAP_FENCE:
         yield from _insert_tensormap_acquire(item, around, step)
-    if item.code == ptx5xx.TX_COUNT_MISMATCH:
+    if item.code == ptx5xx.MBARRIER_TX_COUNT_MISMATCH:
         yield from _insert_expect_tx(item, around, step, others)
-    if item.code in (ptx5xx.TX_COUNT_MISMATCH, ptx5xx.MBARRIER_MISSING_ARRIVALS):
+    if item.code in (ptx5xx.MBARRIER_TX_COUNT_MISMATCH, ptx5xx.MBARRIER_MISSING_ARRIVALS):
         yield from _insert_arrive(around, step, others)
     if item.code == ptx5xx.MBARRIER_USE_BEFORE_INIT and not others:
         yield from _insert_mbarrier_init(around, step)

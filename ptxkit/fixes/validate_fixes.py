@@ -23,7 +23,7 @@ from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile
 
 _MASKED, _MASKING = (
-    {ptx5xx.TX_COUNT_MISMATCH, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS},
+    {ptx5xx.MBARRIER_TX_COUNT_MISMATCH, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS},
     ptx5xx.MBARRIER_EXCESS_ARRIVALS,
 )
 """Faults of phases that are not looked for while there is an excess arrival: a fix may only hide them."""

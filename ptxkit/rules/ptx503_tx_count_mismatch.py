@@ -305,4 +305,4 @@ def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> 
     )
 
 
-RULE = Rule(ptx5xx.TX_COUNT_MISMATCH, check, asynchronous=True)
+RULE = Rule(ptx5xx.MBARRIER_TX_COUNT_MISMATCH, check, asynchronous=True)

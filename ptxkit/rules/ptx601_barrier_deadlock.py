@@ -56,11 +56,11 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, elsewhere: list[Blocked
     come = ptx6xx.THREADS_COME(arrived=stuck.arrived_threads, expected=stuck.expected_threads, where=where)
     return Finding(
         primary=stuck.event.step,
-        message=ptx6xx.BARRIER_DEADLOCK(threads=come),
+        message=ptx6xx.DEADLOCK_AT_BARRIER(threads=come),
         labels=tuple((step, ptx6xx.OTHERS_WAIT_HERE()) for step in steps),
         help=ptx6xx.EXECUTE_BARRIER_EQUALLY(),
         properties={"arrived": stuck.arrived_threads, "wanted": stuck.expected_threads},
     )
 
 
-RULE = Rule(ptx6xx.DEADLOCK_AT_BARRIER, check)
+RULE = Rule(ptx6xx.BARRIER_DEADLOCK, check)

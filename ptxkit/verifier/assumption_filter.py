@@ -22,7 +22,7 @@ from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.launch_evidence import LaunchEvidence
 
 _BOX_SIZE_CODES = (
-    ptx5xx.TX_COUNT_MISMATCH,
+    ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
     ptx3xx.OVERLAPPING_COPIES,
     ptx2xx.MISALIGNED_ADDRESS,
     ptx2xx.NUMBER_OUT_OF_RANGE,

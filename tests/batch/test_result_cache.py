@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_written_is_no_harm(folder: Path, monkeypatch: p
 def test_a_folder_that_others_may_write_to_is_refused(folder: Path) -> None:
     assert result_folder(str(folder)) == str(folder)
     folder.chmod(0o777)
-    with pytest.raises(UnusableCacheError, match="others may write to it"):
+    with pytest.raises(UnusableCacheError, match="is writable by other users"):
         result_folder(str(folder))
 
 

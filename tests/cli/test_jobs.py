@@ -123,7 +123,7 @@ def test_a_cache_folder_of_others_is_refused(files: Path, ptxkit: Run) -> None:
     (files / "shared").chmod(0o777)
     result = ptxkit("lint", "--cache-dir", "shared", "c0.ptx")
     assert result.exit_code == 2
-    assert "others may write to it" in result.stderr
+    assert "is writable by other users" in result.stderr
 
 
 @pytest.mark.parametrize(

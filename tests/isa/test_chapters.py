@@ -52,4 +52,4 @@ def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
 
 def test_a_number_of_registers_with_a_sign_is_a_warning() -> None:
     reason = is_tolerated("setmaxnreg.inc.sync.aligned.s32 40;", *cases_control_flow.SM_90A)
-    assert "has no sign" in reason
+    assert "a number of registers is unsigned" in reason

@@ -133,7 +133,7 @@ async def test_what_cannot_be_renamed_is_left_alone(client: LanguageClient) -> N
     editor = Editor(client, "untitled:j", KERNEL)
     assert await rename(editor, "%r4]", "%x") is None
     assert await rename(editor, "%tid.x", "%x") is None
-    with pytest.raises(JsonRpcException, match="taken"):
+    with pytest.raises(JsonRpcException, match="`tile` is already declared"):
         await rename(editor, "DONE;", "tile")
     with pytest.raises(JsonRpcException, match="not a valid PTX name"):
         await rename(editor, "DONE;", "a b")

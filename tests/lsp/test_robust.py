@@ -244,7 +244,7 @@ def test_no_process_is_started_after_the_server_has_ended() -> None:
         await client.close()
         assert client._process is None
         assert process._process.returncode is not None
-        with pytest.raises(WorkerError, match="at its end"):
+        with pytest.raises(WorkerError, match="is shutting down"):
             await client.request(AnalysisRequest("check", "a.ptx", KERNEL, DEFAULT))
 
     asyncio.run(session())

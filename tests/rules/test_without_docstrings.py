@@ -21,7 +21,7 @@ for command in {COMMANDS}:
     try:
         main(command)
     except SystemExit as end:
-        print("ended with", end.code, flush=True)
+        print("exit status of the command:", end.code, flush=True)
 """
 
 
@@ -37,5 +37,5 @@ def printed(*options: str) -> str:
 def test_what_shows_the_pages_of_rules_needs_no_docstrings() -> None:
     optimised = printed("-OO")
     assert optimised == printed()
-    assert optimised.count("ended with") == len(COMMANDS)
+    assert optimised.count("exit status of the command:") == len(COMMANDS)
     assert "a generic write is read through the async proxy" in optimised

@@ -59,5 +59,5 @@ def _is_group_event(event: TraceEvent | GroupEvent) -> bool:
 def _common_event(event: GroupEvent) -> TraceEvent:
     """What the threads of a group have in common of an event: of a wait for different numbers of groups, that it leaves
     none pending."""
-    amount = event.fields[2]
+    _, _, amount, *_ = (*event.fields, None, None, None)  # the last fields may be missing
     return TraceEvent(event.step, event.visit, event.effect, amount=amount if isinstance(amount, int) else None)

@@ -54,123 +54,125 @@ INITIALISE_ONCE = MessageTemplate(
     MBARRIER_DOUBLE_INIT, "initialise it once, or invalidate it with `mbarrier.inval` when no thread uses it any more"
 )
 
-TX_COUNT_MISMATCH = DiagnosticCode(
+MBARRIER_TX_COUNT_MISMATCH = DiagnosticCode(
     "PTX503",
     "mbarrier-tx-count-mismatch",
     sections=("Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx"),
 )
 TX_COUNT_OVERFLOW = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     (
         "phase {phase} of {barrier} expects {expected} bytes and has received {completed}: the difference "
         "exceeds the limit of {limit}"
     ),
 )
-PHASE_BYTES = MessageTemplate(TX_COUNT_MISMATCH, "; {expected} bytes expected, {completed} received")
+PHASE_BYTES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "; {expected} bytes expected, {completed} received")
 BYTES_NOT_KNOWN = MessageTemplate(
-    TX_COUNT_MISMATCH, "the number of bytes of a copy is unknown: a tensor map decides it"
+    MBARRIER_TX_COUNT_MISMATCH, "the number of bytes of a copy is unknown: a tensor map decides it"
 )
 FLAG_MAY_DECIDE_PHASE = MessageTemplate(
-    TX_COUNT_MISMATCH, "a flag in memory may decide for which phase the thread expects the bytes"
+    MBARRIER_TX_COUNT_MISMATCH, "a flag in memory may decide for which phase the thread expects the bytes"
 )
 MORE_BYTES_THAN_COME = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "more bytes are expected than copied, and it is unknown whether a thread waits for that phase",
 )
-COMPLETES_THERE = MessageTemplate(TX_COUNT_MISMATCH, "completes there")
-WAITS_FOR_PHASE = MessageTemplate(TX_COUNT_MISMATCH, "waits for the phase")
+COMPLETES_THERE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "completes there")
+WAITS_FOR_PHASE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "waits for the phase")
 WAIT_WITHOUT_ARRIVALS = MessageTemplate(
-    TX_COUNT_MISMATCH, "waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends"
+    MBARRIER_TX_COUNT_MISMATCH,
+    "waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends",
 )
 ARRIVE_AT_MBARRIER = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy",
 )
 READERS_ARRIVE = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "let the readers of the slot arrive at it after line {line}: a phase needs {count} arrivals",
 )
 ALL_READERS_ARRIVE = MessageTemplate(
-    TX_COUNT_MISMATCH, "let each of the {threads} threads that read the slot arrive at it after line {line}"
+    MBARRIER_TX_COUNT_MISMATCH, "let each of the {threads} threads that read the slot arrive at it after line {line}"
 )
 LANE_OF_READING_WARPS_ARRIVES = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "let one lane of each of the {count} warps that read the slot arrive at it after line {line} and "
     "`bar.warp.sync -1;`",
 )
-LAST_READ_OF_SLOT = MessageTemplate(TX_COUNT_MISMATCH, "last read of what is written after the wait")
+LAST_READ_OF_SLOT = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "last read of what is written after the wait")
 EXPECT_WITHOUT_ARRIVALS = MessageTemplate(
-    TX_COUNT_MISMATCH, "expects bytes on an mbarrier{where} at which no thread arrives"
+    MBARRIER_TX_COUNT_MISMATCH, "expects bytes on an mbarrier{where} at which no thread arrives"
 )
 MAKE_EXPECT_AN_ARRIVAL = MessageTemplate(
-    TX_COUNT_MISMATCH, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone does not arrive"
+    MBARRIER_TX_COUNT_MISMATCH, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone does not arrive"
 )
 COPIES_NOT_EXPECTED = MessageTemplate(
-    TX_COUNT_MISMATCH, "the copies complete {copied} bytes on an mbarrier{where} that expects none"
+    MBARRIER_TX_COUNT_MISMATCH, "the copies complete {copied} bytes on an mbarrier{where} that expects none"
 )
 EXPECT_BYTES_OF_COPIES = MessageTemplate(
-    TX_COUNT_MISMATCH, "expect the {copied} bytes with `mbarrier.arrive.expect_tx` instead of a plain arrival"
+    MBARRIER_TX_COUNT_MISMATCH, "expect the {copied} bytes with `mbarrier.arrive.expect_tx` instead of a plain arrival"
 )
-IN_ALL = MessageTemplate(TX_COUNT_MISMATCH, " in all")
+IN_ALL = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, " in all")
 EXPECTED_BYTES_DIFFER = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "expects {expected} bytes{total} on an mbarrier{where}, but the copies complete {copied} there",
 )
-EXPECT_OR_COPY = MessageTemplate(TX_COUNT_MISMATCH, "expect {copied} bytes, or copy {expected}")
-EXPECTS_TOO = MessageTemplate(TX_COUNT_MISMATCH, "expects bytes, too")
+EXPECT_OR_COPY = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect {copied} bytes, or copy {expected}")
+EXPECTS_TOO = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expects bytes, too")
 ARRIVALS_IN_UNREACHED_CODE = MessageTemplate(
-    TX_COUNT_MISMATCH, "some arrivals are in code that symbolic execution does not reach"
+    MBARRIER_TX_COUNT_MISMATCH, "some arrivals are in code that symbolic execution does not reach"
 )
 EXPECTED_BYTES_DIFFER_BETWEEN_COPIES = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "expects {expected} bytes, but copies by the same tensor maps are expected with {usual} elsewhere",
 )
-COMPLETES_HERE = MessageTemplate(TX_COUNT_MISMATCH, "completes here")
-EXPECT_ALL_BOXES = MessageTemplate(TX_COUNT_MISMATCH, "expect the bytes of all boxes that are copied")
+COMPLETES_HERE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "completes here")
+EXPECT_ALL_BOXES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect the bytes of all boxes that are copied")
 EXPECT_USUAL_BYTES = MessageTemplate(
-    TX_COUNT_MISMATCH, "expect {usual} bytes, in all expect_tx operations for these copies together"
+    MBARRIER_TX_COUNT_MISMATCH, "expect {usual} bytes, in all expect_tx operations for these copies together"
 )
-ARRIVAL_EXPECTS_NOTHING = MessageTemplate(TX_COUNT_MISMATCH, "the arrival expects no bytes")
+ARRIVAL_EXPECTS_NOTHING = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the arrival expects no bytes")
 COPY_NOT_EXPECTED = MessageTemplate(
-    TX_COUNT_MISMATCH, "the copy completes{amount} bytes on an mbarrier that expects none"
+    MBARRIER_TX_COUNT_MISMATCH, "the copy completes{amount} bytes on an mbarrier that expects none"
 )
 EXPECT_BYTES_OF_COPY = MessageTemplate(
-    TX_COUNT_MISMATCH, "expect the{amount} bytes with `mbarrier.arrive.expect_tx` instead of the plain arrival"
+    MBARRIER_TX_COUNT_MISMATCH, "expect the{amount} bytes with `mbarrier.arrive.expect_tx` instead of the plain arrival"
 )
 EXPECTED_WITHOUT_COPY = MessageTemplate(
-    TX_COUNT_MISMATCH, "expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends"
+    MBARRIER_TX_COUNT_MISMATCH,
+    "expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends",
 )
-EXPECT_NOTHING = MessageTemplate(TX_COUNT_MISMATCH, "expect no bytes, or start the copy that completes them")
-PHASE_NEVER_ENDS = MessageTemplate(TX_COUNT_MISMATCH, "the phase never ends")
-PHASE_ENDS_TOO_EARLY = MessageTemplate(TX_COUNT_MISMATCH, "the phase ends before all the data has arrived")
+EXPECT_NOTHING = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect no bytes, or start the copy that completes them")
+PHASE_NEVER_ENDS = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the phase never ends")
+PHASE_ENDS_TOO_EARLY = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the phase ends before all the data has arrived")
 STARTED_BYTES_DIFFER = MessageTemplate(
-    TX_COUNT_MISMATCH, "expects {expected} bytes, but the copies complete {started}: {effect}"
+    MBARRIER_TX_COUNT_MISMATCH, "expects {expected} bytes, but the copies complete {started}: {effect}"
 )
-EXPECT_STARTED_BYTES = MessageTemplate(TX_COUNT_MISMATCH, "expect {started} bytes")
+EXPECT_STARTED_BYTES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect {started} bytes")
 TX_COUNT_BEYOND_LIMIT = MessageTemplate(
-    TX_COUNT_MISMATCH, "may leave {due} bytes pending on an mbarrier in one phase; its limit is {limit}"
+    MBARRIER_TX_COUNT_MISMATCH, "may leave {due} bytes pending on an mbarrier in one phase; its limit is {limit}"
 )
 EXPECT_FEWER_BYTES = MessageTemplate(
-    TX_COUNT_MISMATCH, "expect fewer bytes in a phase; usually, one thread expects the bytes of all copies"
+    MBARRIER_TX_COUNT_MISMATCH, "expect fewer bytes in a phase; usually, one thread expects the bytes of all copies"
 )
-BRINGS_LAST_BYTES = MessageTemplate(TX_COUNT_MISMATCH, "completes the last of the expected bytes")
+BRINGS_LAST_BYTES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "completes the last of the expected bytes")
 EXPECT_BEFORE_COPY = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "expect the bytes before the copy is started: `mbarrier.arrive.expect_tx` with the bytes of all copies",
 )
-ONLY_ARRIVAL_OF_PHASE = MessageTemplate(TX_COUNT_MISMATCH, "the only arrival that the phase needs")
+ONLY_ARRIVAL_OF_PHASE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the only arrival that the phase needs")
 EXPECT_BEFORE_ARRIVAL = MessageTemplate(
-    TX_COUNT_MISMATCH, "expect the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`"
+    MBARRIER_TX_COUNT_MISMATCH, "expect the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`"
 )
 EXPECT_AFTER_END_OF_PHASE = MessageTemplate(
-    TX_COUNT_MISMATCH, "expects bytes after the {what} at line {1}, which may have ended their phase already"
+    MBARRIER_TX_COUNT_MISMATCH, "expects bytes after the {what} at line {1}, which may have ended their phase already"
 )
 EXPECT_ONLY_AND_WAIT = MessageTemplate(
-    TX_COUNT_MISMATCH,
+    MBARRIER_TX_COUNT_MISMATCH,
     "expects bytes on an mbarrier at which no thread arrives: the wait at line {1} never ends",
 )
 WAIT_WITHOUT_ANY_ARRIVAL = MessageTemplate(
-    TX_COUNT_MISMATCH, "waits for a phase of an mbarrier at which no thread arrives: the wait never ends"
+    MBARRIER_TX_COUNT_MISMATCH, "waits for a phase of an mbarrier at which no thread arrives: the wait never ends"
 )
 
 MBARRIER_MISSING_ARRIVALS = DiagnosticCode(

@@ -5,28 +5,28 @@ from __future__ import annotations
 from ptxkit.diagnostics.code import DiagnosticCode, Severity
 from ptxkit.diagnostics.message import MessageTemplate
 
-DEADLOCK_AT_BARRIER = DiagnosticCode("PTX601", "barrier-deadlock", sections=("bar, barrier", "barrier.cluster"))
+BARRIER_DEADLOCK = DiagnosticCode("PTX601", "barrier-deadlock", sections=("bar, barrier", "barrier.cluster"))
 CLUSTER_BARRIER_INCOMPLETE = MessageTemplate(
-    DEADLOCK_AT_BARRIER, "the barrier of the cluster, at which {missing} have not arrived"
+    BARRIER_DEADLOCK, "the barrier of the cluster, at which {missing} have not arrived"
 )
 BARRIER_LACKS_ARRIVALS = MessageTemplate(
-    DEADLOCK_AT_BARRIER, "barrier {number}, at which {arrived} of {expected} threads have arrived"
+    BARRIER_DEADLOCK, "barrier {number}, at which {arrived} of {expected} threads have arrived"
 )
 BARRIER_LACKS_THREADS = MessageTemplate(
-    DEADLOCK_AT_BARRIER, "barrier {number}, which {missing} threads have not reached (threads {threads})"
+    BARRIER_DEADLOCK, "barrier {number}, which {missing} threads have not reached (threads {threads})"
 )
 LANES_NOT_ARRIVED = MessageTemplate(
-    DEADLOCK_AT_BARRIER, "lanes 0x{lanes:08x} of warp {warp}, which the member mask 0x{mask:08x} names"
+    BARRIER_DEADLOCK, "lanes 0x{lanes:08x} of warp {warp}, which the member mask 0x{mask:08x} names"
 )
-DEADLOCK = MessageTemplate(DEADLOCK_AT_BARRIER, "deadlock: {threads} of CTA {cta} wait for {awaited}")
-ONE_THREAD = MessageTemplate(DEADLOCK_AT_BARRIER, "thread {thread}")
-SEVERAL_THREADS = MessageTemplate(DEADLOCK_AT_BARRIER, "{count} threads from {first}")
-OF_ALL_CTAS = MessageTemplate(DEADLOCK_AT_BARRIER, " of all CTAs")
-THREADS_COME = MessageTemplate(DEADLOCK_AT_BARRIER, "{arrived} of {expected} threads{where} arrive")
-BARRIER_DEADLOCK = MessageTemplate(DEADLOCK_AT_BARRIER, "deadlock at a barrier: {threads}")
-OTHERS_WAIT_HERE = MessageTemplate(DEADLOCK_AT_BARRIER, "other threads wait here")
+DEADLOCK = MessageTemplate(BARRIER_DEADLOCK, "deadlock: {threads} of CTA {cta} wait for {awaited}")
+ONE_THREAD = MessageTemplate(BARRIER_DEADLOCK, "thread {thread}")
+SEVERAL_THREADS = MessageTemplate(BARRIER_DEADLOCK, "{count} threads from {first}")
+OF_ALL_CTAS = MessageTemplate(BARRIER_DEADLOCK, " of all CTAs")
+THREADS_COME = MessageTemplate(BARRIER_DEADLOCK, "{arrived} of {expected} threads{where} arrive")
+DEADLOCK_AT_BARRIER = MessageTemplate(BARRIER_DEADLOCK, "deadlock at a barrier: {threads}")
+OTHERS_WAIT_HERE = MessageTemplate(BARRIER_DEADLOCK, "other threads wait here")
 EXECUTE_BARRIER_EQUALLY = MessageTemplate(
-    DEADLOCK_AT_BARRIER, "let all threads that the barrier counts execute it equally often"
+    BARRIER_DEADLOCK, "let all threads that the barrier counts execute it equally often"
 )
 
 BARRIER_COUNT_MISMATCH = DiagnosticCode("PTX602", "barrier-count-mismatch", sections=("bar, barrier",))

@@ -198,7 +198,7 @@ class OperandAccess:
         base, _, component = text.partition(".")
         if found is None and component in COMPONENTS:
             vector = self.scope.lookup(base)
-            if vector is not None:
+            if self.scope.find(base) is not None:  # a label, too, hides a special register of its name
                 if not isinstance(vector, RegisterSlots) or not COMPONENTS[component] < len(vector.slots) > 1:
                     raise UnsupportedError(f"{base} is declared, and has no element {component}")
                 found = RegisterSlots((vector.slots[COMPONENTS[component]],), vector.type)

@@ -175,7 +175,7 @@ class Mbarrier(Waitable):
             seen=known.count - known.pending_arrivals,
             bytes=data,
         )
-        return content if known.pending_arrivals else content.under(ptx5xx.TX_COUNT_MISMATCH)
+        return content if known.pending_arrivals else content.under(ptx5xx.MBARRIER_TX_COUNT_MISMATCH)
 
 
 def pending_count(tokens: Any) -> Any:

@@ -63,7 +63,7 @@ class WarpRendezvous(Waitable):
     def __init__(self, cta: CtaState, warp: int, mask: int, alive: int, key: tuple[object, ...]) -> None:
         super().__init__()
         self.cta, self.warp, self.mask, self.key = cta, warp, mask, key
-        self.code = ptx6xx.DEADLOCK_AT_BARRIER
+        self.code = ptx6xx.BARRIER_DEADLOCK
         """The rule that a deadlock violates."""
         self.state = BarrierState(mask & alive)
         self.present = 0
@@ -94,7 +94,7 @@ class WarpRendezvous(Waitable):
 
 
 def gather_operands(
-    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], code: DiagnosticCode = ptx6xx.DEADLOCK_AT_BARRIER
+    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], code: DiagnosticCode = ptx6xx.BARRIER_DEADLOCK
 ) -> WarpOperands | BlockSignal:
     """Return the values of all lanes that the mask names, once these have arrived.
 

@@ -148,8 +148,8 @@ def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple
                 "init-count-more",
                 text.format(count + 1),
                 ptx5xx.MBARRIER_MISSING_ARRIVALS,
-                ptx5xx.TX_COUNT_MISMATCH,
-                ptx6xx.DEADLOCK_AT_BARRIER,
+                ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
+                ptx6xx.BARRIER_DEADLOCK,
             )
         ]
         if count > 1:
@@ -202,10 +202,10 @@ def write_wait(
     found: list[InjectedFault] = []
     if faults:
         hangs = (
-            ptx5xx.TX_COUNT_MISMATCH,
+            ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
             ptx5xx.MBARRIER_MISSING_ARRIVALS,
             ptx5xx.MBARRIER_EXCESS_ARRIVALS,
-            ptx6xx.DEADLOCK_AT_BARRIER,
+            ptx6xx.BARRIER_DEADLOCK,
         )
         found += [omit("delete-mbarrier-wait", *faults)]
         if mode.order and mode.is_order_relevant:

@@ -38,7 +38,7 @@ CLUSTER_ACQUIRE = ".acquire.cluster"
 EXITED_CODES = (
     ptx6xx.EXIT_TOO_EARLY,
     ptx5xx.MBARRIER_MISSING_ARRIVALS,
-    ptx5xx.TX_COUNT_MISMATCH,
+    ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
     ptx6xx.REMOTE_ACCESS_TOO_EARLY,
 )
 NOT_STARTED_CODES = (
@@ -46,7 +46,7 @@ NOT_STARTED_CODES = (
     ptx6xx.REMOTE_ACCESS_TOO_EARLY,
     ptx6xx.EXIT_TOO_EARLY,
     ptx5xx.MBARRIER_DOUBLE_INIT,
-    ptx5xx.TX_COUNT_MISMATCH,
+    ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
     ptx5xx.MBARRIER_MISSING_ARRIVALS,
     *EARLY_READ_CODES,
 )
@@ -103,7 +103,7 @@ class _ClusterWriter:
         """The cluster's barrier. codes: of what comes of its lack; none: it is not missed."""
         aligned = ".aligned" if self.plan.counted else ""
         come, go = f"barrier.cluster.{arrive}{aligned};", f"barrier.cluster.wait.acquire{aligned};"
-        halves = (ptx6xx.UNPAIRED_CLUSTER_BARRIER, ptx6xx.DEADLOCK_AT_BARRIER, *codes)
+        halves = (ptx6xx.UNPAIRED_CLUSTER_BARRIER, ptx6xx.BARRIER_DEADLOCK, *codes)
         faults = (
             omit("delete-cluster-barrier", *codes),
             substitute("delete-cluster-arrive", go, *halves),
@@ -161,7 +161,7 @@ class _ClusterWriter:
             script.emit(f"@!{more} bra {end};")
         with script.guarded_by(self.is_multicast_issuer, branch=True):
             # Bytes that come too early count in a phase of others, and are missing in theirs.
-            early = (*RACE_CODES, *EARLY_READ_CODES, ptx5xx.TX_COUNT_MISMATCH, ptx5xx.MBARRIER_EXCESS_ARRIVALS)
+            early = (*RACE_CODES, *EARLY_READ_CODES, ptx5xx.MBARRIER_TX_COUNT_MISMATCH, ptx5xx.MBARRIER_EXCESS_ARRIVALS)
             write_wait(room, EMPTY, turn, turn.parity, early, WaitMode(CLUSTER_ACQUIRE, uses=2))
         self.issue_multicast(Iteration(number, turn.slot, 0), self.is_multicast_issuer)
         script.emit(f"{end}:")
@@ -271,7 +271,7 @@ class _ClusterWriter:
                 *RACE_CODES,
                 *EARLY_READ_CODES,
                 ptx5xx.MBARRIER_EXCESS_ARRIVALS,
-                ptx5xx.TX_COUNT_MISMATCH,
+                ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
                 ptx5xx.MBARRIER_MISSING_ARRIVALS,
             )
             if self.room.is_reuse(turn)
@@ -297,9 +297,9 @@ class _ClusterWriter:
         start = script.value("mad.lo.u32", room.thread, str(plan.size), script.value("mov.u32", TILES))
         to = self.remote_address(script.shared_address(start, turn.slot, plan.tile_bytes), rank)
         wrong = (
-            ptx5xx.TX_COUNT_MISMATCH,
+            ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
             ptx5xx.MBARRIER_MISSING_ARRIVALS,
-            ptx6xx.DEADLOCK_AT_BARRIER,
+            ptx6xx.BARRIER_DEADLOCK,
             *EARLY_READ_CODES,
         )
         if plan.mechanism == "st.async":

@@ -19,9 +19,9 @@ from ptxkit.testing.pipelines.producers import EARLY_READ_CODES, await_full, fil
 from ptxkit.testing.pipelines.text_builder import StaticOrRegister, omit, substitute
 
 DEADLOCK_CODES = (
-    ptx5xx.TX_COUNT_MISMATCH,
+    ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
     ptx5xx.MBARRIER_MISSING_ARRIVALS,
-    ptx6xx.DEADLOCK_AT_BARRIER,
+    ptx6xx.BARRIER_DEADLOCK,
     ptx6xx.BARRIER_COUNT_MISMATCH,
 )
 WARP_SYNC = "bar.warp.sync 0xffffffff;"
@@ -150,7 +150,7 @@ def _produce(room: BuildContext, turn: Iteration) -> None:
             *RACE_CODES,
             *EARLY_READ_CODES,
             ptx5xx.MBARRIER_EXCESS_ARRIVALS,
-            ptx5xx.TX_COUNT_MISMATCH,
+            ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
             ptx3xx.OVERLAPPING_COPIES,
         )
         if room.is_reuse(turn)

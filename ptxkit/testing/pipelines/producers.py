@@ -11,10 +11,10 @@ EARLY_READ_CODES = (ptx3xx.READ_BEFORE_WAIT, ptx6xx.SHARED_MEMORY_RACE, ptx3xx.O
 """Codes of reading what has not come."""
 
 TX_COUNT_CODES = (
-    ptx5xx.TX_COUNT_MISMATCH,
+    ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
     ptx5xx.MBARRIER_MISSING_ARRIVALS,
     ptx5xx.MBARRIER_EXCESS_ARRIVALS,
-    ptx6xx.DEADLOCK_AT_BARRIER,
+    ptx6xx.BARRIER_DEADLOCK,
     *EARLY_READ_CODES,
 )
 """Codes of bytes that do not come, or come uncounted."""
@@ -64,10 +64,10 @@ def _fill_by_all_threads(room: BuildContext, turn: Iteration) -> None:
     inc = ".noinc" if plan.noinc else ""
     other = "" if plan.noinc else ".noinc"
     wrong = (
-        ptx5xx.TX_COUNT_MISMATCH,
+        ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
         ptx5xx.MBARRIER_MISSING_ARRIVALS,
         ptx5xx.MBARRIER_EXCESS_ARRIVALS,
-        ptx6xx.DEADLOCK_AT_BARRIER,
+        ptx6xx.BARRIER_DEADLOCK,
         *EARLY_READ_CODES,
     )
     script.emit(
@@ -81,7 +81,7 @@ def _fill_by_all_threads(room: BuildContext, turn: Iteration) -> None:
         state = script.new_register("b64")
         script.emit(
             f"mbarrier.arrive.shared.b64 {state}, [{at}];",
-            faults=(omit("delete-arrive", ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx6xx.DEADLOCK_AT_BARRIER),),
+            faults=(omit("delete-arrive", ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx6xx.BARRIER_DEADLOCK),),
         )
 
 
@@ -123,8 +123,8 @@ def _fill_by_one_thread(room: BuildContext, turn: Iteration) -> None:
                     omit(
                         "delete-arrive",
                         ptx5xx.MBARRIER_MISSING_ARRIVALS,
-                        ptx5xx.TX_COUNT_MISMATCH,
-                        ptx6xx.DEADLOCK_AT_BARRIER,
+                        ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
+                        ptx6xx.BARRIER_DEADLOCK,
                     ),
                 ),
             )
@@ -157,7 +157,11 @@ def copy_faults(script: TextBuilder, copy: str, size: int = 0) -> tuple[Injected
         lines = (f"mov.u32 {odd}, {size - 8};", copy.replace(f", {size}, [", f", {odd}, ["))
         found.append(
             substitute(
-                "odd-size", lines, ptx2xx.NUMBER_OUT_OF_RANGE, ptx2xx.MISALIGNED_ADDRESS, ptx5xx.TX_COUNT_MISMATCH
+                "odd-size",
+                lines,
+                ptx2xx.NUMBER_OUT_OF_RANGE,
+                ptx2xx.MISALIGNED_ADDRESS,
+                ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
             )
         )
     return tuple(found)

@@ -121,7 +121,7 @@ def test_a_pipe_in_the_place_of_a_file_is_told(tmp_path: Path, name: str) -> Non
     Example("on_machine", (DOUBLE,), launch).save(tmp_path)
     (tmp_path / name).unlink()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(ExampleError, match=r"no (regular )?file"):
+    with pytest.raises(ExampleError, match=r"is not a (regular )?file"):
         load_example(tmp_path)
 
 
