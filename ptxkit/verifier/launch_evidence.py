@@ -11,7 +11,7 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import names_in, registers_in
-from ptxkit.analysis.ir.step_registers import guard_registers, read_registers, result_registers
+from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_global_read
 from ptxkit.fast_dataclasses import dataclass
@@ -123,7 +123,7 @@ def _is_ticket_atomic(step: Step, program: Program) -> bool:
         for effect in step.effects
     ):
         return False
-    given = set(result_registers(step))
+    given = set(step.result_registers())
     others = (each for each in program.steps if each is not step)
     return any(not given.isdisjoint(read_registers(each)) for each in others)
 
@@ -133,10 +133,10 @@ def _is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence)
     loop = flow.loop_of(step)
     if loop is None or not is_in_read_only_loop(flow, step):
         return False
-    assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in result_registers(each)}
+    assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in each.result_registers()}
     addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
     if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
         return False  # it goes through memory
-    given = set(result_registers(step))
+    given = set(step.result_registers())
     ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
     return any(not given.isdisjoint(dependence.source_registers(guard_registers(end))) for end in ends)

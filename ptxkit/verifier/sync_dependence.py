@@ -14,7 +14,7 @@ from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.pointer_params import parameter_values
 from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.ir.referenced_names import registers_in
-from ptxkit.analysis.ir.step_registers import guard_registers, read_operands, result_registers
+from ptxkit.analysis.ir.step_registers import guard_registers, read_operands
 from ptxkit.isa.effects import (
     Access,
     Barrier,
@@ -92,7 +92,7 @@ class SyncDependence:
     def depends_on_data(self) -> bool:
         """Whether what plain loads bring from outside the CTA decides it."""
         return any(
-            not self._controlling_registers.isdisjoint(result_registers(step))
+            not self._controlling_registers.isdisjoint(step.result_registers())
             for step in self._program.effectful_steps
             if any(_is_plain_load(effect) for effect in step.effects)
         )
@@ -125,7 +125,7 @@ class SyncDependence:
         found: dict[str, list[Step]] = {}
         for step in self._program.steps:
             if any(isinstance(effect, Value) and _is_comparison(effect.value) for effect in step.effects):
-                for register in result_registers(step):
+                for register in step.result_registers():
                     found.setdefault(register, []).append(step)
         return found
 

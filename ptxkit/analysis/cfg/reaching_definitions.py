@@ -10,7 +10,6 @@ from collections import defaultdict
 from functools import cached_property
 
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.step_registers import result_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_DEFINITION_SEARCH
 from ptxkit.semantics.control_flow import successors_of
@@ -21,10 +20,6 @@ class ReachingDefinitions:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._definitions_by_register: dict[str, list[Step]] = defaultdict(list)
-        for step in program.steps:
-            for register in result_registers(step):
-                self._definitions_by_register[register].append(step)
 
     def definitions_reaching(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
         """The assignments that may reach a step; none where the search exceeds its limit, or nothing assigns the
@@ -32,7 +27,7 @@ class ReachingDefinitions:
 
         surely: also verifies that the only assignment of a register reaches the step; otherwise this is assumed.
         """
-        found = self._definitions_by_register.get(register, [])
+        found = self._program.definitions.get(register, ())
         if len(found) <= 1 and not surely:
             return frozenset(found)
         wanted = set(found)

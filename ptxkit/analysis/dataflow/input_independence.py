@@ -8,14 +8,13 @@ however long it is.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.step_registers import guard_registers, named_registers, result_registers
+from ptxkit.analysis.ir.step_registers import guard_registers, named_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Control
@@ -48,14 +47,6 @@ class InputIndependence:
     @cached_property
     def dependence(self) -> Dependence:
         return Dependence(self._program)
-
-    @cached_property
-    def _definitions(self) -> dict[str, list[Step]]:
-        found: dict[str, list[Step]] = defaultdict(list)
-        for step in self._program.steps:
-            for register in result_registers(step):
-                found[register].append(step)
-        return found
 
     @cached_property
     def _call_registers(self) -> frozenset[str]:
@@ -120,7 +111,7 @@ class InputIndependence:
             note(self.dependence.direct_dependences(register))
             if register in self._call_registers:
                 found.add(DependenceSource("unknown", register))
-            for definition in self._definitions.get(register, ()):
+            for definition in self._program.definitions.get(register, ()):
                 come_to(definition)
         return frozenset(found)
 

@@ -7,11 +7,12 @@ Function Directives".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.ir.layout import SymbolScope, VariableLayout
-from ptxkit.analysis.ir.referenced_names import names_in
+from ptxkit.analysis.ir.referenced_names import names_in, registers_in
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.ir.system_functions import ends_the_launch, is_system_function
 from ptxkit.fast_dataclasses import dataclass, field, replace
@@ -80,6 +81,11 @@ class Step:
         """The operand with a role; None where there is none."""
         return self.match.operand(role, self.instruction) if self.match is not None and role is not None else None
 
+    def result_registers(self) -> list[str]:
+        """The registers to which it gives values; none where the table has no form for the instruction."""
+        roles = self.match.results if self.match is not None else ()
+        return [name for role in roles for name in registers_in(self.operand(role), self.scope)]
+
 
 @dataclass(frozen=True)
 class Program:
@@ -105,6 +111,15 @@ class Program:
     def scope(self) -> SymbolScope:
         """The scope of its outermost braces."""
         return self.scopes[0]
+
+    @cached_property
+    def definitions(self) -> Mapping[str, Sequence[Step]]:
+        """The steps that assign each register, in the order of the text."""
+        found: dict[str, list[Step]] = defaultdict(list)
+        for step in self.steps:
+            for register in step.result_registers():
+                found[register].append(step)
+        return found
 
     @cached_property
     def effectful_steps(self) -> tuple[Step, ...]:

@@ -1,16 +1,10 @@
-"""The registers that an instruction reads, and those to which it gives values."""
+"""The registers that an instruction reads."""
 
 from __future__ import annotations
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.syntax.tree import Operand
-
-
-def result_registers(step: Step) -> list[str]:
-    """The registers to which an instruction gives values; none where the table has no form for it."""
-    roles = step.match.results if step.match is not None else ()
-    return [name for role in roles for name in registers_in(step.operand(role), step.scope)]
 
 
 def read_operands(step: Step) -> list[Operand]:
