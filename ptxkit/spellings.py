@@ -42,9 +42,9 @@ def spell(code: str, languages: tuple[str, ...]) -> str | None:
     """An instruction in the first of some languages that the table has it for; None where it has none."""
     for each in spellings():
         match = each.pattern.fullmatch(code)
-        found = [each.by_language[name] for name in languages if name in each.by_language] if match else []
-        if match and found:
-            return found[0].format(**match.groupdict())
+        language = next((name for name in languages if name in each.by_language), None)
+        if match is not None and language is not None:
+            return each.by_language[language].format(**match.groupdict())
     return None
 
 

@@ -22,6 +22,7 @@ from ptxkit.report.program_source import (
     ProgramSources,
     locate_in_program,
     locate_question,
+    relative_line,
 )
 from ptxkit.report.readable_names import question_with_readable_names, with_readable_names
 from ptxkit.report.style import Line, TextRole
@@ -94,8 +95,11 @@ def _frame_below(item: Diagnostic, *, is_dimmed: bool) -> Iterator[Line]:
     if not is_dimmed:
         yield from _ptx_frame(item)
     elif item.source.text:
-        for shown in code_frame(item.source, item.span, [replace(label, message="") for label in item.labels]):
-            yield tuple((text, TextRole.DIM) for text, _ in shown)
+        yield from _dimmed(code_frame(item.source, item.span, [replace(label, message="") for label in item.labels]))
+
+
+def _dimmed(lines: Iterable[Line]) -> Iterator[Line]:
+    return (tuple((text, TextRole.DIM) for text, _ in line) for line in lines)
 
 
 def _program_frames(found: ProgramFinding) -> Iterator[Line]:
@@ -114,15 +118,8 @@ def _program_frames(found: ProgramFinding) -> Iterator[Line]:
 
 def _other_lines(found: ProgramFinding) -> tuple[str, ...]:
     """The other lines of the program at which the same holds: one note, or none."""
-    lines = [_relative_line(each, found.at) for each in found.copies if each.place != found.at.place]
+    lines = [relative_line(each.place, found.at.place) for each in found.copies if each.place != found.at.place]
     return (other_lines_text(lines),) if lines else ()
-
-
-def _relative_line(label: ProgramLabel, at: ProgramLabel) -> str:
-    """A line as it is named in a text about another place."""
-    if label.source.path == at.source.path:
-        return str(label.place.line)
-    return f"{label.place.line} of {os.path.basename(label.source.path)}"
 
 
 def severity_role(severity: Severity) -> TextRole:
@@ -216,8 +213,8 @@ def _undecided_lines(item: Undecided, options: ReportOptions, sources: ProgramSo
     if at is not None and at.source.text:
         yield from code_frame(at.source, at.span)
     if at is None or options.show == "both":
-        for shown in code_frame(item.source, item.span):
-            yield shown if at is None else tuple((text, TextRole.DIM) for text, _ in shown)
+        shown = code_frame(item.source, item.span)
+        yield from shown if at is None else _dimmed(shown)
     if item.remedy:
         yield _field("help", item.remedy)
     yield ()

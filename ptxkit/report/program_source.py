@@ -130,13 +130,13 @@ def _line_words(item: Diagnostic, place: SourceLine, labelled: Sequence[tuple[So
     """How a text at `place` names the lines of the finding and its labels: `33`, `9 of tma.cuh`, `121 of the PTX`."""
     words = [str(place.line)]
     for label, places in zip(item.labels, labelled, strict=True):
-        if not places:
-            words.append(f"{_ptx_line(item, label)} of the PTX")
-        elif places[0].file == place.file:
-            words.append(str(places[0].line))
-        else:
-            words.append(f"{places[0].line} of {os.path.basename(places[0].file)}")
+        words.append(relative_line(places[0], place) if places else f"{_ptx_line(item, label)} of the PTX")
     return words
+
+
+def relative_line(place: SourceLine, at: SourceLine) -> str:
+    """A line as it is named in a text about another place: `33`, or `9 of tma.cuh` in another file."""
+    return str(place.line) if place.file == at.file else f"{place.line} of {os.path.basename(place.file)}"
 
 
 def _ptx_line(item: Diagnostic, label: Label) -> int:
