@@ -1,8 +1,8 @@
-"""PTX: read it, say what is wrong with it, build it, run it.
+"""ptxkit: parses, verifies, builds and runs PTX.
 
-Most users need four names: `parse(text)` gives the module, `str(module)` its text, `lint(text_or_module)` the verdict,
-and `PTXSyntaxError` is what `parse` raises. `link` joins kernels with other modules, and `torch_op` makes an operator
-of PyTorch of one. The rest of the package is loaded when it is asked for, so that `import ptxkit` costs nothing.
+Most users need four names: `parse(text)` returns the module, `str(module)` its text, `lint(text_or_module)` the
+verdict, and `parse` raises `PTXSyntaxError`. `link` links kernels with other modules, and `torch_op` makes an operator
+of PyTorch from one. The rest of the package is imported on first use, so that `import ptxkit` takes no time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _HOMES = {
     "parse": "ptxkit.syntax",
     "torch_op": "ptxkit.device",
 }
-"""Public name -> the module that defines it."""
+"""The module that defines each public name."""
 
 
 def __getattr__(name: str) -> object:

@@ -1,8 +1,8 @@
-"""Findings that are known already: a file of them, written once, and kept next to PTX that a program generates.
+"""A baseline: a file of known findings, which is written once, and stored with PTX that a program generates.
 
-A finding is known by its code, its function and its statement, in which the numbers of registers and labels count for
-nothing; so it is still known when lines move or a compiler renumbers its registers. Each entry says how many such
-findings there are: one more is a new one.
+A finding is identified by its code, its function and its statement without the numbers of registers and labels, so that
+it is still known when lines move or a compiler renumbers its registers. Each entry states the number of such findings:
+an additional one is new.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.limits import MAX_BASELINE_COUNT, MAX_ERROR_CHARS, MAX_STATEMENT_CHARS
+from ptxkit.refusal import RefusedError
 from ptxkit.results import FileResult, Status
 from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
 from ptxkit.source import SourceFile
@@ -34,44 +35,50 @@ _NUMBERED_NAME = re.compile(r"(%[a-zA-Z_$]+|\$L_*[A-Za-z_]+)[0-9][0-9_]*")
 _BLANKS = re.compile(r"\s+")
 
 
-class BaselineError(ValueError):
-    """The file of known findings cannot be used."""
+_WRITE_AGAIN = "write another one with `--write-baseline`"
+
+
+class BaselineError(RefusedError):
+    """The baseline cannot be used."""
+
+    def __init__(self, message: str, path: str, remedy: str) -> None:
+        super().__init__(f"{path}: {message}", remedy)
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Known findings by input file, whose paths are relative to the folder of the baseline and have `/` in them."""
+    """Known findings by input file. The paths are relative to the folder of the baseline and contain `/`."""
 
     files: Mapping[str, Counter[BaselineEntry]]
 
 
 def read_baseline(path: str) -> Baseline:
-    """The baseline at a path. Raises BaselineError."""
+    """Returns the baseline at a path. Raises BaselineError."""
     try:
         document = parse_json(read_small_file(path))
         version = document["version"]
         if version != VERSION:
-            raise BaselineError(
-                f"{path}: is of version {str(version)[:MAX_ERROR_CHARS]}, and this ptxkit reads {VERSION}"
-            )
+            what = f"is of version {str(version)[:MAX_ERROR_CHARS]}, and this ptxkit reads {VERSION}"
+            raise BaselineError(what, path, _WRITE_AGAIN)
         files = {
             name: Counter({(each["code"], each["function"], each["statement"]): _count(each) for each in entries})
             for name, entries in document["files"].items()
         }
     except UnsuitableFileError as error:
-        raise BaselineError(f"{path}: {error}") from error
+        raise BaselineError(str(error), path, _WRITE_AGAIN) from error
     except OSError as error:
-        remedy = "; write one with --write-baseline" if isinstance(error, FileNotFoundError) else ""
-        raise BaselineError(f"{path}: cannot be read: {error.strerror or error}{remedy}") from error
+        remedy = "write one with `--write-baseline`" if isinstance(error, FileNotFoundError) else _WRITE_AGAIN
+        raise BaselineError(f"cannot be read: {error.strerror or error}", path, remedy) from error
     except BaselineError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BaselineError(f"{path}: is not a baseline of ptxkit; write it again with --write-baseline") from error
+        raise BaselineError("is not a baseline of ptxkit", path, _WRITE_AGAIN) from error
     return Baseline(files)
 
 
 def _count(entry: Mapping[str, object]) -> int:
-    """How many findings an entry stands for. Raises ValueError."""
+    """Returns the number of findings of an entry. Raises ValueError."""
     count = entry["count"]
     if not isinstance(count, int) or not 0 <= count <= MAX_BASELINE_COUNT:
         raise ValueError("the count must be a number of findings")
@@ -79,7 +86,7 @@ def _count(entry: Mapping[str, object]) -> int:
 
 
 def baseline_text(path: str, results: Iterable[FileResult]) -> str:
-    """The text of a baseline at `path` that knows all findings of these results."""
+    """Returns the text of a baseline at `path` with all findings of these results."""
     import json
 
     files: dict[str, list[dict[str, object]]] = {}
@@ -96,7 +103,7 @@ def baseline_text(path: str, results: Iterable[FileResult]) -> str:
 
 
 def remove_known(result: FileResult, baseline: Baseline, path: str) -> FileResult:
-    """The result without the findings that the baseline at `path` knows."""
+    """Returns the result without the findings that the baseline at `path` contains."""
     known = Counter(baseline.files.get(_relative_name(result.path, path), {}))
     if not known or result.status is Status.FAILED:
         return result
@@ -113,7 +120,9 @@ def remove_known(result: FileResult, baseline: Baseline, path: str) -> FileResul
 
 
 def fingerprints(result: FileResult) -> list[str]:
-    """What distinguishes each finding of a file from all others, and stays when lines move."""
+    """Returns a text for each finding of a file that distinguishes it from all others, and is stable when lines
+    move.
+    """
     from hashlib import sha256
 
     seen: Counter[BaselineEntry] = Counter()
@@ -126,7 +135,7 @@ def fingerprints(result: FileResult) -> list[str]:
 
 
 def baseline_entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[BaselineEntry]:
-    """What each finding or question of one text is known by."""
+    """Returns the entry of each finding or question of one text."""
     if not diagnostics:
         return []
     source = diagnostics[0].source
@@ -138,7 +147,7 @@ def baseline_entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[Base
 
 
 def _function_starts(source: SourceFile) -> tuple[list[int], list[str]]:
-    """Where functions begin, and their names; what is before the first belongs to none."""
+    """Returns the offsets and the names of functions; code before the first one belongs to none."""
     starts, names = [0], [""]
     for match in _FUNCTION.finditer(source.text):
         starts.append(match.start())
@@ -147,7 +156,7 @@ def _function_starts(source: SourceFile) -> tuple[list[int], list[str]]:
 
 
 def _statement(item: Diagnostic | Undecided) -> str:
-    """The statement around a finding, as far as it is on the line on which the finding begins."""
+    """Returns the statement of a finding, as far as it is on the line on which the finding begins."""
     line, column = item.source.position(item.span.start)
     text = item.source.line_text(line)
     begin = text.rfind(";", 0, column - 1) + 1

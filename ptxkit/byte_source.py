@@ -6,4 +6,4 @@ import mmap
 from typing import TypeAlias
 
 Bytes: TypeAlias = bytes | mmap.mmap
-"""A file's contents; of a large one a part is in memory only while it is looked at."""
+"""A file's contents; a part of a large file is in memory only while it is read."""

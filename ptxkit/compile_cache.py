@@ -1,8 +1,8 @@
-"""Data compiled from files of the installation, kept so that the next command need not compile it again.
+"""A cache of data compiled from files of the installation.
 
-There are up to two copies: one in the package, which a wheel brings along, and one in the user's cache folder, which is
-written when there is no sound one. Each contains what it was made from (name, size and checksum of every source) and is
-used only where the sources are still the same, so that an edited, damaged or outdated copy is made again.
+There are up to two copies: one in the package, which a wheel contains, and one in the user's cache folder, which is
+written if there is no valid one. Each contains the key of its sources (name, size and checksum of every file) and is
+used only if the sources are unchanged, so that an edited, damaged or outdated copy is compiled again.
 """
 
 from __future__ import annotations
@@ -19,30 +19,32 @@ from ptxkit.limits import MAX_COMPILED_COPIES
 from ptxkit.resources import PACKAGE
 
 PREBUILT = "_compiled"
-"""The folder in the package for the copies that a wheel brings along."""
+"""The folder in the package for the copies in a wheel."""
 
 
 def load_or_compile(name: str, sources: Sequence[str], make: Callable[[], Any]) -> Any:
-    """What `make` gives, from a copy where there is a sound one. `sources`: the files that it depends on, all of them.
+    """Returns the result of `make`, from a valid copy if there is one. `sources`: all files that it depends on.
 
-    Raises what `make` raises.
+    Passes the exceptions of `make` on.
     """
     key = checksum_key(sources)
     found = prebuilt_store(os.path.join(PACKAGE, PREBUILT)).get(name, key)
     if found is not None:
         return found
-    # Each Python has copies of its own: nothing is asked of another one's arithmetic.
+    # Each Python version has copies of its own, because the data may depend on its implementation.
     return _load_or_make(name, f"{sys.implementation.cache_tag}.{zlib.crc32(repr(key).encode()):08x}", key, make)
 
 
 def load_or_compute(name: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives for this state of the installation, whatever files it depends on, from a copy where there is a
-    sound one. Raises what `make` raises."""
+    """Returns the result of `make` for this state of the installation, from a valid copy if there is one.
+
+    It may depend on any file of the installation. Passes the exceptions of `make` on.
+    """
     return _load_or_make(name, installation_stamp(), installation_stamp(), make)
 
 
 def prebuilt_store(folder: str) -> ContentStore:
-    """The copies that a wheel brings along, by name."""
+    """Returns the copies in a wheel, by name."""
     return ContentStore(folder, max_entries=MAX_COMPILED_COPIES)
 
 

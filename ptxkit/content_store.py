@@ -1,9 +1,9 @@
-"""Entries on disk: plain data, each kept under a name with a stamp that says what it was made from.
+"""A store of plain data on disk: each entry has a name, and a stamp that identifies its sources.
 
-An entry is written whole and renamed into place, so that processes may race. One that is damaged, or has another stamp
-or format, counts as missing. Where nothing can be written, nothing is kept, and everything works without it. Data are
-what `marshal` writes: numbers, texts, bytes, None, and lists, tuples and dictionaries of them. A folder to which other
-users may write is never used: `private_folder` refuses it.
+An entry is written completely and renamed into place, so that processes may race. An entry that is damaged, or has
+another stamp or format, counts as missing. If nothing can be written, nothing is stored, and everything works without
+the store. Data are values that `marshal` can write: numbers, texts, bytes, None, and lists, tuples and dictionaries of
+them. A folder that other users can write to is never used: `private_folder` rejects it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from contextlib import suppress
 from typing import Any
 
 _FORMAT = b"ptxkit 1\n"
-_MARSHAL_VERSION = 4  # which every Python from 3.4 on reads
+_MARSHAL_VERSION = 4  # which every Python from 3.4 on can read
 _PART = ".part-"
-"""How the name of a file begins that is being written."""
+"""The prefix of the name of a file that is being written."""
 _ABANDONED_AFTER = 24 * 3600.0
-"""Seconds after which such a file is one of a process that was killed."""
+"""The seconds after which such a file belongs to a process that was killed."""
 
 
 class ContentStore:
-    """The entries of a folder whose names begin and end in one way. folder: None where nothing is to be kept.
+    """The entries of a folder whose names have the same prefix and suffix. folder: None to store nothing.
 
-    At most `max_entries` entries, and `max_bytes` bytes in all, remain after `evict`.
+    At most `max_entries` entries, and `max_bytes` bytes in total, remain after `evict`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ContentStore:
         self._max_entries, self._max_bytes = max_entries, max_bytes
 
     def get(self, name: str, stamp: object) -> Any:
-        """The data kept under a name; None where there are none, or they were made from something else."""
+        """Returns the data stored under a name, or None if none exist, or they have another stamp."""
         if self.folder is None:
             return None
         try:
@@ -63,17 +63,19 @@ class ContentStore:
         return data if made_from == stamp else None
 
     def put(self, name: str, stamp: Any, data: Any) -> bool:
-        """Keep data under a name; return whether that was possible. A full disk costs the next command some time."""
+        """Stores data under a name, and returns whether that was possible. A full disk only slows the next command
+        down.
+        """
         if self.folder is None:
             return False
         try:
             self.write(name, stamp, data)
-        except (OSError, ValueError):  # ValueError: no plain data
+        except (OSError, ValueError):  # ValueError: not plain data
             return False
         return True
 
     def write(self, name: str, stamp: Any, data: Any) -> str:
-        """Keep data under a name, in one step; the path. Raises OSError, and ValueError for what is no plain data."""
+        """Stores data under a name atomically, and returns the path. Raises OSError, and ValueError for other data."""
         assert self.folder is not None
         path, body = self.path(name), marshal.dumps((stamp, data), _MARSHAL_VERSION)
         handle, temporary = _new_file(self.folder)
@@ -88,18 +90,18 @@ class ContentStore:
         return path
 
     def mark_used(self, name: str, after: float) -> None:
-        """Give an entry that is older than so many seconds the time of one that is new."""
+        """Updates the time of an entry that is older than `after` seconds to the present."""
         with suppress(OSError):
             if os.stat(self.path(name)).st_mtime < time.time() - after:
                 os.utime(self.path(name))
 
     def evict(self) -> None:
-        """Remove the oldest entries, until no more are left than there may be, and what killed processes left."""
+        """Removes the oldest entries until the limits hold, and the files of killed processes."""
         with suppress(OSError):
             self._evict()
 
     def path(self, name: str) -> str:
-        """The path of an entry. Raises ValueError for a name that would lead out of the folder."""
+        """Returns the path of an entry. Raises ValueError for a name that would be outside of the folder."""
         assert self.folder is not None
         file_name = f"{self._prefix}{name}{self._suffix}"
         if os.path.basename(file_name) != file_name or "\0" in file_name:
@@ -128,10 +130,12 @@ class ContentStore:
 
 
 def user_cache_folder() -> str | None:
-    """The user's cache folder, made if need be; None where there is none, or it is not ours alone."""
+    """Returns the user's cache folder, which is created if necessary, or None if it cannot be used or others can write
+    to it.
+    """
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path is invalid, and to be ignored. Source: XDG Base Directory Specification, "Basics". It would lead
-    # to another folder in each working directory, and perhaps to one that another user has filled.
+    # A relative path is invalid and must be ignored. Source: XDG Base Directory Specification, "Basics". It would be
+    # another folder in each working directory, perhaps one that another user has filled.
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
@@ -140,7 +144,7 @@ def user_cache_folder() -> str | None:
 
 
 def private_folder(folder: str) -> str | None:
-    """The folder, made if need be; None where it cannot be, or others may write to it."""
+    """Returns the folder, which is created if necessary, or None if that is impossible, or others can write to it."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)
@@ -152,7 +156,7 @@ def private_folder(folder: str) -> str | None:
 
 
 def _new_file(folder: str) -> tuple[int, str]:
-    """A new file, open for writing. (`tempfile` takes as long to load as a small file to lint.)"""
+    """Creates a new file, open for writing. (`tempfile` takes as long to import as a small file to lint.)"""
     while True:
         name = os.path.join(folder, f"{_PART}{os.getpid():x}-{time.monotonic_ns():x}-{get_ident():x}")
         try:

@@ -1,7 +1,8 @@
-"""ELF files: their sections, names and symbols, of either width, little-endian as all of CUDA's hosts and devices are.
+"""Reads ELF files: their sections, names and symbols, of either width, little-endian as on all hosts and devices of
+CUDA.
 
 A file may come from any source, so each offset and count is compared with the size of the file before it is used, and
-the work is bounded by `ptxkit.limits`, whatever the headers say.
+the work is limited by `ptxkit.limits`, whatever the headers state.
 
 Source: System V Application Binary Interface, "Object Files": "ELF Header", "Sections", "String Table", "Symbol Table".
 """
@@ -19,7 +20,7 @@ MAGIC = b"\x7fELF"
 EM_CUDA = 190
 """`e_machine` of machine code for GPUs."""
 ET_REL = 1
-"""`e_type` of a file that is to be linked."""
+"""`e_type` of a relocatable file."""
 SHT_NULL, SHT_SYMTAB, SHT_NOBITS = 0, 2, 8
 STT_NOTYPE, STT_OBJECT, STT_FUNC = 0, 1, 2
 STB_GLOBAL = 1
@@ -33,7 +34,7 @@ _REBUILD = "build the file again; it is cut off or damaged"
 
 
 class ElfError(ValueError):
-    """What is wrong with a file. remedy: what its owner can do."""
+    """An error in a file. remedy: what its owner can do."""
 
     def __init__(self, message: str, remedy: str = _REBUILD) -> None:
         super().__init__(message)
@@ -68,12 +69,12 @@ class ElfSymbol:
 
 
 def machine_of(data: Bytes) -> int | None:
-    """`e_machine`; None where the bytes are no ELF file, or its header is cut off."""
+    """Returns `e_machine`, or None if the bytes are not an ELF file, or its header is truncated."""
     return struct.unpack_from("<H", data, 18)[0] if data[:4] == MAGIC and len(data) >= 20 else None
 
 
 class ElfFile:
-    """The tables of an ELF file. Raises ElfError where the header cannot be read."""
+    """The tables of an ELF file. Raises ElfError if the header cannot be read."""
 
     def __init__(self, data: Bytes) -> None:
         if len(data) < _HEADER_BYTES:
@@ -88,16 +89,17 @@ class ElfFile:
         self.type, self.machine = struct.unpack_from("<HH", data, 16)
 
     def sections(self) -> Iterator[ElfSection]:
-        """The headers of all sections, the empty one at the start too; none where the file has no table of them.
+        """Yields the headers of all sections, including the empty one at the start; nothing if the file has no table of
+        sections.
 
-        Raises ElfError. A section may leave the file, which `find_overrun` finds.
+        Raises ElfError. A section may extend beyond the file, which `find_overrun` detects.
         """
         rows, names = self._read_table()
         for name, kind, _, _, offset, size, link, *_ in rows:
             yield ElfSection(self._read_name(names, name), kind, offset, size, link)
 
     def contents(self, section: ElfSection) -> bytes:
-        """The bytes of a section. Raises ElfError where it leaves the file."""
+        """Returns the bytes of a section. Raises ElfError if it extends beyond the file."""
         if section.type == SHT_NOBITS:
             return b""
         if (overrun := self.find_overrun(section)) is not None:
@@ -105,7 +107,7 @@ class ElfFile:
         return bytes(self._data[section.offset : section.end])
 
     def find_overrun(self, section: ElfSection) -> ElfError | None:
-        """What is wrong with a section that has contents and leaves the file; None where it does not."""
+        """Returns the error of a section whose contents extend beyond the file, or None."""
         if section.type == SHT_NOBITS or section.end <= len(self._data):
             return None
         return ElfError(
@@ -113,7 +115,7 @@ class ElfFile:
         )
 
     def symbols(self) -> Iterator[ElfSymbol]:
-        """The symbols of all tables of symbols but for dynamic ones. Raises ElfError."""
+        """Yields the symbols of all tables of symbols except for dynamic ones. Raises ElfError."""
         sections = tuple(self.sections())
         layout = struct.Struct("<IBBHQQ" if self._is_wide else "<IIIBBH")
         for table in sections:
@@ -128,7 +130,7 @@ class ElfFile:
                 yield ElfSymbol(text, info & 15, info >> 4, other, section)
 
     def _read_table(self) -> tuple[Iterable[tuple[int, ...]], tuple[int, int]]:
-        """The rows of the table of sections, and offset and size of their names."""
+        """Returns the rows of the table of sections, and offset and size of their names."""
         data, is_wide = self._data, self._is_wide
         table = struct.unpack_from("<Q", data, 40)[0] if is_wide else struct.unpack_from("<I", data, 32)[0]
         step, count, names = struct.unpack_from("<HHH", data, 58 if is_wide else 46)
@@ -147,7 +149,7 @@ class ElfFile:
         return rows, (title[4], title[5])
 
     def _read_name(self, table: tuple[int, int], offset: int) -> str:
-        """The name at an offset in a table of strings; empty where it is not in the table."""
+        """Returns the name at an offset in a table of strings, or an empty text if it is not in the table."""
         start, size = table
         begin, end = start + offset, min(start + size, len(self._data))
         if begin >= end:

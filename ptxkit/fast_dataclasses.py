@@ -1,8 +1,8 @@
-"""Dataclasses that are ready sooner: what a command loads at its start is mostly classes of plain data.
+"""Dataclasses that are created faster: most modules that a command imports at its start define classes of plain data.
 
 The names are those of `dataclasses` as far as this project uses them, and a type checker sees those. The standard
 decorator compiles six functions for each class, which took a third of the time of `ptxkit lint`; here each is compiled
-when it is first called. `dataclasses.fields`, `replace` and `is_dataclass` work on these classes as on any other.
+when it is first called. `dataclasses.fields`, `replace` and `is_dataclass` support these classes like any other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["MISSING", "Field", "dataclass", "field", "fields", "replace"]
 
 
 class _Missing:
-    """No default; in a signature, where a factory makes it: written as `dataclasses` does."""
+    """A missing default; in a signature, the default that a factory makes, printed as `dataclasses` does."""
 
     def __repr__(self) -> str:
         return "<factory>"
@@ -25,7 +25,7 @@ _MISSING: Any = _Missing()
 
 
 class _Field:
-    """What `field()` says, and the name; `type` is the annotation as written."""
+    """The arguments of `field()`, and the name; `type` is the annotation as written."""
 
     __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
 
@@ -85,7 +85,7 @@ def _collect_fields(cls: type) -> dict[str, _Field]:
 
 
 def _rebuild_class(cls: type, fields: Mapping[str, _Field], methods: Mapping[str, object], *, slots: bool) -> type:
-    """The class with these methods, or its own; slots can only be given when a class is made."""
+    """Returns the class with these methods, or a new one, because slots can only be given when a class is created."""
     own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     if own.get("__hash__", _MISSING) is None:  # Python's own, because the class defines __eq__
         del own["__hash__"]
@@ -102,14 +102,14 @@ def _rebuild_class(cls: type, fields: Mapping[str, _Field], methods: Mapping[str
 
 
 class _LazyMethod:
-    """A method that is compiled when it is first looked up in a class, and then takes this object's place there."""
+    """A method that is compiled when it is first looked up in a class, where it then replaces this object."""
 
     def __init__(self, name: str, body: Callable[[Any], str], parameters: str = "self") -> None:
         self._name, self._body, self._parameters = name, body, parameters
 
     def __get__(self, record: object, cls: Any) -> Any:
         owner = next((each for each in cls.__mro__ if vars(each).get(self._name) is self), None)
-        if owner is not None:  # else another thread has been here
+        if owner is not None:  # otherwise another thread has replaced it
             setattr(owner, self._name, self._build(owner))
         made = getattr(cls, self._name)
         return made if record is None else made.__get__(record, cls)
@@ -127,7 +127,7 @@ class _LazyMethod:
 
 
 class _LazyConstructor(_LazyMethod):
-    """`__init__`. That of a frozen record fills its slots directly: `object.__setattr__` takes twice as long."""
+    """`__init__`. For a frozen record it sets the slots directly, because `object.__setattr__` takes twice as long."""
 
     def __init__(self, *, frozen: bool, slots: bool) -> None:
         super().__init__("__init__", lambda _: "")
@@ -160,7 +160,7 @@ class _LazyConstructor(_LazyMethod):
 
 
 class _LazyStandardFields:
-    """`__dataclass_fields__`, by which `dataclasses` knows its classes; made when it is first read."""
+    """`__dataclass_fields__`, by which `dataclasses` recognizes its classes; created on first use."""
 
     def __get__(self, record: object, cls: Any) -> object:
         import dataclasses
@@ -179,7 +179,7 @@ class _LazyStandardFields:
 
 
 def _field_tuple(cls: Any, record: str) -> str:
-    """`(self.a, self.b, )`: what distinguishes one record from another."""
+    """Returns `(self.a, self.b, )`, which distinguishes one record from another."""
     return f"({''.join(f'{record}.{name}, ' for name, each in cls.__record_fields__.items() if each.compare)})"
 
 

@@ -1,4 +1,4 @@
-"""When Python looks for garbage: not while something large is made of which nothing is garbage."""
+"""Controls Python's garbage collection: it is paused while a large structure without garbage is built."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from ptxkit.limits import MAX_UNCOLLECTED_OBJECTS
 
 _FREEZE_COUNTS: list[int] = []
-"""What `keep_all` kept each time: to count the objects that Python keeps, it has to visit all of them."""
+"""The numbers of objects that `freeze_all` froze each time, because Python can only count them by traversing them."""
 _UNCOLLECTED = [0]
-"""Objects that were made and not freed, at most, since garbage was looked for here."""
+"""The largest number of objects that were created and not freed since the last collection here."""
 
 
 def freeze_all() -> None:
-    """All current objects live until the process ends, and are not traversed again."""
+    """Exempts all current objects from garbage collection until the process ends."""
     gc.collect()
     gc.freeze()
     _FREEZE_COUNTS.append(gc.get_freeze_count())
@@ -23,12 +23,12 @@ def freeze_all() -> None:
 
 @contextmanager
 def pause_collection() -> Iterator[None]:
-    """What a parse or an analysis makes is kept to its end; looking through it again and again costs a third of the
-    time. What was off stays off.
+    """Pauses garbage collection in the block, because a parse or an analysis keeps its objects to the end, and
+    traversing them repeatedly takes a third of the time. If collection was disabled, it remains so.
 
-    Python traverses the oldest generation after so many collections of the younger ones, and restarts that count where
-    objects are moved there explicitly: a program that reads and analyses one text after the other would never free what
-    refers to itself. So what becomes old here is counted here.
+    Python traverses the oldest generation after a number of collections of the younger ones, and resets that count if
+    objects are moved there explicitly: a program that parses and analyzes many texts would never free cyclic garbage.
+    So this module counts the objects that it moves.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -42,9 +42,8 @@ def pause_collection() -> Iterator[None]:
 
 
 def _promote_young() -> None:
-    """Moves what was made to the oldest generation, without the traversal of it that comes otherwise, until there may
-    be too much garbage among it."""
-    young, middle, old = gc.get_count()  # objects, and how often the younger generation was collected
+    """Moves new objects to the oldest generation without traversing it, until it may contain too much garbage."""
+    young, middle, old = gc.get_count()  # objects, and the number of collections of the younger generation
     every, times, _ = gc.get_threshold()
     _UNCOLLECTED[0] += young + every * (middle + (times + 1) * old)
     if _UNCOLLECTED[0] < MAX_UNCOLLECTED_OBJECTS:

@@ -1,4 +1,4 @@
-"""The state of the installation: its stamp and checksum, and those of files from which something is made."""
+"""The state of the installation: its stamp and checksum, and those of source files of compiled data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import TypeAlias
 from ptxkit.resources import PACKAGE, grammar_folder
 
 SourceKey: TypeAlias = tuple[tuple[str, int, int], ...]
-"""Name, size and checksum of each of some files."""
+"""The name, size and checksum of each of some files."""
 
 
 def checksum_key(sources: Iterable[str]) -> SourceKey:
-    """Name, size and checksum of each file; a file that is missing counts as such."""
+    """Returns the name, size and checksum of each file, also for missing files."""
     key = []
     for path in sources:
         try:
@@ -29,7 +29,7 @@ def checksum_key(sources: Iterable[str]) -> SourceKey:
 
 
 def python_files(*folders: str) -> list[str]:
-    """The Python files of some folders of the package: what they compile depends on them."""
+    """Returns the Python files of some folders of the package, on which compiled data depends."""
     found = []
     for folder in folders:
         place = os.path.join(PACKAGE, folder)
@@ -38,7 +38,7 @@ def python_files(*folders: str) -> list[str]:
 
 
 def grammar_files(*names: str) -> list[str]:
-    """Files of the grammar folder by name; a folder's name stands for all files in it."""
+    """Returns files of the grammar folder by name; a folder's name means all files in it."""
     found = []
     for name in names:
         path = os.path.join(grammar_folder(), name)
@@ -48,18 +48,22 @@ def grammar_files(*names: str) -> list[str]:
 
 @cache
 def installation_stamp() -> str:
-    """A text that differs for each state of the installation: of sizes and times of its files, grammars included."""
+    """Returns a text that identifies the state of the installation: sizes and times of its files, including
+    grammars.
+    """
     return _installation_state()
 
 
 def is_installation_unchanged() -> bool:
-    """Whether the installation is still as it was when this process first asked for its stamp."""
+    """Returns whether the installation is unchanged since this process first called `installation_stamp`."""
     return installation_stamp() == _installation_state()
 
 
 @cache
 def installation_checksum() -> str:
-    """The same for each copy of one state of the installation, wherever it is: of names and checksums of its files."""
+    """Returns a checksum of the names and contents of the files, which is the same for each copy of the
+    installation.
+    """
     found: list[tuple[str, int, int]] = []
     for top in dict.fromkeys((PACKAGE, grammar_folder())):
         listed: list[tuple[str, int, int]] = []
@@ -79,18 +83,19 @@ def _installation_state() -> str:
     for top in dict.fromkeys((PACKAGE, grammar_folder())):
         _list_files(top, found)
     data = repr(sorted(found)).encode()
-    # Not hashlib, which takes as long to load as a small file to lint; two states are not made the same on purpose.
+    # hashlib takes as long to import as a small file to lint, and no protection against deliberate collisions is
+    # needed.
     return f"{zlib.crc32(data):08x}{zlib.crc32(data[::-1]):08x}{len(data):08x}"
 
 
 def _list_files(folder: str, found: list[tuple[str, int, int]]) -> None:
-    """Path, size and time of every file in a folder and below it."""
+    """Collects path, size and time of every file in a folder and below it."""
     with os.scandir(folder) as entries:
         for each in entries:
             if each.is_dir():
                 if each.name != "__pycache__":
                     _list_files(each.path, found)
             else:
-                with suppress(FileNotFoundError):  # an editor's, gone again
+                with suppress(FileNotFoundError):  # a temporary file of an editor that was removed
                     status = each.stat()
                     found.append((each.path, status.st_size, status.st_mtime_ns))

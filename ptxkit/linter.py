@@ -1,4 +1,4 @@
-"""Lints one text: parse, validate, analyse, and one sorted verdict.
+"""Lints one text: parses, validates and analyzes it, and returns one sorted verdict.
 
 (The function is `ptxkit.lint`; a module of that name would hide it, so this one is `linter`.)
 """
@@ -42,13 +42,13 @@ __all__ = [
 def lint(
     text_or_module: str | Module, *, path: str | None = None, policy: Policy = "isa", notes: bool = False
 ) -> Verdict:
-    """Everything that ptxkit finds in a module: diagnostics in the order of the text, and the questions left open.
+    """Returns all findings of ptxkit in a module in the order of the text, and the questions that it left undecided.
 
-    Syntax errors are diagnostics too; the rest is then not looked at. A built module has no text, so it is printed
-    first and the places are those of the printed text. `path` is the name that diagnostics carry.
+    Syntax errors are diagnostics, too; then nothing else is checked. A built module has no text, so it is printed
+    first, and the locations are those of the printed text. `path` is the name that diagnostics carry.
 
-    notes: reports, too, what is redundant: fences that order nothing, waits for nothing (PTX9xx). Comments such as
-    `// ptxkit: ignore[PTX401]` hide findings, as on the command line.
+    notes: also report redundant instructions: fences that order nothing, waits for nothing (PTX9xx). Comments such as
+    `// ptxkit: ignore[PTX401]` suppress findings, as on the command line.
 
     Raises ValueError for an unknown policy.
     """
@@ -61,10 +61,10 @@ def lint(
 def lint_source(
     source: SourceFile, settings: Settings = DEFAULT, explored: dict[str, KernelFacts] | None = None
 ) -> FileResult:
-    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run continues.
+    """Lints one file among many: a crash inside the analysis is this file's `failed`, and the run continues.
 
-    explored: the kernels that were explored are put there by their names. Raises MemoryError: how much a text may take
-    is the caller's to say.
+    explored: receives the explored kernels by name. Raises MemoryError, because the caller determines the memory of a
+    text.
     """
     try:
         return _file_result(source.path, *_lint_with_suppressions(source.text, source.path, settings, explored))
@@ -75,11 +75,11 @@ def lint_source(
 def lint_incremental(
     source: SourceFile, settings: Settings, first: tuple[str, str], budget: AnalysisBudget | None = None
 ) -> Generator[FileResult, None, None]:
-    """`lint_source`, while it is found: the result so far whenever something came to it; the last one is the whole.
+    """Yields the results of `lint_source` so far, whenever a finding is added; the last one is complete.
 
-    What one of them says, all that follow say; only the last one has the lines of sources. first: a function and a
-    code, which is reported first. budget: for the analysis; it says what is left of it. Texts with comments that hide
-    findings have no result but the whole.
+    The findings of a result are in all following ones; only the last one has source lines. first: a function and a
+    code, which is reported first. budget: of the analysis; it records the remaining budget. For texts with comments
+    that suppress findings, only the complete result is yielded.
     """
     from ptxkit.suppressions import MARK
     from ptxkit.syntax import PTXSyntaxError
@@ -103,7 +103,9 @@ def _file_result(path: str, verdict: Verdict, hidden: int) -> FileResult:
 
 
 def failure_result(path: str, error: Exception) -> FileResult:
-    """The result of a file whose check ended so: by a launch that it cannot have, or a fault in ptxkit."""
+    """Returns the result of a file whose check failed with an exception: an impossible launch, or an error in
+    ptxkit.
+    """
     from ptxkit.module_overrides import LaunchConflictError
 
     if isinstance(error, LaunchConflictError):
@@ -114,7 +116,7 @@ def failure_result(path: str, error: Exception) -> FileResult:
 def _lint_with_suppressions(
     text_or_module: str | Module, path: str | None, settings: Settings, explored: dict[str, KernelFacts] | None = None
 ) -> tuple[Verdict, int]:
-    """The verdict as settings and comments leave it, and how many findings comments hide."""
+    """Returns the verdict after settings and comments, and the number of findings that comments suppress."""
     from ptxkit.syntax import PTXSyntaxError
 
     try:
@@ -127,9 +129,9 @@ def _lint_with_suppressions(
 def apply_suppressions(
     verdict: Verdict, module: Module, settings: Settings, *, ran: bool = False
 ) -> tuple[Verdict, int]:
-    """The verdict as comments of the text leave it, with the lines of its source, and how many findings they hide.
+    """Returns the verdict after comments of the text, with source lines, and the number of findings that they suppress.
 
-    ran: the verdict knows what runs on the reference machine show, too.
+    ran: the verdict contains the findings of runs on the reference machine, too.
     """
     from ptxkit.suppressions import apply_suppressions
 
@@ -139,7 +141,7 @@ def apply_suppressions(
 
 
 def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
-    """The verdict with the source lines of its places, as far as `.loc` says them."""
+    """Returns the verdict with the source lines of its locations, as far as `.loc` states them."""
     if module.source is None or ".loc" not in module.source.text or not (verdict.diagnostics or verdict.undecided):
         return verdict
     from ptxkit.analysis.ir.source_lines import DebugLocations
@@ -153,6 +155,10 @@ def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
                 origin=origins.locations_at(item.span.start),
                 labels=tuple(replace(label, origin=origins.locations_at(label.span.start)) for label in item.labels),
                 copies=tuple(replace(each, origin=origins.locations_at(each.span.start)) for each in item.copies),
+                lacks=tuple(
+                    tuple(replace(each, origin=origins.locations_at(each.span.start)) for each in order)
+                    for order in item.lacks
+                ),
             )
             for item in verdict.diagnostics
         ),
@@ -161,11 +167,13 @@ def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
 
 
 def apply_overrides(module: Module, settings: Settings) -> tuple[Module, Module]:
-    """The module with the heading that settings give, and that with their launches, too. Raises LaunchConflictError."""
-    if settings.target is not None or settings.version is not None:
+    """Returns the module with the heading of the settings, and that with their launches, too. Raises
+    LaunchConflictError.
+    """
+    if settings.target is not None or settings.ptx_version is not None:
         from ptxkit.module_overrides import override_heading
 
-        module = override_heading(module, settings.target, settings.version)
+        module = override_heading(module, settings.target, settings.ptx_version)
     if not settings.launches:
         return module, module
     from ptxkit.module_overrides import apply_launches
@@ -174,29 +182,31 @@ def apply_overrides(module: Module, settings: Settings) -> tuple[Module, Module]
 
 
 def lint_module(module: Module, settings: Settings, explored: dict[str, KernelFacts] | None = None) -> Verdict:
-    """What is wrong with a module, as far as the settings show it, with the severities that they say; comments hide
-    nothing yet. explored: as for `lint_source`. Raises LaunchConflictError."""
-    from ptxkit.rules import analyse
+    """Returns the findings in a module that the settings enable, with their severities, without regard to comments.
+
+    explored: as for `lint_source`. Raises LaunchConflictError.
+    """
+    from ptxkit.rules import analyze
     from ptxkit.validate import validate
 
     module, launched = apply_overrides(module, settings)
     shows = settings.is_enabled if settings.selections else None
-    analysed = analyse(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored)
-    return apply_settings(_merge(validate(module), analysed), settings)
+    analyzed = analyze(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored)
+    return apply_settings(_merge(validate(module), analyzed), settings)
 
 
 def _lint_module_incremental(
     module: Module, settings: Settings, first: tuple[str, str], budget: AnalysisBudget | None
 ) -> Iterator[Verdict]:
-    """The same, while it is found."""
-    from ptxkit.rules import analyse_incrementally
+    """Yields the verdicts so far, as `lint_incremental` does."""
+    from ptxkit.rules import analyze_incrementally
     from ptxkit.validate import validate
 
     module, launched = apply_overrides(module, settings)
     shows = settings.is_enabled if settings.selections else None
     validated = validate(module)
     yield apply_settings(validated, settings)
-    held = analyse_incrementally(
+    held = analyze_incrementally(
         launched, settings.policy, notes=settings.notes, shows=shows, first=first, budget=budget
     )
     for verdict in held:
@@ -204,7 +214,7 @@ def _lint_module_incremental(
 
 
 def apply_settings(verdict: Verdict, settings: Settings) -> Verdict:
-    """What settings show of a verdict, with the severities that they say."""
+    """Returns the part of a verdict that the settings enable, with their severities."""
     if not (settings.selections or settings.severities):
         return verdict
     return Verdict(
@@ -219,17 +229,16 @@ def _apply_severity(item: Diagnostic, settings: Settings) -> Diagnostic:
 
 
 def crash_result(path: str, error: Exception) -> FileResult:
-    """The result of a file whose analysis raised `error`.
+    """Returns the result of a file whose analysis raised `error`.
 
-    Raised again are a mistake in the instruction table, and MemoryError: the code that sets the limit reports what was
-    too much.
+    Raises an error in the instruction table again, and MemoryError, which the caller who sets the limit reports.
     """
     from traceback import format_exception
 
     from ptxkit.isa.errors import NotationError
 
     if isinstance(error, NotationError | MemoryError):
-        raise error  # the table is wrong, for every file; or the memory is short
+        raise error  # the table is wrong for every file, or the memory is exhausted
     return unchecked_result(
         path,
         f"the analysis of this file broke: {_crash_summary(error)}",
@@ -241,7 +250,7 @@ def crash_result(path: str, error: Exception) -> FileResult:
 def unchecked_result(
     path: str, message: str, *, remedy: str | None = None, properties: dict[str, object] | None = None
 ) -> FileResult:
-    """The result of an input that has no verdict: one diagnostic says why, and what to do."""
+    """Returns the result of an input without a verdict, whose diagnostic states the reason and the remedy."""
     diagnostic = Diagnostic(
         code=ptx1xx.NO_VERDICT,
         severity=Severity.ERROR,
@@ -265,7 +274,7 @@ def _parsed_module(text_or_module: str | Module, path: str | None) -> Module:
 
 
 def _merge(*verdicts: Verdict) -> Verdict:
-    """The verdicts as one, in the order of the text, nothing reported twice."""
+    """Merges verdicts in the order of the text, without duplicates."""
     unique = {_sort_key(item): item for verdict in verdicts for item in verdict.diagnostics}
     asked = {_sort_key(item): item for verdict in verdicts for item in verdict.undecided}
     return Verdict(
@@ -280,7 +289,7 @@ def _sort_key(item: Diagnostic | Undecided) -> tuple[int, int, str, str]:
 
 
 def _crash_summary(error: Exception) -> str:
-    """`KeyError: 'x' (flow.py:12)`: the exception and the innermost place."""
+    """Returns `KeyError: 'x' (flow.py:12)`: the exception and the innermost location."""
     from traceback import extract_tb
 
     frames = extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Names as their author wrote them, where a C++ or Rust compiler encoded more than the name in them.
+"""Demangles names of C++ and Rust compilers.
 
 Source: Itanium C++ ABI, "5.1 External Names (a.k.a. Mangling)".
 """
@@ -12,17 +12,19 @@ _MANGLED = re.compile(r"\b_Z\w+")
 _LOCAL = re.compile(r"_ZZ.*E(\d+)(\w+?)(?:_\d+)?")
 """A variable inside a function: `_ZZ4loadE4tile` for `tile` in `load`."""
 _PARAMETER = re.compile(r"(_Z\w+)_(param_\d+)")
-"""A parameter of a kernel, whose name nvcc makes of that of the kernel."""
+"""A parameter of a kernel, whose name nvcc derives from that of the kernel."""
 _RUST_HASH = re.compile(r"h[0-9a-f]{16}")
 _QUALIFIERS = re.compile(r"[rVK]*[RO]?")
-"""Of a member function: restrict, volatile, const; `&` or `&&`."""
+"""The qualifiers of a member function: restrict, volatile, const; `&` or `&&`."""
 _FUNCTION = re.compile(r"_Z(\d+)")
-"""A function of no namespace: `_Z4loadPKf`."""
+"""A function outside of namespaces: `_Z4loadPKf`."""
 _CODE = re.compile(r"`[^`]*`")
 
 
 def short_name(name: str) -> str:
-    """The name without its namespaces, its function and its types; as it is where it is not understood."""
+    """Returns the name without its namespaces, its function and its types, or the unchanged name if it is not
+    understood.
+    """
     match = _LOCAL.fullmatch(name)
     if match:
         tail = name.rpartition("E" + match[1])[2]
@@ -38,7 +40,9 @@ def short_name(name: str) -> str:
 
 
 def short_names(texts: Iterable[str]) -> dict[str, str]:
-    """The short forms of all mangled names in some texts. Two names that would be one keep their mangled form."""
+    """Returns the short forms of all mangled names in some texts. Two names with the same short form keep their mangled
+    form.
+    """
     names = dict.fromkeys(found for text in texts for found in _MANGLED.findall(text))
     short = {name: short_name(name) for name in names}
     made = list(short.values())
@@ -46,7 +50,7 @@ def short_names(texts: Iterable[str]) -> dict[str, str]:
 
 
 def with_short_names(text: str, names: dict[str, str]) -> str:
-    """The text with short names, except in code between backticks, where a name alone is no code."""
+    """Returns the text with short names, except in code between backticks that is not a single name."""
 
     def replaced(match: re.Match[str]) -> str:
         return names.get(match[0], match[0])
@@ -62,7 +66,9 @@ def with_short_names(text: str, names: dict[str, str]) -> str:
 
 
 def _last_part(parts: str) -> str | None:
-    """The last of the names in `3lib6bufferE`; None where it is made of anything else, such as template arguments."""
+    """Returns the last of the names in `3lib6bufferE`, or None if it contains anything else, such as template
+    arguments.
+    """
     parts = _QUALIFIERS.sub("", parts, count=1)
     last: str | None = None
     while parts and (digits := re.match(r"\d+", parts)):

@@ -1,6 +1,6 @@
-"""A module as settings take it: with another `.version` or `.target`, with launches that its kernels do not declare.
+"""Applies settings to a module: another `.version` or `.target`, and launches that its kernels do not declare.
 
-Places stay those of the text. Source: PTX ISA, "PTX Module Directives", "Performance-Tuning Directives: .reqntid",
+Locations remain those of the text. Source: PTX ISA, "PTX Module Directives", "Performance-Tuning Directives: .reqntid",
 ".maxntid", "Cluster Dimension Directives: .reqnctapercluster".
 """
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class LaunchConflictError(ValueError):
-    """A launch was given for a kernel by its name, and the kernel cannot have it."""
+    """The settings have a launch for a kernel by its name that the kernel does not allow."""
 
 
 def apply_launches(module: Module, launches: Sequence[KernelLaunch]) -> Module:
-    """The module in which kernels declare the launches that fit their names; the last one that fits counts.
+    """Returns the module whose kernels declare the launches that match their names; the last match is used.
 
-    Raises LaunchConflictError where a launch that names its kernel contradicts it. One for many kernels is ignored for
-    a kernel that contradicts it.
+    Raises LaunchConflictError if a launch that names its kernel contradicts it. A launch for many kernels is ignored
+    for a kernel that it contradicts.
     """
     from ptxkit.syntax.tree import Function
 
@@ -40,7 +40,7 @@ def apply_launches(module: Module, launches: Sequence[KernelLaunch]) -> Module:
 
 
 def launch_matches(launch: KernelLaunch, kernel: str) -> bool:
-    """Whether a launch is for the kernel of that name."""
+    """Returns whether a launch is for the kernel of that name."""
     return launch.kernel is None or launch.kernel == kernel or fnmatchcase(kernel, launch.kernel)
 
 
@@ -56,7 +56,7 @@ def _apply_launches(function: Function, launches: Sequence[KernelLaunch]) -> Fun
 
 
 def _launch_conflict(function: Function, launch: KernelLaunch) -> str | None:
-    """Why the kernel cannot be launched so; None where it can."""
+    """Returns why the kernel cannot be launched with this geometry, or None."""
     from ptxkit.syntax.launch_extents import launch_extents
 
     required, most = launch_extents(function, "reqntid"), launch_extents(function, "maxntid")
@@ -87,9 +87,9 @@ def _format_extents(extents: tuple[int, int, int]) -> str:
 
 
 def override_heading(module: Module, target: str | None, version: tuple[int, int] | None) -> Module:
-    """The module as if its heading had these; options such as `texmode_independent` stay.
+    """Returns the module with this target and version in its heading; options such as `texmode_independent` are kept.
 
-    A heading that is missing stays missing, which is a finding of its own.
+    A missing heading remains missing, which is a separate finding.
     """
     return replace(module, items=tuple(_override_directive(item, target, version) for item in module.items))
 

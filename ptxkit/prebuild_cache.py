@@ -1,4 +1,4 @@
-"""Everything that `ptxkit.compile_cache` keeps, made at once: for the wheel, which brings it along."""
+"""Writes all data of `ptxkit.compile_cache` for the wheel, which contains it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from ptxkit.installation import checksum_key
 
 
 def write_all(folder: str) -> list[str]:
-    """Write every copy into a folder; the paths. Raises what the compilers raise, and OSError."""
+    """Writes every copy to a folder, and returns the paths. Passes exceptions of the compilers on, and raises
+    OSError.
+    """
     from ptxkit.isa import compiled_table as table
     from ptxkit.syntax import grammar, lark_tables
 

@@ -1,4 +1,4 @@
-"""Where the grammars are: in the checkout's `grammars/`, or inside an installed wheel."""
+"""The location of the grammars: in the checkout's `grammars/`, or inside an installed wheel."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PACKAGE = os.path.dirname(os.path.realpath(__file__))
-"""The folder of the package itself."""
+"""The folder of the package."""
 
 
 @cache
 def grammar_folder() -> str:
-    """The folder that holds `ptx.lark`, `isa.lark` and `isa/*.isa`."""
+    """Returns the folder with `ptx.lark`, `isa.lark` and `isa/*.isa`."""
     for folder in (os.path.join(PACKAGE, "_grammars"), os.path.join(os.path.dirname(PACKAGE), "grammars")):
         if os.path.isfile(os.path.join(folder, "ptx.lark")):
             return folder
@@ -23,7 +23,7 @@ def grammar_folder() -> str:
 
 
 def grammar_path() -> Path:
-    """`grammar_folder`, as a path."""
-    from pathlib import Path  # which takes longer to load than a small file to parse
+    """Returns `grammar_folder` as a path."""
+    from pathlib import Path  # which takes longer to import than a small file to parse
 
     return Path(grammar_folder())

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """How one file came out; the first that applies, in the order failed, findings, undecided, clean."""
+    """The status of one file; the first that applies, in the order failed, findings, undecided, clean."""
 
     CLEAN = "clean"
-    """Nothing at `error` or `warning`, no question left open; notes are allowed."""
+    """No finding at `error` or `warning`, and no undecided question; notes are allowed."""
     FINDINGS = "findings"
     """At least one diagnostic at `error` or `warning`. A syntax error is a finding."""
     UNDECIDED = "undecided"
-    """Nothing found, and at least one question that the analysis could not answer."""
+    """No finding, and at least one question that the analysis could not decide."""
     FAILED = "failed"
-    """The file could not be read, is not text, or broke the analysis: no verdict."""
+    """The file could not be read, is not text, or crashed the analysis, so there is no verdict."""
 
 
 class ExitStatus(IntEnum):
@@ -40,7 +40,7 @@ class ExitStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodePage:
-    """The documentation of a code, for reports that print it. headline: what is wrong. parts: titles and texts."""
+    """The documentation of a code, for reports that print it. headline: the violation. parts: titles and texts."""
 
     code: str
     name: str
@@ -50,11 +50,11 @@ class CodePage:
 
 @dataclass(frozen=True, slots=True)
 class KernelRun:
-    """What the reference machine ran of one kernel.
+    """The runs of one kernel on the reference machine.
 
-    launch: the geometry, in words. arguments: all that were passed, each once. runs: how many; whole: those that came
-    to their end without a fault of the arguments. steps: thread-instructions. reached: how many of the kernel's
-    instructions were executed with arguments that fit; instructions: how many it has.
+    launch: a description of the geometry. arguments: all that were passed, each once. runs: their number; whole: those
+    that ended without an error in the arguments. steps: thread-instructions. reached: the number of the kernel's
+    instructions that were executed with valid arguments; instructions: their total number.
     """
 
     kernel: str
@@ -69,13 +69,13 @@ class KernelRun:
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel.
+    """The result of one input. `path` is the name that the user gave, or `<stdin>`. runs: of a verification, by kernel.
 
     origin: where the text was read, for the code that rewrites it; the reader sets it.
 
-    suppressed: findings that comments hide. known: those that are in the baseline. fixed: those that were fixed.
+    suppressed: findings that comments suppress. known: those that are in the baseline. fixed: those that were fixed.
 
-    traces: pictures of what these runs found, where they were asked for.
+    traces: traces of the findings of these runs, if they were requested.
     """
 
     path: str
@@ -91,7 +91,7 @@ class FileResult:
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:
-        """The result that a verdict amounts to."""
+        """Returns the result of a verdict."""
         if any(found.severity is not Severity.NOTE for found in verdict.diagnostics):
             status = Status.FINDINGS
         else:
@@ -101,12 +101,12 @@ class FileResult:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts over all inputs: files by status, and diagnostics by severity (without the failed files' own).
+    """Counts over all inputs: files by status, and diagnostics by severity (without those of failed files).
 
-    faults: the same, with diagnostics that are one fault counted once.
+    faults: the same, with diagnostics of one fault counted once.
 
-    suppressed: findings that comments hide. known: those that are in a baseline. questions: the open ones, by
-    what to type where that may answer them, else by why they are open.
+    suppressed: findings that comments suppress. known: those that are in a baseline. questions: the undecided ones, by
+    the option that may decide them, or else by the reason.
     """
 
     files: int
@@ -128,20 +128,20 @@ class Summary:
 
     @property
     def exit_status(self) -> ExitStatus:
-        """2 where any input failed, else 1 where any has findings, else 0."""
+        """The exit status: 2 if any input failed, else 1 if any has findings, else 0."""
         if self.statuses[Status.FAILED]:
             return ExitStatus.COULD_NOT_RUN
         return ExitStatus.FINDINGS if self.statuses[Status.FINDINGS] else ExitStatus.CLEAN
 
 
 class ResultCounter:
-    """Counts results as they pass, and keeps none of them: their texts would fill the memory."""
+    """Counts results without storing them, because their texts would fill the memory."""
 
     def __init__(self) -> None:
         self.summary = Summary(0, Counter(), Counter(), 0)
 
     def add(self, result: FileResult) -> FileResult:
-        """Counts a result, and gives it back."""
+        """Counts a result, and returns it."""
         before = self.summary
         before.statuses[result.status] += 1
         findings = [item for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]

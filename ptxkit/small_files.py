@@ -1,6 +1,6 @@
-"""Reading small files that a folder of any author may contain: settings, baselines, kept examples.
+"""Reads small files from folders of other authors: settings, baselines, saved examples.
 
-Such a file is found, not chosen, so that it may be anything: a pipe that never ends, a device, a gigabyte. Only a
+Such a file is found and not chosen by the user, so it may be a pipe that never ends, a device, or a huge file. Only a
 regular file of at most `MAX_SETTINGS_BYTES` is read.
 """
 
@@ -13,15 +13,15 @@ from typing import Any
 from ptxkit.limits import MAX_SETTINGS_BYTES
 
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"))
-"""A pipe is opened without waiting for a writer, and then refused."""
+"""A pipe is opened without waiting for a writer, and then rejected."""
 
 
 class UnsuitableFileError(ValueError):
-    """The file is not one that is read; the text says why, and follows its name."""
+    """The file is not read; the text states the reason, and follows its name."""
 
 
 def read_small_file(path: str) -> bytes:
-    """The contents of a small regular file. Raises OSError, and UnfitFileError."""
+    """Returns the contents of a small regular file. Raises OSError, and UnsuitableFileError."""
     try:
         handle = os.open(path, _FLAGS)
     except ValueError as error:  # a NUL in the path
@@ -39,7 +39,7 @@ def read_small_file(path: str) -> bytes:
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether a path leads to a place inside of a folder, through whatever links."""
+    """Returns whether a path is inside of a folder after all links are resolved."""
     whole = os.path.realpath(folder)
     try:
         return os.path.commonpath((whole, os.path.realpath(path))) == whole
@@ -48,7 +48,7 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def parse_json(data: bytes) -> Any:
-    """The document that JSON text says. Raises ValueError, also where it is nested deeper than Python reads."""
+    """Parses JSON text. Raises ValueError, also if it is nested too deeply for Python."""
     import json
 
     try:

@@ -1,7 +1,7 @@
-"""Source text and places in it.
+"""Source text and locations in it.
 
-Offsets count characters of the text (not bytes); lines and columns count from 1, as editors do. A tab is one
-column, as in ptxas.
+Offsets count characters of the text (not bytes); lines and columns count from 1, as editors do. A tab is one column, as
+in ptxas.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the program that a PTX was compiled from, and the column on it, from 1; 0 where none is known."""
+    """A line of the program that a PTX was compiled from, and the column on it, from 1, or 0 if it is not known."""
 
     file: str
     line: int
@@ -35,11 +35,11 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class TextOrigin:
-    """Where a text was read, which decides whether it may be rewritten: the name it is reported under does not, since a
-    member of a container is reported under a name that may be the path of another file.
+    """The place where a text was read, which determines whether it may be rewritten. The name in reports does not,
+    because a member of a container may be reported with a name that is the path of another file.
 
-    file: the file that is this text and nothing else; None where there is none. folder: the one that the user named and
-    in which the file was found; None where the user named the file. container: the file that the text is a member of.
+    file: the file that consists of this text, or None. folder: the folder that the user named and that contains the
+    file, or None if the user named the file. container: the file that the text is a member of.
     """
 
     file: str | None = None
@@ -49,7 +49,7 @@ class TextOrigin:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A text and the name it is reported under (`path`, or `<stdin>`, `<string>`)."""
+    """A text and its name in reports (`path`, or `<stdin>`, `<string>`)."""
 
     path: str
     text: str
@@ -60,12 +60,12 @@ class SourceFile:
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The 1-based (line, column) of a character offset."""
+        """Returns the 1-based (line, column) of a character offset."""
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
     def line_text(self, line: int) -> str:
-        """The text of a 1-based line, without its line end; empty past the last line."""
+        """Returns the text of a 1-based line, without its line end, or an empty text after the last line."""
         starts = self._line_starts
         if not 1 <= line <= len(starts):
             return ""
@@ -73,12 +73,12 @@ class SourceFile:
         return self.text[starts[line - 1] : end].rstrip("\r\n")
 
     def line_bounds(self, line: int) -> tuple[int, int]:
-        """The offsets of a 1-based line that is there, without its line end."""
+        """Returns the offsets of an existing 1-based line, without its line end."""
         start = self._line_starts[line - 1]
         return start, start + len(self.line_text(line))
 
     def line_span(self, line: int) -> Span:
-        """The text of a 1-based line without the blanks around it; empty at the end past the last line."""
+        """Returns the span of a 1-based line without the blanks around it, or the empty end after the last line."""
         starts = self._line_starts
         text = self.line_text(line)
         start = starts[line - 1] if 1 <= line <= len(starts) else len(self.text)
@@ -89,16 +89,16 @@ class SourceFile:
         )
 
     def statement_span(self, offset: int) -> Span:
-        """The statement that begins at an offset, up to its semicolon."""
+        """Returns the span of the statement that begins at an offset, up to its semicolon."""
         end = self.text.find(";", offset)
         return Span(offset, end + 1 if end >= 0 else offset)
 
     @property
     def line_count(self) -> int:
-        """How many lines the text has (an empty text has one)."""
+        """The number of lines of the text (an empty text has one)."""
         return len(self._line_starts)
 
 
 def origin_chain(origin: Sequence[SourceLine]) -> str:
-    """Source lines in words: `lib.h:50, inlined at k.cu:7`."""
+    """Describes source lines: `lib.h:50, inlined at k.cu:7`."""
     return ", inlined at ".join(f"{place.file}:{place.line}" for place in origin)

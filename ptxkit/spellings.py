@@ -1,4 +1,4 @@
-"""How instructions are written in the languages that PTX is compiled from: `grammars/isa/spellings.toml`."""
+"""The spellings of instructions in the languages that PTX is compiled from: `grammars/isa/spellings.toml`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """An instruction with named places for its operands, and how languages write it."""
+    """An instruction with placeholders for its operands, and its spellings in other languages."""
 
     pattern: re.Pattern[str]
     by_language: dict[str, str]
@@ -23,7 +23,7 @@ class Spelling:
 
 @cache
 def spellings() -> tuple[Spelling, ...]:
-    """The table. Raises ValueError where the file is damaged."""
+    """Returns the table. Raises ValueError if the file is damaged."""
     import tomllib
 
     with open(os.path.join(grammar_folder(), "isa", "spellings.toml"), "rb") as file:
@@ -39,7 +39,7 @@ def _languages(entry: dict[str, str]) -> dict[str, str]:
 
 
 def spell(code: str, languages: tuple[str, ...]) -> str | None:
-    """An instruction in the first of some languages that the table has it for; None where it has none."""
+    """Returns an instruction in the first language for which the table has a spelling, or None."""
     for each in spellings():
         match = each.pattern.fullmatch(code)
         language = next((name for name in languages if name in each.by_language), None)
@@ -49,7 +49,9 @@ def spell(code: str, languages: tuple[str, ...]) -> str | None:
 
 
 def with_spellings(text: str, languages: tuple[str, ...]) -> str:
-    """A text whose PTX instructions between backticks are preceded by their spelling in the first language known."""
+    """Returns a text in which each PTX instruction between backticks is preceded by its spelling in the first known
+    language.
+    """
 
     def replaced(match: re.Match[str]) -> str:
         found = spell(match[1], languages)

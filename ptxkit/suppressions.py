@@ -1,8 +1,9 @@
-"""Comments that say which findings are known and meant: `// ptxkit: ignore[PTX401] the host fences`.
+"""Comments that suppress known findings: `// ptxkit: ignore[PTX401] the host fences`.
 
-At the end of a line, or alone above it, such a comment is for that line; where a function begins there, for the whole
-function; `ignore-file[...]` anywhere is for the file. The brackets hold codes or beginnings of codes. A comment
-that hides nothing is reported (PTX191), and one that cannot be read (PTX192). Syntax errors cannot be hidden.
+At the end of a line, or on a separate line before it, such a comment applies to that line; if a function begins there,
+to the whole function; `ignore-file[...]` anywhere applies to the file. The brackets contain codes or prefixes of codes.
+A comment that suppresses nothing is reported (PTX191), and so is one that cannot be parsed (PTX192). Syntax errors
+cannot be suppressed.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Undecided, Verdict
-from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx4xx, ptx6xx
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Message, Severity, Undecided, Verdict
+from ptxkit.diagnostics.catalogue import fix_titles, ptx1xx, ptx2xx, ptx4xx, ptx6xx
 from ptxkit.diagnostics.catalogue.index import CODES
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.limits import MAX_COMMENTS_REPORTED
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MARK = "ptxkit:"
 _LINE, _FILE = "ignore", "ignore-file"
 UNSUPPRESSIBLE = (ptx1xx.NO_VERDICT, ptx1xx.SYNTAX_ERROR, ptx1xx.UNUSED_SUPPRESSION, ptx1xx.MALFORMED_SUPPRESSION)
-"""Codes that no comment hides."""
+"""Codes that no comment suppresses."""
 _CODES_OF_RUNS = (
     *(ptx6xx.KERNEL_ABORTED, ptx6xx.UNINITIALIZED_DATA),
     ptx2xx.SPACE_OFFSET_AS_GENERIC,
@@ -35,12 +36,13 @@ _CODES_OF_RUNS = (
     ptx2xx.NUMBER_OUT_OF_RANGE,
     ptx2xx.OUT_OF_BOUNDS,
 )
-"""Codes that runs on the reference machine give where it hangs on what is passed, and a lint says nothing: whether
-their comments are used, only `verify` can decide."""
+"""Codes that runs on the reference machine report if they depend on the arguments, and that lint does not report: only
+`verify` can determine whether their comments are used.
+"""
 
 
 _SuppressionKey: TypeAlias = "tuple[str, tuple[int, int]]"
-"""The beginning of codes, and lines from first to last."""
+"""A prefix of codes, and the first and last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Suppression:
 
     @property
     def key(self) -> _SuppressionKey:
-        """What it hides, and where: of two comments that are equal there, both are used or none."""
+        """The codes and lines that it suppresses: two comments with equal keys are both used or both unused."""
         return self.code, self.lines
 
 
@@ -67,11 +69,11 @@ def apply_suppressions(
     *,
     ran: bool = False,
 ) -> tuple[Verdict, int]:
-    """The verdict without what comments of the text hide, and how many findings they hid.
+    """Returns the verdict without suppressed findings, and their number.
 
-    shows: whether findings of a code are reported at all; nothing is reported of others. stricter: the verdict of the
-    strict policy, where another one is in force; a comment that is of use there is no idle one. ran: the verdict knows
-    what runs on the reference machine show, too; else nothing is reported of comments for what only those can show.
+    shows: whether findings of a code are reported at all; others are ignored. stricter: the verdict of the strict
+    policy, if another one is in force; a comment that is used there is not reported. ran: the verdict contains the
+    findings of runs on the reference machine, too; else comments for findings of runs are not reported.
     """
     source = module.source
     if source is None or MARK not in source.text:
@@ -101,7 +103,7 @@ def apply_suppressions(
 
 
 class _SuppressionIndex:
-    """Which comments hide what. used: what those reach that have hidden something."""
+    """The codes and lines of all comments. used: the keys that have suppressed a finding."""
 
     def __init__(self, written: Sequence[Suppression]) -> None:
         self.used_keys: set[_SuppressionKey] = set()
@@ -113,7 +115,7 @@ class _SuppressionIndex:
             reaching[each.key] = None
 
     def suppresses(self, item: Diagnostic | Undecided) -> bool:
-        """Whether some comment hides it, which is then used."""
+        """Returns whether some comment suppresses it, and records the use."""
         if item.code in UNSUPPRESSIBLE:
             return False
         line, _ = item.source.position(item.span.start)
@@ -127,7 +129,7 @@ class _SuppressionIndex:
 
 
 def _would_be_reported(prefix: str, shows: Callable[[str], bool], *, ran: bool) -> bool:
-    """Whether a finding of the prefix would have been reported."""
+    """Returns whether a finding with the prefix would have been reported."""
     codes = [code for code in CODES if code.startswith(prefix)]
     if not ran and all(code in _CODES_OF_RUNS for code in codes):
         return False
@@ -136,7 +138,7 @@ def _would_be_reported(prefix: str, shows: Callable[[str], bool], *, ran: bool) 
 
 @cache
 def _prefixes() -> frozenset[str]:
-    """The beginnings of codes."""
+    """Returns all prefixes of codes."""
     return frozenset(code[:length] for code in CODES for length in range(3, len(code) + 1))
 
 
@@ -148,7 +150,7 @@ _WORD = re.compile(r"[^\s,]+")
 
 
 def _ptxkit_comments(text: str) -> Iterator[re.Match[str]]:
-    """The comments for ptxkit: groups are the word, what is in brackets, and the closing bracket."""
+    """Yields the comments for ptxkit; the groups are the word, the text in brackets, and the closing bracket."""
     for match in _TRIVIA.finditer(text):
         if match.group()[0] == "/" and MARK in match.group():
             found = _COMMENT.match(text, match.start(), match.end())
@@ -157,8 +159,9 @@ def _ptxkit_comments(text: str) -> Iterator[re.Match[str]]:
 
 
 def comment_ends(source: SourceFile) -> dict[int, int | None]:
-    """The 1-based lines that end inside a comment: with the offset in the line of the bracket that closes the codes of
-    one of ours, or None."""
+    """Returns the 1-based lines that end inside a comment, with the offset in the line of the bracket that closes the
+    codes of a ptxkit comment, or None.
+    """
     found: dict[int, int | None] = {}
     for match in _TRIVIA.finditer(source.text):
         if match.group()[0] != "/":
@@ -189,15 +192,12 @@ def _parse_suppressions(source: SourceFile, module: Module) -> tuple[list[Suppre
         comment = Span(match.start(), _end_of_comment(source.text, match.start()))
         if word not in (_LINE, _FILE):
             if _is_misspelled_keyword(word):
-                wrong.append(
-                    _malformed_diagnostic(source, Span(*match.span(1)), f"ptxkit knows no `{word}` in a comment")
-                )
+                wrong.append(_malformed_diagnostic(source, Span(*match.span(1)), ptx1xx.UNKNOWN_COMMENT(word=word)))
             continue
         found = list(_WORD.finditer(source.text, *match.span(2))) if inside else []
         codes = list({each.group(): each for each in reversed(found)}.values())[::-1]
         if not codes or not closed:
-            message = "the comment does not say which codes it hides"
-            wrong.append(_malformed_diagnostic(source, Span(match.start(), match.end()), message))
+            wrong.append(_malformed_diagnostic(source, Span(*match.span()), ptx1xx.NO_CODES_NAMED()))
             continue
         if places is None:
             places = _SuppressionScopes(source, module)
@@ -207,30 +207,26 @@ def _parse_suppressions(source: SourceFile, module: Module) -> tuple[list[Suppre
             if code.group() in _prefixes():
                 written.append(Suppression(code.group(), place, comment, lines, len(codes) == 1))
             elif len(wrong) < MAX_COMMENTS_REPORTED:
-                wrong.append(
-                    _malformed_diagnostic(
-                        source, place, f"there is no code `{code.group()}`{_similar_code(code.group())}"
-                    )
-                )
+                wrong.append(_malformed_diagnostic(source, place, _unknown_code(code.group())))
     return written, wrong[:MAX_COMMENTS_REPORTED]
 
 
 class _SuppressionScopes:
-    """For which lines a comment is."""
+    """Determines the lines to which a comment applies."""
 
     def __init__(self, source: SourceFile, module: Module) -> None:
         self._source = source
         self._functions = _functions(source, module)
         self._starts = [first for first, _, _ in self._functions]
         self._blank = (0, 0)
-        """The comments and blanks that were passed last: each of many comments is followed by the same ones."""
+        """The comments and blanks that were skipped last, because the same ones follow each of many comments."""
 
     def covered_lines(self, comment: Span) -> tuple[int, int]:
-        """The lines that a comment is for."""
+        """Returns the first and last line to which a comment applies."""
         source = self._source
         line, _ = source.position(comment.start)
         before = _blanks_start(source.text, comment.start)
-        if before == 0 or source.text[before - 1] == "\n":  # alone: it is for what comes next
+        if before == 0 or source.text[before - 1] == "\n":  # on a separate line: it applies to the following code
             if not self._blank[0] <= comment.end <= self._blank[1]:
                 after = _TRIVIA_OR_BLANK.match(source.text, comment.end)
                 self._blank = comment.end, after.end() if after else comment.end
@@ -244,7 +240,7 @@ class _SuppressionScopes:
 
 
 def _blanks_start(text: str, offset: int) -> int:
-    """The offset where the blanks before an offset begin."""
+    """Returns the offset where the blanks before an offset begin."""
     while offset and text[offset - 1] in " \t":
         offset -= 1
     return offset
@@ -254,7 +250,7 @@ _TRIVIA_OR_BLANK = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*.*?\*/)*", re.DOTALL
 
 
 def _functions(source: SourceFile, module: Module) -> list[tuple[int, int, int]]:
-    """(first line, last line of its header, last line) of each function with a body."""
+    """Returns (first line, last line of its header, last line) of each function with a body."""
     from ptxkit.syntax import statement_spans
     from ptxkit.syntax.tree import Function
 
@@ -272,21 +268,21 @@ def _functions(source: SourceFile, module: Module) -> list[tuple[int, int, int]]
 
 
 def _unused_diagnostic(source: SourceFile, each: Suppression, codes: int) -> Diagnostic:
-    """codes: how many its comment has."""
-    fix = "remove the comment" if codes == 1 else f"remove `{each.code}` from the brackets"
+    """Returns the diagnostic of an unused comment. codes: the number of codes in its comment."""
+    title = fix_titles.REMOVE_COMMENT() if codes == 1 else fix_titles.REMOVE_FROM_BRACKETS(code=each.code)
     return Diagnostic(
         ptx1xx.UNUSED_SUPPRESSION,
         Severity.WARNING,
-        f"{each.code} has no finding here: the comment has no effect",
+        str(ptx1xx.COMMENT_WITHOUT_EFFECT(code=each.code)),
         source,
         each.code_span,
-        help=fix,
-        fix=Fix(fix, (_removal(source, each),), safe=True),
+        help=title,
+        fix=Fix(title, (_removal(source, each),), safe=True),
     )
 
 
 def _removal(source: SourceFile, each: Suppression) -> Edit:
-    """Takes out the whole comment with the blanks before it, or one code with its comma."""
+    """Returns an edit that removes the whole comment with the blanks before it, or one code with its comma."""
     text = source.text
     if not each.is_only_code:
         start, end = each.code_span.start, each.code_span.end
@@ -303,30 +299,32 @@ def _removal(source: SourceFile, each: Suppression) -> Edit:
     return Edit(Span(start, end), "")
 
 
-def _malformed_diagnostic(source: SourceFile, place: Span, message: str) -> Diagnostic:
-    help_ = f"write `// ptxkit: ignore[{ptx4xx.MISSING_PROXY_FENCE}] why`, or `ignore-file[...]`"
-    return Diagnostic(ptx1xx.MALFORMED_SUPPRESSION, Severity.WARNING, message, source, place, help=help_)
+def _malformed_diagnostic(source: SourceFile, place: Span, message: Message) -> Diagnostic:
+    help_ = str(ptx1xx.WRITE_COMMENT(code=ptx4xx.MISSING_PROXY_FENCE))
+    return Diagnostic(message.code, message.code.severity, str(message), source, place, help=help_)
 
 
 def _is_misspelled_keyword(word: str) -> bool:
-    """Whether a word that is none was meant as one; other words after the mark are ignored."""
+    """Returns whether an unknown word was probably meant as a keyword; other words after the mark are ignored."""
     from difflib import get_close_matches
 
     return word in ("noqa", "disable", "allow", "suppress") or bool(get_close_matches(word, (_LINE, _FILE), n=1))
 
 
-def _similar_code(word: str) -> str:
+def _unknown_code(word: str) -> Message:
     from difflib import get_close_matches
 
     near = get_close_matches(word.upper(), CODES, n=1)
-    return f"; did you mean `{near[0]}`?" if near else ""
+    return ptx1xx.SIMILAR_CODE(word=word, code=near[0]) if near else ptx1xx.UNKNOWN_CODE(word=word)
 
 
 # ------------------------------------------------------------------------------------------------ writing
 
 
 def add_ignore_comments(source: SourceFile, found: Sequence[Diagnostic], reason: str) -> str:
-    """The text with a comment at the end of each line that has findings; one that is there already gets their codes."""
+    """Returns the text with a comment at the end of each line that has findings; the codes are added to an existing
+    one.
+    """
     codes: dict[int, list[str]] = {}
     for item in found:
         here = codes.setdefault(source.position(item.span.start)[0], [])
@@ -339,11 +337,11 @@ def add_ignore_comments(source: SourceFile, found: Sequence[Diagnostic], reason:
         if line.endswith("\r"):
             line, end = line[:-1], "\r"
         close = ends.get(number)
-        if close is not None:  # a comment that names codes: let it name these, too
+        if close is not None:  # a comment that names codes: these are added
             lines[number - 1] = f"{line[:close]}, {', '.join(new)}{line[close:]}{end}"
             continue
         comment = " ".join([f"// ptxkit: ignore[{', '.join(new)}]", *reason.split()])
-        if number in ends:  # what is added to the line would be part of another comment
+        if number in ends:  # additions to the line would be part of another comment
             lines.insert(number - 1, comment + end)
         else:
             lines[number - 1] = f"{line.rstrip()}  {comment}{end}"

@@ -1,7 +1,7 @@
-"""What a tensor map may describe: the rules of the driver's encoder, once for all who make maps.
+"""Limits of tensor maps: the rules of the driver's encoder, for all modules that make maps.
 
-Each check gives the first rule that is broken, as field, value and rule, or None. Extents, boxes and strides are
-ordered as in PTX, the innermost dimension first.
+Each check returns the first violated rule, as field, value and rule, or None. Extents, boxes and strides are in the
+order of PTX, with the innermost dimension first.
 
 Source: CUDA Driver API, "Tensor Map Object Management: cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col".
 """
@@ -14,18 +14,18 @@ from typing import NamedTuple
 from ptxkit.fast_dataclasses import dataclass
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
-"""Bytes of a tensor map, and that its address is a multiple of."""
+"""The bytes of a tensor map, and its alignment in bytes."""
 MAX_RANK, MAX_EXTENT, MAX_STRIDE = 5, 1 << 32, 1 << 40
 MAX_BOX, MAX_PIXELS, MAX_ELEMENT_STRIDE = 256, 1024, 8
 ALIGNMENT_UNIT = 16
-"""Bytes that addresses, strides and rows of a box are multiples of."""
+"""The alignment in bytes of addresses, strides and rows of a box."""
 IM2COL_CORNER_RANGES = {3: (-32768, 32767), 4: (-128, 127), 5: (-16, 15)}
-"""By rank: the range of an im2col box's corners."""
+"""The range of an im2col box's corners by rank."""
 
 ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32_ftz", "f64", "bf16", "tf32", "tf32_ftz")
 """The element types by their number in `tensormap.replace`."""
 ELEMENT_SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8}
-"""Bytes of an element; 4 for those that are not here."""
+"""The bytes of an element, by type; the default is 4."""
 ELEMENT_BY_KIND = {
     ("u", 1): "u8",
     ("u", 2): "u16",
@@ -42,13 +42,13 @@ ELEMENT_BY_KIND = {
     ("V", 1): "u8",
     ("V", 2): "bf16",
 }
-"""The element type that an array's own is, or is moved as, by NumPy's kind and the bytes; NumPy has no bfloat16."""
+"""The element type of an array, or the one as which it is copied, by NumPy's kind and size; NumPy has no bfloat16."""
 
 SWIZZLES, INTERLEAVES, FILLS = (0, 32, 64, 128), (0, 16, 32), ("zeros", "nan")
 
 
 class LimitViolation(NamedTuple):
-    """A rule that the value of a field breaks; the rule says what it must be."""
+    """A rule that the value of a field violates; the rule states the valid values."""
 
     field: str
     value: object
@@ -66,17 +66,17 @@ class MappedTensor:
 
     @property
     def rank(self) -> int:
-        """Dimensions."""
+        """The number of dimensions."""
         return len(self.extents)
 
     @property
     def size(self) -> int:
-        """Bytes of an element."""
+        """The bytes of an element."""
         return ELEMENT_SIZES.get(self.element, 4)
 
 
 def check_element(word: str, size: int) -> LimitViolation | None:
-    """Of an element type, for an array whose elements have `size` bytes."""
+    """Checks an element type for an array whose elements have `size` bytes."""
     if word not in ELEMENTS:
         return LimitViolation("element", word, f"must be one of {', '.join(ELEMENTS)}")
     if ELEMENT_SIZES.get(word, 4) != size:
@@ -87,7 +87,7 @@ def check_element(word: str, size: int) -> LimitViolation | None:
 
 
 def check_tensor(tensor: MappedTensor, interleave: int) -> LimitViolation | None:
-    """Of rank, address, extents or strides."""
+    """Checks rank, address, extents and strides."""
     least = 3 if interleave else 1
     if not least <= tensor.rank <= MAX_RANK:
         where = " with an interleaved layout" if interleave else ""
@@ -103,7 +103,7 @@ def check_tensor(tensor: MappedTensor, interleave: int) -> LimitViolation | None
 
 
 def check_box(tensor: MappedTensor, box: tuple[int, ...], interleave: int) -> LimitViolation | None:
-    """Of a tiled box."""
+    """Checks a tiled box."""
     if len(box) != tensor.rank:
         return LimitViolation("box", box, f"must have as many dimensions as the array: {tensor.rank}")
     if any(not 1 <= extent <= MAX_BOX for extent in box):
@@ -116,7 +116,7 @@ def check_box(tensor: MappedTensor, box: tuple[int, ...], interleave: int) -> Li
 
 
 def check_element_strides(tensor: MappedTensor, steps: tuple[int, ...]) -> LimitViolation | None:
-    """Of element strides."""
+    """Checks element strides."""
     if len(steps) != tensor.rank or any(not 1 <= step <= MAX_ELEMENT_STRIDE for step in steps):
         rule = f"must be 1 to {MAX_ELEMENT_STRIDE} in each of {tensor.rank} dimensions"
         return LimitViolation("element_strides", steps, rule)
@@ -126,7 +126,7 @@ def check_element_strides(tensor: MappedTensor, steps: tuple[int, ...]) -> Limit
 def check_im2col_corners(
     tensor: MappedTensor, lower: tuple[int, ...], upper: tuple[int, ...], channels: int, pixels: int
 ) -> LimitViolation | None:
-    """Of an im2col box."""
+    """Checks an im2col box."""
     if tensor.rank not in IM2COL_CORNER_RANGES:
         return LimitViolation("rank", tensor.rank, "must be 3, 4 or 5 for im2col")
     low, high = IM2COL_CORNER_RANGES[tensor.rank]
@@ -145,7 +145,7 @@ def check_im2col_corners(
 def check_layout(
     tensor: MappedTensor, row: int, swizzle: int, interleave: int, oob_fill: str, swizzles: Collection[int] = SWIZZLES
 ) -> LimitViolation | None:
-    """Of swizzle, interleave or fill. row: bytes of a box's row. swizzles: that there are."""
+    """Checks swizzle, interleave and fill. row: bytes of a box's row. swizzles: the supported ones."""
     legal: tuple[tuple[str, object, Collection[object]], ...] = (
         ("swizzle", swizzle, swizzles),
         ("interleave", interleave, INTERLEAVES),

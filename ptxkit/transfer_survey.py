@@ -1,4 +1,4 @@
-"""Collects the transfers of one text: parse, validate, explore, and one table."""
+"""Collects the transfers of one text: parses, validates, explores, and returns one table."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ptxkit.source import SourceFile
 
 
 def survey_transfers(source: SourceFile, settings: Settings = DEFAULT) -> FileTransfers:
-    """The transfers of a file, or the diagnostics that say why there are none.
+    """Returns the transfers of a file, or the diagnostics that state why none exist.
 
-    Errors of a file that parses are reported with its table: what an instruction without a form does is unknown.
-    Of the settings, what they say of launches and of the heading counts.
+    Errors of a file that can be parsed are reported with its table, because the effects of an instruction without a
+    form are unknown. Of the settings, the launches and the heading are used.
     """
     from ptxkit.analysis.inventory.transfer_table import collect_transfers
     from ptxkit.syntax import PTXSyntaxError, parse

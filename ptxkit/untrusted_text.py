@@ -1,17 +1,17 @@
-"""Text of unknown origin (names of files, lines of programs, what they say), made safe to print.
+"""Makes text of unknown origin (names of files, lines of programs, their messages) safe to print.
 
-A terminal acts on control characters, and a log reader takes a line end for the end of a message: GitHub, for one,
-obeys every line that begins with `::`. So both are spelt out, wherever such a text is printed as a part of a line.
+A terminal interprets control characters, and a log reader treats a line end as the end of a message: GitHub, for
+example, executes every line that begins with `::`. So both are escaped if such a text is printed as a part of a line.
 """
 
 from __future__ import annotations
 
 
 def escape_text(text: str) -> str:
-    """The text with every character that a terminal would act on, or not show, spelt as an escape; line ends, too.
+    """Returns the text with every character escaped that a terminal would interpret, or not show, and line ends.
 
-    Tabs stay, since the code that prints a line has to expand them. A byte that was not UTF-8 arrives here as a
-    lone surrogate (`surrogateescape`) and is shown as the byte it was.
+    Tabs are kept, since the code that prints a line must expand them. A byte that was not UTF-8 is a lone surrogate
+    here (`surrogateescape`) and is shown as the original byte.
     """
     if text.isprintable():
         return text
@@ -19,12 +19,14 @@ def escape_text(text: str) -> str:
 
 
 def escape_lines(text: str) -> str:
-    """The same of a text of several lines: the line feeds between them stay."""
+    """Returns a text of several lines escaped, except for the line feeds between them."""
     return "\n".join(map(escape_text, text.split("\n")))
 
 
 def escape_path(path: str) -> str:
-    """The path of a file as a line may begin with it: no workflow command of GitHub, whatever the file is called."""
+    """Returns the path of a file for the beginning of a line: it is not a workflow command of GitHub, whatever the name
+    of the file is.
+    """
     return escape_text(f"./{path}" if path.startswith(("::", "##[")) else path)
 
 

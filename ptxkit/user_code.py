@@ -1,7 +1,7 @@
-"""Whose code a line is: of the frames of an inlined call, the one that a programmer wrote.
+"""Determines the user's line: among the frames of an inlined call, the one that a programmer wrote.
 
-Compilers inline nearly all that a library offers, so that the innermost line of an instruction is often one of a header
-of CUDA, CUTLASS or Triton. A finding is shown at the innermost line outside of such files.
+Compilers inline most functions of libraries, so that the innermost line of an instruction is often in a header of CUDA,
+CUTLASS or Triton. A finding is shown at the innermost line outside of such files.
 """
 
 from __future__ import annotations
@@ -11,27 +11,26 @@ from collections.abc import Sequence
 
 from ptxkit.source import SourceLine
 
-_LIBRARY = re.compile(
-    r"""
+_LIBRARY = r"""
     (^|/)(site-packages|dist-packages)/           # Python
     | ^/usr/(local/)?(include|lib|lib64|share)/   # a system
     | /cuda[^/]*/(targets/[^/]+/)?include/        # a CUDA toolkit
     | /targets/[^/]+/include/
     | /include/(cccl|cooperative_groups|crt|cub|cuda|cute|cutlass|nv|thrust)/
     | /\.(cargo|rustup|julia)/ | ^/rustc/         # registries and standard libraries of other languages
-    """,
-    re.VERBOSE,
-)
-"""Folders in which libraries and compilers keep their files."""
+"""
+"""The folders of files of libraries and compilers."""
 
 
 def is_library_file(path: str) -> bool:
-    """Whether a file belongs to a compiler or to an installed library, as far as its folder shows that."""
-    return _LIBRARY.search(path.replace("\\", "/")) is not None
+    """Returns whether a file belongs to a compiler or to an installed library, as far as its folder shows this."""
+    return re.search(_LIBRARY, path.replace("\\", "/"), re.VERBOSE) is not None
 
 
 def source_languages(origin: Sequence[SourceLine]) -> tuple[str, ...]:
-    """The languages of a program by its files, as `grammars/isa/spellings.toml` names them, the likeliest first."""
+    """Returns the languages of a program by its files, with the names of `grammars/isa/spellings.toml`, the likeliest
+    first.
+    """
     paths = [place.file.replace("\\", "/") for place in origin]
     is_cutlass = any(re.search(r"/(cutlass|cute)/", path) for path in paths)
     if any(path.endswith(".py") for path in paths):
@@ -40,8 +39,8 @@ def source_languages(origin: Sequence[SourceLine]) -> tuple[str, ...]:
 
 
 def user_frames(origin: Sequence[SourceLine]) -> tuple[SourceLine, ...]:
-    """The frames of an inlined call from the innermost one outside of libraries on, without those of libraries.
+    """Returns the frames of an inlined call from the innermost one outside of libraries on, without those of libraries.
 
-    Where all are in libraries, the outermost one.
+    If all are in libraries, it returns the outermost one.
     """
     return tuple(place for place in origin if not is_library_file(place.file)) or tuple(origin[-1:])

@@ -1,4 +1,4 @@
-"""Collects the view of one text: what lint reports for it, and each function's blocks and transfers."""
+"""Collects the view of one text: the findings of lint, and each function's blocks and transfers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from ptxkit.syntax.tree import Body, Function, Module
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import KernelFacts
+    from ptxkit.analysis.ir.program import Program
 
 
 def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
-    """The picture of a file. One that does not parse has its findings and its words; `unread` says what is missing.
+    """Returns the view of a file. One that cannot be parsed has its findings and its words; `unread` states what is
+    missing.
 
     A crash of a part is a finding (PTX100), and the results of the other parts are kept.
     """
@@ -35,7 +37,7 @@ def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileVie
         return FileView(
             source,
             result,
-            coloured_spans=pieces,
+            colored_spans=pieces,
             missing_functions_reason="The file has syntax errors: fix them to see its graph.",
         )
     seen = FileView(
@@ -43,7 +45,7 @@ def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileVie
         result,
         version=".".join(map(str, module.version)) if module.version else "",
         target=", ".join(module.targets),
-        coloured_spans=tuple(highlight_spans(source.text, module)),
+        colored_spans=tuple(highlight_spans(source.text, module)),
     )
     try:
         return _with_functions(seen, module, explored)
@@ -57,37 +59,50 @@ def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileVie
 
 
 def _with_functions(seen: FileView, module: Module, explored: Mapping[str, KernelFacts]) -> FileView:
+    from ptxkit.analysis.inventory.routine_lines import find_routine_lines
     from ptxkit.analysis.inventory.transfer_table import collect_transfers
+    from ptxkit.analysis.ir.program import flatten
 
     tables = {each.name: each for each in collect_transfers(module, products=True, explored=explored).kernels}
-    functions = [
-        _function_view(module, item, start, tables.get(item.name))
+    flattened = [
+        (flatten(module, item), item, start)
         for item, start in module.located()
         if isinstance(item, Function) and item.body is not None
     ]
+    functions = [
+        _function_view(module, program, start, tables.get(item.name), explored.get(item.name))
+        for program, item, start in flattened
+    ]
     nothing = "" if functions else "The file holds no function with a body."
     return replace(
-        seen, functions=tuple(functions), source_lines=dict(_source_lines(module)), missing_functions_reason=nothing
+        seen,
+        functions=tuple(functions),
+        source_lines=dict(_source_lines(module)),
+        routine_lines=find_routine_lines(module, [program for program, _, _ in flattened]),
+        missing_functions_reason=nothing,
     )
 
 
-def _function_view(module: Module, function: Function, start: int, table: KernelTransfers | None) -> FunctionView:
+def _function_view(
+    module: Module, program: Program, start: int, table: KernelTransfers | None, facts: KernelFacts | None
+) -> FunctionView:
     from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
     from ptxkit.analysis.inventory.async_view import find_async_ops
     from ptxkit.analysis.inventory.cfg_view import launch_facts_of, view_blocks, view_edges, view_loops
-    from ptxkit.analysis.ir.program import flatten
+    from ptxkit.analysis.inventory.operand_values import OperandValues
 
     assert module.source is not None
     line = module.source.position(start)[0]
-    program = flatten(module, function)
+    function = program.function
     lines = {step: module.source.position(step.start)[0] for step in program.steps}
+    values = OperandValues(facts) if facts is not None else None
     view = FunctionView(
         function.name,
         function.kind,
         line,
         max(lines.values(), default=line),
         facts=tuple(launch_facts_of(program)),
-        async_ops=tuple(each for _, each in find_async_ops(program, lines)),
+        async_ops=tuple(each for _, each in find_async_ops(program, lines, values)),
         transfers=table,
     )
     if not program.steps:
@@ -101,7 +116,7 @@ def _function_view(module: Module, function: Function, start: int, table: Kernel
 
 
 def _source_lines(module: Module) -> Iterator[tuple[int, tuple[SourceLine, ...]]]:
-    """By line: the source line of the first instruction there, where it is not that of the instruction before."""
+    """Returns, for each line, the source line of its first instruction, if it is not that of the instruction before."""
     from ptxkit.analysis.ir.source_lines import SourceLines
 
     source = module.source

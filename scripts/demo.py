@@ -1,4 +1,6 @@
-"""The third step of `scripts/demo`: a kernel from the builder to a cubin, and to the GPU where there is one."""
+"""The third step of `scripts/demo`: from a kernel of the builder to a cubin, and to a run on the GPU if there is
+one.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from ptxkit.kernels.bulk_add_one import bulk_add_one, ctas
 
 TARGET = "sm_90a"
 COUNT = 1_000_003
-"""Elements: many tiles, and an end that is no multiple of anything."""
+"""The number of elements: many tiles, and an end that is not a multiple of any unit."""
 
 
 def main() -> int:
-    """Print what each step gave; the exit status is 1 where the GPU's answer is wrong."""
+    """Prints the result of each step. The exit status is 1 if the result of the GPU is wrong."""
     kernel = bulk_add_one()
     verdict = kernel.verify()
     print(f"built     {kernel.name}: {str(kernel).count(';')} statements of PTX")

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "ptxkit"
 BASE = {
     *("byte_source", "compile_cache", "content_store", "elf", "installation", "limits", "resources", "small_files"),
     *("diagnostic_groups", "diagnostics", "fast_dataclasses", "gc_control", "model", "processes", "results", "source"),
-    *("mangled_names", "spellings", "tensormap_limits", "untrusted_text", "user_code"),
+    *("mangled_names", "spellings", "refusal", "tensormap_limits", "untrusted_text", "user_code"),
 }
 """Plain data that every room may know."""
 
@@ -59,6 +59,7 @@ MAY_KNOW = {
         "baseline",
         "fixes",
         "linter",
+        "report",
     },
     "cli": {
         "syntax",

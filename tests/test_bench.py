@@ -20,7 +20,7 @@ def test_the_start_is_measured_part_by_part() -> None:
     assert run.returncode in (0, 1), run.stderr
     for part in ("python -c pass", "instruction table", "grammar", "ptxkit lint"):
         assert re.search(rf"^{part}.* +\d+ +-?\d+ +\d+$", run.stdout, re.M), run.stdout
-    assert re.search(r"a memoised match.*: \d+\.\d\d microseconds", run.stdout)
+    assert re.search(r"a memoized match.*: \d+\.\d\d microseconds", run.stdout)
 
 
 def test_the_whole_check_of_a_file_is_measured_beside_ptxas() -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from ptxkit import lint
-from ptxkit.diagnostic_groups import copies_note, fold_groups, group_names
+from ptxkit.batch.job import JobResult
+from ptxkit.batch.result_codec import decode_result, encode_result
+from ptxkit.diagnostic_groups import fault_notes, fold_groups, group_names
 from ptxkit.diagnostics import Verdict
+from ptxkit.fast_dataclasses import replace
 from ptxkit.linter import lint_source
 from ptxkit.report import full_report, json_report, plain
 from ptxkit.report.concise import concise_report
@@ -47,7 +51,7 @@ def test_copies_of_one_source_line_are_one_fault() -> None:
     assert [item.code for item in found.diagnostics] == ["PTX401"] * 3
     [first] = fold_groups(found.diagnostics)
     lines = [found.diagnostics[at].source.position(found.diagnostics[at].span.start)[0] for at in (1, 2)]
-    assert copies_note(first) == (f"the same holds at lines {lines[0]}, {lines[1]}",)
+    assert fault_notes(first) == (f"the same holds at lines {lines[0]}, {lines[1]}",)
     assert group_names(found.diagnostics) == ["PTX401-1"] * 3
 
 
@@ -71,7 +75,7 @@ def test_one_wrong_spelling_is_one_fault_wherever_it_stands() -> None:
     assert [item.code for item in found.diagnostics] == ["PTX103"] * 21
     first, second = fold_groups(found.diagnostics)
     assert len(first.copies) == 19
-    assert copies_note(first)[0].endswith("and 11 more")
+    assert fault_notes(first)[0].endswith("and 11 more")
     assert second.copies == ()
 
 
@@ -84,6 +88,66 @@ def test_reports_for_people_show_and_count_a_fault_once_and_documents_keep_all()
     document = json.loads(json_report([result]))
     assert [item["group"] for item in document["files"][0]["diagnostics"]] == ["PTX401-1"] * 3
     assert document["summary"]["diagnostics"]["error"] == 3
+
+
+ONE_SLOT = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+.reqntid 128, 1, 1
+{
+.reg .pred %p<4>; .reg .b32 %r<40>; .reg .b64 %rd<8>;
+.shared .align 128 .b8 tile[2048];
+ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1;
+mov.u32 %r1, %tid.x; mov.u32 %r2, tile; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;
+xor.b32 %r5, %r3, 1024; add.u32 %r5, %r5, %r2; mov.u32 %r6, 0; mov.u32 %r9, 0;
+L:
+cp.async.cg.shared.global [%r4], [%rd2], 16;
+cp.async.commit_group;
+cp.async.wait_group 0;
+{before}
+ld.shared.u32 %r8, [%r5];
+{after}
+add.u32 %r9, %r9, %r8; add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 8;
+@%p1 bra L;
+st.global.u32 [%rd2], %r9;
+ret;
+}
+"""
+
+
+def one_slot(before: str, after: str) -> FileResult:
+    return result_of(ONE_SLOT.replace("{before}", before).replace("{after}", after))
+
+
+def test_two_barriers_that_are_missing_are_two_faults() -> None:
+    """A barrier before the read of a slot does not order the next copy into it, since that begins before the barrier of
+    the next round."""
+    found = one_slot("", "")
+    assert sorted(item.code for item in found.diagnostics) == ["PTX302", "PTX621"]
+    assert fold_groups(found.diagnostics) == found.diagnostics
+    assert [item.code for item in one_slot("", "bar.sync 0;").diagnostics] == ["PTX302"]
+    assert [item.code for item in one_slot("bar.sync 0;", "").diagnostics] == ["PTX621"]
+    assert one_slot("bar.sync 0;", "bar.sync 0;").diagnostics == ()
+
+
+def test_of_many_with_the_same_cause_the_first_are_told() -> None:
+    [first, other] = one_slot("", "").diagnostics
+    notes = fault_notes(replace(first, related=(other,) * 20))
+    assert len(notes) == 9
+    assert notes[0].startswith(f"{other.code} at line ")
+    assert notes[-1] == "12 more with the same cause (--all lists them)"
+
+
+def test_what_has_the_same_cause_survives_the_way_to_another_process() -> None:
+    path = Path(__file__).parent / "report" / "lineinfo" / "tma_ring.2.ptx"
+    source = SourceFile("k.ptx", path.read_text("utf-8"))
+    found = lint_source(source)
+    assert any(item.lacks for item in found.diagnostics)
+    received = decode_result(encode_result(JobResult(found)), source).result
+    (first,), (other,) = fold_groups(found.diagnostics), fold_groups(received.diagnostics)
+    assert [item.code for item in other.related] == ["PTX505"]
+    assert fault_notes(other) == fault_notes(first)
 
 
 def test_nothing_is_folded_where_there_is_nothing() -> None:

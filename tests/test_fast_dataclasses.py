@@ -170,13 +170,13 @@ def test_slots_hold_no_more_than_the_fields() -> None:
 
 
 @fast_dataclasses.dataclass(frozen=True, slots=True)
-class Travelling:
+class Traveling:
     name: str
     place: int = 0
 
 
 def test_records_are_copied_and_pickled() -> None:
-    record = Travelling("n", 3)
+    record = Traveling("n", 3)
     assert pickle.loads(pickle.dumps(record)) == copy.copy(record) == copy.deepcopy(record) == record
 
 

@@ -63,6 +63,15 @@ FORBIDDEN = {
     r"be it": "`even`, `also`",
     r"passe[sd] over|left alone": "`is skipped`, `is ignored`, `is not changed`",
     r"house|leavings|breaks? down": "plain words",
+    r"by chance|afresh|in earnest|at leisure|to hand|lying|looking at": "plain words",
+    r"(does|do) not care|cares?": "`ignores`, `does not depend on`",
+    r"so many (seconds|bytes|threads|arrivals|at|of them)": "`this number of`, `the limit in seconds`",
+    r"merely|mere|upon|unto": "`only`, `at`, `on`, `when`",
+    r"whatever the \w+ says?|nothing is lost|little by little|fits nowhere": "say it, or leave it out",
+    r"there (is|are|was|were) none(?! of)": "`if none exists`, `None if it does not exist`",
+    r"(look|looks|looked) (at|like)": "`checks`, `compares`, `is similar to`",
+    r"knows? of": "`knows about`; `is ordered after` for a thread and an access",
+    r"of (its|their) own accord|for (its|their) own sake|one way or another": "plain words",
 }
 """Words, as regular expressions, and what is written in their place."""
 
@@ -80,6 +89,26 @@ MESSAGES_LEFT: dict[str, int] = {}
 
 NAMES_LEFT: dict[str, int] = {}
 """How many names each package may still have: numbers that only become smaller."""
+
+BRITISH = re.compile(
+    "(?:initial|synchron|optim|special|parenthes|memo|normal|recogn|parametr|character|organ|general|serial|minim|maxim"
+    "|summar|categor|custom|emphas|capital|canonical|discret|quant|virtual|stabil|vector|visual|util|token|prior|sanit"
+    "|synthes|linear|equal|formal)is(?:e[sdr]?|ers|ing|ations?|able)(?![a-z])"
+    "|(?:neighb|behavi|(?<![a-z])col|(?<=un)col|fav|hon|flav)our"
+    "|analys(?:e[rd]?|ers|ing)(?![a-z])"
+    "|(?:signal|label|cancel|model|travel|tunnel)l(?:ed|ing|ers?)(?![a-z])"
+    "|(?<![a-z])(?:centre[sd]?|barycentre|towards|learnt|(?:mis)?spelt|judgements?|artefacts?|licence|grey|whilst|amongst)"
+    "(?![a-z])",
+    re.IGNORECASE,
+)
+"""The British spellings of words that this tree has used. The American ones are written, in names too."""
+
+BRITISH_NAMES = re.compile(
+    r"assert_optimisation_invariant|optimisation(?=[\"`: ])|\.behaviour\b|def behaviour\b|\binitialiser\b"
+    r"|CancelledError|\.cancelled\(\)|aria.?labelledby",
+    re.IGNORECASE,
+)
+"""Names that users import or write, and those of other projects: they are not renamed."""
 
 WORD = re.compile("|".join(rf"\b(?:{words})\b" for words in FORBIDDEN), re.IGNORECASE)
 PLAIN_NAME = re.compile(r"(one|half|both)_ways?")
@@ -190,6 +219,17 @@ def test_messages_are_in_plain_english() -> None:
 
 def test_names_are_terms_of_the_field() -> None:
     assert_at_most(NAMES_LEFT, [(name.path, f"{name.path}:{name.line}: {name.text}") for name in names()])
+
+
+def test_spelling_is_american() -> None:
+    tests = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
+    texts = [path for text in TEXTS for path in ((ROOT / text).rglob("*.md") if text == "docs" else [ROOT / text])]
+    cases = (ROOT / "corpus" / "rules").rglob("*.ptx")
+    uses = []
+    for path in (*python_files(), *tests, *texts, *cases, *(ROOT / "grammars").rglob("*.*")):
+        text = BRITISH_NAMES.sub("", f"{path.name}\n{path.read_text('utf-8')}")
+        uses += [f"{path.relative_to(ROOT)}: {match[0]}" for match in BRITISH.finditer(text)]
+    assert not uses, "\n".join(uses[:200])
 
 
 def test_the_search_finds_words_in_every_kind_of_text() -> None:

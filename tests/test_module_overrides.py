@@ -29,7 +29,7 @@ def test_another_heading_changes_what_is_allowed_and_no_place() -> None:
     assert [item.code for item in result.diagnostics] == ["PTX801", "PTX801"]
     assert TEXT[result.diagnostics[0].span.start :].startswith("barrier.cluster.arrive")
     assert "sm_80" in result.diagnostics[0].message
-    assert set(linted(TEXT, version=(7, 5))) == {"PTX801"}
+    assert set(linted(TEXT, ptx_version=(7, 5))) == {"PTX801"}
 
 
 def test_options_of_the_target_stay() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ptxkit.cli.commands import cli
 from ptxkit.resources import grammar_path
 from tests.cli.support import BROKEN, CLEAN
 
@@ -62,8 +63,14 @@ def the_wheel_holds_every_grammar_and_every_module(wheel: Path) -> None:
 def the_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"ptxkit"}
+    data = sorted(name.split(".data/")[1] for name in names if ".data/" in name)
+    assert data == sorted(f"data/share/man/man1/{name}" for name in man_page_names())
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if "__pycache__" in name]
+
+
+def man_page_names() -> set[str]:
+    return {"ptxkit.1", *(f"ptxkit-{command.name}.1" for command in cli.commands.values())}
 
 
 def ptxkit_lints_from_an_installed_wheel(target: Path, tmp_path: Path) -> None:

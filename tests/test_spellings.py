@@ -16,12 +16,13 @@ from ptxkit.syntax.tree import Instruction
 from ptxkit.user_code import source_languages
 
 ENTRIES = tomllib.loads((grammar_path() / "isa" / "spellings.toml").read_text("utf-8"))["spelling"]
+OPERANDS = {"n": "32", "threads": "64", "bar": "bar", "base": "%r1", "map": "%rd1", "to": "%r2", "from": "%rd2"}
 LANGUAGES = {"cuda", "cutlass", "cute-dsl", "gluon"}
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry["ptx"] for entry in ENTRIES])
 def test_each_entry_is_an_instruction_of_the_table(entry: dict[str, str]) -> None:
-    code = entry["ptx"].replace("{threads}", "64").replace("{n}", "1")
+    code = entry["ptx"].format(**OPERANDS)
     module = parse(f".version 8.8\n.target sm_100a\n.address_size 64\n.entry k() {{\n{code};\nret;\n}}\n")
     body = next(iter(module.functions())).body
     assert body is not None
@@ -31,7 +32,7 @@ def test_each_entry_is_an_instruction_of_the_table(entry: dict[str, str]) -> Non
     assert set(entry) > {"ptx"}
     assert set(entry) <= {"ptx", *LANGUAGES}
     for language in set(entry) - {"ptx"}:
-        assert spell(f"{code};", (language,)) == entry[language].format(n="1", threads="64")
+        assert spell(f"{code};", (language,)) == entry[language].format(**OPERANDS)
 
 
 def test_operands_are_carried_over() -> None:

@@ -21,7 +21,7 @@ from ptxkit.untrusted_text import escape_lines, escape_path, escape_text
         ("\U000e0001", r"\U000e0001"),
     ],
 )
-def test_what_is_no_plain_character_is_spelt_out(text: str, shown: str) -> None:
+def test_what_is_no_plain_character_is_spelled_out(text: str, shown: str) -> None:
     assert escape_text(text) == shown
 
 

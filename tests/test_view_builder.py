@@ -32,7 +32,7 @@ def test_a_file_that_parses_has_functions_words_and_findings() -> None:
 def test_a_file_that_does_not_parse_has_words_and_findings_alone() -> None:
     seen = build_file_view(SourceFile("k.ptx", BROKEN))
     assert [item.code for item in seen.result.diagnostics] == ["PTX101"]
-    assert (seen.functions, bool(seen.coloured_spans)) == ((), True)
+    assert (seen.functions, bool(seen.colored_spans)) == ((), True)
     assert "syntax errors" in seen.missing_functions_reason
 
 

@@ -1,10 +1,11 @@
-"""Facts about a function, for the rules to read.
+"""Static analyses of a function, whose results the rules read.
 
-A kernel is explored by *representative threads*: each traverses the control-flow graph with its own `%tid`, with sample
-values for integer parameters and symbols for pointers and loaded data. Stage indices, phase bits and swizzled
-addresses are then plain numbers, every path that is traversed is one that an input can take, and a decision that
-depends on unknown data is remembered by its term, so that correlated branches agree. What is recorded is a trace of
-effects for each thread (`trace`), the order that barriers put between two traces (`order`), and what no trace reached.
+Threads of a kernel are executed symbolically: each group of threads traverses the control-flow graph with its own
+`%tid`, with sample values for integer parameters and with symbols for pointers and loaded data. Stage indices, phase
+bits and swizzled addresses are then concrete numbers, and every path is one that some input can take. A decision that
+depends on unknown data is recorded with its condition, so that correlated branches take consistent sides. The results
+are a trace of effects for each thread (`symexec`), the synchronization between two traces (`sync`, `context`), and the
+instructions that no trace reached.
 
-Nothing here words a diagnostic, and nothing here knows an instruction by name: instructions are their effects.
+This package words no diagnostic and names no instruction: it describes instructions by their effects.
 """

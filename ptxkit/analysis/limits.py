@@ -1,7 +1,7 @@
-"""How much of a kernel is analysed: what exceeds a limit stays undecided or is not shown, and no analysis hangs.
+"""The limits of the analyses: what exceeds a limit is undecided or is not shown, so that every analysis ends.
 
 A step is one instruction executed symbolically. A lookup is the work of a rule to find the other accesses to a
-location; to compare two executions counts as several.
+location; the comparison of two executions counts as several lookups.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ MAX_STEPS = 30_000
 """The maximum number of steps of one execution, including calls; a longer execution ends as `budget`."""
 
 STALLED_STEPS = 8_000
-"""The number of steps in which its loops find nothing new after which an execution ends as `budget`."""
+"""The number of steps without new coverage in its loops after which an execution ends as `budget`."""
 
 STALLED_ITERATIONS = 12
-"""The same limit as a multiple of the number of instructions that the execution has covered; the larger one counts."""
+"""The same limit as a multiple of the number of instructions that the execution has covered; the larger limit applies.
+"""
 
 MIN_STALLED_STEPS = 1_000
-"""The number of steps without anything new after which an execution ends as `budget` where it has executed everything
-that can be reported on, or certainly leaves no loop within the budget: further iterations only serve to leave a loop.
+"""The number of steps without new coverage after which an execution ends as `budget`, where it has executed everything
+that can be reported on or provably leaves no loop within the budget: further iterations would only leave a loop.
 """
 
 MAX_SYMBOLIC_VALUES = 150_000
-"""The maximum number of unknown values of one exploration; an execution that exceeds it ends as `budget`, too: many
-threads in one loop read a new value each in every iteration."""
+"""The maximum number of unknown values of one exploration.
+
+An execution that exceeds it also ends as `budget`: many threads in one loop read a new value each in every iteration.
+"""
 
 MAX_CALL_DEPTH = 16
 """The maximum depth of calls that are followed."""
@@ -34,13 +37,13 @@ MAX_ADDED_THREADS = 4
 """The maximum number of threads added to one scenario because of what others read."""
 
 MAX_DIVERGED_GROUPS = 64
-"""The maximum number of groups that the threads of one CTA may diverge into; further ones are not executed."""
+"""The maximum number of groups into which the threads of one CTA may diverge; further groups are not executed."""
 
 MAX_TOTAL_STEPS = 600_000
 """The maximum number of steps of all executions of one kernel."""
 
 MAX_MODULE_STEPS = 20_000_000
-"""The maximum number of steps in all kernels of a module: half a minute's work with the lookups."""
+"""The maximum number of steps in all kernels of a module, which bounds its analysis to about half a minute."""
 
 MAX_THREAD_CLASSES = 40
 """The maximum number of thread classes of a CTA that are simulated."""
@@ -54,20 +57,23 @@ MAX_SIMULATED_EVENTS = 60_000
 MAX_SIMULATED_CTAS = 8
 """The maximum number of CTAs of a cluster that are executed and simulated together."""
 
-MAX_ANALYSED_CTAS = 2
+MAX_ANALYZED_CTAS = 2
 """The maximum number of CTAs of a cluster that rules inspect."""
 
 FIRST_VISITS = 12
 """The number of first executions of one instruction that a rule inspects."""
 
 LAST_VISITS = 6
-"""The number of last executions of one instruction that a rule inspects: the iterations between are the same."""
+"""The number of last executions of one instruction that a rule inspects.
+
+The iterations between the first and the last executions are assumed to repeat them.
+"""
 
 MAX_EXECUTION_PAIRS = 24
 """The maximum number of pairs of executions that a rule inspects for one pair of instructions and of threads."""
 
 MAX_THREAD_EVENTS = 400_000
-"""The maximum number of threads times events that a rule may inspect in one CTA."""
+"""The maximum product of threads and events that a rule may inspect in one CTA."""
 
 MAX_TOTAL_PAIR_CHECKS = 1_000_000
 """The maximum number of lookups of all rules in one kernel."""
@@ -85,7 +91,7 @@ MAX_PAIR_ARRIVALS = 4
 """The maximum number of arrivals of one thread at one object that are examined for a pair of CTAs."""
 
 MAX_EDGE_CHECKS = 20_000
-"""The maximum number of synchronisation edges that are tried for accesses of two CTAs."""
+"""The maximum number of synchronization edges that are tried for accesses of two CTAs."""
 
 MAX_CROSSING_CHECKS = 4_000
 """The maximum number of pairs of accesses by two CTAs that are examined for a proxy crossing."""
@@ -94,13 +100,13 @@ MAX_BOX_BYTES = 64 << 10
 """The number of bytes from its address that a tensor copy of an unknown box may have written."""
 
 MAX_BOX_PAIR_CHECKS = 4_000
-"""The maximum number of pairs of a copy and of an access on a path that are examined for the size of its box."""
+"""The maximum number of pairs of a copy and an access on a path that are examined for the size of the copy's box."""
 
 MAX_LOOKBACK = 500
 """The maximum number of events that the search for an event common to two groups examines."""
 
 MAX_NAME_LENGTH = 60
-"""The maximum number of characters of a variable's name in a message; mangled names can be longer than any line."""
+"""The maximum number of characters of a variable's name in a message; mangled names can exceed the width of a line."""
 
 MAX_MOVE_CHAIN = 8
 """The maximum number of moves between a load and the store of the loaded value."""
@@ -109,10 +115,11 @@ MAX_EXACT_CHECKS = 3_000
 """The maximum number of pairs of accesses, and of paths, that are examined in detail."""
 
 MAX_FIRST_EXECUTIONS = 64
-"""The maximum number of first executions that are examined where many instructions fill the bytes that are read."""
+"""The maximum number of first executions that are examined where many instructions write the bytes that are read."""
 
 MAX_GROUP_ACCESSES = 1_500
-"""The maximum number of accesses by groups that are compared; that of threads ends at MAX_ACCESS_INSTANCES."""
+"""The maximum number of compared accesses by groups. MAX_ACCESS_INSTANCES is the limit for accesses by single threads.
+"""
 
 MAX_OPERAND_ASSIGNMENTS = 500
 """The maximum number of assignments that are visited for one operand."""
@@ -121,13 +128,13 @@ MAX_TRACED_REGISTERS = 400
 """The maximum number of registers that are followed for one step."""
 
 MAX_EXPR_CHARS = 80
-"""The maximum number of characters of an unknown that is itself a formula."""
+"""The maximum number of characters of an unknown that is itself an expression."""
 
 MAX_EXPR_DEPTH = 60
-"""The maximum number of assignments in sequence that one formula follows."""
+"""The maximum number of assignments in sequence that one expression follows."""
 
 MAX_DECIDING_STEPS = 16
-"""The maximum number of missed steps that are analysed."""
+"""The maximum number of missed steps that are analyzed."""
 
 MAX_NAMED_WAITS = 16
 """The maximum number of waits that are named for one transfer."""
@@ -142,7 +149,10 @@ MAX_NAMED_SOURCES = 2
 """The maximum number of causes of an unknown size that are named."""
 
 MAX_NAMED_FENCES = 8
-"""The maximum number of proxy fences that are named for one transfer; unrolled code has one for each of many writes."""
+"""The maximum number of proxy fences that are named for one transfer.
+
+Unrolled code has one fence for each of many writes.
+"""
 
 MAX_DISPLAY_NAME = 28
 """The maximum number of characters of a name that a table repeats."""
@@ -166,10 +176,10 @@ MAX_PENDING_COMMITS = 8
 """The number of later commits that are distinguished for one issue: a wait leaves at most seven groups pending."""
 
 MAX_FUNCTION_STEPS = 400_000
-"""The maximum number of steps that are examined in one function; what comes later is not judged."""
+"""The maximum number of steps that are examined in one function; later steps are not checked."""
 
 MAX_ACCESS_BYTES = 1 << 18
-"""The number of bytes that no access exceeds: the shared memory of a CTA is smaller. Sizes are numbers below 2**64."""
+"""An upper bound for the bytes of one access: the shared memory of a CTA is smaller. Sizes are numbers below 2**64."""
 
 MAX_ALIGNMENT = 16
 """The largest alignment that copies require."""
@@ -181,10 +191,11 @@ MAX_BLOCK_STEPS = 200
 """The maximum number of steps in a block: the budget of an execution is checked between blocks."""
 
 MAX_CHECKED_EXECUTIONS = 8
-"""The maximum number of executions of an instruction whose bounds and ranks are checked: later ones repeat."""
+"""The maximum number of executions of an instruction whose bounds and ranks are checked. Later executions repeat them.
+"""
 
 MAX_CHECKED_MASKS = 4
-"""The maximum number of executions of an instruction whose member masks are checked: later ones repeat."""
+"""The maximum number of executions of an instruction whose member masks are checked. Later executions repeat them."""
 
 MAX_TX_BYTES = (1 << 20) - 1
 """The maximum number of bytes that a phase of an mbarrier can expect."""
@@ -199,16 +210,16 @@ MAX_HYPOTHESES = 8
 """The maximum number of hypotheses of each kind; each is simulated again with priority for each kind of actor."""
 
 MAX_REUSE_EXECUTIONS = 12
-"""The number of executions of one instruction that are counted: the accesses of a thread have no gap up to there."""
+"""The number of executions of one instruction that are counted: up to this number, a thread's accesses are complete."""
 
 MAX_TMEM_EXECUTIONS = 6
-"""The maximum number of executions of one instruction that are examined, since later rounds repeat."""
+"""The maximum number of executions of one instruction that are examined, since later iterations repeat."""
 
 MAX_TMEM_PAIRS = 4
 """The maximum number of pairs of executions of two instructions, by threads of two paths, that are examined."""
 
 MAX_COMPARISONS = 8
-"""The maximum number of comparisons of one unknown that are kept; more are rare, and each costs time."""
+"""The maximum number of comparisons of one unknown that are kept. More are rare, and each costs time."""
 
 MAX_CELL_BYTES = 16
 """The size in bytes of the largest element that an instruction stores."""
@@ -256,8 +267,10 @@ MAX_CONVERGENCE_BARRIERS = 50
 """The maximum number of convergence points of two groups."""
 
 MAX_LARGE_SAMPLES = 2
-"""The maximum number of sizes larger than the first samples that are tried, from comparisons on the path to code that
-was not reached."""
+"""The maximum number of sizes larger than the first samples that are tried.
+
+They come from comparisons on the path to unreached code.
+"""
 
 MAX_SAMPLE = 1 << 16
 """The largest of these sizes."""

@@ -1,21 +1,21 @@
-"""Texts checked on other machines: joblib hands them to workers of dask.distributed (`pip install ptxkit[cluster]`).
+"""Checks texts on other machines: joblib sends them to workers of dask.distributed (`pip install ptxkit[cluster]`).
 
     dask scheduler                                                    # on one machine
     dask worker tcp://HOST:8786 --nthreads 1 --nworkers 16            # on each
     ptxkit lint --cluster tcp://HOST:8786 FOLDER
 
-The texts are sent; the workers need no files but ptxkit, in the same state. Each thread of a worker keeps one watched
-process, so a text that hangs or crashes it affects no other.
+The texts are sent; the workers need no files but ptxkit, in the same version. Each thread of a worker has one
+supervised process, so a text that makes it hang or crash affects no other.
 
 A user who can connect to a scheduler runs code on its workers and clients, and plain `tcp://` has no authentication. So
-`--cluster local:2` begins no scheduler, which the other users of this machine could reach: it is two processes that are
-connected by pipes, as `--jobs 2` is.
+`--cluster local:2` starts no scheduler, which other users of this machine could reach: it is two processes that are
+connected by pipes, as with `--jobs 2`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -31,10 +31,12 @@ LOCAL_PREFIX = "local:"
 
 
 class DaskRunner:
-    """Checks texts on a cluster. address: of the scheduler. seconds: the limit for one text."""
+    """Checks texts on a cluster. address: of the scheduler. seconds: the limit for one text. on_wait: called before a
+    result is awaited."""
 
-    def __init__(self, address: str, seconds: float) -> None:
+    def __init__(self, address: str, seconds: float, on_wait: Callable[[], None] = lambda: None) -> None:
         self._address = address
+        self._on_wait = on_wait
         self._seconds = seconds
         self._client: Any = None
 
@@ -63,11 +65,11 @@ class DaskRunner:
                 if not _needs_run(item) or item.job is None:
                     yield _known_result(item)
                     continue
+                self._on_wait()
                 data: EncodedResult | None = next(answers)
                 if data is None:
-                    raise CannotRunError(
-                        f"the workers at {self._address} have another version of ptxkit: install this version there"
-                    )
+                    what = f"the workers at `{self._address}` have another version of ptxkit"
+                    raise CannotRunError(what, "install this version there")
                 yield item, decode_result(data, item.job.source)
 
     def close(self) -> None:
@@ -77,13 +79,14 @@ class DaskRunner:
 
 
 def local_process_count(address: str) -> int | None:
-    """The number of local processes of an address `local:2`; None for the address of a scheduler. Raises
-    CannotRunError."""
+    """Returns the number of local processes of an address `local:2`; None for the address of a scheduler. Raises
+    CannotRunError.
+    """
     if not address.startswith(LOCAL_PREFIX):
         return None
     count = address.removeprefix(LOCAL_PREFIX)
     if not (count.isdecimal() and count.isascii() and 0 < int(count[:6]) <= MAX_LOCAL_PROCESSES):
-        raise CannotRunError(f"{address!r}: write local:2 for two processes on this machine")
+        raise CannotRunError(f"`{address}` is not an address", "write `local:2` for two processes on this machine")
     return int(count)
 
 
@@ -93,16 +96,20 @@ def connect(address: str) -> Any:
         import distributed
         import joblib  # noqa: F401
     except ImportError as error:
-        raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
+        what = f"the package `{error.name}` is not installed"
+        raise CannotRunError(what, "run `pip install 'ptxkit[cluster]'`") from error
     library: Any = distributed
     try:
         return library.Client(address)  # waits as long as dask.distributed is configured to
     except (OSError, ValueError) as error:
-        raise CannotRunError(f"no scheduler responds at {address}: {error}") from error
+        what = f"no scheduler responds at `{address}`: {error}"
+        raise CannotRunError(what, "start one with `dask scheduler`, or write `--jobs N`") from error
 
 
 def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | None:
-    """The function that a worker of the cluster calls; returns None if its ptxkit differs from that of the client."""
+    """Returns the function that a worker of the cluster calls; returns None if its ptxkit differs from that of the
+    client.
+    """
     if installation_checksum() != state:
         return None
     return encode_result(_supervised_checker(threading.get_ident(), seconds).run_job(question))
@@ -110,7 +117,9 @@ def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | 
 
 @cache
 def _supervised_checker(_thread: int, seconds: float) -> SupervisedChecker:
-    """The process of one thread of this worker, which is terminated with the worker: then it gets no more jobs."""
+    """Returns the process of one thread of this worker, which is terminated with the worker: then it gets no more
+    jobs.
+    """
     return SupervisedChecker(seconds)
 
 

@@ -10,7 +10,7 @@ _REPORT_REMEDY = "this is a bug in ptxkit, not in the file; please report it wit
 
 
 def timeout_result(source: SourceFile, seconds: float, stack: str = "") -> JobResult:
-    """The result of a check that was terminated. seconds: its time limit. stack: its last stack trace."""
+    """Returns the result of a check that was terminated. seconds: its time limit. stack: its last stack trace."""
     return _failure_result(
         source,
         f"the check of this file took longer than {seconds:g} seconds, and was terminated",
@@ -20,12 +20,14 @@ def timeout_result(source: SourceFile, seconds: float, stack: str = "") -> JobRe
 
 
 def out_of_memory_result(source: SourceFile) -> JobResult:
-    """The result of a check that exceeded its memory limit."""
+    """Returns the result of a check that exceeded its memory limit."""
     return _failure_result(source, "the check of this file ran out of memory", _REPORT_REMEDY)
 
 
 def process_ended_result(source: SourceFile, how: str, stack: str = "") -> JobResult:
-    """The result of a check whose process ended. how: `signal SIGSEGV` or `status 1`. stack: its last output."""
+    """Returns the result of a check whose process ended. how: `signal SIGSEGV` or `status 1`. stack: its last
+    output.
+    """
     return _failure_result(source, f"the process that checked this file ended with {how}", _REPORT_REMEDY, stack)
 
 

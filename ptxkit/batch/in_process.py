@@ -1,4 +1,4 @@
-"""Checks texts in this process, one after the other: for few and small texts, for which processes cost too much."""
+"""Checks texts in this process, one after the other: for few and small texts, for which processes would take longer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InProcessRunner:
                 yield item, self.run_job(item.job)
 
     def run_job(self, question: Job) -> JobResult:
-        """The result of one job."""
+        """Returns the result of one job."""
         self._count += 1
         if self._count % _TEXTS_PER_COLLECTION == 0:
             gc.collect()  # `main` makes collections so rare that thousands of texts would exhaust the memory
@@ -53,9 +53,9 @@ class InProcessRunner:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raises _TimeIsUp after the given processor time; there is no limit if no signal can be used.
+    """Raises _TimeLimitExceeded after the given processor time; there is no limit if no signal can be used.
 
-    A single call of native code is not interrupted; only the termination of a process stops that.
+    A single call of native code is not interrupted; only the termination of a process stops it.
     """
     import signal
 

@@ -1,4 +1,4 @@
-"""One text with the requested action, and the result, which does not depend on where the job runs."""
+"""One text with the requested action, and its result, which does not depend on where the job runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptxkit.source import SourceFile
 JobMode: TypeAlias = Literal["find", "offer", "fix", "fix unsafely"]
 """`find`: report the findings. `offer`: report them, with a verified fix for each finding that has one.
 
-`fix`: apply the safe fixes, and report what remains. `fix unsafely`: apply all fixes.
+`fix`: apply the safe fixes, and report the remaining findings. `fix unsafely`: apply all fixes.
 """
 
 

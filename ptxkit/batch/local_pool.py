@@ -25,7 +25,7 @@ _POLL_SECONDS = 0.1
 
 
 def available_cores() -> int:
-    """The number of processes that can run at once."""
+    """Returns the number of processes that can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -33,11 +33,11 @@ class LocalRunner:
     """jobs: the number of processes; None: one for each core, and none for few and small texts. seconds: processor time
     for one text. on_wait: called regularly while a result is awaited."""
 
-    def __init__(self, jobs: int | None, seconds: float, looks: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, jobs: int | None, seconds: float, on_wait: Callable[[], None] = lambda: None) -> None:
         self._jobs = jobs or available_cores()
         self._in_process = InProcessRunner(seconds) if jobs is None else None
         self._seconds = seconds
-        self._on_poll = looks
+        self._on_wait = on_wait
         self._in_process_chars = 0
         self._idle_checkers: SimpleQueue[SupervisedChecker]
         self._checkers: list[SupervisedChecker] = []
@@ -118,7 +118,7 @@ class LocalRunner:
             except TimeoutError:
                 if future.done():
                     raise
-                self._on_poll()
+                self._on_wait()
 
     def close(self) -> None:
         """Terminates the processes; pending jobs are not run."""

@@ -17,6 +17,7 @@ from ptxkit.batch.result_codec import decode_result, encode_result
 from ptxkit.content_store import ContentStore, private_folder, user_cache_folder
 from ptxkit.fast_dataclasses import replace
 from ptxkit.installation import installation_stamp, is_installation_unchanged
+from ptxkit.refusal import RefusedError
 from ptxkit.results import Status
 
 try:  # without OpenSSL, whose import takes as long as linting a small file
@@ -36,7 +37,7 @@ _SWEEP_AFTER = 600.0
 _SWEEP_EVERY = 5_000
 
 
-class UnusableCacheError(ValueError):
+class UnusableCacheError(RefusedError):
     """The given cache folder cannot be used."""
 
 
@@ -98,13 +99,14 @@ class ResultCache:
 
 
 def result_folder(given: str | None) -> str | None:
-    """The folder for results: the given one, or one in the cache folder of the user. Raises UnusableCacheError."""
+    """Returns the folder for results: the given one, or one in the cache folder of the user. Raises
+    UnusableCacheError.
+    """
     if given:
         folder = private_folder(given)
         if folder is None:
-            raise UnusableCacheError(
-                f"{given}: cannot be created, or is writable by other users, whose files are not trusted"
-            )
+            what = f"the cache folder `{given}` cannot be created, or is writable by other users"
+            raise UnusableCacheError(what, "name a folder of your own with `--cache-dir DIR`, or write `--no-cache`")
         return folder
     home = user_cache_folder()
     return None if home is None else private_folder(os.path.join(home, FOLDER))

@@ -85,14 +85,15 @@ def _encode_diagnostic(item: Diagnostic) -> EncodedResult:
         _encode_origin(item.origin),
         item.wording,
         item.subject,
-        tuple((*_encode_span(each.span), _encode_origin(each.origin)) for each in item.copies),
+        _encode_places(item.copies),
+        tuple(map(_encode_places, item.lacks)),
         None if item.texts is None else _encode_texts(item.texts),
     )
 
 
 def _decode_diagnostic(data: EncodedResult, source: SourceFile) -> Diagnostic:
     code, severity, message, placed, start, end, labels, notes, remedy, isa, fix, properties, *more = data
-    origin, wording, subject, copies, texts = more
+    origin, wording, subject, copies, lacks, texts = more
     return Diagnostic(
         code,
         Severity(severity),
@@ -108,7 +109,8 @@ def _decode_diagnostic(data: EncodedResult, source: SourceFile) -> Diagnostic:
         _decode_origin(origin),
         wording=wording,
         subject=subject,
-        copies=tuple(Place(Span(first, last), _decode_origin(places)) for first, last, places in copies),
+        copies=_decode_places(copies),
+        lacks=tuple(map(_decode_places, lacks)),
         texts=None if texts is None else _decode_texts(texts),
     )
 
@@ -131,6 +133,14 @@ def _encode_span(span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
+def _encode_places(places: Sequence[Place]) -> EncodedResult:
+    return tuple((*_encode_span(each.span), _encode_origin(each.origin)) for each in places)
+
+
+def _decode_places(places: EncodedResult) -> tuple[Place, ...]:
+    return tuple(Place(Span(first, last), _decode_origin(origin)) for first, last, origin in places)
+
+
 def _encode_fix(fix: Fix) -> EncodedResult:
     return fix.message, tuple((*_encode_span(edit.span), edit.replacement) for edit in fix.edits), fix.safe
 
@@ -144,8 +154,9 @@ def _decode_origin(places: EncodedResult) -> tuple[SourceLine, ...]:
 
 
 def _encode_property(value: object) -> Any:
-    """A property as all reports show it: members of enumerations are strings, and other values are converted to
-    strings."""
+    """Returns a property as all reports show it: members of enumerations are strings, and other values are converted to
+    strings.
+    """
     if isinstance(value, Mapping):
         return {str(key): _encode_property(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -24,7 +24,7 @@ class SupervisedChecker:
         self._is_closed = False
 
     def run_job(self, question: Job) -> JobResult:
-        """The result of a job; a failed result if the process gives none. Raises NotationError."""
+        """Returns the result of a job; a failed result if the process gives none. Raises NotationError."""
         source = question.source
         try:
             process = self._start()

@@ -40,7 +40,7 @@ def serve(channel: ParentChannel) -> None:
 
 
 def run_reported(question: Job) -> tuple[EncodedResult | None, str]:
-    """The result, or the error in the instruction table; also a result if the check runs out of memory."""
+    """Returns the result, or the error in the instruction table; also a result if the check runs out of memory."""
     try:
         return encode_result(run_job(question)), ""
     except NotationError as error:

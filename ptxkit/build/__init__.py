@@ -1,8 +1,8 @@
-"""The builder: typed values in, the parser's tree out.
+"""The builder: writes PTX kernels in Python from typed values, and produces the parser's syntax tree.
 
     from ptxkit.build import Global, Kernel, f32, u32
 
-Layer 1 is a method for every instruction of the table (`k.cp_async_cg(dst, src, 16)`); layer 2 has typed addresses,
+Layer 1 has a method for every instruction of the table (`k.cp_async_cg(dst, src, 16)`). Layer 2 has typed addresses,
 shared memory, mbarriers and structured control flow. See `Kernel`.
 """
 

@@ -1,9 +1,9 @@
-"""Typed addresses: an element type, a state space, and the alignment that is known.
+"""Typed addresses: an element type, a state space, and the known alignment.
 
-`Shared[f32]` is an address in the CTA's shared memory of 32-bit floats. Indexing counts elements and gives an address
-again; `tile[4]` costs nothing, `tile[i]` costs the arithmetic. A state space cannot be mixed up: an instruction that
-wants `.shared` refuses a `Global` at the caller's line, and no conversion is inserted. `to_generic()` converts, and its
-`cvta` is in the text because it was asked for.
+`Shared[f32]` is an address of 32-bit floats in the CTA's shared memory. An index counts elements, and the result is
+again an address: `tile[4]` emits no instruction, `tile[i]` emits the address arithmetic. State spaces cannot be
+confused: an instruction that requires `.shared` rejects a `Global` address with an error at the caller's line, and the
+builder inserts no implicit conversion. `to_generic()` converts an address explicitly and emits a `cvta`.
 
 Source: PTX ISA, "State Spaces", "Addresses as Operands", "Generic Addressing".
 """
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class Address(typing.Generic[ScalarT]):
-    """An address of elements of one type. `Shared`, `Global`, ... fix the space.
+    """An address of elements of one type. The subclasses `Shared`, `Global`, ... determine the state space.
 
-    `space` is PTX's word, `generic` for none, and `pointer` the type of a register that holds such an address. `base`
-    is a variable's name or a register, and `offset` counts bytes from it. `alignment` is a power of two in bytes that
-    is known to divide the address. `extent` is the range of bytes from the base that belong to the array, its end
-    excluded; None where it is unknown.
+    `space` is the name that PTX has for the state space, or `generic`. `pointer` is the type of a register that holds
+    such an address. `base` is the name of a variable or a register, and `offset` is a distance from it in bytes.
+    `alignment` is a power of two, in bytes, that is known to divide the address. `extent` is the range of the array in
+    bytes from the base, with the end excluded, or None if it is unknown.
     """
 
     __slots__ = ("alignment", "base", "builder", "extent", "offset", "type")
@@ -61,14 +61,15 @@ class Address(typing.Generic[ScalarT]):
 
     @property
     def count(self) -> int | None:
-        """How many elements there are from here on; None where that is unknown."""
+        """The number of elements from this address to the end of its array, or None if the end is unknown."""
         return None if self.extent is None else (self.extent[1] - self.offset) // self.type.size()
 
     def __getitem__(self, index: int | Register[Any] | slice) -> Self:
-        """The address `index` elements further on: by a constant, or by a `u32`, `s32` or, if wide enough, `u64`.
+        """Returns the address of the element `index` positions after this one.
 
-        A slice is the part of the array from its start to its stop, which are constants; without a stop, the start may
-        be a register. BuildValueError where a constant leaves an array of known size.
+        `index` is a constant or a register of type `u32` or `s32`, or `u64` where addresses have 64 bits. A slice
+        returns the part of the array between two constants; if the slice has no stop, its start may be a register.
+        Raises `BuildValueError` if a constant index is outside an array of known size.
         """
         if isinstance(index, slice):
             return self._slice(index)
@@ -118,7 +119,10 @@ class Address(typing.Generic[ScalarT]):
         raise BuildTypeError("an address has no length: loop over indices")
 
     def aligned(self, alignment: int) -> Self:
-        """The same address with the user's word that `alignment` bytes (a power of two) divide it."""
+        """Returns the same address with a larger alignment, in bytes, which the caller guarantees.
+
+        Raises `BuildTypeError` if `alignment` is not a power of two.
+        """
         if alignment <= 0 or alignment & (alignment - 1):
             raise BuildTypeError(f"an alignment is a power of two, not {alignment}")
         return self._at_offset(self.base, self.offset, max(alignment, self.alignment), self.extent)
@@ -126,33 +130,39 @@ class Address(typing.Generic[ScalarT]):
     # ---------------------------------------------------------------------------------------- conversion
 
     def register_base(self) -> Register[Any]:
-        """The base in a register; a variable's name is moved to one, once in a kernel."""
+        """Returns the base in a register. The address of a variable is loaded into a register once for each kernel."""
         return self.builder.load_symbol_address(self.base, self.pointer) if isinstance(self.base, str) else self.base
 
     def to_register(self) -> Register[Any]:
-        """The whole address in a register of type `pointer`."""
+        """Returns the whole address in a register of type `pointer`."""
         base = self.register_base()
         return base + self.offset if self.offset else base
 
     def operand(self) -> tree.Address:
-        """The address as the operand of an instruction."""
+        """Returns the address as an operand of an instruction."""
         base = self.base if isinstance(self.base, str) else self.base.name
         return tree.Address(tree.Name(base), self.offset)
 
     # ------------------------------------------------------------------------------------- loads, stores
 
     def load(self) -> Register[ScalarT]:
-        """`ld` of one element, with the type and the space of the address. BuildValueError where an array has ended."""
+        """Loads one element with `ld` of the type and the state space of the address.
+
+        Raises `BuildValueError` if the address is the end of an array.
+        """
         self._check_element()
         loaded = cast("Register[Any]", self.builder.instruction("ld", (self,)))
-        return Register(self.builder, self.type, loaded.name)  # halves are loaded as bits
+        return Register(self.builder, self.type, loaded.name)  # `f16` and `bf16` are loaded as bits
 
     def store(self, value: Register[ScalarT] | Number) -> None:
-        """`st` of one element. BuildValueError where an array has ended."""
+        """Stores one element with `st` of the type and the state space of the address.
+
+        Raises `BuildValueError` if the address is the end of an array.
+        """
         self._check_element()
         self.builder.instruction("st", (self, value))
 
-    # ------------------------------------------------------------------------------------------ workings
+    # ----------------------------------------------------------------------------------------- internals
 
     def _check_element(self) -> None:
         if self.count is not None and self.count < 1:
@@ -164,7 +174,7 @@ class Address(typing.Generic[ScalarT]):
         return type(self)(self.builder, self.type, base, alignment, offset, extent)
 
     def _reinterpret_as(self, form: type[AddressT], scalar: type[Scalar]) -> AddressT:
-        """The same bytes as an address of another kind, or of other elements."""
+        """Returns the same bytes as an address in another state space or with another element type."""
         return form(self.builder, scalar, self.base, self.alignment, self.offset, self.extent)
 
 
@@ -172,39 +182,45 @@ AddressT = TypeVar("AddressT", bound=Address[Any])
 
 
 class Generic(Address[ScalarT]):
-    """A generic address: its space is found when it is used."""
+    """A generic address: the hardware determines its state space when it is used."""
 
     def cast(self, scalar: type[OtherT]) -> Generic[OtherT]:
-        """The same address, of other elements."""
+        """Returns the same address with another element type."""
         return self._reinterpret_as(Generic[OtherT], scalar)
 
     def to_global(self) -> Global[ScalarT]:
-        """The place in global memory; it must lie there. Emits `cvta.to.global`."""
+        """Returns the same location as an address in global memory, which it must be in. Emits `cvta.to.global`."""
         return Global(self.builder, self.type, self._convert_space("global"), self.alignment)
 
     def to_shared(self) -> Shared[ScalarT]:
-        """The place in the CTA's shared memory; it must lie there. Emits `cvta.to.shared` and a narrowing `cvt`."""
+        """Returns the same location as an address in the CTA's shared memory, which it must be in.
+
+        Emits `cvta.to.shared` and a narrowing `cvt`.
+        """
         offset = self._convert_space("shared").convert(u32)
         return Shared(self.builder, self.type, offset, self.alignment)
 
     def to_local(self) -> Local[ScalarT]:
-        """The place in the thread's own memory; it must lie there. Emits `cvta.to.local` and a narrowing `cvt`."""
+        """Returns the same location as an address in the thread's local memory, which it must be in.
+
+        Emits `cvta.to.local` and a narrowing `cvt`.
+        """
         return Local(self.builder, self.type, self._convert_space("local").convert(u32), self.alignment)
 
     def map_rank(self, rank: int | Register[u32]) -> Generic[ScalarT]:
-        """The same place in the shared memory of the cluster's CTA of that rank; this one must lie in shared memory.
+        """Returns the corresponding location in the shared memory of the CTA with that rank in the cluster.
 
-        Emits `mapa`.
+        This address must be in shared memory. Emits `mapa`.
         """
         mapped = self.builder.instruction("mapa_u64", (self.to_register(), rank))
         return Generic(self.builder, self.type, cast("Register[u64]", mapped), self.alignment)
 
     def rank(self) -> Register[u32]:
-        """The rank of the CTA whose shared memory the address is in: emits `getctarank`."""
+        """Returns the rank of the CTA whose shared memory contains the address. Emits `getctarank`."""
         return cast("Register[u32]", self.builder.instruction("getctarank_u64", (self.to_register(),)))
 
     def to_const(self) -> Const[ScalarT]:
-        """The place in constant memory; it must lie there. Emits `cvta.to.const`."""
+        """Returns the same location as an address in constant memory, which it must be in. Emits `cvta.to.const`."""
         return Const(self.builder, self.type, self._convert_space("const"), self.alignment)
 
     def _convert_space(self, space: str) -> Register[u64]:
@@ -217,11 +233,11 @@ class Global(Address[ScalarT]):
     space = "global"
 
     def cast(self, scalar: type[OtherT]) -> Global[OtherT]:
-        """The same address, of other elements."""
+        """Returns the same address with another element type."""
         return self._reinterpret_as(Global[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
-        """The same place as a generic address: emits `cvta.global`."""
+        """Returns the same location as a generic address. Emits `cvta.global`."""
         return _to_generic(self, "cvta_global_u64")
 
 
@@ -232,21 +248,24 @@ class Shared(Address[ScalarT]):
     pointer = u32
 
     def cast(self, scalar: type[OtherT]) -> Shared[OtherT]:
-        """The same address, of other elements."""
+        """Returns the same address with another element type."""
         return self._reinterpret_as(Shared[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
-        """The same place as a generic address: emits a widening `cvt` and `cvta.shared`."""
+        """Returns the same location as a generic address. Emits a widening `cvt` and `cvta.shared`."""
         return _to_generic(self, "cvta_shared_u64")
 
     def to_cluster(self) -> SharedCluster[ScalarT]:
-        """The same address in the cluster's window, where it means the executing CTA: no instruction."""
+        """Returns the same address in the `.shared::cluster` window, where it refers to the executing CTA. Emits no
+        instruction.
+        """
         return self._reinterpret_as(SharedCluster[ScalarT], self.type)
 
     def map_rank(self, rank: int | Register[u32]) -> SharedCluster[ScalarT]:
-        """The same place in the shared memory of the cluster's CTA of that rank: emits `mapa`.
+        """Returns the corresponding location in the shared memory of the CTA with that rank in the cluster. Emits
+        `mapa`.
 
-        Before it is used, that CTA must have started, and it must not exit meanwhile: see `cluster_sync`.
+        That CTA must have started before the address is used, and must not exit while it is used: see `cluster_sync`.
         """
         mapped = self.builder.instruction("mapa_shared_cluster_u32", (self.to_register(), rank))
         return SharedCluster(self.builder, self.type, cast("Register[u32]", mapped), self.alignment)
@@ -259,11 +278,11 @@ class SharedCluster(Address[ScalarT]):
     pointer = u32
 
     def cast(self, scalar: type[OtherT]) -> SharedCluster[OtherT]:
-        """The same address, of other elements."""
+        """Returns the same address with another element type."""
         return self._reinterpret_as(SharedCluster[OtherT], scalar)
 
     def rank(self) -> Register[u32]:
-        """The rank of the CTA that the address is in: emits `getctarank`."""
+        """Returns the rank of the CTA whose shared memory contains the address. Emits `getctarank`."""
         rank = self.builder.instruction("getctarank_shared_cluster_u32", (self.to_register(),))
         return cast("Register[u32]", rank)
 
@@ -272,8 +291,11 @@ class SharedCluster(Address[ScalarT]):
         values: Register[ScalarT] | Number | Sequence[Register[ScalarT] | Number],
         barrier: SharedCluster[b64],
     ) -> None:
-        """Starts a store of one, two or four elements, and reports their bytes to an mbarrier of the same CTA, whose
-        threads find them after waiting for it: `st.async`. Nothing else orders the store."""
+        """Starts an asynchronous store of one, two or four elements: `st.async`.
+
+        The store reports its bytes to an mbarrier of the CTA that it writes to. Threads of that CTA can read the
+        elements after they have waited for the mbarrier; no other synchronization orders the store.
+        """
         word = memory_word(self.type)
         if isinstance(values, Sequence):
             operands = (self, tuple(values), self._check_barrier(barrier))
@@ -282,10 +304,10 @@ class SharedCluster(Address[ScalarT]):
             self.builder.instruction(f"st_async_{word}", (self, values, self._check_barrier(barrier)))
 
     def reduce_async(self, operation: str, value: Register[ScalarT] | int, barrier: SharedCluster[b64]) -> None:
-        """Starts `element = operation(element, value)`, and reports its bytes to an mbarrier of the same CTA:
-        `red.async`.
+        """Starts `element = operation(element, value)` asynchronously: `red.async`.
 
-        operation: `add` of u32, s32 and u64, `min`, `max` of u32 and s32, `inc`, `dec` of u32, `and`, `or`, `xor`.
+        The operation reports its bytes to an mbarrier of the CTA that it writes to. `operation` is `add` for u32, s32
+        and u64, `min` or `max` for u32 and s32, `inc` or `dec` for u32, or `and`, `or` or `xor`.
         """
         if operation not in ASYNC_REDUCTIONS:
             raise BuildValueError(f"a reduction is one of {', '.join(ASYNC_REDUCTIONS)}, not {operation!r}")
@@ -299,22 +321,22 @@ class SharedCluster(Address[ScalarT]):
         return barrier
 
     def to_generic(self) -> Generic[ScalarT]:
-        """The same place as a generic address: emits a widening `cvt` and `cvta.shared::cluster`."""
+        """Returns the same location as a generic address. Emits a widening `cvt` and `cvta.shared::cluster`."""
         return _to_generic(self, "cvta_shared_cluster_u64")
 
 
 class Local(Address[ScalarT]):
-    """An address in the thread's own memory."""
+    """An address in the thread's local memory."""
 
     space = "local"
     pointer = u32
 
     def cast(self, scalar: type[OtherT]) -> Local[OtherT]:
-        """The same address, of other elements."""
+        """Returns the same address with another element type."""
         return self._reinterpret_as(Local[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
-        """The same place as a generic address: emits a widening `cvt` and `cvta.local`."""
+        """Returns the same location as a generic address. Emits a widening `cvt` and `cvta.local`."""
         return _to_generic(self, "cvta_local_u64")
 
 
@@ -324,11 +346,11 @@ class Const(Address[ScalarT]):
     space = "const"
 
     def cast(self, scalar: type[OtherT]) -> Const[OtherT]:
-        """The same address, of other elements."""
+        """Returns the same address with another element type."""
         return self._reinterpret_as(Const[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
-        """The same place as a generic address: emits `cvta.const`."""
+        """Returns the same location as a generic address. Emits `cvta.const`."""
         return _to_generic(self, "cvta_const_u64")
 
 

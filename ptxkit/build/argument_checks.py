@@ -1,8 +1,8 @@
-"""Arguments of the wrong kind, reported at the caller's line.
+"""Errors for arguments of the wrong type, reported at the caller's line.
 
-The annotations of public methods state what they take. Where a method fails, its arguments are compared with the
-annotations, and the first that does not fit is named: `memcpy_async: group is a Group, not the method this_cta; call
-it`. Where nothing fails, nothing is compared, and an error for another reason is left unchanged.
+The annotations of the public methods state the types that they accept. When a method fails, its arguments are compared
+with the annotations, and the error names the first argument that does not fit: `memcpy_async: group is a Group, not the
+method this_cta; call it`. A call that succeeds is not checked, and an error that has another cause is left unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _Function = Callable[..., Any]
 
 
 def add_argument_checks(kinds: Iterable[type]) -> None:
-    """Wraps the public methods of these classes, and of those of this package that they inherit from, in the check."""
+    """Wraps the public methods of these classes, and those that they inherit from classes of this package, in the
+    check.
+    """
     package = __name__.rpartition(".")[0]
     done: set[type] = set()
     for kind in kinds:
@@ -42,11 +44,11 @@ def _wrap_methods(kind: type) -> None:
 
 
 def _is_context_manager_function(found: object) -> bool:
-    """Whether `contextlib.contextmanager` made a function."""
+    """Returns whether a function was made by `contextlib.contextmanager`."""
     return inspect.isfunction(found) and inspect.isgeneratorfunction(getattr(found, "__wrapped__", None))
 
 
-@cache  # a method of two names stays one
+@cache  # a method that has two names is wrapped once
 def _guard(function: _Function) -> _Function:
     if _is_context_manager_function(function):
         return _guard_context_manager(function)
@@ -85,7 +87,7 @@ def _guard_context_manager(function: _Function) -> _Function:
 
 
 class _GuardedContextManager:
-    """A context manager; its entry is checked, and not the block inside."""
+    """A context manager whose entry is checked; errors in its block are not."""
 
     __slots__ = ("_call", "_inner")
 
@@ -107,8 +109,10 @@ class _GuardedContextManager:
 def _raise_for_mismatch(
     function: _Function, arguments: tuple[Any, ...], named: Mapping[str, Any], failure: BaseException
 ) -> None:
-    """`BuildTypeError` for the first argument that is not what the annotation says; nothing where all are, or where
-    the error is one of this project, which says itself what is wrong."""
+    """Raises `BuildTypeError` for the first argument that its annotation does not allow.
+
+    Does nothing if all arguments fit, or if the error is one of this project, whose message already states the cause.
+    """
     if type(failure).__module__.startswith("ptxkit"):
         return
     try:
@@ -137,7 +141,7 @@ def _describe_value(value: object) -> str:
 
 @cache
 def _resolve_annotations(function: _Function) -> dict[str, Any]:
-    """What the parameters are annotated with; `Any` for what has no meaning when the program runs."""
+    """Returns the annotations of the parameters, with `Any` for those that cannot be evaluated at run time."""
     import ptxkit.build as package
 
     names = {**vars(typing), **vars(package), **function.__globals__}
@@ -151,7 +155,7 @@ def _resolve_annotations(function: _Function) -> dict[str, Any]:
 
 
 def _matches_annotation(value: object, hint: Any) -> bool:
-    """Whether a value is of the annotated kind, as far as that can be seen."""
+    """Returns whether a value is of the annotated type, as far as this can be checked at run time."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return True

@@ -1,19 +1,21 @@
-"""`memcpy_async`: a copy by a group of threads, by the fastest unit that alignment, size and target allow.
+"""`memcpy_async`: a copy by a group of threads that uses the fastest mechanism for its alignment, size and target.
 
     copy = k.memcpy_async(tile, source[first], 4096, group=k.this_cta(), barrier=ready)
     token = ready.arrive()
     ready.wait(token=token)
     copy.mechanism, copy.reason                   # 'bulk', 'both addresses and the size are multiples of 16 bytes'
 
-All threads of the group call it. With a barrier, its current phase does not complete before the copy has: each thread
-then arrives, and waits for the phase. Without one, `copy.wait()` waits, and the threads of the group meet.
+All threads of the group must call it. If a barrier is given, its current phase does not complete before the copy is
+complete: each thread then arrives at the barrier and waits for the phase. Without a barrier, `copy.wait()` waits for
+the copy and synchronizes the threads of the group.
 
     copy = k.memcpy_async(target[first], tile, 4096, group=k.this_cta())      # 'bulk' where the kernel is for sm_90
     copy.wait(read=True)                                                      # the tile may be overwritten
 
-A copy out of shared memory reports to no mbarrier: the thread that issues a bulk copy closes a group of copies, and
-waits in `copy.wait()` for all of its groups. What the threads of the group stored there before is copied, since each
-fences its stores and they meet before a bulk copy; before loads and stores they must have met.
+A copy out of shared memory cannot signal an mbarrier: the thread that issues a bulk copy commits a bulk group, and
+waits for all of its groups in `copy.wait()`. A bulk copy includes what the threads of the group stored to the source
+before, because each thread executes a proxy fence and the group synchronizes before the copy. If the copy uses plain
+loads and stores, the caller must synchronize the threads before it.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "... cp.async", "... cp.async.bulk";
 CUDA C++ Programming Guide, "Asynchronous Data Copies".
@@ -44,7 +46,9 @@ if TYPE_CHECKING:
     from ptxkit.isa.targets import Target
 
 BULK, CP_ASYNC, PLAIN = "bulk", "cp.async", "ld/st"
-"""The mechanisms: the bulk copy engine (TMA), asynchronous copies of each thread (LDGSTS), loads and stores."""
+"""The mechanisms: bulk copies (the Tensor Memory Accelerator), `cp.async` copies of each thread, and plain loads and
+stores.
+"""
 
 
 _WORD_TYPES: dict[int, type[Scalar]] = {8: b64, 4: b32, 2: b16, 1: b8}
@@ -52,10 +56,10 @@ _WORD_TYPES: dict[int, type[Scalar]] = {8: b64, 4: b32, 2: b16, 1: b8}
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What a copy became.
+    """A copy that `memcpy_async` has started.
 
-    `mechanism` is `bulk`, `cp.async` or `ld/st`, and `reason` states what decided it. `unit` is the number of bytes
-    that each instruction moves, 0 for all.
+    `mechanism` is `bulk`, `cp.async` or `ld/st`, and `reason` states why it was selected. `unit` is the number of bytes
+    that each instruction moves, or 0 if one instruction moves all of them.
     """
 
     mechanism: str
@@ -64,9 +68,10 @@ class Copy:
     finish: Callable[[bool], None] = field(repr=False)
 
     def wait(self, *, read: bool = False) -> None:
-        """Waits for a copy that no barrier tracks; the threads of the group meet.
+        """Waits for a copy that no barrier tracks, and synchronizes the threads of the group.
 
-        With `read`, a bulk copy to global memory is waited for only until its source is read; else until it is written.
+        If `read` is set, the wait for a bulk copy to global memory ends when its source has been read, not when its
+        destination has been written. Raises `BuildTypeError` if a barrier tracks the copy.
         """
         self.finish(read)
 
@@ -88,11 +93,13 @@ def memcpy_async(
     barrier: Barrier | None = None,
     multicast: int | None = None,
 ) -> Copy:
-    """Starts a copy of `size` bytes, which all threads of the group call; see `ptxkit.build.async_memcpy`.
+    """Starts a copy of `size` bytes between global and shared memory. All threads of `group` must call it.
 
-    The result states the mechanism, and what decided it. The current phase of the mbarrier `barrier` waits for the
-    copy. `multicast` is the mask of those CTAs of the cluster that all call this with the same source, each with its
-    own barrier, and that all receive it at the same offset.
+    The result states the selected mechanism and the reason. The current phase of the mbarrier `barrier` waits for the
+    copy. `multicast` is a mask of CTAs of the cluster: all of them must call this function with the same source and a
+    barrier of their own, and all receive the bytes at the same offset. Raises `BuildTypeError` if the addresses are not
+    in global or shared memory, and `BuildValueError` for a size below 1 or an invalid mask. See
+    `ptxkit.build.async_memcpy`.
     """
     if not isinstance(destination, Global | Shared) or not isinstance(source, Global | Shared):
         raise BuildTypeError(f"a copy is between global and shared memory, not from {source!r} to {destination!r}")
@@ -133,7 +140,9 @@ def _reject_wait(_read: bool) -> None:
 
 
 def _plan_load(target: Target | None, aligned: int, *, tracked: bool) -> _CopyPlan:
-    """The mechanism from global to shared memory, for addresses and a size that are multiples of `aligned` bytes."""
+    """Returns the mechanism for a copy from global to shared memory whose addresses and size are multiples of `aligned`
+    bytes.
+    """
     unit = min(aligned, 16)
     if target is not None and target.number < 80:
         return _plan_plain(unit, f"sm_{target.number} has no asynchronous copies")
@@ -150,7 +159,7 @@ def _plan_load(target: Target | None, aligned: int, *, tracked: bool) -> _CopyPl
 
 
 def _plan_store(target: Target | None, aligned: int, group: Group, *, out: bool, tracked: bool) -> _CopyPlan:
-    """The mechanism from shared to global memory (`out`), or within one of them."""
+    """Returns the mechanism for a copy from shared to global memory (`out`), or within one of the two."""
     unit = min(aligned, 16)
     if not out:
         return _plan_plain(unit, "only copies between global and shared memory are asynchronous")
@@ -170,7 +179,7 @@ _ALIGNED_REASON = "both addresses and the size are multiples of 16 bytes"
 
 
 def _reason_against_bulk(target: Target | None) -> str:
-    """Why there is no copy engine; nothing where there is one."""
+    """Returns why the target has no bulk copies, or an empty text if it has them."""
     if target is None:
         return "the kernel names no target, and bulk copies need sm_90"
     return "" if target.number >= 90 else f"bulk copies need sm_90, and the kernel is for sm_{target.number}"
@@ -187,7 +196,9 @@ def _check_size(size: object) -> int:
 
 
 def _check_multicast_mask(multicast: object) -> int | None:
-    """The CTAs of a multicast, as bits; BuildValueError where there is none, or a cluster has no such CTA."""
+    """Returns the mask of CTAs of a multicast. Raises `BuildValueError` if it is empty or names a CTA that no cluster
+    has.
+    """
     if multicast is None:
         return None
     if isinstance(multicast, bool) or not isinstance(multicast, int) or not 0 < multicast < 1 << MAX_CLUSTER_CTAS:
@@ -198,7 +209,7 @@ def _check_multicast_mask(multicast: object) -> int | None:
 
 
 def _if_first_thread(k: InstructionBuilder, group: Group) -> AbstractContextManager[object]:
-    """What the group's first thread does."""
+    """Returns a block whose statements only the group's first thread executes."""
     return nullcontext() if group.size == 1 else if_(k, cast("Register[u32]", group.rank) == 0)
 
 
@@ -211,7 +222,10 @@ def _emit_bulk_load(
     barrier: Barrier,
     ranks: int | None,
 ) -> None:
-    """One thread announces the bytes and issues the copy; of a multicast, that of the first CTA, for all."""
+    """Emits the announcement of the bytes and the copy, which one thread executes.
+
+    For a multicast copy, each CTA announces the bytes, and the first CTA of the mask issues the copy for all.
+    """
     with _if_first_thread(k, group):
         barrier.expect_tx(size)
         if ranks is None:
@@ -237,7 +251,7 @@ def _emit_bulk_store(
     group: Group,
     plan: _CopyPlan,
 ) -> Copy:
-    """All fence what they stored and meet, and one thread issues the copy, and waits for it."""
+    """Emits a proxy fence and a barrier for all threads, and the copy and the wait for its first thread."""
     fence_view_async(k)
     group.sync()
     with _if_first_thread(k, group):
@@ -260,7 +274,7 @@ def _emit_thread_copies(
     group: Group,
     plan: _CopyPlan,
 ) -> None:
-    """Each thread of the group copies every `group.size`-th unit."""
+    """Emits copies in which each thread of the group copies every `group.size`-th unit."""
     unit = plan.unit
     to, of = _as_bytes(destination), _as_bytes(source)
 
@@ -288,7 +302,7 @@ def _as_bytes(address: Address[Any]) -> Address[b8]:
 
 
 def _copy_unit(k: InstructionBuilder, to: Address[b8], of: Address[b8], unit: int) -> None:
-    """Loads and stores `unit` bytes: a vector of two words where they are sixteen."""
+    """Emits a load and a store of `unit` bytes: of a vector of two words if they are 16."""
     assert isinstance(to, Global | Shared)
     assert isinstance(of, Global | Shared)
     word = _WORD_TYPES[min(unit, 8)]

@@ -1,4 +1,4 @@
-"""What the builder sees of the mbarriers of a kernel or function, for its warnings and errors about them."""
+"""Facts about the mbarriers of a kernel or function, which the builder collects for its warnings and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxkit.syntax import tree
 class SelfExpectingCopy:
     """A copy that announced its own bytes to its mbarrier.
 
-    `variable` holds the mbarrier, and `statements` are what the copy was made of.
+    `variable` is the name of the mbarrier's variable, and `statements` are the statements of the copy.
     """
 
     variable: str
@@ -20,19 +20,21 @@ class SelfExpectingCopy:
 
 
 class BarrierUses:
-    """Which variables hold the mbarriers that are used, and where pipelines use them."""
+    """The variables whose mbarriers a kernel uses, and the lines where pipelines use them."""
 
     def __init__(self) -> None:
         self.origin_variables: dict[str, str] = {}
-        """By registers with the address of an mbarrier: the variable that it is in, here or in another CTA."""
+        """The variable of an mbarrier, in this CTA or in another one, by each register that holds its address."""
         self.escaped: set[str] = set()
-        """Variables with mbarriers whose address went where their use is not seen."""
+        """Variables with mbarriers whose address was passed to code that the builder does not see."""
         self.commit_locations: dict[str, Location] = {}
-        """Where the stages of a pipeline are committed, by the variable with their mbarriers."""
+        """The lines where stages of a pipeline are committed, by the variable of their mbarriers."""
         self.expected_bytes_locations: dict[str, Location] = {}
-        """Where stages of a pipeline announce bytes, by the variable with their mbarriers."""
+        """The lines where stages of a pipeline announce bytes, by the variable of their mbarriers."""
         self.self_expecting_copies: list[SelfExpectingCopy] = []
 
     def find_origin_variable(self, base: str | None) -> str | None:
-        """The variable that an address begins in, by its name or by a register whose history is known."""
+        """Returns the variable that an address belongs to, by its name or by a register whose origin is known, or
+        None.
+        """
         return None if base is None else self.origin_variables.get(base, None if base.startswith("%") else base)

@@ -1,10 +1,10 @@
-"""Barriers, fences and clusters, by the names that CUDA C++ and the ISA have for them: methods of the builder.
+"""Barriers, fences and clusters: methods of the builder with the names that CUDA C++ and the ISA use.
 
-Each emits one or two instructions, which its docstring names; layer 1 has them all, too (`k.bar_sync(0)`).
+Each method emits one or two instructions, which its docstring names. Layer 1 has all of these instructions, too
+(`k.bar_sync(0)`).
 
-Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier", "... barrier.cluster",
-"... membar / fence", "Data Movement and Conversion Instructions: cp.async.bulk.wait_group", "... mapa",
-"... getctarank".
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier", "... barrier.cluster", "...
+membar / fence", "Data Movement and Conversion Instructions: cp.async.bulk.wait_group", "... mapa", "... getctarank".
 """
 
 from __future__ import annotations
@@ -26,38 +26,41 @@ _FENCE_SCOPES = {"cta": "cta", "cluster": "cluster", "gpu": "gpu", "system": "sy
 
 
 def cta_sync(k: InstructionBuilder, barrier: int = 0, threads: int | None = None) -> None:
-    """All threads of the CTA meet, or `threads` of them at a named barrier: `bar.sync`."""
+    """Waits until all threads of the CTA, or `threads` of them at a named barrier, have arrived: `bar.sync`.
+
+    `barrier` is the number of the barrier, 0 to 15. `threads` is a multiple of the warp's size.
+    """
     k.instruction("bar_sync", _barrier_operands(barrier, threads))
 
 
 def cta_arrive(k: InstructionBuilder, barrier: int, threads: int) -> None:
-    """Arrives at the barrier of `threads` threads without a wait; the others wait by `cta_sync`: `bar.arrive`."""
+    """Arrives at a barrier of `threads` threads without waiting: `bar.arrive`. Other threads wait with `cta_sync`."""
     k.instruction("bar_arrive", _barrier_operands(barrier, threads))
 
 
 def cta_sync_count(
     k: InstructionBuilder, predicate: Register[pred], barrier: int = 0, threads: int | None = None
 ) -> Register[u32]:
-    """The threads meet as by `cta_sync`; in how many of them the predicate holds: `bar.red.popc`."""
+    """Synchronizes as `cta_sync`, and returns the number of threads in which the predicate holds: `bar.red.popc`."""
     return cast("Register[u32]", k.instruction("bar_red_popc_u32", (*_barrier_operands(barrier, threads), predicate)))
 
 
 def cta_sync_and(
     k: InstructionBuilder, predicate: Register[pred], barrier: int = 0, threads: int | None = None
 ) -> Register[pred]:
-    """The threads meet as by `cta_sync`; whether the predicate holds in all: `bar.red.and`."""
+    """Synchronizes as `cta_sync`, and returns whether the predicate holds in all threads: `bar.red.and`."""
     return cast("Register[pred]", k.instruction("bar_red_and_pred", (*_barrier_operands(barrier, threads), predicate)))
 
 
 def cta_sync_or(
     k: InstructionBuilder, predicate: Register[pred], barrier: int = 0, threads: int | None = None
 ) -> Register[pred]:
-    """The threads meet as by `cta_sync`; whether the predicate holds in some: `bar.red.or`."""
+    """Synchronizes as `cta_sync`, and returns whether the predicate holds in any thread: `bar.red.or`."""
     return cast("Register[pred]", k.instruction("bar_red_or_pred", (*_barrier_operands(barrier, threads), predicate)))
 
 
 def warp_sync(k: InstructionBuilder, members: int = 0xFFFFFFFF) -> None:
-    """The lanes `members` of a warp meet: `bar.warp.sync`."""
+    """Waits until the lanes of the mask `members` of the warp have arrived: `bar.warp.sync`."""
     k.instruction("bar_warp_sync", (members,))
 
 
@@ -65,10 +68,10 @@ def warp_sync(k: InstructionBuilder, members: int = 0xFFFFFFFF) -> None:
 
 
 def cluster_arrive(k: InstructionBuilder, *, order: str = "release", aligned: bool = True) -> None:
-    """Arrives at the barrier of the cluster without a wait: `barrier.cluster.arrive`.
+    """Arrives at the cluster's barrier without waiting: `barrier.cluster.arrive`.
 
-    `order` is `release`, or `relaxed` where a fence before it orders the accesses. With `aligned`, all threads of the
-    warp execute it together.
+    `order` is `release`, or `relaxed` if an earlier fence orders the accesses. With `aligned`, all threads of the warp
+    must execute the instruction together. Raises `BuildValueError` for another order.
     """
     if order not in ("release", "relaxed"):
         raise BuildValueError(f"an arrival is in release or relaxed order, not {order!r}")
@@ -81,8 +84,11 @@ def cluster_wait(k: InstructionBuilder, *, aligned: bool = True) -> None:
 
 
 def cluster_sync(k: InstructionBuilder, *, aligned: bool = True) -> None:
-    """All threads of the cluster meet. It comes before the first access to another CTA's memory, and is the last
-    instruction of a kernel in which other CTAs access this one's memory."""
+    """Waits until all threads of the cluster have arrived: `barrier.cluster.arrive` and `barrier.cluster.wait`.
+
+    A kernel must call it before its first access to the shared memory of another CTA, and again before it ends if other
+    CTAs access the shared memory of this one.
+    """
     cluster_arrive(k, aligned=aligned)
     cluster_wait(k, aligned=aligned)
 
@@ -104,9 +110,11 @@ def map_shared_rank(
 
 
 def map_shared_rank(k: InstructionBuilder, address: Any, rank: int | Register[u32]) -> Any:  # noqa: ARG001
-    """The same place in the shared memory of the cluster's CTA of that rank: `mapa`, as `address.map_rank(rank)`.
+    """Returns the corresponding location in the shared memory of the CTA with that rank in the cluster: `mapa`.
 
-    A `Shared` address becomes one of `SharedCluster`, a `Barrier` a `RemoteBarrier`; a `Generic` one stays so.
+    The result is a `SharedCluster` address for a `Shared` address, a `RemoteBarrier` for a `Barrier`, and a `Generic`
+    address for a `Generic` one. Raises `BuildTypeError` for other addresses. It is the same as
+    `address.map_rank(rank)`.
     """
     if not isinstance(address, Shared | Generic):
         raise BuildTypeError(f"an address in the CTA's shared memory is mapped, not {address!r}")
@@ -117,7 +125,10 @@ def query_shared_rank(
     k: InstructionBuilder,  # noqa: ARG001
     address: Shared[Any] | SharedCluster[Any] | Generic[Any],
 ) -> Register[u32]:
-    """The rank of the CTA whose shared memory an address is in: `getctarank`."""
+    """Returns the rank of the CTA whose shared memory contains an address: `getctarank`.
+
+    Raises `BuildTypeError` for an address that is not in shared memory.
+    """
     found = address.to_cluster() if isinstance(address, Shared) else address
     if not isinstance(found, SharedCluster | Generic):
         raise BuildTypeError(f"an address in the cluster's shared memory has a rank, and not {address!r}")
@@ -128,10 +139,10 @@ def query_shared_rank(
 
 
 def thread_fence(k: InstructionBuilder, scope: str = "gpu") -> None:
-    """Orders the thread's accesses for those who synchronise with it within a scope: `fence.acq_rel`.
+    """Orders this thread's accesses for the threads of a scope that it synchronizes with: `fence.acq_rel`.
 
-    scope: `cta`, `cluster`, `gpu` or `system`: CUDA's `__threadfence_block`, `__threadfence` and
-    `__threadfence_system` are the first, third and fourth.
+    `scope` is `cta` (`__threadfence_block` in CUDA C++), `cluster`, `gpu` (`__threadfence`) or `system`
+    (`__threadfence_system`). Raises `BuildValueError` for another scope.
     """
     if scope not in _FENCE_SCOPES:
         raise BuildValueError(f"the scope of a fence is one of {', '.join(_FENCE_SCOPES)}, not {scope!r}")
@@ -139,14 +150,16 @@ def thread_fence(k: InstructionBuilder, scope: str = "gpu") -> None:
 
 
 def fence_barrier_init(k: InstructionBuilder) -> None:
-    """Makes this thread's `init` of mbarriers visible to other CTAs after a barrier of the cluster:
-    `fence.mbarrier_init.release.cluster`."""
+    """Makes this thread's initialization of mbarriers visible to other CTAs after the next barrier of the cluster:
+    `fence.mbarrier_init.release.cluster`.
+    """
     k.instruction("fence_mbarrier_init_release_cluster", ())
 
 
 def fence_view_async(k: InstructionBuilder) -> None:
-    """Orders this thread's ordinary accesses to the CTA's shared memory before asynchronous ones that follow, also
-    by other threads that it synchronises with: `fence.proxy.async.shared::cta`."""
+    """Makes this thread's generic accesses to the CTA's shared memory visible to later operations of the async proxy,
+    including those that other threads issue after they synchronize with it: `fence.proxy.async.shared::cta`.
+    """
     k.instruction("fence_proxy_async_shared_cta", ())
 
 
@@ -154,20 +167,21 @@ def fence_view_async(k: InstructionBuilder) -> None:
 
 
 def tma_store_arrive(k: InstructionBuilder) -> None:
-    """Closes the group of this thread's bulk stores since the last one: `cp.async.bulk.commit_group`."""
+    """Commits this thread's bulk stores since its last commit as one group: `cp.async.bulk.commit_group`."""
     k.instruction("cp_async_bulk_commit_group", ())
 
 
 def tma_store_wait(k: InstructionBuilder, pending: int = 0, *, read: bool = True) -> None:
-    """Waits until at most `pending` of this thread's groups are pending: `cp.async.bulk.wait_group`.
+    """Waits until at most `pending` of this thread's bulk groups are incomplete: `cp.async.bulk.wait_group`.
 
-    With `read`, only until their sources are read, which may then be overwritten; else until they are written, too.
+    If `read` is set, the wait ends when the sources have been read and may be overwritten; else it ends when the
+    destinations have been written.
     """
     k.instruction(f"cp_async_bulk_wait_group{'_read' if read else ''}", (pending,))
 
 
 def _barrier_operands(barrier: int, threads: int | None) -> tuple[int, ...]:
-    """The operands that say where threads meet; BuildValueError where no barrier has that number."""
+    """Returns the operands of a barrier instruction. Raises `BuildValueError` if no barrier has that number."""
     if not 0 <= barrier < NAMED_BARRIERS:
         raise BuildValueError(f"a CTA has barriers 0 to {NAMED_BARRIERS - 1}; there is no barrier {barrier}")
     return (barrier,) if threads is None else (barrier, threads)

@@ -1,12 +1,12 @@
-"""Warnings about kernels that cannot be what was meant, with the line that made them.
+"""Warnings about kernels that are probably not what was intended, at the line of the user's code.
 
-`UnusedWarning`: a kernel or function with instructions that was never printed, verified, compiled, launched or called.
-`NeverWaitedWarning`: a kernel that commits groups of copies, or has copies report to an mbarrier, and has no wait for
-them anywhere. `FindingWarning`: what the verifier warns of. All are `BuildWarning`, and can be filtered as any of
-Python's warnings.
+`UnusedWarning`: a kernel or function with instructions was never printed, verified, compiled, launched or called.
+`NeverWaitedWarning`: a kernel commits groups of copies, or has copies report to an mbarrier, and never waits for them.
+`FindingWarning`: a warning of the verifier. All are subclasses of `BuildWarning`, which Python's warning filters can
+select.
 
-They are silent about what they cannot know: a barrier whose address left the builder's sight, functions of other
-modules, kernels that an exception cut short.
+No warning is given where the builder cannot decide: for a barrier whose address is passed to code that it does not see,
+for functions of other modules, and for kernels that an exception interrupted.
 """
 
 from __future__ import annotations
@@ -34,16 +34,18 @@ class UnusedWarning(BuildWarning):
 
 
 class NeverWaitedWarning(BuildWarning):
-    """Copies are committed, and nothing ever waits for them."""
+    """Copies are committed, and the kernel never waits for them."""
 
 
 _MAIN_FILE = os.path.realpath(getattr(sys.modules.get("__main__"), "__file__", None) or "")
-"""The file that Python was started with, which it forgets before the end."""
+"""The file that Python was started with, which Python forgets before the process ends."""
 # ---------------------------------------------------------------------------------------------- never used
 
 
 def warn_when_unused(owner: InstructionBuilder) -> None:
-    """Warns when it is gone, or the program ends, and it was of no use though its body has statements."""
+    """Warns when a kernel or function with statements is garbage collected, or the program ends, and it was never
+    used.
+    """
     weakref.finalize(owner, _warn_if_unused, owner.recorder.usage, owner.recorder.body, repr(owner), owner.location)
 
 
@@ -55,7 +57,9 @@ def _warn_if_unused(use: UsageState, body: Sequence[object], what: str, where: L
 
 
 def _is_in_program(where: Location) -> bool:
-    """Whether the line belongs to the program, where it ends: a module may offer kernels that this program leaves."""
+    """Returns whether a line belongs to the program that is ending. A library may offer kernels that a program does not
+    use.
+    """
     if not sys.is_finalizing() and not _is_interpreter_exiting():
         return True
     own = where.file.startswith("<") or os.path.realpath(where.file) == _MAIN_FILE
@@ -63,7 +67,7 @@ def _is_in_program(where: Location) -> bool:
 
 
 def _is_interpreter_exiting() -> bool:
-    """Whether the functions that Python calls at its end are being called, `weakref`'s among them."""
+    """Returns whether Python is calling its exit functions, which include those of `weakref`."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         frame = frame.f_back
@@ -77,7 +81,7 @@ def _is_interpreter_exiting() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EffectSite:
-    """An effect of an instruction, with the variable or register that its mbarrier is addressed by."""
+    """An effect of an instruction, with the variable or register in the address of its mbarrier."""
 
     effect: object
     base: str | None
@@ -86,7 +90,7 @@ class EffectSite:
 
 
 def warn_of_unwaited_copies(kernel: InstructionBuilder) -> None:
-    """Warns of groups and of mbarriers that no instruction of the kernel and its functions waits for."""
+    """Warns of copy groups and mbarriers that no instruction of the kernel or its functions waits for."""
     routines = kernel.list_call_graph()
     if any(not isinstance(called, InstructionBuilder) for each in routines for called in each.callees.values()):
         return  # a function of another module may wait
@@ -103,7 +107,7 @@ def warn_of_unwaited_copies(kernel: InstructionBuilder) -> None:
 def _find_unwaited_groups(seen: Sequence[EffectSite]) -> Iterator[tuple[str, Location]]:
     waited = {each.effect.group for each in seen if isinstance(each.effect, WaitGroup)}
     if any(isinstance(each.effect, MbarrierTrack) for each in seen):
-        waited.add("cp.async")  # an mbarrier completes when they do
+        waited.add("cp.async")  # the mbarrier's phase completes only when the copies do
     first: dict[str, Location] = {}
     for each in seen:
         if isinstance(each.effect, CommitGroup) and each.effect.group not in waited:
@@ -122,7 +126,7 @@ def _find_unwaited_barriers(
             if isinstance(each.effect, MbarrierWait)
         }
         if None in waits:
-            continue  # a wait at an address that could be any
+            continue  # this wait may be for any mbarrier
         settled = waits | routine.barrier_uses.escaped
         reported = {
             name: each.location
@@ -136,14 +140,14 @@ def _find_unwaited_barriers(
 
 
 def _is_copy_completion(effect: object) -> bool:
-    """Whether an effect reports copies to an mbarrier."""
+    """Returns whether an effect reports copies to an mbarrier."""
     if isinstance(effect, MbarrierArrive):
         return effect.expect is not None or effect.asynchronous
     return isinstance(effect, MbarrierComplete | MbarrierTrack)
 
 
 def iterate_effects(routine: InstructionBuilder) -> Iterator[EffectSite]:
-    """What the instructions of a routine do, those inside raw PTX included."""
+    """Yields the effects of a routine's instructions, including those in raw PTX."""
     for entry in routine.recorder.entries():
         for statement in iterate_instructions((entry.statement,)):
             match = entry.match or table().match(statement)
@@ -153,7 +157,7 @@ def iterate_effects(routine: InstructionBuilder) -> Iterator[EffectSite]:
 
 
 def _address_base(instruction: tree.Instruction, match: Match | object, role: str | None) -> str | None:
-    """The name that an operand's address begins with."""
+    """Returns the name of the variable or register in an operand's address."""
     if role is None or not isinstance(match, Match):
         return None
     for form, operand in zip(match.operands, instruction.operands, strict=False):

@@ -1,4 +1,4 @@
-"""How values are passed to functions and back: the stores and loads of `.param` memory around a call.
+"""The ABI of calls: stores and loads of `.param` memory that pass arguments and results.
 
 Source: PTX ISA, "Abstracting the ABI: Function Declarations and Definitions", "Parameter State Space".
 """
@@ -27,9 +27,10 @@ def emit_param_stores(
     values: Sequence[object],
     what: str,
 ) -> Iterator[tree.Instruction]:
-    """The `st.param` that put the values into their places (name and offset); what prepares them is recorded now.
+    """Yields the `st.param` instructions that store arguments to their locations (name and offset).
 
-    BuildTypeError where a value is not of its slot's type. A structure's members are not widened.
+    Instructions that compute the arguments are recorded immediately. Members of a structure are not widened. Raises
+    `BuildTypeError` if an argument does not have the type of its slot.
     """
     several = what == "result" and len(slots) > 1
     prepared = [
@@ -44,7 +45,7 @@ def emit_param_stores(
 def _prepare_argument(
     builder: InstructionBuilder, wanted: ParameterSlot, value: object, what: str, *, whole: bool
 ) -> Register[Any]:
-    """The value in a register, as wide as it is passed."""
+    """Returns the value in a register of the width in which it is passed."""
     if wanted.address is not None:
         return _address_argument(wanted, value, what)
     register = _materialize_constant(builder, wanted, value, what) if isinstance(value, int | float) else value
@@ -91,7 +92,7 @@ def _address_argument(wanted: ParameterSlot, value: object, what: str) -> Regist
 def wrap_parameter(
     builder: InstructionBuilder, given: ParameterSlot, register: Register[Any]
 ) -> Register[Any] | Address[Any]:
-    """What the other side sees of a register that was passed: the value, or an address made of it."""
+    """Returns a passed register as the callee or the caller sees it: a value, or an address."""
     if given.address is None:
         return register
     return given.address(builder, given.scalar, register, given.alignment)
@@ -100,7 +101,7 @@ def wrap_parameter(
 def emit_result_loads(
     builder: InstructionBuilder, given: Sequence[ParameterSlot], place: str, statements: list[tree.Statement]
 ) -> tuple[Register[Any] | Address[Any], ...]:
-    """What a call gives; the `ld.param` that read it are appended to the statements."""
+    """Returns the results of a call, and appends the `ld.param` instructions that read them to the statements."""
     found = []
     for each, offset in zip(given, compute_struct_layout(given)[0], strict=True):
         register: Register[Any] = builder.register(each.register_type)

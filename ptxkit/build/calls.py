@@ -1,4 +1,4 @@
-"""Calls of device functions, and functions of other modules, which are linked before they are launched.
+"""Calls of device functions, and functions of other modules, which must be linked before a launch.
 
 Source: PTX ISA, "Control Flow Instructions: call", "Abstracting the ABI".
 """
@@ -21,7 +21,7 @@ from ptxkit.kernel_model.source_lines import Location
 from ptxkit.syntax import tree
 
 TypeForm: TypeAlias = Any
-"""What stands for a parameter or a result: a type such as `u32`, or an address such as `Shared[f32]`."""
+"""The form of a parameter or a result: a type such as `u32`, or an address such as `Shared[f32]`."""
 
 ResultT = TypeVar("ResultT")
 _AddressT = TypeVar("_AddressT", bound=Address[Any])
@@ -34,7 +34,7 @@ def call(
     guard: Register[pred] | None,
     unless: Register[pred] | None,
 ) -> object:
-    """Calls a function in a kernel or another function; gives its result, a tuple of several, or None."""
+    """Emits a call of a function, and returns its result, a tuple of several results, or None."""
     if not isinstance(k, InstructionBuilder):
         raise BuildTypeError(f"{callee!r} is called with the kernel first, `{callee.name}(k, ...)`, not with {k!r}")
     prototype = callee.prototype
@@ -75,9 +75,9 @@ def _check_call(callee: Callee, k: InstructionBuilder, arguments: tuple[object, 
 
 
 class External(Generic[ResultT]):
-    """A function that another module defines: `.extern .func`. Link the modules before they are launched.
+    """A function that another module defines: `.extern .func`. The modules must be linked before a launch.
 
-    `params` and `results` are those of `Function`; the names of the parameters do not matter.
+    `params` and `results` are those of `Function`. The names of the parameters have no meaning.
     """
 
     @overload
@@ -107,7 +107,7 @@ class External(Generic[ResultT]):
 
     @property
     def prototype(self) -> FunctionPrototype:
-        """What its callers see."""
+        """The signature that the function's callers use."""
         return self._prototype
 
     def __call__(
@@ -117,10 +117,11 @@ class External(Generic[ResultT]):
         guard: Register[pred] | None = None,
         unless: Register[pred] | None = None,
     ) -> ResultT:
-        """Calls it in a kernel or another function; gives its result, a tuple of several, or None: `call`.
+        """Calls the function from a kernel or another function: `call`.
 
-        An argument has the type of its parameter, or is a constant. Where a guard does not hold, nothing is called and
-        the results are unwritten.
+        Returns the result, a tuple of several results, or None. An argument is a constant or has the type of its
+        parameter; `BuildTypeError` is raised otherwise. If a guard is given and does not hold, the function is not
+        called and the results are not written.
         """
         return cast("ResultT", call(self, k, arguments, guard, unless))
 
@@ -129,5 +130,7 @@ class External(Generic[ResultT]):
 
 
 def external(k: InstructionBuilder, name: str, *, params: Iterable[Any] = (), results: Any = None) -> External[Any]:  # noqa: ARG001
-    """One of another module: `norm = k.external("norm", params=(f32, f32), results=f32)`; `norm(k, x, y)`."""
+    """Declares a function of another module: `norm = k.external("norm", params=(f32, f32), results=f32)`; `norm(k, x,
+    y)`.
+    """
     return External(name, params=tuple(params), results=results)

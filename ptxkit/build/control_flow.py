@@ -1,7 +1,10 @@
 """Structured control flow: `if_`, `elif_`, `else_`, `while_`, `loop`, `for_range` (`for_`), `thread_is`, `elect_one`.
 
-Each is a context manager; what is written inside it is the branch or the loop's body. They emit labels and branches
-and nothing else, so the text shows what runs.
+Each method returns a context manager, and the statements inside its block are the branch or the loop's body. The
+methods emit only labels, branches and the arithmetic of loop counters, so that the PTX text corresponds to the Python
+code.
+
+Source: PTX ISA, "Control Flow Instructions: bra", "Predicated Execution".
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class IfBlock:
-    """`with k.if_(p):` the statements inside run in the threads where p holds."""
+    """`with k.if_(p):` executes the statements of its block in the threads where `p` holds."""
 
     __slots__ = ("_end", "_flow", "_predicate")
 
@@ -42,7 +45,7 @@ class IfBlock:
 
 
 class PredicatedBlock:
-    """`with k.predicated(p):` the instructions inside carry the guard `@p`."""
+    """`with k.predicated(p):` gives the instructions of its block the guard `@p`."""
 
     __slots__ = ("_flow", "_predicate")
 
@@ -62,7 +65,7 @@ class PredicatedBlock:
 
 
 class ElseBlock:
-    """`with k.else_():` or `with k.elif_(...):` directly after an `if_` or another `elif_`."""
+    """`with k.else_():` or `with k.elif_(...):`, directly after an `if_` or another `elif_`."""
 
     __slots__ = ("_condition", "_flow", "_labels")
 
@@ -97,7 +100,7 @@ class ElseBlock:
 
 
 class LoopBlock:
-    """`with k.loop() as loop:` repeats until `loop.break_()`."""
+    """`with k.loop() as loop:` repeats its block until `loop.break_()`."""
 
     __slots__ = ("_flow", "_head", "_next", "end")
 
@@ -108,11 +111,11 @@ class LoopBlock:
         self.end = flow.label("endloop")
 
     def break_(self, when: Register[pred] | None = None) -> None:
-        """Leaves the loop: always, or where the predicate holds."""
+        """Leaves the loop, either always or if the predicate `when` holds."""
         self._flow.branch(self.end, when=when)
 
     def continue_(self, when: Register[pred] | None = None) -> None:
-        """Goes to the next turn."""
+        """Continues with the next iteration, either always or if the predicate `when` holds."""
         self._flow.branch(self._next, when=when)
 
     def __enter__(self) -> Self:
@@ -130,14 +133,14 @@ class LoopBlock:
             self._flow.place(self.end)
 
     def _emit_loop_start(self) -> None:
-        """What comes before the body in every iteration."""
+        """Emits the statements before the body of each iteration."""
 
     def _emit_loop_end(self) -> None:
-        """What comes after it."""
+        """Emits the statements after the body of each iteration."""
 
 
 class WhileBlock(LoopBlock):
-    """A loop whose condition is computed before each turn."""
+    """A loop whose condition is computed before each iteration."""
 
     __slots__ = ("_condition",)
 
@@ -150,7 +153,7 @@ class WhileBlock(LoopBlock):
 
 
 class ForRangeBlock(Generic[ScalarT]):
-    """`with k.for_range(start, stop, step) as i:` as Python's `range`; `i` has the type of `stop`."""
+    """`with k.for_range(start, stop, step) as i:` iterates as Python's `range`; `i` has the type of the bounds."""
 
     __slots__ = ("_counter", "_end", "_flow", "_head", "_multiple", "_start", "_step", "_stop", "_unroll")
 
@@ -196,44 +199,59 @@ class ForRangeBlock(Generic[ScalarT]):
 
 
 def if_(k: InstructionBuilder, predicate: Register[pred]) -> IfBlock:
-    """The statements inside run in the threads where the predicate holds."""
+    """Executes the statements of the block in the threads where the predicate holds: `with k.if_(i < n):`.
+
+    Raises `BuildTypeError` if the condition is not a predicate register.
+    """
     return IfBlock(k, _check_predicate(predicate))
 
 
 def elif_(k: InstructionBuilder, condition: Callable[[], Register[pred]]) -> ElseBlock:
-    """Those of the other threads where a condition holds, which they compute: `k.elif_(lambda: i < n)`."""
+    """Executes the block in the threads that no earlier branch of the `if_` has taken and where the condition holds.
+
+    `condition` is a function, which is called where the condition is computed: `with k.elif_(lambda: i < n):`. Raises
+    `BuildError` if the statement before is not the block of an `if_` or `elif_`.
+    """
     return ElseBlock(k, _check_condition_function(condition))
 
 
 def else_(k: InstructionBuilder) -> ElseBlock:
-    """The other threads of the `if_` or `elif_` that ended just before."""
+    """Executes the block in the threads that no branch of the preceding `if_` and its `elif_` has taken.
+
+    Raises `BuildError` if the statement before is not the block of an `if_` or `elif_`.
+    """
     return ElseBlock(k)
 
 
 def predicated(k: InstructionBuilder, predicate: Register[pred]) -> PredicatedBlock:
-    """The instructions inside are executed where the predicate holds, by a guard on each and without a branch: for
-    a few of them between others that should stay together. What they write is unwritten elsewhere."""
+    """Executes the instructions of the block where the predicate holds, with a guard on each and without a branch.
+
+    It suits few instructions. Registers that they write have no value in the threads where the predicate does not hold.
+    """
     return PredicatedBlock(k, _check_predicate(predicate))
 
 
 def thread_is(k: InstructionBuilder, number: int) -> IfBlock:
-    """The thread of that `%tid.x`: `with k.thread_is(0):`."""
+    """Executes the block in the thread with that `%tid.x`: `with k.thread_is(0):`."""
     return IfBlock(k, read_special(k, "%tid.x") == number)
 
 
 def elect_one(k: InstructionBuilder, members: int = 0xFFFFFFFF) -> IfBlock:
-    """One thread of each warp, which the hardware picks: `elect.sync`. All `members` must come here together."""
+    """Executes the block in one thread of each warp, which the hardware selects: `elect.sync`.
+
+    All lanes of the mask `members` must reach it together. Needs sm_90.
+    """
     _, elected = cast("tuple[Register[Any], Register[pred]]", k.instruction("elect_sync", (members,)))
     return IfBlock(k, elected)
 
 
 def loop(k: InstructionBuilder) -> LoopBlock:
-    """A loop without a condition; leave it with `break_`."""
+    """Repeats the block until `break_` is executed: `with k.loop() as loop:`."""
     return LoopBlock(k)
 
 
 def while_(k: InstructionBuilder, condition: Callable[[], Register[pred]]) -> WhileBlock:
-    """A loop that computes its condition before each turn: `k.while_(lambda: i < n)`."""
+    """Repeats the block while a condition holds, which is computed before each iteration: `k.while_(lambda: i < n)`."""
     return WhileBlock(k, _check_condition_function(condition))
 
 
@@ -262,9 +280,11 @@ def for_range(
     *,
     unroll: bool = True,
 ) -> ForRangeBlock[ScalarT]:
-    """Counts from `start` up (or down, for a negative constant step) to, but not including, `stop`.
+    """Counts from `start` up to, but not including, `stop`, or down if `step` is a negative constant.
 
-    `unroll` permits ptxas to unroll the loop. A loop that the builder unrolls is one of Python: `k.unroll(4)`.
+    The bounds and the step are constants or registers of one integer type, which is u32 if all are constants. `unroll`
+    permits ptxas to unroll the loop; `k.unroll(4)` unrolls a loop in the builder. Raises `BuildTypeError` if the types
+    differ or are not integers, and `BuildError` for a step of 0.
     """
     if isinstance(step, int) and step == 0:
         raise BuildError("a range with step 0 never ends")
@@ -278,7 +298,11 @@ def for_range(
 
 
 def unroll(k: InstructionBuilder, start: int, stop: int | None = None, step: int = 1) -> range:  # noqa: ARG001
-    """The turns of a loop that is written out: `for i in k.unroll(4):`, with constants for `i`."""
+    """Returns the iterations of a loop that the builder unrolls: `for i in k.unroll(4):`, where `i` is a Python
+    integer.
+
+    Raises `BuildTypeError` if a bound is not a constant.
+    """
     if not all(isinstance(each, int) for each in (start, stop, step) if each is not None):
         raise BuildTypeError("a loop that is written out has constant ends; `k.for_range` counts at run time")
     return range(start) if stop is None else range(start, stop, step)
@@ -303,8 +327,11 @@ def selected(
     predicate: Register[pred],
     scalar: type[Any] | None = None,
 ) -> Register[Any]:
-    """`yes` where the predicate holds, else `no`: `selp`. `scalar` is the type of two constants, which have none:
-    `k.selected(1, 0, p, u32)`."""
+    """Returns `yes` where the predicate holds, else `no`: `selp`.
+
+    Two constants have no type, so `scalar` must give it: `k.selected(1, 0, p, u32)`. Raises `BuildTypeError` if the
+    types differ or none is known.
+    """
     types = {each.type for each in (yes, no) if isinstance(each, Register)} | ({scalar} if scalar else set())
     if not types:
         raise BuildTypeError("two constants have no type: give it, `k.selected(1, 0, p, u32)`")
@@ -316,16 +343,17 @@ def selected(
 
 
 def pragma(k: InstructionBuilder, text: str) -> None:
-    """A `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
+    """Adds a `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
     k.recorder.record(tree.Directive("pragma", (f'"{text}"',)))
 
 
 def variable(
     k: InstructionBuilder, scalar: type[ScalarT], value: Register[ScalarT] | Number, *, multiple: int = 1
 ) -> Variable[ScalarT]:
-    """A register that may be written again, and its first value.
+    """Returns a register that may be written more than once, initialized with `value`.
 
-    `multiple` is a power of two that divides every value it will have, so that addresses keep their alignment.
+    `multiple` is a power of two that divides every value of the register. With it, addresses that are computed from the
+    register keep their alignment.
     """
     made = Variable(k, scalar, k.recorder.new_register_name(scalar), multiple)
     made.set(value)
@@ -333,7 +361,7 @@ def variable(
 
 
 def end_branch(k: InstructionBuilder, end: Label, whole: Label | None = None) -> None:
-    """Ends an `if_` or an `elif_`, so that an `else_` may follow; all its branches end at `whole`."""
+    """Ends the branch of an `if_` or `elif_`, so that an `else_` can follow; all branches end at `whole`."""
     k.recorder.place(end)
     if whole is not None:
         k.recorder.place(whole)
@@ -341,7 +369,7 @@ def end_branch(k: InstructionBuilder, end: Label, whole: Label | None = None) ->
 
 
 def reopen_branch(k: InstructionBuilder) -> tuple[Label, Label | None]:
-    """Takes back the ends of the `if_` or `elif_` just before."""
+    """Removes the end labels of the preceding `if_` or `elif_`, and returns them."""
     if k.last_branch is None or k.last_branch[2] != len(k.recorder.body):
         raise BuildError("`else_` and `elif_` come directly after the `with` block of an `if_` or `elif_`")
     end, whole, _ = k.last_branch

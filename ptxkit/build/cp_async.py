@@ -1,12 +1,12 @@
-"""`cp.async` with everything that it takes, by typed addresses.
+"""`cp.async` with all of its options, between typed addresses.
 
-    k.copy_async(tile[i], source[i])                                     # 16 bytes, past L1
-    k.copy_async(tile[i], source[i], 4, prefetch=128)                    # 4 bytes; 128 are brought into L2
-    k.copy_async(tile[i], source[i], when=row < rows)                    # zeros where it does not hold
-    k.copy_async(tile[i], source[i], 8, src_size=left, policy=stream)    # `left` bytes, and zeros after them
+    k.copy_async(tile[i], source[i])                                     # 16 bytes, cached in L2 only
+    k.copy_async(tile[i], source[i], 4, prefetch=128)                    # 4 bytes; prefetches 128 into L2
+    k.copy_async(tile[i], source[i], when=row < rows)                    # writes zeros where it does not hold
+    k.copy_async(tile[i], source[i], 8, src_size=left, policy=stream)    # `left` bytes, then zeros
 
-A group (`k.cp_async_commit_group()`, `k.thread_pipeline(stages)`) or an mbarrier (`bar.track_cp_async()`) tracks its
-completion. `k.memcpy_async` copies by many threads.
+A group (`k.cp_async_commit_group()`, `k.thread_pipeline(stages)`) or an mbarrier (`bar.track_cp_async()`) tracks the
+completion. `k.memcpy_async` is a copy by a group of threads.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async", "... createpolicy".
 """
@@ -22,9 +22,9 @@ from ptxkit.build.registers import Register
 from ptxkit.kernel_model.scalar_types import b64, pred, u32
 
 SIZES = {"ca": (4, 8, 16), "cg": (16,)}
-"""Bytes that one copy moves, by the caches that it goes through: `ca` all of them, `cg` L2 only."""
+"""The sizes of one copy in bytes, by the cache operator: `ca` caches at all levels, `cg` in L2 only."""
 PREFETCHES = (64, 128, 256)
-"""Bytes that may be brought into L2 in addition to those that are copied."""
+"""The sizes in bytes that a copy may prefetch into L2."""
 
 
 def copy_async(  # noqa: PLR0913  (the modifiers and operands of the instruction)
@@ -42,10 +42,12 @@ def copy_async(  # noqa: PLR0913  (the modifiers and operands of the instruction
 ) -> None:
     """Starts this thread's copy of 4, 8 or 16 bytes from global to shared memory: `cp.async`.
 
-    `cache` is `cg` (L2 only; 16 bytes, and then the default) or `ca`. Where `when` does not hold, or `ignore_src`
-    holds, nothing is read and zeros are written. `src_size` is the number of bytes that are read; zeros follow them.
-    `prefetch` is the number of bytes around the source that L2 receives: 64, 128 or 256. `policy` is a cache policy, as
-    `k.createpolicy_fractional_L2_evict_first()` gives.
+    `cache` is `cg` (L2 only; 16 bytes, for which it is the default) or `ca` (all levels). If `when` does not hold or
+    `ignore_src` holds, the source is not read and zeros are written. `src_size` is the number of bytes that are read;
+    the rest is filled with zeros. At most one of these three may be given. `prefetch` is the number of bytes around the
+    source that are prefetched into L2: 64, 128 or 256. `policy` is a cache policy, such as the result of
+    `k.createpolicy_fractional_L2_evict_first()`. Raises `BuildTypeError` for addresses in other state spaces, and
+    `BuildValueError` for other sizes.
     """
     for what, address, kind in (("to", destination, Shared), ("from", source, Global)):
         if not isinstance(address, kind):

@@ -1,4 +1,4 @@
-"""Checks of names, element types, alignments and shapes that all declarations have in common."""
+"""Checks of names, element types, alignments and shapes, which all declarations share."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
 
 
 def check_identifier(name: str, what: str) -> str:
-    """The name; BuildValueError where PTX takes no such name."""
+    """Returns the name. Raises `BuildValueError` if it is not an identifier of PTX."""
     if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
         raise BuildValueError(f"{what} needs a PTX identifier for its name, not {name!r}")
     return name
 
 
 def check_element(scalar: object) -> None:
-    """BuildTypeError where memory cannot hold elements of that type."""
+    """Raises `BuildTypeError` if memory cannot hold elements of that type."""
     if not (isinstance(scalar, type) and issubclass(scalar, Scalar)) or scalar is pred:
         raise BuildTypeError(f"elements have a type that memory holds, such as f32, not {scalar!r}")
 
 
 def resolve_alignment(align: int | None, element: type[Scalar]) -> int:
-    """The alignment asked for, at least that of an element."""
+    """Returns the requested alignment in bytes, or that of the element if none is requested."""
     if align is None:
         return element.size()
     if not isinstance(align, int) or align <= 0 or align & (align - 1):
@@ -36,12 +36,12 @@ def resolve_alignment(align: int | None, element: type[Scalar]) -> int:
 
 
 def cta_shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:
-    """The three extents of a CTA; BuildValueError where there are more than `MAX_CTA_THREADS`."""
+    """Returns the three extents of a CTA. Raises `BuildValueError` if it has more than `MAX_CTA_THREADS` threads."""
     return shape_of(threads, MAX_CTA_THREADS, "a CTA", "threads")
 
 
 def shape_of(extents: int | Iterable[int] | None, most: int, what: str, parts: str) -> tuple[int, int, int] | None:
-    """One to three extents, the others 1; None for none."""
+    """Returns one to three extents as three, the missing ones being 1, or None if none are given."""
     if extents is None:
         return None
     given = (extents,) if isinstance(extents, int) else tuple(extents)
@@ -54,7 +54,7 @@ def shape_of(extents: int | Iterable[int] | None, most: int, what: str, parts: s
 
 
 def element_of(form: Any) -> type[Scalar]:
-    """The elements that an address type names."""
+    """Returns the element type of an address type such as `Global[f32]`."""
     arguments = get_args(form)
     if len(arguments) != 1 or not isinstance(arguments[0], type) or not issubclass(arguments[0], Scalar):
         raise BuildTypeError(f"an address type names its elements, like Global[f32], not {form!r}")

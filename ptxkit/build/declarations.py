@@ -1,27 +1,27 @@
-"""What a kernel or function declares: arrays in its body, and constants before it."""
+"""The declarations of a kernel or function: arrays in its body, and constants before it."""
 
 from __future__ import annotations
 
 from ptxkit.syntax import tree
 
 DYNAMIC_SHARED = "dynamic_shared"
-"""The one variable that launch-sized shared memory begins at."""
+"""The name of the variable where launch-sized shared memory begins."""
 
 
 class Declarations:
-    """Declared variables: `variables` are declared in the kernel's body, `constants` before it."""
+    """Declared variables: `variables` are declared in the kernel's body, `constants` before the kernel."""
 
     def __init__(self) -> None:
         self.variables: list[tree.Declaration] = []
         self.constants: list[tree.Declaration] = []
         self.module_prefix = ""
-        """The prefix of names in the module, next to those of other kernels and functions."""
+        """The prefix that makes names unique in the module."""
         self.dynamic_request = (0, 0)
-        """Alignment and bytes of launch-sized memory that are asked for here."""
+        """The requested alignment and size in bytes of launch-sized shared memory."""
         self.static_bytes = 0
-        """The size of the shared arrays so far."""
+        """The size of the shared arrays so far, in bytes."""
 
     def names(self) -> set[str]:
-        """The names of variables that are declared so far."""
+        """Returns the names of the variables that are declared so far."""
         declared = (*self.variables, *self.constants)
         return {declarator.name for each in declared for declarator in each.declarators} | {DYNAMIC_SHARED}

@@ -1,7 +1,7 @@
-"""`kernel.emulate(grid, block)(...)`: a kernel on the reference machine, called as a launch is.
+"""`kernel.emulate(grid, block)(...)`: runs a kernel on the reference machine, with the same arguments as a launch.
 
-Arrays of NumPy stand for those of a device, and are changed in place. What the run shows to be wrong is an error that
-names the user's lines.
+NumPy arrays take the place of device arrays and are changed in place. A violation that the run detects is raised as an
+error that names the user's lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument, Violation, 
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.emulator.engine.launch_args import StructArgument
 from ptxkit.emulator.state.textures import Sampler, Surface, Texture
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.kernel_model.routines import BuiltKernel, Extents
 from ptxkit.kernel_model.source_lines import with_source_offsets
 from ptxkit.kernel_model.verification import make_blames
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """A kernel with a geometry on the reference machine, to be called with the arguments.
+    """A kernel with its launch geometry on the reference machine, which is called with the arguments.
 
-    `policy` and `seed` decide when asynchronous operations happen. The machine gives up after `seconds` of processor
-    time. With `strict`, what the ISA leaves open is an error, too.
+    `policy` and `seed` determine when asynchronous operations complete. `seconds` limits the processor time of a run.
+    With `strict`, behavior that the ISA leaves open is an error, too.
     """
 
     kernel: BuiltKernel
@@ -46,10 +46,11 @@ class Emulation:
     strict: bool = False
 
     def __call__(self, *arguments: Any) -> RunResult:
-        """Runs the kernel to its end. A tensor map is an array, or a `ptxkit.emulator.TensorMap` of one.
+        """Runs the kernel. A tensor map is passed as an array, or as a `ptxkit.emulator.TensorMap` of one.
 
-        Errors: `EmulationError` with what the run shows to be wrong, `UnfinishedError`, `BuildTypeError` for arguments
-        that do not fit, and `ptxkit.emulator.LaunchError`. Arrays are changed in any case.
+        Raises `EmulationError` if the run detects a violation, `UnfinishedError` if it does not end, `BuildTypeError`
+        for arguments that do not fit the parameters, and `ptxkit.emulator.LaunchError`. The arrays are changed in all
+        cases.
         """
         kernel = self.kernel
         assembled = kernel.assembled()
@@ -77,7 +78,7 @@ class Emulation:
             raise EmulationError(kernel.name, make_blames(found, module, assembled, kernel.name))
         if not outcome.is_clean:
             raise UnfinishedError(f"kernel {kernel.name!r}: {outcome.unsupported_reason or outcome.incomplete_reason}")
-        return outcome
+        return replace(outcome, unchecked_reasons=(*outcome.unchecked_reasons, *unset.open_questions("registers")))
 
     def _convert_arguments(self, arguments: Sequence[Any]) -> list[Any]:
         from ptxkit.device.arguments import check_count
@@ -93,8 +94,11 @@ class Emulation:
 
 
 def _convert_argument(parameter: Argument, value: Any) -> Any:
-    """The machine's form of an argument, checked against the parameter as by a launch on a GPU: `ArgumentError` where
-    it does not fit. Tables of arrays, textures and the machine's own tensor maps are left to the machine."""
+    """Converts an argument to the form that the machine expects, and checks it as a launch on a GPU does.
+
+    Tables of arrays, textures and tensor maps of the machine are returned unchanged. Raises `ArgumentError` if the
+    argument does not fit its parameter.
+    """
     from ptxkit.device.arguments import convert_argument
     from ptxkit.device.arrays import view_host_array
 
@@ -113,7 +117,7 @@ def _convert_argument(parameter: Argument, value: Any) -> Any:
 
 
 def _write_back(kernel: BuiltKernel, passed: Sequence[Any], outcome: RunResult) -> None:
-    """Put into the arrays what the kernel left there."""
+    """Copies what the kernel wrote to the arrays of the caller."""
     for number, contents in outcome.outputs.items():
         is_table = isinstance(contents, list)
         for value, left in zip(passed[number], contents, strict=True) if is_table else [(passed[number], contents)]:
@@ -125,7 +129,7 @@ def _write_back(kernel: BuiltKernel, passed: Sequence[Any], outcome: RunResult) 
 
 
 def _to_diagnostic(finding: Violation, source: SourceFile, run_: str) -> Diagnostic:
-    """A finding of the machine in the form of the verifier's."""
+    """Converts a violation that the machine found to the diagnostic of the verifier."""
     labels = [Label(source.line_span(each.line), str(each)) for each in finding.witnesses[1:] if each.line]
     notes = [str(each) for each in finding.witnesses[:1]]
     if finding.missing:

@@ -1,7 +1,7 @@
-"""What the builder raises, and how it finds the user's line.
+"""The builder's exceptions, and the search for the line of the user's code.
 
-The user's line is that of the nearest frame outside this package: a kernel that is written with helper functions is
-blamed where the helper calls the builder.
+The user's line is that of the nearest frame outside this package. In a kernel that is built with helper functions, it
+is the line of the helper that calls the builder.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ptxkit.kernel_model.source_lines import Location
 from ptxkit.kernel_model.verification import VerificationError
 
 _INTERNAL_PATHS = (str(Path(__file__).resolve().parent), contextlib.__file__)
-"""Where frames are not the user's: this package, and what runs its context managers."""
+"""Paths whose frames are not the user's code: this package, and the module that implements context managers."""
 
 
 def find_caller() -> Location:
-    """The line of the nearest caller outside `ptxkit.build`."""
+    """Returns the line of the nearest caller outside `ptxkit.build`."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INTERNAL_PATHS):
         frame = frame.f_back
@@ -27,10 +27,10 @@ def find_caller() -> Location:
 
 
 class BuildError(Exception):
-    """The builder was asked for something that is not PTX. `location` is the user's line."""
+    """A request to the builder that does not correspond to valid PTX. `location` is the line of the user's code."""
 
     raised_count: ClassVar[int] = 0
-    """How many there have been: a kernel that one cut short is not finished."""
+    """The number of these errors so far. A kernel that an error interrupted counts as unfinished."""
 
     def __init__(self, message: str, location: Location | None = None) -> None:
         BuildError.raised_count += 1
@@ -41,11 +41,11 @@ class BuildError(Exception):
 
 
 class BuildTypeError(BuildError, TypeError):
-    """A value of the wrong type, address space or alignment."""
+    """A value has the wrong type, state space or alignment."""
 
 
 class BuildValueError(BuildError, ValueError):
-    """A constant outside its range."""
+    """A constant is outside its range."""
 
 
 class BuildAttributeError(BuildError, AttributeError):
@@ -53,10 +53,10 @@ class BuildAttributeError(BuildError, AttributeError):
 
 
 class EmulationError(VerificationError):
-    """A run on the reference machine shows that the kernel breaks the ISA; `blames` holds what was seen of it."""
+    """A run on the reference machine violates the ISA; `blames` holds the violations."""
 
     outcome: ClassVar[str] = "a run on the reference machine shows it"
 
 
 class UnfinishedError(Exception):
-    """A run on the reference machine came to no end, and shows nothing wrong: the message says why."""
+    """A run on the reference machine did not end and found no violation; the message states the reason."""

@@ -1,8 +1,9 @@
-"""Bytes that a pipeline stage announces and that no copy brings.
+"""Detects bytes that a pipeline stage announces and that no copy transfers.
 
-`stage(bytes=...)` and `commit(bytes=...)` announce to the mbarrier of the stage how many bytes its phase waits for, for
-copies whose instructions do not. `memcpy_async` announces the bytes of its own copy. Where no other instruction brings
-bytes to the mbarriers of the pipeline, what a stage announces in addition never comes, and the phase never completes.
+`stage(bytes=...)` and `commit(bytes=...)` announce to the stage's mbarrier the number of bytes that its phase waits
+for, for copies that do not announce them. `memcpy_async` announces the bytes of its own copy. If no other instruction
+transfers bytes to the mbarriers of the pipeline, the additional bytes that a stage announces are never transferred, and
+the phase never completes.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: expect-tx operation, complete-tx operation".
 """
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_expected_bytes(routine: InstructionBuilder) -> None:
-    """`BuildError` at the line of a `memcpy_async` whose bytes the stage that it fills announces, too."""
+    """Raises `BuildError` at the line of a `memcpy_async` whose bytes the stage that it fills announces, too."""
     uses = routine.barrier_uses
     for name, announced in uses.expected_bytes_locations.items():
         own = [each for each in uses.self_expecting_copies if each.variable == name]

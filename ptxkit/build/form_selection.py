@@ -1,8 +1,8 @@
-"""Which form of the instruction table a method's name and its operands mean.
+"""Selection of the form of the instruction table that a method's name and its operands denote.
 
-Of the forms that the name may mean, those remain whose operands fit the given values. The nearest in type is taken, and
-among equals the one that needs the lowest target. What was selected is remembered by what decides it, and kept for
-later processes.
+Among the forms that the name may denote, those that accept the given values remain. The form nearest in type is
+selected, and among equals the one that needs the lowest target. A selection is cached by the properties of the operands
+that determine it, and saved for later processes.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from ptxkit.syntax import tree
 _Selection: TypeAlias = tuple[Match, tuple[OperandPart, ...]]
 
 _SELECTIONS: dict[tuple[object, ...], OperandAssignment] = {}
-"""What was chosen, by the name and what the operands are like."""
+"""Selections, by the name and the properties of the operands."""
 
 
 def select_form(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> _Selection:
-    """The nearest form with its operands assigned; operands equal in all that decides find it again at once."""
+    """Returns the nearest form with its operands assigned. Operands with equal properties use the cached selection."""
     alike = _selection_key(operands)
     key = None if alike is None else (name, alike, *keywords.items())
     known = None if key is None else _SELECTIONS.get(key)
@@ -52,7 +52,7 @@ def select_form(name: str, operands: tuple[object, ...], keywords: dict[str, str
 
 
 def select_explicit_form(opcode: str, operands: tuple[object, ...]) -> _Selection:
-    """The form of an opcode that is written in full, with its places filled."""
+    """Returns the form of an opcode that is written in full, with its operands assigned."""
     alike = _selection_key(operands)
     key = None if alike is None else ("emit", opcode, alike)
     known = None if key is None else _SELECTIONS.get(key)
@@ -74,7 +74,7 @@ def select_explicit_form(opcode: str, operands: tuple[object, ...]) -> _Selectio
 
 
 def save_selections() -> None:
-    """Keeps what was chosen in this process for the next one."""
+    """Saves the selections of this process for later ones."""
     table().store_choices({key: found.match for key, found in _SELECTIONS.items()})
 
 
@@ -86,7 +86,7 @@ def _cache_selection(key: tuple[object, ...] | None, found: OperandAssignment) -
 
 
 def _selection_key(operand: object) -> object:
-    """What of an operand decides between forms, in plain words; None where that is not known."""
+    """Returns the properties of an operand that determine the form, or None if they are not known."""
     if isinstance(operand, Register):
         return operand.type.word
     if isinstance(operand, Address):
@@ -95,7 +95,7 @@ def _selection_key(operand: object) -> object:
     if kind is int or kind is bool:
         return kind.__name__, operand
     if kind is float:
-        return "float", cast("float", operand).hex()  # 0.0 and -0.0 are equal, and not the same constant
+        return "float", cast("float", operand).hex()  # 0.0 and -0.0 compare equal, and are different constants
     if kind is tuple or kind is list:
         some = cast("Sequence[object]", operand)
         parts = tuple([each.type.word if type(each) is Register else _selection_key(each) for each in some])
@@ -104,7 +104,7 @@ def _selection_key(operand: object) -> object:
 
 
 def _find_nearest_form(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> OperandAssignment:
-    """The nearest form: same types first, then the fewest implied words, then the lowest target."""
+    """Returns the nearest form: same types first, then the fewest implied modifiers, then the lowest target."""
     meant = find_readings(name)
     if not meant:
         raise BuildAttributeError(unknown_name_message(name))
@@ -133,22 +133,24 @@ def _find_nearest_form(name: str, operands: tuple[object, ...], keywords: dict[s
     if fitting:
         return min(fitting, key=lambda each: each[0])[1]
     if untyped and all(each.progress <= 0 for each in rejected):
-        rejected = []  # those were other types' forms: they explain nothing
+        rejected = []  # rejections by forms of other types do not explain the error
     raise BuildTypeError(_rejection_message(name, rejected, unsaid, keywords, hints))
 
 
 def _find_nearest_matches(opcodes: list[tuple[str, int]]) -> list[tuple[Match, int]]:
-    """The forms of those opcodes that exist and are nearest to the operands' types; `u32` rules out `b32`."""
+    """Returns the forms of those opcodes that exist and are nearest to the operands' types: a form for `u32` is
+    preferred to one for `b32`.
+    """
     found = [(match, far) for opcode, far in opcodes for match in table().candidates(opcode)]
     nearest = min((far for _, far in found), default=0)
     return [(match, far) for match, far in found if far == nearest]
 
 
 def _ranking_key(found: OperandAssignment, far: int, unsaid: int) -> tuple[object, ...]:
-    """What decides between the forms that fit; the least is taken.
+    """Returns the key by which forms that fit are ordered; the form with the least key is selected.
 
-    A form with fewer implied words is preferred to one for a lower target: an arrival that may not complete the phase
-    is not what an arrival means.
+    A form with fewer implied modifiers is preferred to one for a lower target, because an implied modifier can change
+    the meaning: an arrival with `.noComplete` must not complete the phase.
     """
     odd = bool(found.match.tolerated)
     try:
@@ -165,7 +167,9 @@ def _ranking_key(found: OperandAssignment, far: int, unsaid: int) -> tuple[objec
 
 
 def _collect_hints(operands: tuple[object, ...]) -> OperandHints:
-    """What the values imply: a type that the name lacks is that of an address's elements, else that of a register."""
+    """Returns what the values imply: a type that the name lacks is that of an address's elements, else that of a
+    register.
+    """
     tuples = [operand for operand in operands if isinstance(operand, tuple | list)]
     flat = [value for operand in operands for value in (operand if isinstance(operand, tuple | list) else (operand,))]
     addresses: list[Register[Any] | Address[Any]] = [value for value in flat if isinstance(value, Address)]
@@ -214,8 +218,9 @@ def _explain_rejections(name: str, rejected: list[FormRejection]) -> str:
 
 
 def describe_forms(forms: Iterable[Form]) -> str:
-    """The documentation of a method: of each form the syntax with its operands, what it does, the section of the
-    manual, what it needs, and its effects."""
+    """Returns the documentation of a method: the syntax of each form with its operands, a summary, the manual's
+    section, the requirements and the effects.
+    """
     from ptxkit.isa.describe import gates_of
     from ptxkit.isa.wording import describe_gate
 

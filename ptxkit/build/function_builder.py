@@ -1,8 +1,8 @@
-"""What kernels and device functions have in common: all that may be written in either.
+"""`FunctionBuilder`: the methods that kernels and device functions have in common.
 
-`FunctionBuilder` has no code of its own for it. Each subject is a module of functions whose first parameter is the
-builder, and the class names those functions as its methods: `k.if_(p)` is `control_flow.if_(k, p)`. A module sees the
-modules whose functions it calls, and none needs the whole builder.
+The class has no code of its own for them. Each subject is a module of functions whose first parameter is the builder,
+and the class assigns those functions to the names of its methods: `k.if_(p)` is `control_flow.if_(k, p)`. A module
+imports the modules whose functions it calls, and no module needs the whole builder.
 
 Source: PTX ISA, "Kernel and Function Directives".
 """
@@ -43,7 +43,7 @@ from ptxkit.syntax.nested_instructions import iterate_instructions
 
 
 class FunctionBuilder(InstructionBuilder):
-    """A kernel or a function under construction; with `debug`, `.loc` and `.file` name the user's lines."""
+    """A kernel or a device function under construction. With `debug`, `.loc` and `.file` name the user's lines."""
 
     is_kernel = False
 
@@ -77,7 +77,7 @@ class FunctionBuilder(InstructionBuilder):
     constant = memory_declarations.constant
     pointer = memory_declarations.pointer
 
-    # threads by their place in the CTA
+    # threads by their position in the CTA
     role = warp_roles.role
     uniform = warp_roles.uniform
     this_thread = thread_groups.this_thread
@@ -126,57 +126,57 @@ class FunctionBuilder(InstructionBuilder):
 
     @property
     def tid(self) -> Dim3Register:
-        """The thread's index within its CTA."""
+        """The index of the thread in its CTA: `%tid`."""
         return Dim3Register(self, "%tid")
 
     @property
     def ntid(self) -> Dim3Register:
-        """The shape of the CTA, in threads."""
+        """The shape of the CTA in threads: `%ntid`."""
         return Dim3Register(self, "%ntid")
 
     @property
     def ctaid(self) -> Dim3Register:
-        """The CTA's index within the grid."""
+        """The index of the CTA in the grid: `%ctaid`."""
         return Dim3Register(self, "%ctaid")
 
     @property
     def nctaid(self) -> Dim3Register:
-        """The shape of the grid, in CTAs."""
+        """The shape of the grid in CTAs: `%nctaid`."""
         return Dim3Register(self, "%nctaid")
 
     @property
     def clusterid(self) -> Dim3Register:
-        """The cluster's index within the grid."""
+        """The index of the cluster in the grid: `%clusterid`."""
         return Dim3Register(self, "%clusterid")
 
     @property
     def cluster_ctaid(self) -> Dim3Register:
-        """The CTA's index within its cluster."""
+        """The index of the CTA in its cluster: `%cluster_ctaid`."""
         return Dim3Register(self, "%cluster_ctaid")
 
     @property
     def cluster_ctarank(self) -> Register[u32]:
-        """The CTA's rank within its cluster."""
+        """The rank of the CTA in its cluster: `%cluster_ctarank`."""
         return special_registers.read_special(self, "%cluster_ctarank")
 
     @property
     def cluster_nctarank(self) -> Register[u32]:
-        """The number of CTAs in the cluster."""
+        """The number of CTAs in the cluster: `%cluster_nctarank`."""
         return special_registers.read_special(self, "%cluster_nctarank")
 
     @property
     def laneid(self) -> Register[u32]:
-        """The thread's lane within its warp."""
+        """The number of the thread's lane in its warp: `%laneid`."""
         return special_registers.read_special(self, "%laneid")
 
     @property
     def dynamic_smem_size(self) -> Register[u32]:
-        """Bytes of shared memory that the launch asked for."""
+        """The launch-sized shared memory that the launch requested, in bytes: `%dynamic_smem_size`."""
         return special_registers.read_special(self, "%dynamic_smem_size")
 
     @property
     def thread_rank(self) -> Register[u32]:
-        """The thread's number in the CTA, x fastest."""
+        """The number of the thread in its CTA, counted along x first."""
         return warp_roles.thread_rank(self)
 
     @property
@@ -187,25 +187,30 @@ class FunctionBuilder(InstructionBuilder):
     # ---------------------------------------------------------------------------------------- the result
 
     def assembled(self) -> Assembled:
-        """The tree, and for each statement the user's line."""
+        """Returns the tree, and the user's line of each statement."""
         self.recorder.usage.was_used = True
         return assemble_module(self)
 
     def module(self) -> tree.Module:
-        """The tree of a module with this kernel, as the parser would make it. Not verified."""
+        """Returns the syntax tree of a module with this kernel, as the parser would produce it. It is not verified.
+
+        Raises `BuildError` if the kernel is incomplete, for example because of a label that is never placed.
+        """
         self.recorder.usage.was_used = True
         return assemble_module(self).module
 
     def verify(self) -> Verdict:
-        """What the verifier says, when nothing is an error; `VerificationError` with the user's lines otherwise."""
+        """Verifies the kernel and returns the verdict. Raises `VerificationError` with the user's lines if there are
+        errors.
+        """
         return verify_assembled(self.assembled(), self.name)
 
     def iterate_instructions(self) -> Iterator[tree.Instruction]:
-        """The instructions so far, those of the prologue first and those in raw PTX included."""
+        """Yields the instructions so far, with those of the prologue first and those of raw PTX included."""
         return iterate_instructions(entry.statement for entry in self.recorder.entries())
 
     def store_selections(self) -> None:
-        """Keeps for later processes which forms were selected for the instructions in this one."""
+        """Saves the forms that were selected in this process for later processes."""
         save_selections()
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Device functions: recorded once, called from kernels and from each other, or linked from another module.
+"""Device functions: built once, and called from kernels and from each other, or linked from another module.
 
     square = Function("square", results=f32)
     x = square.param(f32, "x")
@@ -11,13 +11,13 @@
     norm = External("norm3d", results=f64, params=(f64, f64, f64))       # `.extern .func`: another module defines it
     norm(k, a, b, c)
 
-Values and addresses are passed with their types: an argument of another one fails at the caller's line, and nothing is
-converted silently. How they lie in `.param` memory is the ABI of CUDA C++, so that `extern "C" __device__` functions
-and these call each other: integers narrower than 32 bits are widened, halves are arrays of two bytes, several results
-are the members of a structure. What CUDA C++ knows as a pointer is a `Generic` address.
+Values and addresses are passed with their types: an argument of another type is an error at the caller's line, and no
+implicit conversion takes place. The layout in `.param` memory is the ABI of CUDA C++, so that `extern "C" __device__`
+functions can call these functions and vice versa: integers narrower than 32 bits are widened, halves are arrays of two
+bytes, and several results are the members of a structure. A pointer of CUDA C++ corresponds to a `Generic` address.
 
-A function may call itself, and two may call each other: how deep they go the launch cannot know, and their stack is
-the context's limit (`cudaLimitStackSize`).
+Functions may be recursive. The launch does not know the depth of the recursion, and the stack is limited by the context
+(`cudaLimitStackSize`).
 
 Source: PTX ISA, "Kernel and Function Directives: .func", "Control Flow Instructions: call", "Abstracting the ABI".
 """
@@ -54,11 +54,11 @@ _AddressT = TypeVar("_AddressT", bound=Address[Any])
 
 
 class Function(FunctionBuilder, Generic[ResultT]):
-    """A device function under construction: `.func`. Parameters are declared by `param`, results returned by `return_`.
+    """A device function under construction: `.func`. `param` declares parameters, and `return_` returns the results.
 
-    `results` is a type, an address, or several of them in a tuple; None for none. With `visible`, other modules may
-    link against it; else only its own module knows it. `threads` is the shape of the CTAs that call it, where it uses
-    their roles or ranks. `target` is that of a kernel, and that of its callers must be the same.
+    `results` is a type, an address type, a tuple of several, or None. With `visible`, other modules may link against
+    the function; else only its own module can call it. `threads` is the shape of the calling CTAs, which roles and
+    ranks of threads need. `target` has the meaning of a kernel's, and the callers must have the same one.
     """
 
     @overload
@@ -128,10 +128,11 @@ class Function(FunctionBuilder, Generic[ResultT]):
         guard: Register[pred] | None = None,
         unless: Register[pred] | None = None,
     ) -> ResultT:
-        """Calls it in a kernel or another function; gives its result, a tuple of several, or None: `call`.
+        """Calls the function from a kernel or another function: `call`.
 
-        An argument has the type of its parameter, or is a constant. Where a guard does not hold, nothing is called and
-        the results are unwritten.
+        Returns the result, a tuple of several results, or None. An argument is a constant or has the type of its
+        parameter; `BuildTypeError` is raised otherwise. If a guard is given and does not hold, the function is not
+        called and the results are not written.
         """
         return cast("ResultT", call(self, k, arguments, guard, unless))
 
@@ -140,7 +141,7 @@ class Function(FunctionBuilder, Generic[ResultT]):
 
     @property
     def prototype(self) -> FunctionPrototype:
-        """What its callers see."""
+        """The signature that the function's callers use."""
         return FunctionPrototype(self.name, tuple(self.slots), self.results, "visible" if self.visible else "")
 
     @overload
@@ -150,9 +151,9 @@ class Function(FunctionBuilder, Generic[ResultT]):
     def param(self, form: type[_AddressT], name: str, *, align: int | None = None) -> _AddressT: ...
 
     def param(self, form: Any, name: str, *, align: int | None = None) -> Any:
-        """The next parameter: a value (`u32`) or an address of any space (`Shared[f32]`), aligned to `align` bytes.
+        """Declares the next parameter: a value (`u32`) or an address in any state space (`Shared[f32]`, `Barrier`).
 
-        An address that a caller passes has at least that alignment; a `Barrier` is an address, too.
+        `align` is the alignment of the address in bytes, which the addresses that callers pass must have.
         """
         reserve_name(self, name, "a parameter")
         passed = make_slot(form, align, name)
@@ -169,8 +170,10 @@ class Function(FunctionBuilder, Generic[ResultT]):
         swizzle: int = 0,
         mode: str = "tiled",
     ) -> TensorMap:
-        """The next parameter: a tensor map of the kernel that calls, by address; the arguments are those of a kernel's
-        `tensor_map`, and the caller passes a map of the same form."""
+        """Declares the next parameter: the address of a tensor map of the calling kernel.
+
+        The arguments are those of `Kernel.tensor_map`. The caller must pass a map of the same form.
+        """
         reserve_name(self, name, "a parameter")
         check_element(element)
         form = make_tensor_form(element, box, rank, swizzle, mode)
@@ -187,7 +190,7 @@ class Function(FunctionBuilder, Generic[ResultT]):
         return register
 
     def return_(self, *values: object) -> None:
-        """Returns to the caller with these values, of the types that the function declares: `st.param`, `ret`."""
+        """Returns to the caller with these values, which have the declared types: `st.param`, `ret`."""
         if len(values) != len(self.results):
             raise BuildTypeError(f"{self!r} returns {len(self.results)} values, not {len(values)}")
         place = self.prototype.result_name
@@ -199,16 +202,16 @@ class Function(FunctionBuilder, Generic[ResultT]):
         self.append("ret", ())
 
     def to_function(self, body: tree.Body) -> tree.Function:
-        """The `.func` in the module."""
+        """Returns the `.func` of the module."""
         return self.prototype.to_function(body)
 
     def check_complete(self) -> None:
-        """BuildError where the end of the function is reached without its results."""
+        """Raises `BuildError` if execution can reach the end of the function without returning its results."""
         last = self.recorder.body[-1].statement if self.recorder.body else None
         ended = isinstance(last, tree.Instruction) and last.guard is None and last.opcode in ("ret", "exit", "trap")
         if self.results and not ended:
             raise BuildError(f"{self!r} has results, and ends without return_(...)", self.location)
 
     def reserved_names(self) -> set[str]:
-        """The names that the function has so far."""
+        """Returns the names that the function uses so far."""
         return super().reserved_names() | {each.name for each in self.slots} | {self.name, self.prototype.result_name}

@@ -4,8 +4,9 @@
     k.asm("cvt.rna.tf32.f32 {d}, {a};", d=rounded, a=value)
     k.asm("{ .reg .b32 low; mov.b64 {low, _}, {wide}; st.shared.b32 [{to}], low; }", wide=pair, to=tile[3])
 
-`{name}` stands for an operand given by that name: a register, an address (inside `[ ]`), a label, or a number. Other
-braces are PTX's own. The text is parsed here, at the caller's line, and verified with the rest of the kernel.
+`{name}` is replaced by the operand of that name: a register, an address (inside `[ ]`), a label, or a number. Other
+braces are those of PTX. The text is parsed immediately, so that errors have the caller's line, and verified with the
+rest of the kernel.
 
 Source: PTX ISA, "Instruction Statements".
 """
@@ -30,15 +31,16 @@ from ptxkit.syntax.nested_instructions import iterate_instructions
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 _MODULE_PREFIX = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry asm()\n{\n"
-"""What precedes the text to make it a module; its lines are not the user's."""
+"""The text before the statements that makes a module of them; its lines are not the user's."""
 _MODULE_ITEMS = 4
-"""Of that module: three directives and the function."""
+"""The number of items in that module: three directives and the function."""
 
 
 def asm(k: InstructionBuilder, text: str, **operands: object) -> None:
-    """Appends statements in PTX; `{name}` in the text is the operand of that name.
+    """Appends statements of PTX text. `{name}` in the text is replaced by the operand of that name.
 
-    BuildError at the caller's line where the text is no PTX, or has an instruction that the table does not know.
+    Raises `BuildError` at the caller's line if the text is not PTX, or contains an instruction that the table does not
+    have.
     """
     k.check_owner(tuple(operands.values()))
     used: set[str] = set()
@@ -46,7 +48,7 @@ def asm(k: InstructionBuilder, text: str, **operands: object) -> None:
     def spelled(found: re.Match[str]) -> str:
         name = found[1]
         if name not in operands:
-            return found[0]  # a vector of one, or a block with nothing but a label: PTX's own braces
+            return found[0]  # a vector of one element, or a block that only has a label: the braces of PTX
         used.add(name)
         return _format_operand(name, operands[name])
 
@@ -62,7 +64,7 @@ def asm(k: InstructionBuilder, text: str, **operands: object) -> None:
 
 
 def _select_form(k: InstructionBuilder, instruction: tree.Instruction) -> Match:
-    """The form of an instruction: of several with the same spelling, the one that its predicates fit."""
+    """Returns the form of an instruction. If several forms have the same spelling, the types of predicates decide."""
     found = _match_or_raise(instruction)
     values = [_value(k, each) for each in instruction.operands]
     if len(values) == len(found.operands):
@@ -73,7 +75,9 @@ def _select_form(k: InstructionBuilder, instruction: tree.Instruction) -> Match:
 
 
 def _value(k: InstructionBuilder, operand: tree.Operand) -> object:
-    """A predicate of the kernel with its type; anything else as it is written, which fits everywhere."""
+    """Returns a predicate of the kernel with its type, and any other operand as it is written, which every form
+    accepts.
+    """
     if isinstance(operand, tree.Not):
         return _value(k, operand.operand)
     if isinstance(operand, tree.Name) and operand.text.startswith("%p") and operand.text[2:].isdigit():
@@ -111,7 +115,7 @@ def _parse_statements(text: str) -> tuple[tree.Statement, ...]:
 
 
 def _strip_offsets(statement: tree.Statement) -> tree.Statement:
-    """A built tree has no offsets."""
+    """Returns the statement without offsets, which built trees do not have."""
     if isinstance(statement, tree.Block):
         return tree.Block(tree.Body(tuple(_strip_offsets(each) for each in statement.body.statements)))
     return statement

@@ -1,11 +1,12 @@
-"""Layer 1: every instruction of the table as a method of the kernel.
+"""Layer 1 of the builder: every instruction of the table is a method of the kernel.
 
-`k.cp_async_cg(dst, src, 16)` finds the forms that the name may mean, takes those whose operands fit the given values,
-and appends the one nearest in type that needs the lowest target. Results are returned; `into=` names registers that
-receive them instead of new ones. `guard=p` makes the instruction conditional, and `guard=~p` its opposite.
+`k.cp_async_cg(dst, src, 16)` finds the forms that the name may denote, selects those that accept the given values, and
+appends the form that is nearest in type and needs the lowest target. Results are returned; `into=` names registers that
+receive them instead of new ones. `guard=p` makes the instruction conditional on a predicate, and `guard=~p` on its
+negation.
 
-`k.emit("cp.async.cg.shared.global", ...)` is the raw layer: the opcode in full, all operands in PTX's order. It is
-matched by the table like everything else.
+`k.emit("cp.async.cg.shared.global", ...)` takes the whole opcode and all operands in PTX's order. The table checks it
+in the same way.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from ptxkit.build.prototypes import Callee
 
 CLUSTER_REQUIREMENTS = (Requirement((7, 8), 90),)
-"""What clusters and their special registers need."""
+"""The requirements of clusters and their special registers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mnemonic:
-    """One method of layer 1, bound to its kernel."""
+    """A method of layer 1, bound to its kernel."""
 
     builder: InstructionBuilder
     name: str
@@ -54,7 +55,7 @@ class Mnemonic:
         unless: Register[pred] | None = None,
         **modifiers: str | bool,
     ) -> Any:
-        """Appends the instruction; gives its result, a tuple of several, or None."""
+        """Appends the instruction, and returns its result, a tuple of several results, or None."""
         return self.builder.instruction(self.name, operands, into=into, guard=guard, unless=unless, **modifiers)
 
     @property
@@ -65,8 +66,9 @@ class Mnemonic:
 class InstructionBuilder(Methods):
     """A kernel or function under construction, which appends instructions by method name.
 
-    `threads` is the shape of its CTAs and `registers` what its threads start with, where they are known. With `debug`,
-    `.loc` and `.file` name the user's lines. `target` is the one that the user gave, None for the lowest.
+    `threads` is the shape of the CTAs, and `registers` the number of registers that threads start with, if they are
+    known. With `debug`, `.loc` and `.file` name the user's lines. `target` is the target that the user chose, or None
+    for the lowest.
     """
 
     def __init__(self, name: str, *, target: str | None, debug: bool) -> None:
@@ -79,17 +81,17 @@ class InstructionBuilder(Methods):
         self.declarations = Declarations()
         self.barrier_uses = BarrierUses()
         self.raw_gates: list[Gate] = []
-        """What instructions inside raw PTX need."""
+        """The requirements of instructions in raw PTX."""
         self.symbols: dict[str, Register[Any]] = {}
         self.specials: dict[str, Register[u32]] = {}
         self.guard: Register[pred] | None = None
-        """The predicate that every instruction of the body is under, see `predicated`."""
+        """The predicate that guards every instruction of a `predicated` block."""
         self.last_branch: tuple[Label, Label | None, int] | None = None
         self.callees: dict[str, Callee] = {}
-        """The functions that it calls, in the order in which it first does."""
+        """The functions that this one calls, in the order of their first calls."""
         self.issued_warnings: set[tuple[str, Location]] = set()
         self.checked_statement_count = 0
-        """How many statements there were when every register that is read was found written."""
+        """The number of statements at the last check that all registers are written before they are read."""
         try:
             self.target = None if target is None else parse_supported_target(target)
         except ValueError as error:
@@ -118,7 +120,7 @@ class InstructionBuilder(Methods):
         unless: Register[pred] | None = None,
         **modifiers: str | bool,
     ) -> object:
-        """Appends the instruction that `name` means for these operands; gives its result or results."""
+        """Appends the instruction that `name` denotes for these operands, and returns its result or results."""
         self.check_owner(operands)
         match, parts = select_form(name, tuple(operands), modifiers)
         given = _list_result_registers(into)
@@ -137,7 +139,11 @@ class InstructionBuilder(Methods):
     def emit(
         self, opcode: str, *operands: object, guard: Register[pred] | None = None, unless: Register[pred] | None = None
     ) -> None:
-        """Appends an instruction spelled out: the whole opcode, and every operand in PTX's order, results too."""
+        """Appends an instruction that is written in full: the whole opcode, and all operands in PTX's order, with the
+        results.
+
+        Raises `BuildError` if the table has no such form or it does not accept the operands.
+        """
         self.check_owner(operands)
         best, parts = select_explicit_form(opcode, operands)
         written, _ = allocate_results(parts, lambda place: self.register(place.type))
@@ -146,11 +152,11 @@ class InstructionBuilder(Methods):
     # ----------------------------------------------------------------------------------------- registers
 
     def register(self, scalar: type[ScalarT]) -> Register[ScalarT]:
-        """A register that nothing has written yet."""
+        """Returns a new register, which no instruction has written yet."""
         return Register(self, scalar, self.recorder.new_register_name(scalar))
 
     def load_symbol_address(self, name: str, pointer: type[Scalar]) -> Register[Any]:
-        """The address of a variable in a register, read once in the prologue."""
+        """Returns the address of a variable in a register, which is loaded once in the prologue."""
         known = self.symbols.get(name)
         if known is None:
             known = self.symbols[name] = self.register(pointer)
@@ -161,7 +167,7 @@ class InstructionBuilder(Methods):
     def compute_element_address(
         self, base: Register[Any], index: Register[Any], size: int, pointer: type[Scalar]
     ) -> Register[Any]:
-        """`base + index * size`, in the width of `pointer`."""
+        """Returns `base + index * size`, in the width of `pointer`."""
         if index.type not in (u32, s32, u64) or (index.type is u64 and pointer is not u64):
             wide = ", s32 or u64" if pointer is u64 else " or s32"
             raise BuildTypeError(f"an index is a register of type u32{wide}, got {index!r}")
@@ -178,38 +184,40 @@ class InstructionBuilder(Methods):
     # ----------------------------------------------------------------------------------------- branches
 
     def label(self, name: str = "label") -> Label:
-        """A new label, not placed yet; `name` only helps the reader of the PTX."""
+        """Returns a new label that is not placed yet. `name` becomes part of the label's name in the PTX."""
         return self.recorder.label(name)
 
     def place(self, label: Label) -> None:
-        """Puts a label here."""
+        """Places a label before the next statement."""
         self.recorder.place(label)
 
     def branch(self, label: Label, *, when: Register[pred] | None = None, unless: Register[pred] | None = None) -> None:
-        """Goes to a label: always, or where a predicate holds, or where it does not."""
+        """Branches to a label: always, or if `when` holds, or if `unless` does not hold."""
         self.append("bra", (tree.Name(label.name),), when, unless)
 
     # ---------------------------------------------------------------------------------------- its module
 
     def to_function(self, body: tree.Body) -> tree.Function:
-        """The function in the module."""
+        """Returns the function of the module."""
         raise NotImplementedError
 
     def check_complete(self) -> None:
-        """BuildError where something is missing at its end."""
+        """Raises `BuildError` if something is missing at the end."""
 
     def reserved_names(self) -> set[str]:
-        """The names that it has so far."""
+        """Returns the names that are in use so far."""
         return self.declarations.names()
 
     def special_gates(self) -> Iterator[Gate]:
-        """What the special registers in use need, where that is above the builder's floor."""
+        """Yields the requirements of the special registers in use that exceed the builder's lowest target."""
         for name in self.specials:
             if name.startswith(("%cluster", "%ncluster", "%is_explicit_cluster")):
                 yield Gate(name, CLUSTER_REQUIREMENTS)
 
     def list_call_graph(self) -> list[InstructionBuilder]:
-        """The functions that it calls, and those that they call, each before its first caller; this one last."""
+        """Returns the functions that are called directly or indirectly, each before its first caller, with this one
+        last.
+        """
         found: dict[int, InstructionBuilder] = {}
         begun: set[int] = set()
 
@@ -225,24 +233,24 @@ class InstructionBuilder(Methods):
 
     @property
     def dynamic_alignment(self) -> int:
-        """The largest alignment that is asked of launch-sized shared memory, in bytes; 0 where there is none."""
+        """The largest alignment in bytes that is requested for launch-sized shared memory, or 0 if it is not used."""
         return max(each.declarations.dynamic_request[0] for each in self.list_call_graph())
 
     @property
     def dynamic_bytes(self) -> int:
-        """The launch-sized shared memory that a launch must give, at least."""
+        """The number of bytes of launch-sized shared memory that a launch must provide at least."""
         return max(each.declarations.dynamic_request[1] for each in self.list_call_graph())
 
     def register_callee(self, called: Callee) -> None:
-        """Notes a function that is called here. BuildError where its name means another one already."""
+        """Records a function that is called. Raises `BuildError` if its name denotes another function already."""
         known = self.callees.setdefault(called.name, called)
         if known is not called and not (known.prototype == called.prototype and known.prototype.linkage == "extern"):
             raise BuildError(f"{self!r} calls another function of the name {called.name!r} already")
 
-    # ------------------------------------------------------------------------------------------ workings
+    # ----------------------------------------------------------------------------------------- internals
 
     def check_owner(self, operands: Sequence[object]) -> None:
-        """A register of another kernel would be this kernel's register of the same name."""
+        """Rejects registers of other kernels, which would be read as this kernel's registers of the same name."""
         for operand in operands:
             if isinstance(operand, tuple | list):
                 self.check_owner(operand)
@@ -250,7 +258,7 @@ class InstructionBuilder(Methods):
                 raise BuildTypeError(f"{operand!r} belongs to another kernel")
 
     def append_block(self, statements: list[tree.Statement]) -> None:
-        """Statements in a scope of their own, which are one to the user."""
+        """Appends statements in a scope of their own, which count as one statement of the user."""
         for each in statements:
             if isinstance(each, tree.Instruction):
                 match = table().match(each)
@@ -267,7 +275,9 @@ class InstructionBuilder(Methods):
         unless: Register[pred] | None = None,
         form: Match | None = None,
     ) -> None:
-        """Appends an instruction; `form` is its form where types chose between several with the same spelling."""
+        """Appends an instruction. `form` is its form if the types chose between several forms with the same
+        spelling.
+        """
         if self.guard is not None and not self.recorder.in_prologue:
             if guard is not None or unless is not None:
                 raise BuildError("an instruction has one guard, and this one is in `k.predicated(...)`")
@@ -280,7 +290,7 @@ class InstructionBuilder(Methods):
 
 
 def make_guard(when: Register[pred] | None, unless: Register[pred] | None) -> tree.Guard | None:
-    """The guard of an instruction that is executed where one holds, or where the other does not."""
+    """Returns the guard of an instruction that is executed if `when` holds, or if `unless` does not hold."""
     if when is not None and unless is not None:
         raise BuildTypeError("an instruction has one guard: give `guard` or `unless`")
     chosen = when if when is not None else unless
@@ -292,7 +302,9 @@ def make_guard(when: Register[pred] | None, unless: Register[pred] | None) -> tr
 
 
 def _result_type(scalar: type[Scalar], name: str, operands: Sequence[object]) -> type[Scalar]:
-    """Untyped results take the type of the operands, where these have one: a shuffle of floats gives floats."""
+    """Returns the type of a result. Untyped results have the type of the operands: a shuffle of floats returns
+    floats.
+    """
     if scalar.family != "b" or scalar.word in name.split("_"):
         return scalar
     types = {value.type for value in operands if isinstance(value, Register | Address)}

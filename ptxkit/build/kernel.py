@@ -1,4 +1,4 @@
-"""Layer 2: a kernel with typed parameters, typed shared memory and structured control flow.
+"""`Kernel`: layer 2 of the builder, with typed parameters, typed shared memory and structured control flow.
 
     k = Kernel("scale", threads=128)
     data = k.param(Global[f32], "data")
@@ -8,9 +8,9 @@
         data[i].store(data[i].load() * 2.0)
     print(k.module())
 
-Pointer parameters. `k.param(Global[f32], "data")` declares `.param .u64 .ptr .global .align 4 data`. The attribute
-states that the caller passes an address of global memory, which the host's allocations are, so the loaded value is a
-`.global` address and no `cvta` is needed. An address whose space only the caller knows is `Generic[f32]`.
+`k.param(Global[f32], "data")` declares `.param .u64 .ptr .global .align 4 data`. The attribute states that the caller
+passes an address in global memory, as the host's allocations are, so the loaded value is a `.global` address and no
+`cvta` is needed. A pointer whose state space is not known is `Generic[f32]`.
 
 Source: PTX ISA, "Kernel Entry Point Directives: .entry", "Kernel Function Parameter Attribute: .ptr".
 """
@@ -53,10 +53,12 @@ _AddressT = TypeVar("_AddressT", bound=Address[Any])
 class Kernel(FunctionBuilder):
     """A kernel under construction.
 
-    `threads` is the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent. `target` is such
-    as `sm_90a`; None chooses the lowest that serves. `cluster` is the shape of a cluster, in CTAs
-    (`.reqnctapercluster`). `registers` is the most that each thread starts with (`.maxnreg`). With `debug`, `.loc` and
-    `.file` name the user's lines.
+    `threads` is the shape of the CTA, x first, which the launch must use (`.reqntid`); a single number is the x extent.
+    `target` is a target such as `sm_90a`, or None for the lowest that has all instructions of the kernel. `cluster` is
+    the shape of the cluster in CTAs (`.reqnctapercluster`). `registers` is the largest number of registers that a
+    thread starts with (`.maxnreg`). With `debug`, `.loc` and `.file` directives name the user's lines. Raises
+    `BuildValueError` for a name that is not an identifier, and for shapes or registers beyond the limits of the
+    hardware.
     """
 
     is_kernel = True
@@ -99,7 +101,11 @@ class Kernel(FunctionBuilder):
     def param(self, form: type[ScalarT], name: str) -> Register[ScalarT]: ...
 
     def param(self, form: Any, name: str, *, align: int | None = None) -> Any:
-        """The next parameter: a value (`u32`) or an address (`Global[f32]`), aligned to `align` bytes."""
+        """Declares the next parameter: a value (`u32`), or an address (`Global[f32]`) aligned to `align` bytes.
+
+        Returns the register with the value, or the address. Addresses are `Global`, `Const` or `Generic`. Raises
+        `BuildTypeError` for other types, and `BuildError` if the name is taken.
+        """
         reserve_name(self, name, "a parameter")
         space = get_origin(form)
         if space is None:
@@ -126,11 +132,11 @@ class Kernel(FunctionBuilder):
         swizzle: int = 0,
         mode: str = "tiled",
     ) -> TensorMap:
-        """The next parameter: a tensor map, by value.
+        """Declares the next parameter: a tensor map, which is passed by value.
 
-        `element` is the type of the tensor's elements. `box` is how many of them a copy takes in each dimension,
-        innermost first; with mode `im2col`, channels and pixels, and `rank` is the tensor's. `swizzle` is the number of
-        bytes that it spans in shared memory: 0, 32, 64 or 128.
+        `element` is the type of the tensor's elements. `box` is the number of elements that a copy transfers in each
+        dimension, innermost first. In mode `im2col`, `box` is the numbers of channels and pixels, and `rank` is the
+        rank of the tensor. `swizzle` is the width of the swizzle pattern in shared memory in bytes: 0, 32, 64 or 128.
         """
         reserve_name(self, name, "a parameter")
         check_element(element)
@@ -148,31 +154,33 @@ class Kernel(FunctionBuilder):
             self.append(f"ld.param.{memory_word(scalar)}", (tree.Name(register.name), tree.Address(tree.Name(name))))
         return register
 
-    # ------------------------------------------------------------------------------------------ workings
+    # ----------------------------------------------------------------------------------------- internals
 
     def assembled(self) -> Assembled:
-        """The tree, and for each statement the user's line. Warns of copies that nothing waits for."""
+        """Returns the tree and the user's line of each statement, and warns of copies that the kernel never waits
+        for.
+        """
         found = super().assembled()
         warn_of_unwaited_copies(self)
         return found
 
     def to_function(self, body: tree.Body) -> tree.Function:
-        """The `.entry` in the module."""
+        """Returns the `.entry` of the module."""
         return _make_entry_function(self, body)
 
     def special_gates(self) -> Iterator[Gate]:
-        """What the kernel's registers and directives need, in addition to its instructions."""
+        """Yields the requirements of the kernel's special registers and directives."""
         yield from super().special_gates()
         if self.cluster is not None:
             yield Gate(".reqnctapercluster", CLUSTER_REQUIREMENTS)
 
     def reserved_names(self) -> set[str]:
-        """The names that the module has so far."""
+        """Returns the names that the module uses so far."""
         return super().reserved_names() | {parameter.name for parameter in self.parameters} | {self.name}
 
 
 def _make_entry_function(kernel: Kernel, body: tree.Body) -> tree.Function:
-    """A kernel in its module."""
+    """Returns the kernel as an item of a module."""
     return tree.Function(
         "entry",
         kernel.name,

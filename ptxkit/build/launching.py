@@ -1,7 +1,7 @@
-"""`kernel[grid, block](...)`, `kernel.launch(...)(...)` and `kernel.emulate(...)(...)`: from the builder to a run.
+"""`kernel[grid, block](...)`, `kernel.launch(...)(...)` and `kernel.emulate(...)(...)`: runs a built kernel.
 
-The functions here are methods of `Kernel`. `ptxkit.device` does their work, or the reference machine, and each is
-imported when something is compiled or launched: building needs no CUDA.
+The functions are methods of `Kernel`. `ptxkit.device` or the reference machine executes them, and each is imported only
+when a kernel is compiled or launched: building a kernel needs no CUDA.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class LaunchCache:
-    """The launches of one kernel. `launcher` makes them, and is made at the first launch itself."""
+    """The launches of one kernel, and the `launcher` that makes them, which the first launch creates."""
 
     __slots__ = ("by_geometry", "launcher")
 
     def __init__(self) -> None:
         self.launcher: Launcher | None = None
         self.by_geometry: dict[Any, Launch] = {}
-        """The launches by the index of `kernel[...]`: those of the launcher, looked up at each launch."""
+        """The launcher's table of launches by the index of `kernel[...]`, which each launch consults."""
 
 
 class _LaunchableKernel(BuiltKernel, Protocol):
-    """What the functions here need of a kernel."""
+    """The members of a kernel that the functions of this module use."""
 
     recorder: StatementRecorder
     launches: LaunchCache
@@ -47,12 +47,13 @@ def launch(
     shared: int | None = None,
     wait: bool = False,
 ) -> Launch:
-    """The kernel with a geometry, to be called with the arguments: `k.launch(stream, grid=132)(a, b)`.
+    """Returns the kernel with its launch geometry, to be called with the arguments: `k.launch(stream, grid=132)(a, b)`.
 
-    `stream` is one of cuda.core, PyTorch or CuPy; None takes the current one of the library that the arrays are from.
-    `grid` counts CTAs, `block` the threads of a CTA where the kernel does not fix them, and `cluster` the CTAs of a
-    cluster. `shared` is the launch-sized shared memory in bytes, where it is more than the kernel asked for. With
-    `wait`, the call returns when the kernel has ended, so that an error names the kernel, its geometry and arguments.
+    `stream` is a stream of cuda.core, PyTorch or CuPy; None is the current stream of the library of the array
+    arguments. `grid` is the number of CTAs, `block` the number of threads of a CTA if the kernel does not fix it, and
+    `cluster` the number of CTAs of a cluster; each is a number or a tuple, x first. `shared` is the size of
+    launch-sized shared memory in bytes, if it is more than the kernel requests. With `wait`, the call returns when the
+    kernel has ended, and an error names the kernel, its geometry and its arguments.
     """
     from ptxkit.device import ArgumentError
 
@@ -64,9 +65,9 @@ def launch(
 
 
 def get_launch(kernel: _LaunchableKernel, geometry: Any) -> Launch:
-    """`k[grid, block](...)` on the current stream; `k[grid](...)` where the kernel fixes its block.
+    """Returns a launch on the current stream: `k[grid, block](...)`, or `k[grid](...)` if the kernel fixes its block.
 
-    Extents in several dimensions are tuples: `k[(8, 4), 128]`, and `k[(8, 4), None]` where the kernel fixes it.
+    Extents in several dimensions are tuples: `k[(8, 4), 128]`, or `k[(8, 4), None]` if the kernel fixes its block.
     """
     try:
         known = kernel.launches.by_geometry.get(geometry)
@@ -83,7 +84,7 @@ def get_launch(kernel: _LaunchableKernel, geometry: Any) -> Launch:
 
 
 def get_launcher(kernel: _LaunchableKernel) -> Launcher:
-    """What binds the kernel to its geometries and loads it, made when it is first asked for."""
+    """Returns the object that binds the kernel to launch geometries and loads it. It is created on first use."""
     from ptxkit.device import Launcher
 
     cache = kernel.launches
@@ -94,19 +95,19 @@ def get_launcher(kernel: _LaunchableKernel) -> Launcher:
 
 
 def loaded(kernel: _LaunchableKernel) -> Loaded:
-    """The kernel on the current device, loaded once; `NoDeviceError` where there is none."""
+    """Returns the kernel on the current device, which is loaded once. Raises `NoDeviceError` if there is no device."""
     return get_launcher(kernel).loaded()
 
 
 def load(kernel: BuiltKernel) -> Loaded:
-    """Puts the kernel on the current device, verified and compiled: see `ptxkit.device.load`."""
+    """Verifies and compiles the kernel, and loads it on the current device: see `ptxkit.device.load`."""
     from ptxkit.device import load as load_kernel
 
     return load_kernel(kernel)
 
 
 def compile(kernel: BuiltKernel, target: str = "sm_90a", *, verify: bool = True) -> Cubin:  # noqa: A001
-    """Machine code for a target; needs no GPU. See `ptxkit.device.compile`."""
+    """Compiles the kernel to machine code for a target, which needs no GPU: see `ptxkit.device.compile`."""
     from ptxkit.device import compile as compile_kernel
 
     return compile_kernel(kernel, target, verify=verify)
@@ -124,11 +125,11 @@ def emulate(  # noqa: PLR0913  (what a launch has, and what the machine is to do
     seconds: float = 60.0,
     strict: bool = False,
 ) -> Emulation:
-    """The kernel on the reference machine, which needs no GPU: `k.emulate(132)(a, b)` changes arrays of NumPy.
+    """Returns the kernel on the reference machine, which needs no GPU: `k.emulate(132)(a, b)` changes NumPy arrays.
 
-    `grid`, `block`, `cluster` and `shared` are those of `launch`. `policy` says when asynchronous operations happen:
-    `eager`, `late`, `torn` or `random`, which chooses by `seed`, also whose turn it is. The machine gives up after
-    `seconds` of processor time. With `strict`, what the ISA leaves open is an error, too, as by `ptxkit verify --policy
+    `grid`, `block`, `cluster` and `shared` are those of `launch`. `policy` determines when asynchronous operations
+    complete: `eager`, `late`, `torn` or `random`; `random` also schedules the warps by `seed`. `seconds` limits the
+    processor time. With `strict`, behavior that the ISA leaves open is an error, too, as with `ptxkit verify --policy
     strict`.
     """
     from ptxkit.build.emulation import Emulation

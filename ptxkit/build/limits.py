@@ -1,4 +1,4 @@
-"""Limits of the builder: what the hardware has no more of, and what would make kernels or tables too large.
+"""Limits of the builder: limits of the hardware, and bounds on the size of kernels and tables.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar", "Performance-Tuning Directives:
 .maxnreg".
@@ -7,17 +7,20 @@ Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar",
 from __future__ import annotations
 
 NAMED_BARRIERS = 16
-"""Named barriers of a CTA; all its threads meet at number 0."""
+"""The number of named barriers of a CTA. Number 0 is the barrier of all threads."""
 
 MAX_THREAD_REGISTERS = 255
-"""Registers that `.maxnreg` may allow a thread: an instruction has no number for more."""
+"""The largest number of registers that `.maxnreg` may allow for a thread, because instructions cannot encode more."""
 
 MAX_UNROLLED_ITERATIONS = 16
-"""Iterations of a copy loop of known length that are written out: a longer one stays a loop, so that the size of the
-kernel does not follow the size of the copy."""
+"""The largest number of iterations that a copy of known length is unrolled to. A longer copy is a loop, so that the
+size of the kernel does not depend on that of the copy.
+"""
 
 MAX_KNOWN_MULTIPLE = 1 << 30
-"""The largest power of two that is known to divide a value. Every power of two divides 0; no alignment needs more."""
+"""The largest power of two that the builder tracks as a divisor of a value. 0 is divisible by all; no alignment needs
+more.
+"""
 
 MAX_CACHED_SELECTIONS = 8192
-"""Forms that a process remembers by the method and the operands that selected them; the table is then emptied."""
+"""The number of selected forms that a process caches by method and operands. The cache is cleared when it is full."""

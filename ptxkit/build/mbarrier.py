@@ -1,13 +1,13 @@
-"""mbarrier objects as typed addresses: the operations of `cuda::barrier`, by the names of the ISA.
+"""mbarrier objects as typed addresses: the operations of `cuda::barrier`, with the names of the ISA.
 
-    full = k.mbarrier("full", 4)              # four of them, a ring
+    full = k.mbarrier("full", 4)              # a ring of four objects
     with k.thread_is(0):
-        full.init(1)                          # all four
+        full.init(1)                          # initializes all four
     k.bar_sync(0)
     full[stage].wait(parity)
 
-A `Barrier` is the address of objects in the executing CTA's shared memory, a `RemoteBarrier` that of objects of any CTA
-of the cluster, on which threads may arrive but not wait.
+A `Barrier` is the address of objects in the executing CTA's shared memory. A `RemoteBarrier` is the address of objects
+in any CTA of the cluster, where threads may arrive but not wait.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 """
@@ -28,27 +28,28 @@ if TYPE_CHECKING:
 
 SCOPES = ("cta", "cluster")
 FIRST_SUSPENDING_TARGET = 90
-"""The first target on which a wait suspends the thread; before it, `test_wait` polls."""
+"""The first target on which a wait suspends the thread. Older targets poll with `test_wait`."""
 
 
 class Barrier(Shared[b64]):
-    """The address of mbarrier objects in shared memory, 8 bytes each, written by `mbarrier` instructions only."""
+    """The address of mbarrier objects in shared memory, 8 bytes each, which only `mbarrier` instructions may access."""
 
     def init(self, count: int | Register[u32]) -> None:
-        """Makes the objects live; each phase takes `count` arrivals. One thread does this, and a barrier must follow.
+        """Initializes the objects: each phase completes after `count` arrivals. One thread must execute it.
 
-        Before other CTAs arrive on them: `fence_barrier_init`, and a barrier of the cluster.
+        A barrier must follow before other threads use the objects. Before threads of other CTAs arrive at them,
+        `fence_barrier_init` and a barrier of the cluster are required.
         """
         for number in range(self.count or 1):
             self.builder.instruction("mbarrier_init", (self[number], count))
 
     def inval(self) -> None:
-        """Ends the lifetime of the objects, which no thread may be using; their memory is then free for other uses."""
+        """Invalidates the objects, so that their memory may be used for other data. No thread may use them any more."""
         for number in range(self.count or 1):
             self.builder.instruction("mbarrier_inval", (self[number],))
 
     def __getitem__(self, index: int | Register[Any] | slice) -> Self:
-        """One of the objects, or some of them in a row."""
+        """Returns the address of one of the objects, or of a range of them."""
         found = super().__getitem__(index)
         if isinstance(index, int) and self.extent is not None:
             found.extent = (found.offset, min(found.offset + 8, self.extent[1]))
@@ -61,7 +62,7 @@ class Barrier(Shared[b64]):
         return super()._at_offset(base, offset, alignment, extent)
 
     def to_register(self) -> Register[Any]:
-        """The whole address in a register; the builder does not track it there."""
+        """Returns the whole address in a register, where the builder no longer tracks which object it belongs to."""
         origin = _origin_variable(self)
         if origin is not None:
             self.builder.barrier_uses.escaped.add(origin)
@@ -70,7 +71,10 @@ class Barrier(Shared[b64]):
     # --------------------------------------------------------------------------------------------- arriving
 
     def arrive(self, count: int | Register[u32] = 1, *, scope: str = "cta", order: str = "release") -> Register[b64]:
-        """`count` arrivals; gives the phase's token. More than one at a time, or another scope, needs sm_90."""
+        """Arrives `count` times, and returns the token of the phase.
+
+        A `count` above 1 and other scopes than `cta` need sm_90. `order` is `release` or `relaxed`.
+        """
         operands = (self,) if _is_single_arrival(count) else (self, count)
         return cast(
             "Register[b64]", self.builder.instruction(f"mbarrier_arrive{_semantics_suffix(scope, order)}", operands)
@@ -79,39 +83,47 @@ class Barrier(Shared[b64]):
     def arrive_expect_tx(
         self, size: int | Register[u32], *, scope: str = "cta", order: str = "release"
     ) -> Register[b64]:
-        """One arrival, after which the phase waits for `size` more bytes of asynchronous copies."""
+        """Adds `size` bytes to the transaction count of the phase, arrives once, and returns the token of the phase.
+
+        The phase does not complete before asynchronous copies have transferred these bytes. Needs sm_90.
+        """
         name = f"mbarrier_arrive_expect_tx{_semantics_suffix(scope, order)}"
         return cast("Register[b64]", self.builder.instruction(name, (self, size)))
 
     arrive_tx = arrive_expect_tx
-    """The same by the name that CUDA C++ has for it."""
+    """The name that CUDA C++ has for `arrive_expect_tx`."""
 
     def arrive_drop(self, count: int | Register[u32] = 1) -> Register[b64]:
-        """Arrives for the last time: later phases wait for `count` arrivals less."""
+        """Arrives `count` times and lowers the arrivals that later phases expect by `count`. Returns the token of the
+        phase.
+        """
         operands = (self,) if _is_single_arrival(count) else (self, count)
         return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_drop", operands))
 
     def arrive_drop_expect_tx(self, size: int | Register[u32]) -> Register[b64]:
-        """The last arrival, after which the phase waits for `size` more bytes of asynchronous copies."""
+        """Adds `size` bytes to the transaction count and arrives as `arrive_drop` does. Returns the token of the
+        phase.
+        """
         return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_drop_expect_tx", (self, size)))
 
     def pending(self, token: Register[b64]) -> Register[u32]:
-        """How many arrivals the phase still waited for when an arrival gave this token."""
+        """Returns the number of arrivals that the phase was waiting for when an arrival returned this token."""
         count = cast("Register[Any]", self.builder.instruction("mbarrier_pending_count", (token,)))
         return Register(self.builder, u32, count.name)
 
     def expect_tx(self, size: int | Register[u32]) -> None:
-        """Makes the current phase wait for `size` more bytes; no arrival."""
+        """Adds `size` bytes to the transaction count of the current phase, without an arrival."""
         self.builder.instruction("mbarrier_expect_tx_relaxed_cta", (self, size))
 
     def complete_tx(self, size: int | Register[u32]) -> None:
-        """Does what a copy of `size` bytes does when it completes; no copy is made."""
+        """Subtracts `size` bytes from the transaction count of the current phase, as a copy that completes does."""
         self.builder.instruction("mbarrier_complete_tx_relaxed_cta", (self, size))
 
     def track_cp_async(self, *, counted: bool = True) -> None:
-        """Arrives when all `cp.async` that this thread has issued so far are complete.
+        """Arrives when all `cp.async` copies that this thread has issued so far are complete.
 
-        With `counted`, the arrival is one of those that `init` counts (`.noinc`); else the phase waits for one more.
+        With `counted`, the arrival is one of those that `init` counts (`.noinc`); else the phase waits for one more
+        arrival.
         """
         self.builder.instruction(f"cp_async_mbarrier_arrive{'_noinc' if counted else ''}", (self,))
 
@@ -125,11 +137,13 @@ class Barrier(Shared[b64]):
         scope: str = "cta",
         hint: int | None = None,
     ) -> None:
-        """Waits until a phase is complete: that of a parity, or that of a token which an arrival gave.
+        """Waits until a phase is complete, which is given either by its parity or by the token that an arrival
+        returned.
 
-        `parity` is 0 for the first phase, then alternating. The hardware may suspend the thread for `hint` nanoseconds.
-        The loop is around `try_wait`, or around `test_wait` where the kernel is for a target below sm_90, or names none
-        and nothing else in it needs sm_90.
+        `parity` is 0 for the first phase of the object and alternates. `scope` is `cta` or `cluster`. The hardware may
+        suspend the thread for `hint` nanoseconds. The emitted loop polls with `try_wait`, or with `test_wait` if the
+        kernel's target is below sm_90, or if the kernel has no explicit target and nothing else in it needs sm_90.
+        Raises `BuildTypeError` unless exactly one of parity and token is given.
         """
         builder = self.builder
         again = builder.recorder.label("wait")
@@ -152,7 +166,9 @@ class Barrier(Shared[b64]):
         scope: str = "cta",
         limit: int | Register[u32] | None = None,
     ) -> Register[pred]:
-        """Whether the phase is complete, after waiting for at most `limit` nanoseconds (None: the hardware's own)."""
+        """Waits for at most `limit` nanoseconds, or a time limit of the hardware, and returns whether the phase is
+        complete.
+        """
         return self._poll("mbarrier_try_wait", parity, token, scope, () if limit is None else (limit,))
 
     def test_wait(
@@ -162,7 +178,7 @@ class Barrier(Shared[b64]):
         token: Register[b64] | None = None,
         scope: str = "cta",
     ) -> Register[pred]:
-        """Whether the phase is complete; does not wait."""
+        """Returns whether the phase is complete, without waiting."""
         return self._poll("mbarrier_test_wait", parity, token, scope, ())
 
     def _poll(
@@ -185,10 +201,10 @@ class Barrier(Shared[b64]):
         name = f"{name}{by}{_semantics_suffix(scope, 'acquire')}"
         return cast("Register[pred]", self.builder.instruction(name, (self, phase, *more), into=into))
 
-    # --------------------------------------------------------------------------------------------- elsewhere
+    # --------------------------------------------------------------------------------------------- other CTAs
 
     def map_rank(self, rank: int | Register[u32]) -> RemoteBarrier:
-        """The object at the same place in the CTA of that rank."""
+        """Returns the corresponding object in the CTA with that rank in the cluster."""
         mapped = self.builder.instruction("mapa_shared_cluster_u32", (super().to_register(), rank))
         register = cast("Register[u32]", mapped)
         _propagate_origin(self, register)
@@ -196,7 +212,7 @@ class Barrier(Shared[b64]):
 
 
 class RemoteBarrier(SharedCluster[b64]):
-    """The address of an mbarrier object of some CTA of the cluster: for arrivals, which give no token."""
+    """The address of an mbarrier object in any CTA of the cluster. Arrivals at it return no token."""
 
     def _at_offset(
         self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None
@@ -205,27 +221,29 @@ class RemoteBarrier(SharedCluster[b64]):
         return super()._at_offset(base, offset, alignment, extent)
 
     def arrive(self, count: int | Register[u32] = 1, *, scope: str = "cluster", order: str = "release") -> None:
-        """`count` arrivals. What this thread wrote before is ordered for who waits with the scope of the cluster."""
+        """Arrives `count` times. Orders this thread's earlier writes for the threads that wait with the scope of the
+        cluster.
+        """
         operands = (self,) if _is_single_arrival(count) else (self, count)
         self.builder.instruction(f"mbarrier_arrive{_semantics_suffix(scope, order)}", operands)
 
     def arrive_expect_tx(self, size: int | Register[u32], *, scope: str = "cluster", order: str = "release") -> None:
-        """One arrival, after which the phase waits for `size` more bytes of asynchronous copies."""
+        """Adds `size` bytes to the transaction count of the phase and arrives once."""
         self.builder.instruction(f"mbarrier_arrive_expect_tx{_semantics_suffix(scope, order)}", (self, size))
 
     arrive_tx = arrive_expect_tx
 
     def arrive_drop(self, count: int | Register[u32] = 1, *, scope: str = "cluster", order: str = "release") -> None:
-        """Arrives for the last time: later phases wait for `count` arrivals less."""
+        """Arrives `count` times and lowers the arrivals that later phases expect by `count`."""
         operands = (self,) if _is_single_arrival(count) else (self, count)
         self.builder.instruction(f"mbarrier_arrive_drop{_semantics_suffix(scope, order)}", operands)
 
     def expect_tx(self, size: int | Register[u32]) -> None:
-        """Makes the current phase wait for `size` more bytes; no arrival."""
+        """Adds `size` bytes to the transaction count of the current phase, without an arrival."""
         self.builder.instruction("mbarrier_expect_tx_relaxed_cluster", (self, size))
 
     def complete_tx(self, size: int | Register[u32]) -> None:
-        """Does what a copy of `size` bytes does when it completes; no copy is made."""
+        """Subtracts `size` bytes from the transaction count of the current phase, as a copy that completes does."""
         self.builder.instruction("mbarrier_complete_tx_relaxed_cluster", (self, size))
 
 
@@ -236,19 +254,19 @@ def _origin_variable(address: Shared[b64] | SharedCluster[b64]) -> str | None:
 
 
 def _propagate_origin(address: Shared[b64] | SharedCluster[b64], base: str | Register[Any]) -> None:
-    """Remembers of a new base which variable it was made from."""
+    """Records the variable of an address for a register that is computed from it."""
     origin = _origin_variable(address)
     if isinstance(base, Register) and origin is not None:
         address.builder.barrier_uses.origin_variables[base.name] = origin
 
 
 def _is_single_arrival(count: int | Register[u32]) -> bool:
-    """A single arrival needs no operand, and no sm_90."""
+    """Returns whether the count is the constant 1, which needs no operand and no sm_90."""
     return not isinstance(count, Register) and count == 1
 
 
 def _semantics_suffix(scope: str, order: str) -> str:
-    """The words of order and scope; none where they are the usual ones, which older targets take."""
+    """Returns the modifiers of order and scope, or none for the defaults, which older targets accept."""
     if scope not in SCOPES:
         raise BuildValueError(f"the scope of an mbarrier operation is one of {', '.join(SCOPES)}, not {scope!r}")
     usual = scope == "cta" and order in ("release", "acquire")

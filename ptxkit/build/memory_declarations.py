@@ -29,7 +29,11 @@ _AddressT = TypeVar("_AddressT", bound=Address[Any])
 def shared(
     k: InstructionBuilder, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
 ) -> Shared[ScalarT]:
-    """An array of `count` elements in the CTA's shared memory."""
+    """Declares an array of `count` elements in the CTA's shared memory, and returns its address.
+
+    `align` is its alignment in bytes, by default that of an element. Raises `BuildValueError` if all shared arrays
+    together exceed the 48 KB that a kernel may declare; larger ones must be launch-sized (`dynamic_shared`).
+    """
     check_element(scalar)
     alignment = resolve_alignment(align, scalar)
     name = _declare_shared(k, scalar, count, alignment, name)
@@ -37,7 +41,7 @@ def shared(
 
 
 def mbarrier(k: InstructionBuilder, name: str | None = None, count: int | None = None) -> Barrier:
-    """An mbarrier object in shared memory, or an array of `count` of them; not yet initialised."""
+    """Declares an mbarrier object in shared memory, or an array of `count` of them. `init` must initialize them."""
     name = _declare_shared(k, b64, count, 8, name or f"mbarrier_{len(k.declarations.variables)}")
     return Barrier(k, b64, name, 8, 0, (0, 8 * (count or 1)))
 
@@ -45,10 +49,10 @@ def mbarrier(k: InstructionBuilder, name: str | None = None, count: int | None =
 def dynamic_shared(
     k: InstructionBuilder, scalar: type[ScalarT], count: int = 0, *, align: int | None = None
 ) -> Shared[ScalarT]:
-    """Shared memory whose size the launch gives: at least `count` elements.
+    """Returns the address of shared memory whose size the launch determines: at least `count` elements.
 
-    Every request gives the same base address, aligned to the largest alignment asked for; `dynamic_smem_size`
-    is the number of bytes on the device.
+    All requests return the same base address, aligned to the largest requested alignment. `dynamic_smem_size` is the
+    size in bytes on the device.
     """
     check_element(scalar)
     if not isinstance(count, int) or count < 0:
@@ -82,7 +86,10 @@ def _declare_shared(
 def local(
     k: InstructionBuilder, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
 ) -> Local[ScalarT]:
-    """An array of `count` elements in each thread's own memory; it is slow, and for indices that vary."""
+    """Declares an array of `count` elements in the thread's local memory, and returns its address.
+
+    Local memory is slow. It is needed for arrays whose indices are not constants.
+    """
     check_element(scalar)
     alignment = resolve_alignment(align, scalar)
     name = reserve_name(k, name or f"local_{len(k.declarations.variables)}", "a local array")
@@ -99,7 +106,11 @@ def constant(
     align: int | None = None,
     name: str | None = None,
 ) -> Const[ScalarT]:
-    """An array in constant memory with these values; all kernels together have 64 KB of it."""
+    """Declares an array with these values in constant memory, and returns its address.
+
+    All kernels of a module share 64 KB of constant memory. Raises `BuildTypeError` or `BuildValueError` if a value does
+    not fit the type.
+    """
     check_element(scalar)
     if not isinstance(values, Sequence) or not values:
         raise BuildValueError(f"a constant array has a sequence of values, at least one, not {values!r}")
@@ -107,8 +118,8 @@ def constant(
     name = reserve_name(
         k, name or f"{k.declarations.module_prefix}const_{len(k.declarations.constants)}", "a constant array"
     )
-    initialiser = tree.Vector(tuple(_make_initializer(value, scalar) for value in values))
-    declarator = tree.Declarator(name, dimensions=(len(values),), initialiser=initialiser)
+    initializer = tree.Vector(tuple(_make_initializer(value, scalar) for value in values))
+    declarator = tree.Declarator(name, dimensions=(len(values),), initialiser=initializer)
     k.declarations.constants.append(tree.Declaration("const", memory_word(scalar), (declarator,), alignment=alignment))
     return Const(k, scalar, name, alignment, 0, (0, len(values) * scalar.size()))
 
@@ -116,7 +127,11 @@ def constant(
 def pointer(
     k: InstructionBuilder, form: type[_AddressT], register: Register[Any], align: int | None = None
 ) -> _AddressT:
-    """An address from a register that holds one: `k.pointer(Shared[f32], r, align=16)`."""
+    """Returns an address from a register that holds one: `k.pointer(Shared[f32], r, align=16)`.
+
+    `align` is the alignment in bytes that the caller guarantees, by default that of an element. Raises `BuildTypeError`
+    if the register is not as wide as such an address.
+    """
     space, element = get_origin(form), element_of(form)
     if space is None or not issubclass(space, Address):
         raise BuildTypeError(f"an address type is written like Global[f32], not {form!r}")
@@ -128,7 +143,7 @@ def pointer(
 
 
 def reserve_name(k: InstructionBuilder, name: str, what: str) -> str:
-    """The name, checked; BuildError where it is taken."""
+    """Returns the name. Raises `BuildValueError` if it is not an identifier of PTX, and `BuildError` if it is taken."""
     check_identifier(name, what)
     if name in k.reserved_names():
         raise BuildError(f"the name {name!r} is taken")

@@ -1,10 +1,10 @@
 """From method names to opcodes: `cp_async_cg` is `cp.async.cg...`.
 
-A method's name is the opcode with `_` for its dots and colons. Modifiers may be left out where they follow from the
-form (`.shared.global` of cp.async) or from the operands: their types, state spaces and vector lengths. All others are
-left out only where the form makes them optional.
+A method's name is the opcode with `_` for its dots and colons. Modifiers may be omitted if they follow from the form
+(`.shared.global` of cp.async) or from the operands: their types, state spaces and vector lengths. All other modifiers
+may be omitted only if they are optional in the form.
 
-Nothing here knows an instruction: the table's forms are read.
+The module depends on no specific instruction; it reads the forms of the table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SEPARATOR = re.compile(r"\W+")
 
 @dataclass(frozen=True, slots=True)
 class MethodNameReading:
-    """One reading of a method's name: a form, and the modifiers that the name spells out, by their position."""
+    """One interpretation of a method's name: a form, and the modifiers that the name spells out, by their position."""
 
     form: Form
     explicit_words: tuple[str | None, ...]
@@ -37,20 +37,20 @@ class MethodNameReading:
 
 @dataclass(frozen=True, slots=True)
 class OperandHints:
-    """What operands imply for modifiers: the words of their types, and the lengths of tuples."""
+    """The modifiers that operands imply: the words of their types, and the lengths of tuples."""
 
     types: tuple[str, ...] = ()
     vectors: tuple[int, ...] = ()
 
 
 def to_name_part(word: str) -> str:
-    """A modifier as part of a method's name."""
+    """Returns a modifier as part of a method's name."""
     return _SEPARATOR.sub("_", word)
 
 
 @lru_cache(maxsize=4096)
 def find_readings(name: str) -> tuple[MethodNameReading, ...]:
-    """Every form of the manual that the name may mean; empty where there is none."""
+    """Returns every form of the manual that the name may denote, or an empty tuple."""
     head, _, rest = name.rstrip("_").partition("_")
     forms = [form for form in table().forms(head) if not form.tolerated]
     stems = frozenset(_stem_words(form) for form in forms)
@@ -64,9 +64,10 @@ def _stem_words(form: Form) -> tuple[str, ...]:
 
 
 def _parse_modifiers(form: Form, rest: str, stems: frozenset[tuple[str, ...]]) -> list[tuple[str | None, ...]]:
-    """Every split of `rest` into values for some of the slots: the stem first, the others in any order.
+    """Yields every split of `rest` into values for some of the slots, with the stem first and the others in any order.
 
-    A word of the stem may be left out where all forms continue the same: `wgmma_fence` of `wgmma.fence.sync...`.
+    A word of the stem may be omitted if all forms continue in the same way: `wgmma_fence` denotes
+    `wgmma.fence.sync...`.
     """
     stem = _stem_words(form)
     explicit: list[str | None] = [None] * len(form.modifiers)
@@ -91,12 +92,12 @@ def _assign_modifiers(
         for value in slot.values:
             tail = _strip_word(value, rest)
             if tail is None or (is_type(value) and any(word and is_type(word) for word in explicit[index + 1 :])):
-                continue  # two types mean different things: they keep their order
+                continue  # the order of two types is significant
             yield from _assign_modifiers(slots, tail, (*explicit[:index], value, *explicit[index + 1 :]))
 
 
 def _strip_word(word: str, rest: str) -> str | None:
-    """What follows a modifier in a name; None where the name does not continue with it."""
+    """Returns the rest of a name after a modifier, or None if the name does not continue with it."""
     text = to_name_part(word)
     if rest == text:
         return ""
@@ -104,7 +105,9 @@ def _strip_word(word: str, rest: str) -> str | None:
 
 
 def count_implied_words(reading: MethodNameReading) -> int:
-    """How many words a reading implies beyond those that operands determine: `.noComplete`, `.bulk_group`."""
+    """Returns the number of words that a reading implies beyond those that operands determine: `.noComplete`,
+    `.bulk_group`.
+    """
     slots = zip(reading.form.modifiers, reading.explicit_words, strict=True)
     return sum(
         explicit is None
@@ -115,7 +118,7 @@ def count_implied_words(reading: MethodNameReading) -> int:
 
 
 def find_expected_words(name: str) -> tuple[str, ...]:
-    """What could follow the longest beginning of a name that means something, for a message."""
+    """Returns the words that may follow the longest valid prefix of a name, for a message."""
     parts = name.rstrip("_").split("_")
     for length in range(len(parts), 0, -1):
         found = {
@@ -130,13 +133,13 @@ def find_expected_words(name: str) -> tuple[str, ...]:
 
 
 def _parse_name_prefix(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
-    """As `_assign_modifiers`, but words of the stem may be missing at its end."""
+    """Parses a name as `_parse_modifiers` does, but accepts names that end within the stem."""
     free = tuple(Modifier(slot.name, slot.values, slot.optional) for slot in slots)
     return list(_assign_modifiers(free, rest, (None,) * len(free)))
 
 
 def _next_words(slots: tuple[Modifier, ...], explicit: tuple[str | None, ...]) -> tuple[str, ...]:
-    """The values of the next slot that must be spelled out."""
+    """Returns the values of the next slot that must be spelled out."""
     for slot, value in zip(slots, explicit, strict=True):
         if value is None and (slot.stem or not (slot.optional or slot.is_literal)):
             return slot.values
@@ -144,7 +147,7 @@ def _next_words(slots: tuple[Modifier, ...], explicit: tuple[str | None, ...]) -
 
 
 class MissingModifierError(Exception):
-    """A modifier that must be spelled out and is missing."""
+    """A mandatory modifier is missing."""
 
     def __init__(self, slot: Modifier, form: Form) -> None:
         super().__init__(slot.name)
@@ -155,9 +158,9 @@ class MissingModifierError(Exception):
 def enumerate_opcodes(
     reading: MethodNameReading, keywords: Mapping[str, str | bool], hints: OperandHints
 ) -> Iterator[tuple[str, int]]:
-    """The opcodes that a reading may stand for, each with how far its types are from the operands' (0: the same).
+    """Yields the opcodes that a reading may denote, each with the distance of its types from those of the operands.
 
-    `keywords` are modifiers by the name of their slot in the form. `MissingModifierError` where one is missing.
+    `keywords` are modifiers by the names of their slots in the form. Raises `MissingModifierError` if one is missing.
     """
     choices = [
         _list_choices(slot, explicit, keywords, hints, reading.form)
@@ -178,7 +181,7 @@ def _list_choices(
         return [(keyword.removeprefix("."), 0)]
     usual = [value for value in slot.values if not _is_only_tolerated(form, slot, value)]
     if keyword is True or (len(usual) == 1 and not slot.optional):
-        return [(usual[0], int(is_type(usual[0])))]  # an implied type ranks after one that an operand has
+        return [(usual[0], int(is_type(usual[0])))]  # an implied type ranks after the type of an operand
     absent: list[tuple[str | None, int]] = [(None, 0)] if slot.optional else []
     values = frozenset(slot.values)
     if keyword is False:
@@ -188,7 +191,7 @@ def _list_choices(
     if values <= _VECTORS:
         return absent + [(f"v{length}", 0) for length in hints.vectors if f"v{length}" in values]
     if slot.optional:
-        # `.aligned` of wgmma: assemblers let it be left out, the manual does not
+        # Assemblers accept opcodes without the `.aligned` of wgmma, which the manual requires.
         return absent + [(value, 0) for value in slot.values if form.tolerances and len(slot.values) == 1]
     if any(is_type(value) for value in values):
         return _list_type_choices(values, hints)
@@ -196,7 +199,9 @@ def _list_choices(
 
 
 def _is_only_tolerated(form: Form, slot: Modifier, value: str) -> bool:
-    """Whether assemblers take the value and the manual does not have it; asked where it alone decides that."""
+    """Returns whether assemblers accept the value although the manual does not have it, and no other slot decides
+    that.
+    """
     others = [other for other in form.modifiers if other is not slot]
     if not form.tolerances or any(other.optional or len(other.values) > 1 for other in others):
         return False
@@ -205,7 +210,7 @@ def _is_only_tolerated(form: Form, slot: Modifier, value: str) -> bool:
 
 
 def _list_type_choices(values: frozenset[str], hints: OperandHints) -> list[tuple[str | None, int]]:
-    """The operands' types that a slot takes; and after them the untyped ones of their widths."""
+    """Returns the operands' types that a slot accepts, followed by the untyped ones of the same widths."""
     found: dict[str | None, int] = {}
     for word in hints.types:
         if word in values:

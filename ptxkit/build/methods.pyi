@@ -21,7 +21,7 @@ Guard = Register[pred] | None
 class Methods:
     def abs(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 's16', 's32', 's64'] | bool = ...) -> Any:
         """abs{.ftz}.f32 d:.f32, a:.f32/#
-            The absolute value.
+            Returns the absolute value.
             PTX ISA, 'Floating Point Instructions: abs'
         abs{.ftz}.<t> d:t, a:t
             Returns the absolute value of half precision values.
@@ -38,7 +38,7 @@ class Methods:
         """
     def abs_f64(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[f64]:
         """abs.f64 d:.f64, a:.f64/#
-            The absolute value.
+            Returns the absolute value.
             PTX ISA, 'Floating Point Instructions: abs'
         """
     def activemask(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
@@ -370,7 +370,7 @@ class Methods:
         """
     def bfind(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., shiftamt: Literal['shiftamt'] | bool = ..., t: Literal['u32', 's32', 'u64', 's64'] | bool = ...) -> Register[u32]:
         """bfind{.shiftamt}.<t> d:.u32/integer, a:t/#
-            Finds the most significant bit that is not a sign bit; returns all ones if there is none.
+            Finds the most significant bit that is not a sign bit; returns all ones if none exists.
             PTX ISA, 'Integer Arithmetic Instructions: bfind'
             needs PTX 2.0 and sm_20
         """
@@ -382,7 +382,7 @@ class Methods:
         """
     def bra(self, target: Label, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., uni: Literal['uni'] | bool = ...) -> None:
         """bra{.uni} target:label
-            Goes on at a label.
+            Branches to a label.
             PTX ISA, 'Control Flow Instructions: bra'
             effect control(.branch, target)
         """
@@ -838,7 +838,7 @@ class Methods:
         """cvt{.sat}.<dt>.<at> d:dt/wider, a:at/#/wider/special
             Converts an integer to another integer type: truncated, extended, or saturated.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
-            effect d = convert(at, dt, a) when not sat and dt != .s8
+            effect d = convert(at, dt, a) when not sat
         cvt.<rnd>{.ftz}{.sat}.<dt>.<at> d:dt/wider/upto64(split), a:at/#/wider/upto64(split)
             Converts a floating-point value to an integer; values out of range become the nearest integer of the type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
@@ -1046,7 +1046,7 @@ class Methods:
             Divides: approximately, approximately over the full range, or rounded as IEEE 754 specifies.
             PTX ISA, 'Floating Point Instructions: div'
         div.<t> d:t, a:t/#/typed(bits(t) == 64), b:t/#/typed(bits(t) == 64)
-            Divides two integers; the quotient is rounded towards zero.
+            Divides two integers; the quotient is rounded toward zero.
             PTX ISA, 'Integer Arithmetic Instructions: div'
             effect d = div(bits(t), kind(t) == .s, a, b)
         """
@@ -1096,7 +1096,7 @@ class Methods:
         """
     def exit(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
         """exit
-            Ends the thread.
+            Exits the thread.
             PTX ISA, 'Control Flow Instructions: exit'
             effect control(.exit)
         """
@@ -1426,19 +1426,19 @@ class Methods:
             Loads one register through the read-only proxy: the data must not change while the kernel runs.
             PTX ISA, 'Data Movement and Conversion Instructions: ld'
             needs PTX 9.4 and sm_90
-            effect read(ss, a, bytes(t))
+            effect read(ss, a, bytes(t), coherent=false)
             effect d = load(space(ss), a, bits(t))
         ld.<gl>{.<cop>}{.<l2>}.nc{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element data], policy:.b64/#/integer/nameless ?lch
             Loads through the non-coherent cache: the data must not change while the kernel runs.
             PTX ISA, 'Data Movement and Conversion Instructions: ld.global.nc'
             needs PTX 3.1 and sm_32; PTX 8.3 and sm_70, for t == .b128; PTX 8.8 and sm_100, for l2 or n * bits(t) == 256; PTX 7.4 and sm_80, for .L2::cache_hint; PTX 7.4 and sm_75, for .L2::64B; PTX 7.4 and sm_75, for .L2::128B; PTX 7.4 and sm_80, for .L2::256B
-            effect read(.global, a, n * bytes(t))
+            effect read(.global, a, n * bytes(t), coherent=false)
             effect d = load(.global, a, bits(t))
         ld.<gl>.nc{.<l1>}{.<l2>}{.<lch>}{.<pf>}{.<vec>}.<t> d:t/wider/_ * n, [a in .global align n * bytes(t) element data], policy:.b64/#/integer/nameless ?lch
             Loads through the non-coherent cache: the data must not change while the kernel runs.
             PTX ISA, 'Data Movement and Conversion Instructions: ld.global.nc'
             needs PTX 3.1 and sm_32; PTX 8.3 and sm_70, for t == .b128; PTX 8.8 and sm_100, for l2 or n * bits(t) == 256; PTX 7.4 and sm_70, for l1; PTX 7.4 and sm_80, for .L2::cache_hint; PTX 7.4 and sm_75, for .L2::64B; PTX 7.4 and sm_75, for .L2::128B; PTX 7.4 and sm_80, for .L2::256B
-            effect read(.global, a, n * bytes(t))
+            effect read(.global, a, n * bytes(t), coherent=false)
             effect d = load(.global, a, bits(t))
         """
     @overload
@@ -2042,22 +2042,22 @@ class Methods:
             Packs registers into a wider one, or unpacks it.
             PTX ISA, 'Data Movement and Conversion Instructions: mov'
             needs PTX 8.3 and sm_70, for t == .b128
-            effect d = pack(a)
+            effect d = pack(bits(t) / 2, a)
         mov.<t> d:t, a:(word(.b, bits(t) / 4))/#/special(t == .b128) * 4
             Packs registers into a wider one, or unpacks it.
             PTX ISA, 'Data Movement and Conversion Instructions: mov'
             needs PTX 8.3 and sm_70, for t == .b128
-            effect d = pack(a)
+            effect d = pack(bits(t) / 4, a)
         mov.<t> d:(word(.b, bits(t) / 2))/_ * 2, a:t/#/&/special
             Packs registers into a wider one, or unpacks it.
             PTX ISA, 'Data Movement and Conversion Instructions: mov'
             needs PTX 8.3 and sm_70, for t == .b128
-            effect d = unpack(a)
+            effect d = unpack(bits(t) / 2, a)
         mov.<t> d:(word(.b, bits(t) / 4))/_ * 4, a:t/#/&/special
             Packs registers into a wider one, or unpacks it.
             PTX ISA, 'Data Movement and Conversion Instructions: mov'
             needs PTX 8.3 and sm_70, for t == .b128
-            effect d = unpack(a)
+            effect d = unpack(bits(t) / 4, a)
         """
     def mov_b128(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
         """mov.b128 d:.b128, a:.b128/#/&
@@ -2167,70 +2167,70 @@ class Methods:
             Loads, stores or reduces all the locations that a multimem address denotes.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 7.8 and sm_90, for .cluster
-            effect read(.global, a, bytes(t), order=sem or .weak, scope=sc)
+            effect read(.global, a, bytes(t), via=.multimem, order=sem or .weak, scope=sc)
         multimem.ld_reduce{.<sem>}{.<sc>}{.<ss>}.<op>{.<acc>}.<t> d:held/loose(starts(t, "e")) * one, [a in ss align bytes(t) element]
             Loads, stores or reduces floating-point values at a multimem address; narrow ones fill at least 32 bits.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 8.2 and sm_90, for acc == .acc::f32; PTX 8.6 and sm_100a or sm_101a or sm_103a or sm_120a or sm_121a, or PTX 8.8 and sm_100f or sm_110f, for starts(t, "e"); PTX 7.8 and sm_90, for .cluster
-            effect read(.global, a, bytes(t), order=sem or .weak, scope=sc)
+            effect read(.global, a, bytes(t), via=.multimem, order=sem or .weak, scope=sc)
         multimem.ld_reduce{.<sem>}{.<sc>}{.<ss>}.<op>{.<acc>}.<vec>.<t> {d:held/_/loose(starts(t, "e"))/exact(t in .bf16 .f16x2 .bf16x2) * n}, [a in ss align n * bytes(t) element]
             Loads, stores or reduces floating-point values at a multimem address; narrow ones fill at least 32 bits.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 8.2 and sm_90, for acc == .acc::f32; PTX 8.6 and sm_100a or sm_101a or sm_103a or sm_120a or sm_121a, or PTX 8.8 and sm_100f or sm_110f, for starts(t, "e"); PTX 7.8 and sm_90, for .cluster
-            effect read(.global, a, n * bytes(t), order=sem or .weak, scope=sc)
+            effect read(.global, a, n * bytes(t), via=.multimem, order=sem or .weak, scope=sc)
         """
     def multimem_red(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['min', 'max', 'add', 'and', 'or', 'xor'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['relaxed', 'release'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f16x2', 'bf16x2', 'f32', 'f64', 'f16', 'bf16'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
         """multimem.red{.<sem>}{.<sc>}{.<ss>}.<op>.<t> [a in ss align bytes(t) element long], b:t/#
             Loads, stores or reduces all the locations that a multimem address denotes.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 7.8 and sm_90, for .cluster
-            effect update(.global, a, bytes(t), order=sem or .relaxed, scope=sc or .gpu)
+            effect update(.global, a, bytes(t), via=.multimem, order=sem or .relaxed, scope=sc or .gpu)
         multimem.red{.<sem>}{.<sc>}{.<ss>}.<op>.<t> [a in ss align bytes(t) element long], b:t/#
             Loads, stores or reduces floating-point values at a multimem address; narrow ones fill at least 32 bits.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 8.6 and sm_100a or sm_101a or sm_103a or sm_120a or sm_121a, or PTX 8.8 and sm_100f or sm_110f, for starts(t, "e"); PTX 7.8 and sm_90, for .cluster
-            effect update(.global, a, bytes(t), order=sem or .relaxed, scope=sc or .gpu)
+            effect update(.global, a, bytes(t), via=.multimem, order=sem or .relaxed, scope=sc or .gpu)
         multimem.red{.<sem>}{.<sc>}{.<ss>}.<op>.<vec>.<t> [a in ss align n * bytes(t) element long], {b:t/#/exact(t in .bf16 .f16x2 .bf16x2) * n}
             Loads, stores or reduces floating-point values at a multimem address; narrow ones fill at least 32 bits.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 8.6 and sm_100a or sm_101a or sm_103a or sm_120a or sm_121a, or PTX 8.8 and sm_100f or sm_110f, for starts(t, "e"); PTX 7.8 and sm_90, for .cluster
-            effect update(.global, a, n * bytes(t), order=sem or .relaxed, scope=sc or .gpu)
+            effect update(.global, a, n * bytes(t), via=.multimem, order=sem or .relaxed, scope=sc or .gpu)
         """
     def multimem_red_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['u32', 's32', 'u64'] | bool = ...) -> None:
         """multimem.red.async.<sem>.<sc>{.<ss>}.<op>.<t> [a in ss align bytes(t) wide], b:t/#/typed
             Adds to all the locations that a multimem address denotes, asynchronously.
             PTX ISA, 'Parallel Synchronization and Communication Instructions: multimem.red.async'
             needs PTX 9.3 and sm_100
-            effect update(.global, a, bytes(t), order=sem, scope=sc)
+            effect update(.global, a, bytes(t), via=.multimem, order=sem, scope=sc)
         """
     def multimem_st(self, a: Generic[Any] | Global[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'release'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f16x2', 'bf16x2', 'f32', 'f64', 'e5m2x4', 'e4m3x4', 'f16', 'bf16', 'e5m2', 'e5m2x2', 'e4m3', 'e4m3x2'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
         """multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], b:t/#
             Loads, stores or reduces all the locations that a multimem address denotes.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 7.8 and sm_90, for .cluster
-            effect write(.global, a, bytes(t), order=sem or .weak, scope=sc)
+            effect write(.global, a, bytes(t), via=.multimem, order=sem or .weak, scope=sc)
         multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], b:held/#
             Loads, stores or reduces floating-point values at a multimem address; narrow ones fill at least 32 bits.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 8.6 and sm_100a or sm_101a or sm_103a or sm_120a or sm_121a, or PTX 8.8 and sm_100f or sm_110f, for starts(t, "e"); PTX 7.8 and sm_90, for .cluster
-            effect write(.global, a, bytes(t), order=sem or .weak, scope=sc)
+            effect write(.global, a, bytes(t), via=.multimem, order=sem or .weak, scope=sc)
         multimem.st{.<sem>}{.<sc>}{.<ss>}.<t> [a in ss align bytes(t) element data], {b:held/#/own/exact(t in .f16x2 .bf16x2) * one}
             Loads, stores or reduces floating-point values at a multimem address; narrow ones fill at least 32 bits.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 8.6 and sm_100a or sm_101a or sm_103a or sm_120a or sm_121a, or PTX 8.8 and sm_100f or sm_110f, for starts(t, "e"); PTX 7.8 and sm_90, for .cluster
-            effect write(.global, a, bytes(t), order=sem or .weak, scope=sc)
+            effect write(.global, a, bytes(t), via=.multimem, order=sem or .weak, scope=sc)
         multimem.st{.<sem>}{.<sc>}{.<ss>}.<vec>.<t> [a in ss align n * bytes(t) element data], {b:held/#/own(t != .f16)/exact(t in .bf16 .f16x2 .bf16x2) * n}
             Loads, stores or reduces floating-point values at a multimem address; narrow ones fill at least 32 bits.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.ld_reduce, multimem.st, multimem.red'
             needs PTX 8.1 and sm_90; PTX 8.6 and sm_100a or sm_101a or sm_103a or sm_120a or sm_121a, or PTX 8.8 and sm_100f or sm_110f, for starts(t, "e"); PTX 7.8 and sm_90, for .cluster
-            effect write(.global, a, n * bytes(t), order=sem or .weak, scope=sc)
+            effect write(.global, a, n * bytes(t), via=.multimem, order=sem or .weak, scope=sc)
         """
     def multimem_st_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> None:
         """multimem.st.async.<sem>.<sc>{.<ss>}.<t> [a in ss align bytes(t) wide], b:t/#/typed/single(t == .f32)/wider(kind(t) != .f)/upto64
             Stores to all the locations that a multimem address denotes, asynchronously.
             PTX ISA, 'Data Movement and Conversion Instructions: multimem.st.async'
             needs PTX 9.3 and sm_100
-            effect write(.global, a, bytes(t), order=sem, scope=sc)
+            effect write(.global, a, bytes(t), via=.multimem, order=sem, scope=sc)
         """
     def nanosleep(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
         """nanosleep.<t> a:.u32/integer/#
@@ -2240,7 +2240,7 @@ class Methods:
         """
     def neg(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2', 's16', 's32', 's64'] | bool = ...) -> Any:
         """neg{.ftz}.f32 d:.f32, a:.f32/#
-            The negative.
+            Negates a value.
             PTX ISA, 'Floating Point Instructions: neg'
         neg{.ftz}.<t> d:t, a:t
             Negates half precision values.
@@ -2257,7 +2257,7 @@ class Methods:
         """
     def neg_f64(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[f64]:
         """neg.f64 d:.f64, a:.f64/#
-            The negative.
+            Negates a value.
             PTX ISA, 'Floating Point Instructions: neg'
         """
     def neg_s8x4(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
@@ -2303,7 +2303,7 @@ class Methods:
         """
     def popc(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b32', 'b64'] | bool = ...) -> Register[u32]:
         """popc.<t> d:.u32/integer, a:t/#
-            Counts the ones.
+            Counts the set bits.
             PTX ISA, 'Integer Arithmetic Instructions: popc'
             needs PTX 2.0 and sm_20
             effect d = popc(bits(t), a)
@@ -2339,16 +2339,16 @@ class Methods:
         """
     def rcp(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ...) -> Any:
         """rcp.<mode>{.ftz}.f32 d:.f32, a:.f32/#
-            The reciprocal.
+            Computes the reciprocal.
             PTX ISA, 'Floating Point Instructions: rcp'
         rcp.<rnd>{.ftz}.f32 d:.f32, a:.f32/#
-            The reciprocal.
+            Computes the reciprocal.
             PTX ISA, 'Floating Point Instructions: rcp'
         rcp.<rnd>{.ftz}.f64 d:.f64, a:.f64/#/typed(rnd != .rn)
-            The reciprocal.
+            Computes the reciprocal.
             PTX ISA, 'Floating Point Instructions: rcp'
         rcp.<mode>.ftz.f64 d:.f64, a:.f64/#
-            The reciprocal.
+            Computes the reciprocal.
             PTX ISA, 'Floating Point Instructions: rcp'
             needs PTX 2.1 and sm_20
         """
@@ -2575,7 +2575,7 @@ class Methods:
         """
     def sin(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ...) -> Register[f32]:
         """sin.<mode>{.ftz}.f32 d:.f32, a:.f32/#
-            The sine, approximately.
+            Approximates the sine.
             PTX ISA, 'Floating Point Instructions: sin'
         """
     def slct(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> Any:
@@ -2603,13 +2603,13 @@ class Methods:
         """
     def sqrt(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ...) -> Any:
         """sqrt.<mode>{.ftz}.f32 d:.f32, a:.f32/#
-            The square root.
+            Computes the square root.
             PTX ISA, 'Floating Point Instructions: sqrt'
         sqrt.<rnd>{.ftz}.f32 d:.f32, a:.f32/#
-            The square root.
+            Computes the square root.
             PTX ISA, 'Floating Point Instructions: sqrt'
         sqrt.<rnd>.f64 d:.f64, a:.f64/#/typed(rnd != .rn)
-            The square root.
+            Computes the square root.
             PTX ISA, 'Floating Point Instructions: sqrt'
         """
     @overload
@@ -2863,14 +2863,14 @@ class Methods:
         """
     def tcgen05_fence_after_thread_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
         """tcgen05.fence::after_thread_sync
-            Orders asynchronous tcgen05 operations around a synchronisation of threads.
+            Orders asynchronous tcgen05 operations around a synchronization of threads.
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.fence'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f
             effect tensor_fence(.after)
         """
     def tcgen05_fence_before_thread_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
         """tcgen05.fence::before_thread_sync
-            Orders asynchronous tcgen05 operations around a synchronisation of threads.
+            Orders asynchronous tcgen05 operations around a synchronization of threads.
             PTX ISA, 'TensorCore 5th Generation Instructions: tcgen05.fence'
             needs PTX 8.6 and sm_100a or sm_101a, or PTX 8.8 and sm_100f or sm_110f
             effect tensor_fence(.before)

@@ -1,13 +1,13 @@
-"""Tiles of a warp for `mma.sync`: fragments that `ldmatrix` loads, results in registers.
+"""Tiles of a warp for `mma.sync`: `ldmatrix` loads the fragments, and registers hold the results.
 
-    left, right = k.rows(a, 64, swizzle=128), k.rows(b, 64, swizzle=128)     # A is M x K, B is N x K, K along the rows
-    acc = k.mma_tile(32, 64)                             # 32 x 64 results of the warp, f32, 64 in each thread
+    left, right = k.rows(a, 64, swizzle=128), k.rows(b, 64, swizzle=128)     # A is M x K and B is N x K
+    acc = k.mma_tile(32, 64)                             # 32 x 64 results of type f32, 64 in each thread
     for step in k.unroll(4):                             # 64 of K, 16 at a time
         acc.multiply(k.mma_a(left, 0, 16 * step, count=32), k.mma_b(right, 0, 16 * step, count=64), bf16)
     acc.store(out, pitch)                                # or acc.stmatrix(rows, 0, 0, bf16)
 
-A step multiplies 32 bytes of K: 16 elements of f16 and bf16, 8 of tf32, 32 of e4m3, e5m2, s8 and u8. A matrix whose
-rows in memory are along M or N, and not along K, is `transposed`; its elements have 16 bits.
+A step multiplies 32 bytes of K: 16 elements of f16 or bf16, 8 of tf32, or 32 of e4m3, e5m2, s8 or u8. A matrix whose
+rows in memory are along M or N instead of K is `transposed`; its elements must have 16 bits.
 
 Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction", "Matrix Fragments for mma.m16n8k16 with
 floating point type".
@@ -28,9 +28,9 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernel_model.scalar_types import Scalar, b32, bf16, f16, f32, s32, u32
 
 ROWS, COLUMNS = 16, 8
-"""Of the results of one instruction, and of the rows of its operands."""
+"""The rows and columns of the results of one instruction."""
 _ELEMENTS_PER_STEP = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
-"""Elements of K that one instruction multiplies, by their type."""
+"""The number of elements of K that one instruction multiplies, by their type."""
 _INTEGER_TYPES = ("s8", "u8")
 
 
@@ -38,7 +38,7 @@ _INTEGER_TYPES = ("s8", "u8")
 class Fragment:
     """The part of A or B that a warp multiplies in one step.
 
-    `pieces` holds the registers of each 16 rows of A, or of each 8 columns of B.
+    `pieces` holds the registers of each group of 16 rows of A, or of each group of 8 columns of B.
     """
 
     side: str
@@ -54,9 +54,9 @@ def mma_a(
     count: int = 16,
     transposed: bool = False,
 ) -> Fragment:
-    """`count` rows of A from `row` on, and 32 bytes of K from element `k` on, by `ldmatrix`.
+    """Loads `count` rows of A from `row` on, and 32 bytes of K from element `k` on: `ldmatrix`.
 
-    With `transposed`, the rows in memory are along M, and not along K.
+    All threads of the warp must execute it. With `transposed`, the rows in memory are along M instead of K.
     """
     _check_fragment(rows, count, ROWS, "rows", transposed)
     pieces = []
@@ -77,10 +77,10 @@ def mma_b(
     count: int = 8,
     transposed: bool = False,
 ) -> Fragment:
-    """`count` columns of B from `column` on, and 32 bytes of K from element `k` on, by `ldmatrix`.
+    """Loads `count` columns of B from `column` on, and 32 bytes of K from element `k` on: `ldmatrix`.
 
-    The rows in memory are along K, one for each column of B; with `transposed`, they are along N. Two pieces of eight
-    columns are loaded at once.
+    All threads of the warp must execute it. The rows in memory are along K, one for each column of B; with
+    `transposed`, they are along N. Each instruction loads two groups of eight columns.
     """
     _check_fragment(rows, count, COLUMNS, "columns", transposed)
     pieces: list[tuple[Register[Any], ...]] = []
@@ -104,7 +104,9 @@ def _check_fragment(rows: Rows[Any], count: int, unit: int, what: str, transpose
 
 
 class Tile:
-    """`rows` x `columns` results of a warp, in `registers` for each 16 x 8, rows first, zero to begin with."""
+    """`rows` x `columns` results of a warp, initially zero. `registers` holds those of each 16 x 8 block, rows
+    first.
+    """
 
     def __init__(self, flow: InstructionBuilder, rows: int, columns: int, scalar: type[Scalar]) -> None:
         if scalar not in (f32, s32):
@@ -120,15 +122,16 @@ class Tile:
         )
 
     def piece(self, row: int, column: int) -> tuple[Variable[Any], ...]:
-        """The four results of this thread in the 16 x 8 that begin at that row and column."""
+        """Returns this thread's four results of the 16 x 8 block that begins at that row and column."""
         return self.registers[row // ROWS * (self.columns // COLUMNS) + column // COLUMNS]
 
     def multiply(
         self, a: Fragment, b: Fragment, element: type[Scalar] | str, *, b_element: type[Scalar] | str | None = None
     ) -> None:
-        """`self += a * b`, one step of K: `mma.sync`. All threads of the warp come here.
+        """Computes `self += a * b` for one step of K: `mma.sync`. All threads of the warp must execute it.
 
-        `element` and `b_element` are the types of A and B; `e4m3`, `tf32` and the like by name.
+        `element` and `b_element` are the types of A and B, by default the same; types without a class have names, such
+        as `e4m3` or `tf32`.
         """
         words = [_element_word(element), _element_word(element if b_element is None else b_element)]
         if len(set(map(_ELEMENTS_PER_STEP.get, words))) > 1 or (
@@ -153,17 +156,19 @@ class Tile:
     # ------------------------------------------------------------------------------------------- results
 
     def row(self) -> Register[u32]:
-        """The row of this thread's first two results in each 16 x 8; that of the other two is 8 more."""
+        """Returns the row of this thread's first two results in each 16 x 8 block; the other two are 8 rows below."""
         return read_special(self._flow, "%laneid") >> 2
 
     def column(self) -> Register[u32]:
-        """The column of its first and third result in each; the others are in the next one."""
+        """Returns the column of this thread's first and third results in each 16 x 8 block; the other two are in the
+        next column.
+        """
         return (read_special(self._flow, "%laneid") & 3) * 2
 
     def store(self, place: Address[Any], pitch: int | Register[u32]) -> None:
-        """Stores the results, two at a time, to a matrix with `pitch` elements from one row to the next.
+        """Stores the results to a matrix with `pitch` elements from one row to the next, two results at a time.
 
-        The rows must begin at multiples of 8 bytes: pitch is even.
+        The rows must be aligned to 8 bytes, so `pitch` is even.
         """
         if place.type is not self.type:
             raise BuildTypeError(f"the results are .{self.type.word}, and the matrix is {place!r}")
@@ -179,7 +184,9 @@ class Tile:
                 )
 
     def packed(self, row: int, column: int, scalar: type[Scalar]) -> tuple[Register[b32], Register[b32]]:
-        """The results of a 16 x 8 as pairs of halves: `cvt.rn.bf16x2.f32`; the even column is the low half."""
+        """Returns the results of a 16 x 8 block as pairs of halves: `cvt.rn.bf16x2.f32`. The even column is the low
+        half.
+        """
         if scalar not in (bf16, f16) or self.type is not f32:
             raise BuildTypeError(f"results of f32 are packed as pairs of f16 or bf16, not of {scalar!r}")
         results = self.piece(row, column)
@@ -191,7 +198,7 @@ class Tile:
         return low, high
 
     def stmatrix(self, rows: Rows[Any], row: int | Register[u32], column: int | Register[u32]) -> None:
-        """Stores the results as halves, of the type that the matrix in shared memory has: `stmatrix`, for sm_90."""
+        """Stores the results to shared memory as halves of the matrix's element type: `stmatrix`, which needs sm_90."""
         for i in range(0, self.rows, ROWS):
             for j in range(0, self.columns, 2 * COLUMNS):
                 halves = self.packed(i, j, rows.place.type)
@@ -202,7 +209,10 @@ class Tile:
 
 
 def mma_tile(k: InstructionBuilder, rows: int, columns: int, scalar: type[Scalar] = f32) -> Tile:
-    """The registers of a warp's `rows` x `columns` results, zero to begin with: see `ptxkit.build.mma`."""
+    """Returns `rows` x `columns` results of a warp, initialized with zero: see `ptxkit.build.mma`.
+
+    `rows` is a multiple of 16 and `columns` of 8.
+    """
     return Tile(k, rows, columns, scalar)
 
 

@@ -1,4 +1,4 @@
-"""From what was recorded to the tree that the parser would make of it."""
+"""Converts recorded statements to the syntax tree that the parser would produce."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _FunctionEntries:
-    """One routine with the statements that the module will have of it."""
+    """A routine with the statements that the module contains for it."""
 
     routine: InstructionBuilder
     entries: tuple[RecordedStatement, ...]
@@ -41,9 +41,10 @@ class _AssembledBody:
 
 
 def assemble_module(routine: InstructionBuilder) -> Assembled:
-    """The module of a kernel or a function, and of the functions that it calls.
+    """Returns the module of a kernel or a function and of the functions that it calls.
 
-    `BuildError` for a label that is nowhere, gates that exclude each other, or two things of one name.
+    Raises `BuildError` for a label that is never placed, for requirements that exclude each other, and for two
+    definitions of one name.
     """
     parts = _select_fallbacks([_FunctionEntries(each, _with_final_return(each)) for each in routine.list_call_graph()])
     for part in parts:
@@ -69,7 +70,7 @@ def assemble_module(routine: InstructionBuilder) -> Assembled:
 
 
 def _assemble_body(part: _FunctionEntries, files: dict[str, int]) -> _AssembledBody:
-    """The statements of one routine, and what is known of them."""
+    """Returns the statements of one routine, and their locations."""
     statements: list[tree.Statement] = [*_register_declarations(part.routine), *part.routine.declarations.variables]
     locations: list[Location | None] = [None] * len(statements)
     boxes: list[tuple[int, int]] = []
@@ -86,7 +87,7 @@ def _assemble_body(part: _FunctionEntries, files: dict[str, int]) -> _AssembledB
 
 
 def _with_final_return(routine: InstructionBuilder) -> tuple[RecordedStatement, ...]:
-    """The entries, with a `ret` at the end where the user wrote none."""
+    """Returns the entries, with a `ret` at the end if the user wrote none."""
     entries = routine.recorder.entries()
     last = entries[-1].statement if entries else None
     if isinstance(last, tree.Instruction) and last.guard is None and last.opcode in ("ret", "exit"):
@@ -95,7 +96,7 @@ def _with_final_return(routine: InstructionBuilder) -> tuple[RecordedStatement, 
 
 
 def _forward_declarations(parts: Sequence[_FunctionEntries]) -> Iterator[tree.Function]:
-    """External functions, and those that are called before the module defines them."""
+    """Yields external functions, and functions that are called before the module defines them."""
     standing: set[str] = set()
     declared: set[str] = set()
     for part in parts:
@@ -129,7 +130,9 @@ def _check_static_shared_size(parts: Sequence[_FunctionEntries]) -> None:
 
 
 def _check_names(items: Sequence[tree.Item], parts: Sequence[_FunctionEntries]) -> None:
-    """Each item of the module has a name of its own: a function and an array of constants could share one."""
+    """Raises `BuildError` if two items of the module have the same name, such as a function and an array of
+    constants.
+    """
     standing = {part.routine.name for part in parts}
     names = Counter(item.name for item in items if isinstance(item, tree.Function) and item.body is not None)
     names += Counter(each.name for item in items if isinstance(item, tree.Declaration) for each in item.declarators)
@@ -143,7 +146,7 @@ def _check_names(items: Sequence[tree.Item], parts: Sequence[_FunctionEntries]) 
 
 
 def _select_fallbacks(parts: list[_FunctionEntries]) -> list[_FunctionEntries]:
-    """Chooses between instructions of which one serves older targets: that one, where it lets the module be for one."""
+    """Selects the older of two alternative instructions where this allows the module to have a lower target."""
     if not any(entry.fallback for part in parts for entry in part.entries):
         return parts
     low = [_FunctionEntries(part.routine, tuple(entry.fallback or entry for entry in part.entries)) for part in parts]
@@ -156,7 +159,7 @@ def _select_fallbacks(parts: list[_FunctionEntries]) -> list[_FunctionEntries]:
 
 
 def _collect_gates(parts: Sequence[_FunctionEntries]) -> list[Gate]:
-    """What the instructions and the special registers need."""
+    """Returns the requirements of the instructions and the special registers."""
     gates = [gate for part in parts for entry in part.entries if entry.match is not None for gate in entry.match.gates]
     return gates + [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
 
@@ -177,7 +180,7 @@ def _make_header(parts: Sequence[_FunctionEntries]) -> tuple[tree.Directive, ...
 
 
 def _explicit_target(parts: Sequence[_FunctionEntries]) -> Target | None:
-    """What the kernel or one of its functions says; a module has one."""
+    """Returns the target that the kernel or one of its functions states; a module has one target."""
     named = {part.routine.target: part.routine for part in parts if part.routine.target is not None}
     if len(named) > 1:
         words = " and ".join(f"{routine.name!r} for {target}" for target, routine in named.items())
@@ -186,7 +189,7 @@ def _explicit_target(parts: Sequence[_FunctionEntries]) -> Target | None:
 
 
 def _find_excluded_instruction(parts: Sequence[_FunctionEntries], target: Target | None) -> Location:
-    """The first instruction that the target, or what precedes it, excludes."""
+    """Returns the first instruction that is not available on the target or contradicts the instructions before it."""
     gates = [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
     for entry in (entry for part in reversed(parts) for entry in part.entries):
         gates += entry.match.gates if entry.match else ()

@@ -1,7 +1,7 @@
-"""Which operand goes where: the given values and the result registers in the order of a form.
+"""Assignment of the given values and the result registers to the operands of a form.
 
-Results are not passed but returned, so a form's operands are the given values with the results' places between them.
-Which places are results, the form's effects say.
+Results are returned and not passed, so the operands of a form are the given values with the results inserted between
+them. The effects of the form state which operands are results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptxkit.syntax import tree
 
 @dataclass(frozen=True, slots=True)
 class ResultPlaceholder:
-    """Where the instruction writes a register. count: None for one register, else a vector of so many."""
+    """A position where the instruction writes a register, or a vector of `count` registers if that is not None."""
 
     type: type[Scalar]
     count: int | None = None
@@ -30,7 +30,7 @@ class ResultPlaceholder:
 
 @dataclass(frozen=True, slots=True)
 class PairPlaceholder:
-    """Two destinations joined by a bar."""
+    """Two destinations that are joined by a bar."""
 
     first: OperandPart
     second: OperandPart
@@ -43,8 +43,8 @@ OperandPart: TypeAlias = tree.Operand | ResultPlaceholder | PairPlaceholder
 class OperandAssignment:
     """A form with every operand assigned.
 
-    `distance` is how far the values' types are from the form's. `sources` holds for each operand which of the given
-    values it is, None for results and sinks.
+    `distance` is the distance of the values' types from those of the form. `sources` is the index of the given value of
+    each operand, or None for results and sinks.
     """
 
     match: Match
@@ -53,15 +53,16 @@ class OperandAssignment:
     sources: tuple[int | None, ...] = ()
 
     def with_operands(self, given: Sequence[object]) -> tuple[OperandPart, ...]:
-        """The parts for other values, which are like the first ones in all that was looked at."""
+        """Returns the parts for other values that have the same properties as the first ones."""
         pairs = zip(self.parts, self.sources, strict=True)
         return tuple(part if at is None else _refit(cast("tree.Operand", part), given[at]) for part, at in pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class FormRejection:
-    """Why a form does not take the values. `progress` counts halves of values that it took; the highest explains
-    best."""
+    """The reason why a form does not accept the values. `progress` is twice the number of accepted values; the reason
+    with the highest progress is reported.
+    """
 
     match: Match
     progress: int
@@ -69,7 +70,7 @@ class FormRejection:
 
 
 def find_result_roles(match: Match) -> frozenset[str]:
-    """The roles of the registers that the instruction writes when it is executed."""
+    """Returns the roles of the registers that the instruction writes."""
     found = set()
     for effect in match.effects:
         if isinstance(effect, Value | MbarrierWait):
@@ -82,7 +83,7 @@ def find_result_roles(match: Match) -> frozenset[str]:
 def assign_operands(
     match: Match, given: Sequence[object], *, results_given: bool = False
 ) -> OperandAssignment | FormRejection:
-    """`given` in the places of `match`; with `results_given`, as in the raw layer, every place takes a given value."""
+    """Assigns `given` to the operands of `match`. With `results_given`, as in `emit`, results are given values, too."""
     roles = frozenset[str]() if results_given else find_result_roles(match)
     names = [form.role for form in match.operands] if results_given else list_input_roles(match.operands, roles)
     if len(names) != len(given):
@@ -108,7 +109,7 @@ def assign_operands(
 
 
 def _refit(operand: tree.Operand, value: object) -> tree.Operand:
-    """What `fit` makes of a value that is like the one of which it made `operand`: constants are the same."""
+    """Returns `operand` for a value with the same properties as the one that it was made of. Constants are equal."""
     if isinstance(value, Register):
         return tree.Name(value.name)
     if isinstance(value, Address):
@@ -130,7 +131,7 @@ def _refit(operand: tree.Operand, value: object) -> tree.Operand:
 
 
 def list_input_roles(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
-    """The names of the places that take a given value, in order."""
+    """Returns the names of the operands that take a given value, in order."""
     names: list[str] = []
     for form in forms:
         if _holds_results(form, roles):
@@ -168,7 +169,7 @@ def _fill_operand(
 
 
 def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandForm:
-    """Where another operand decides the alignment, as the size of a copy does, its constant."""
+    """Returns the form with a constant alignment if another operand determines it, as the size of a copy does."""
     if not isinstance(form.alignment, OperandRole):
         return form
     value = values.get(form.alignment.name)
@@ -181,7 +182,7 @@ def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandF
 def allocate_results(
     parts: Sequence[OperandPart], register: Callable[[ResultPlaceholder], Register[Scalar]]
 ) -> tuple[tuple[tree.Operand, ...], list[object]]:
-    """The operands with registers in the places of results, and those registers (tuples for vectors)."""
+    """Returns the operands with registers for the results, and those registers (tuples for vectors)."""
     results: list[object] = []
 
     def written(part: OperandPart) -> tree.Operand:

@@ -1,8 +1,8 @@
-"""From Python values to PTX operands, checked against what a form wants in that place.
+"""Conversion of Python values to PTX operands, with checks against the form of the operand.
 
-`fit` either gives the tree's operand, with how far its type is from the form's (0: the same), or says in words why the
-value does not fit. The table decides what is legal PTX; this file only adds what Python knows more: types, state
-spaces and alignments of the values.
+`fit_operand` returns the tree's operand with the distance of its type from that of the form (0 for the same type), or
+the reason why the value does not fit. The table determines what is legal PTX; this module adds the checks that only
+Python's types allow: types, state spaces and alignments of the values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptxkit.kernel_model.scalar_types import SCALARS, Scalar
 from ptxkit.syntax import tree
 
 SAME_TYPE, COMPATIBLE_TYPE = 0, 1
-"""Distances: the very type; untyped bits on one side."""
+"""Distances of types: the same type, or untyped bits on one side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class FittedOperand:
 
 @dataclass(frozen=True, slots=True)
 class OperandMismatch:
-    """Why a value does not fit. With `is_near_match`, its kind, type and space do, so this reason explains best."""
+    """The reason why a value does not fit. `is_near_match` is set if kind, type and state space fit, so that this
+    reason is the best explanation.
+    """
 
     reason: str
     is_near_match: bool = False
@@ -49,18 +51,18 @@ class _OperandFactory(Protocol):
 
 
 def constant_value(expression: Expression | None) -> float | str | bool | None:
-    """The value of an expression that is folded; None where it depends on operands."""
+    """Returns the value of an expression without operands, or None if it depends on operands."""
     return expression.value if isinstance(expression, ConstantExpr) else None
 
 
 def type_word(form: OperandForm) -> str | None:
-    """The PTX type of a register operand, where the form fixes one."""
+    """Returns the PTX type of a register operand, or None if the form does not determine it."""
     word = constant_value(form.type)
     return word if isinstance(word, str) else None
 
 
 def fit_operand(value: object, form: OperandForm) -> FitResult:
-    """`value` as the operand that `form` describes."""
+    """Converts `value` to the operand that `form` describes."""
     if isinstance(value, Register):
         return _fit_register(value, form)
     if isinstance(value, Address):
@@ -74,7 +76,7 @@ def fit_operand(value: object, form: OperandForm) -> FitResult:
     if isinstance(value, tuple | list):
         return _fit_tuple(tuple(value), form)
     if isinstance(value, get_args(tree.Operand)):
-        return FittedOperand(cast("tree.Operand", value))  # the raw layer: what the user spelled out himself
+        return FittedOperand(cast("tree.Operand", value))  # `emit` passes operands that the user has written in full
     return OperandMismatch(f"{type(value).__name__} is not an operand")
 
 
@@ -96,7 +98,7 @@ def _fit_register(value: Register[Scalar], form: OperandForm) -> FitResult:
 
 
 def _type_distance(scalar: type[Scalar], word: str) -> int | None:
-    """How far a value's type is from the form's: None where they do not go together."""
+    """Returns the distance of a value's type from that of the form, or None if they are incompatible."""
     if scalar.word == word:
         return SAME_TYPE
     wanted = SCALARS.get(word)
@@ -132,7 +134,7 @@ def _fit_address(value: Address[Scalar], form: OperandForm) -> FitResult:
 
 
 def _required_space(form: OperandForm) -> str:
-    """The space that a form wants: `generic` where it names none, empty where it depends on operands."""
+    """Returns the state space that a form requires: `generic` if it names none, empty if it depends on operands."""
     if form.space is None:
         return "generic"
     if not isinstance(form.space, ConstantExpr):
@@ -142,7 +144,7 @@ def _required_space(form: OperandForm) -> str:
 
 
 def _is_subspace(space: str, wanted: str) -> bool:
-    """Whether an address of `space` is one of `wanted`: the CTA's shared window lies in the cluster's."""
+    """Returns whether `space` is part of `wanted`: the CTA's shared memory is part of the cluster's."""
     if wanted in ("", space):
         return True
     return space == Shared.space and wanted == SharedCluster.space
@@ -196,14 +198,14 @@ def _fit_integer(value: int, scalar: type[Scalar] | None, form: OperandForm) -> 
 
 
 def integer_operand(value: int) -> tree.Operand:
-    """A constant as the parser reads it: a sign is an operator."""
+    """Returns a constant as the parser reads it, where a sign is an operator."""
     if value < 0:
         return tree.Unary("-", tree.Integer(-value, str(-value)))
     return tree.Integer(value, str(value))
 
 
 def float_operand(value: float, width: int) -> tree.Float:
-    """A floating-point constant, exactly: by its bits. OverflowError is a `Misfit` of the caller's number."""
+    """Returns a floating-point constant as its exact bits. Raises `OverflowError` if it does not fit the width."""
     if width == 64:
         bits = int.from_bytes(struct.pack(">d", value), "big")
         return tree.Float(bits, 64, f"0d{bits:016X}")
@@ -219,7 +221,7 @@ def float_operand(value: float, width: int) -> tree.Float:
 
 
 def _fit_tuple(values: tuple[object, ...], form: OperandForm) -> FitResult:
-    """Several values in one place: a vector, or an address with what follows its comma."""
+    """Converts several values in one place: a vector, or an address with the operands after its comma."""
     if form.kind == "address":
         return _fit_indexed_address(values, form)
     if form.kind == "pair" and len(values) == 2:

@@ -1,9 +1,9 @@
-"""Pipelines: stages of shared memory that producers fill while consumers work on others; `cuda::pipeline` in PTX.
+"""Pipelines: producers fill stages of shared memory while consumers read others, as with `cuda::pipeline`.
 
-`k.pipeline(stages, producers=1, consumers=256)` hands stages over by two mbarriers each, `full` and `empty`:
+`k.pipeline(stages, producers=1, consumers=256)` synchronizes each stage with two mbarriers, `full` and `empty`:
 
     pipe = k.pipeline(4, producers=1, consumers=256)
-    pipe.init()                                   # one thread initialises, all meet
+    pipe.init()                                   # initializes the mbarriers, then a barrier of the CTA
     with k.role(warps=0), k.elect_one():
         producer = pipe.producer()
         with k.for_range(0, tiles) as tile:
@@ -15,7 +15,7 @@
             with consumer.stage() as stage:
                 ...                               # reads the stage
 
-`k.thread_pipeline(stages)` serves `cp.async` within each thread: its stages are groups of copies.
+`k.thread_pipeline(stages)` is a pipeline of each thread's own `cp.async` copies: its stages are groups of copies.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Data Movement and Conversion
 Instructions: cp.async.commit_group", "... cp.async.wait_group".
@@ -41,7 +41,7 @@ from ptxkit.kernel_model.scalar_types import u32
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage that a thread has acquired: its number, and its mbarriers."""
+    """A stage that a thread has acquired: its index, and its mbarriers."""
 
     index: Register[u32] | int
     full: Barrier
@@ -49,10 +49,10 @@ class Stage:
 
 
 class Pipeline:
-    """Stages with producers and consumers that are different threads, or the same.
+    """Stages that synchronize producers and consumers, which are different threads or the same.
 
-    `producers` counts the arrivals that fill a stage, one for each thread that commits it, and `consumers` the threads
-    that release it.
+    `producers` is the number of arrivals that fill a stage, one for each thread that commits it. `consumers` is the
+    number of threads that release it.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class Pipeline:
         self.stages = stages
         self.producers, self.consumers = producers, consumers
         self.scope = "cta"
-        """Of those who release stages."""
+        """The scope of the threads that release stages: `cta` or `cluster`."""
         prefix = name or f"pipeline_{len(kernel.declarations.variables)}"
         self.full = mbarrier(kernel, f"{prefix}_full", stages)
         self.empty = mbarrier(kernel, f"{prefix}_empty", stages)
 
     def init(self, *, thread: int = 0, cluster: bool = False) -> None:
-        """One thread initialises the mbarriers, and all threads of the CTA meet, or of the cluster.
+        """Initializes the mbarriers in one thread, and synchronizes all threads of the CTA or the cluster.
 
-        All threads of the CTA must come here. With `cluster`, consumers of other CTAs release stages, too.
+        All threads of the CTA must execute it. With `cluster`, consumers of other CTAs release stages, too.
         """
         self.scope = "cluster" if cluster else "cta"
         k = self._kernel
@@ -88,46 +88,47 @@ class Pipeline:
             cta_sync(k)
 
     def producer(self) -> Producer:
-        """The place of a producing thread in the ring: its first stage is free."""
+        """Returns the position of a producing thread in the ring. The first stage is free."""
         return Producer(self, Ring(self._kernel, self.stages))
 
     def consumer(self) -> Consumer:
-        """The place of a consuming thread in the ring."""
+        """Returns the position of a consuming thread in the ring."""
         return Consumer(self, Ring(self._kernel, self.stages))
 
     def record_commit(self) -> None:
-        """Remembers where a stage is committed, for the warning where none is waited for."""
+        """Records the line of a commit, for the warning about pipelines that are never waited for."""
         if isinstance(self.full.base, str):
             self._kernel.barrier_uses.commit_locations.setdefault(self.full.base, find_caller())
 
     def record_expected_bytes(self, size: int | Register[u32]) -> None:
-        """Remembers where a stage announces bytes, for the error where nothing brings them."""
+        """Records the line where a stage announces bytes, for the error about bytes that no copy transfers."""
         if isinstance(self.full.base, str) and (isinstance(size, Register) or size):
             self._kernel.barrier_uses.expected_bytes_locations.setdefault(self.full.base, find_caller())
 
     def at(self, ring: Ring) -> Stage:
-        """The stage at a place in the ring."""
+        """Returns the stage at a position in the ring."""
         return Stage(ring.stage, self.full[ring.stage], self.empty[ring.stage])
 
 
 class Producer:
-    """Fills stages in turn: acquire, start copies or store, commit."""
+    """Fills the stages in turn: acquires a stage, starts copies or stores to it, and commits it."""
 
     def __init__(self, pipeline: Pipeline, ring: Ring) -> None:
         self._pipeline = pipeline
         self.ring = ring
 
     def acquire(self) -> Stage:
-        """Waits until the consumers have released the stage."""
+        """Waits until the consumers have released the stage, and returns it."""
         stage = self._pipeline.at(self.ring)
         stage.empty.wait(self.ring.opposite(), scope=self._pipeline.scope)
         return stage
 
     def commit(self, stage: Stage, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> None:  # noqa: A002
-        """Makes the stage full once all of it is there, and advances to the next.
+        """Marks the stage as full when all of its data has arrived, and advances to the next stage.
 
-        `bytes` is what this thread's bulk copies bring, announced with the arrival: commit *before* they are issued, as
-        `stage()` does. With `copies`, the arrival waits for this thread's `cp.async`.
+        `bytes` is the number of bytes that this thread's bulk copies transfer; the arrival announces them, so the
+        commit comes *before* the copies, as in `stage()`. With `copies`, the arrival waits for this thread's `cp.async`
+        copies. Raises `BuildError` if both are given.
         """
         if bytes is not None and copies:
             raise BuildError("a stage is filled by bulk copies, which count bytes, or by cp.async, which arrives")
@@ -143,8 +144,11 @@ class Producer:
 
     @contextmanager
     def stage(self, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> Iterator[Stage]:  # noqa: A002
-        """Acquires a stage, and commits it after the block. With `bytes`, what the copies in it bring is announced
-        before them; `memcpy_async` announces its own copy, so a stage that it fills is opened without."""
+        """Acquires a stage, and commits it after the block: `with producer.stage(bytes=n) as stage:`.
+
+        With `bytes`, the bytes of the copies in the block are announced before them. `memcpy_async` announces its own
+        bytes, so a stage that it fills is opened without `bytes`.
+        """
         stage = self.acquire()
         if bytes is not None:
             stage.full.arrive_expect_tx(bytes)
@@ -157,23 +161,24 @@ class Producer:
 
 
 class Consumer:
-    """Works on stages in turn: wait, read, release."""
+    """Reads the stages in turn: waits for a stage, reads it, and releases it."""
 
     def __init__(self, pipeline: Pipeline, ring: Ring) -> None:
         self._pipeline = pipeline
         self.ring = ring
 
     def wait(self) -> Stage:
-        """Waits until the stage is full."""
+        """Waits until the stage is full, and returns it."""
         stage = self._pipeline.at(self.ring)
         stage.full.wait(self.ring.parity)
         return stage
 
     def release(self, stage: Stage, *, ranks: Iterable[int | Register[u32]] = ()) -> None:
-        """Releases the stage to the producers, and advances to the next.
+        """Releases the stage to the producers, and advances to the next stage.
 
-        `ranks` are the CTAs of the cluster whose producers write to this CTA, by multicast; by default its own. `init`
-        then has `cluster`, and `consumers` counts those of all CTAs that release a stage.
+        `ranks` are the ranks of the CTAs of the cluster whose producers write to this CTA, by multicast; by default the
+        CTA's own. The pipeline must then be initialized with `cluster`, and its `consumers` counts the threads of all
+        CTAs that release a stage. Raises `BuildError` if it is not initialized so.
         """
         elsewhere = tuple(ranks)
         if elsewhere and self._pipeline.scope != "cluster":
@@ -186,14 +191,16 @@ class Consumer:
 
     @contextmanager
     def stage(self, *, ranks: Iterable[int | Register[u32]] = ()) -> Iterator[Stage]:
-        """Waits for a stage, and releases it after the block; `ranks` is that of `release`."""
+        """Waits for a stage, and releases it after the block; `ranks` has the meaning of `release`."""
         stage = self.wait()
         yield stage
         self.release(stage, ranks=ranks)
 
 
 class ThreadPipeline:
-    """Stages of one thread's own `cp.async`: groups, of which the newest `stages - 1` may be pending."""
+    """Stages of a thread's own `cp.async` copies: groups of copies, of which the newest `stages - 1` may be
+    incomplete.
+    """
 
     def __init__(self, kernel: InstructionBuilder, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
@@ -202,13 +209,15 @@ class ThreadPipeline:
         self.stages = stages
 
     def commit(self) -> None:
-        """Closes the stage: the copies since the last one, or none at the end, so that the count holds."""
+        """Commits the copies since the last commit as a stage. A stage may be empty, so that the count of groups stays
+        right.
+        """
         self._kernel.instruction("cp_async_commit_group", ())
 
     def wait(self, pending: int | None = None) -> None:
-        """Waits for the oldest stage: until at most `pending` groups are pending, by default `stages - 1`.
+        """Waits for the oldest stage: until at most `pending` groups are incomplete, by default `stages - 1`.
 
-        Only what this thread copied is there then: others meet it at a barrier.
+        Only this thread's own copies are complete then; a barrier makes them visible to other threads.
         """
         left = self.stages - 1 if pending is None else pending
         self._kernel.instruction("cp_async_wait_group", (left,))
@@ -217,14 +226,14 @@ class ThreadPipeline:
 def pipeline(
     k: InstructionBuilder, stages: int, *, producers: int | Group, consumers: int | Group, name: str | None = None
 ) -> Pipeline:
-    """Stages whose transfer mbarriers synchronise: see `ptxkit.build.pipeline`.
+    """Returns a pipeline of stages that mbarriers synchronize: see `ptxkit.build.pipeline`.
 
-    `producers` are the threads that commit a stage, or how many, and `consumers` those that release it.
+    `producers` is the group or the number of threads that commit a stage, and `consumers` of those that release it.
     """
     filling, working = (each.size if isinstance(each, Group) else each for each in (producers, consumers))
     return Pipeline(k, stages, filling, working, name)
 
 
 def thread_pipeline(k: InstructionBuilder, stages: int) -> ThreadPipeline:
-    """Stages of each thread's own `cp.async`."""
+    """Returns a pipeline of `stages` groups of each thread's own `cp.async` copies."""
     return ThreadPipeline(k, stages)

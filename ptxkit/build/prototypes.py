@@ -1,4 +1,4 @@
-"""What callers know of a function: its parameters and results, and how they lie in `.param` memory.
+"""Signatures of functions: parameters, results, and their layout in `.param` memory.
 
 The layout is the ABI of CUDA C++. Source: PTX ISA, "Abstracting the ABI: Function Declarations and Definitions",
 "Parameter State Space".
@@ -19,15 +19,15 @@ from ptxkit.kernel_model.tensor_form import TensorForm
 from ptxkit.syntax import tree
 
 _BARRIER_ADDRESSES: tuple[type[Address[Any]], ...] = (Barrier, RemoteBarrier)
-"""Addresses whose elements are fixed."""
+"""Address types whose element type is fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterSlot:
     """A parameter or a result.
 
-    `scalar` is its type, or that of the elements at an address. `address` is the kind of address, None for a value, and
-    `alignment` that of what it points to, in bytes. `tensor` describes the tensor map that it is the address of.
+    `scalar` is its type, or the element type of an address. `address` is the kind of address, or None for a value, and
+    `alignment` that of the memory at the address, in bytes. `tensor` describes the tensor map whose address it is.
     """
 
     name: str
@@ -48,26 +48,26 @@ class ParameterSlot:
 
     @property
     def is_widened(self) -> bool:
-        """Whether it is an integer that is passed as 32 bits."""
+        """Whether it is a narrow integer, which is passed as 32 bits."""
         return self.register_type.bits < 32 and issubclass(self.register_type, IntegerScalar)
 
     @property
     def size(self) -> int:
-        """Bytes that it takes by itself, as an argument."""
+        """Its size in bytes as an argument."""
         return 4 if self.is_widened else self.register_type.size()
 
     @property
     def load_type(self) -> str:
-        """The type by which it is read from its place."""
+        """The type with which it is loaded from `.param` memory."""
         return memory_word(self.register_type)
 
     @property
     def store_type(self) -> str:
-        """The type by which it is written there."""
+        """The type with which it is stored to `.param` memory."""
         return "b32" if self.is_widened else self.load_type
 
     def declaration(self, name: str) -> tree.Declaration:
-        """Its place in `.param` memory; a half is a structure of two bytes."""
+        """Returns its declaration in `.param` memory. A half is a structure of two bytes."""
         held = self.register_type
         if self.is_widened or held.bits in (32, 64):
             return tree.Declaration("param", f"b{8 * self.size}", (tree.Declarator(name),))
@@ -76,7 +76,9 @@ class ParameterSlot:
 
 
 def make_slot(form: Any, align: int | None, name: str) -> ParameterSlot:
-    """The slot of a type (`u32`) or an address (`Shared[f32]`, `Barrier`); BuildTypeError for anything else."""
+    """Returns the slot of a type (`u32`) or an address (`Shared[f32]`, `Barrier`). Raises `BuildTypeError`
+    otherwise.
+    """
     if form in _BARRIER_ADDRESSES:
         return ParameterSlot(name, b64, form, 8)
     kind, arguments = get_origin(form), get_args(form)
@@ -91,13 +93,13 @@ def make_slot(form: Any, align: int | None, name: str) -> ParameterSlot:
 
 
 def make_result_slots(forms: Any) -> tuple[ParameterSlot, ...]:
-    """The slots of the results: none, one, or several in a tuple."""
+    """Returns the slots of the results: none, one, or several in a tuple."""
     several = () if forms is None else forms if isinstance(forms, tuple) else (forms,)
     return tuple(make_slot(form, None, f"result_{number}") for number, form in enumerate(several))
 
 
 def compute_struct_layout(results: Sequence[ParameterSlot]) -> tuple[tuple[int, ...], int, int]:
-    """The offsets of several results, their size and alignment in bytes: those of a structure in C."""
+    """Returns the offsets of several results, and their size and alignment in bytes, as in a structure of C."""
     if len(results) == 1:
         return (0,), results[0].size, results[0].size
     offsets, end, largest = [], 0, 1
@@ -111,7 +113,7 @@ def compute_struct_layout(results: Sequence[ParameterSlot]) -> tuple[tuple[int, 
 
 @dataclass(frozen=True, slots=True)
 class FunctionPrototype:
-    """What callers know of a function. linkage: `visible`, `extern`, or empty."""
+    """The signature of a function. `linkage` is `visible`, `extern`, or empty."""
 
     name: str
     params: tuple[ParameterSlot, ...]
@@ -120,11 +122,11 @@ class FunctionPrototype:
 
     @property
     def result_name(self) -> str:
-        """Of the place that the function writes its results to."""
+        """The name of the variable that the function writes its results to."""
         return "func_retval0"
 
     def declare_results(self, name: str) -> tuple[tree.Declaration, ...]:
-        """One place for all results: the function's own, or the caller's."""
+        """Returns the declaration of one variable for all results: the function's own, or the caller's."""
         if not self.results:
             return ()
         if len(self.results) == 1:
@@ -134,7 +136,7 @@ class FunctionPrototype:
         return (tree.Declaration("param", "b8", (declarator,), alignment=alignment),)
 
     def to_function(self, body: tree.Body | None = None) -> tree.Function:
-        """The function in the module, or its declaration."""
+        """Returns the function of the module, or its declaration if it has no body."""
         return tree.Function(
             "func",
             self.name,
@@ -146,12 +148,12 @@ class FunctionPrototype:
 
 
 class Callee(Protocol):
-    """What can be called: a function of the builder, or one of another module."""
+    """A function that can be called: one of the builder, or one of another module."""
 
     name: str
     threads: tuple[int, int, int] | None
 
     @property
     def prototype(self) -> FunctionPrototype:
-        """What its callers see."""
+        """The signature that callers use."""
         ...

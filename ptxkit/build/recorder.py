@@ -1,8 +1,8 @@
-"""What a kernel is while it is written: statements in order, each with the user's line, and the registers they use.
+"""Records a kernel under construction: its statements in order, each with the user's line, and its registers.
 
-There are two lists. The *prologue* holds what is true for the whole kernel and is wanted anywhere in it: parameters,
-special registers, addresses of variables. It runs first, so a value read there may be used on every path. The *body*
-holds what the user writes, in the order it is written.
+There are two lists. The *prologue* holds values that the whole kernel uses: parameters, special registers, addresses of
+variables. It is executed first, so its values are defined on every path. The *body* holds the statements of the user in
+order.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 
 _NUMBERING_LOCK = Lock()
-"""Threads may write one kernel together, where no block is open: their registers and labels have names of their own."""
+"""Threads may build one kernel together outside of blocks; the lock keeps the names of registers and labels unique."""
 
 _PROLOGUE_LOCK = RLock()
-"""Held by the thread that writes to a prologue."""
+"""The thread that writes to a prologue holds this lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStatement:
     """One recorded statement.
 
-    `match` is the form of an instruction, None for a label. `copy_bytes` is what a tensor copy brings. `fallback` is an
-    instruction that does the same on older targets, and replaces it where nothing else in the module needs newer ones.
+    `match` is the form of an instruction, or None for a label. `copy_bytes` is the number of bytes that a tensor copy
+    transfers. `fallback` is an equivalent instruction for older targets, which is used if nothing else in the module
+    needs a newer one.
     """
 
     statement: tree.Statement
@@ -45,16 +46,16 @@ class RecordedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place in the kernel that a branch may go to."""
+    """A position in the kernel that a branch may target."""
 
     name: str
 
 
 class UsageState:
-    """Whether a kernel or function was of any use.
+    """Whether a kernel or function was used.
 
-    `was_used` says that what it is written for has happened, `was_interrupted` that an exception ended a block of it,
-    and `errors_at_start` how many errors the builder had raised when it began.
+    `was_used` states that it was printed, run or called, `was_interrupted` that an exception ended one of its blocks,
+    and `errors_at_start` is the number of errors that the builder had raised when it was created.
     """
 
     __slots__ = ("errors_at_start", "was_interrupted", "was_used")
@@ -65,7 +66,7 @@ class UsageState:
 
 
 class StatementRecorder:
-    """Records statements in order and makes the names of registers and labels."""
+    """Records statements in order, and generates the names of registers and labels."""
 
     def __init__(self) -> None:
         self.prologue: list[RecordedStatement] = []
@@ -73,14 +74,14 @@ class StatementRecorder:
         self.register_counts: Counter[tuple[str, str]] = Counter()
         self.usage = UsageState()
         self._labels: Counter[str] = Counter()
-        self._placed_labels: set[Label] = set()  # branches may come first: checked when the kernel is assembled
-        self._prologue_thread = 0  # the one that writes to the prologue now
-        self._block_threads: list[int] = []  # the threads that are inside blocks, each the innermost one last
+        self._placed_labels: set[Label] = set()  # assembly checks that all are placed
+        self._prologue_thread = 0  # the thread that writes to the prologue at the moment
+        self._block_threads: list[int] = []  # the threads that are inside blocks, with that of the innermost block last
 
     # ------------------------------------------------------------------------------------------- names
 
     def new_register_name(self, scalar: type[Scalar]) -> str:
-        """The name of a register that nothing uses yet."""
+        """Returns the name of a new register."""
         kind = register_class(scalar)
         with _NUMBERING_LOCK:
             number = self.register_counts[kind]
@@ -88,7 +89,7 @@ class StatementRecorder:
         return f"{kind[1]}{number}"
 
     def label(self, name: str = "label") -> Label:
-        """A new label, not placed yet; `name` only helps the reader of the PTX."""
+        """Returns a new label that is not placed yet. `name` becomes part of the label's name in the PTX."""
         with _NUMBERING_LOCK:
             number = self._labels[name]
             self._labels[name] += 1
@@ -96,15 +97,15 @@ class StatementRecorder:
 
     @property
     def in_prologue(self) -> bool:
-        """Whether what this thread writes goes to the prologue."""
+        """Whether this thread's statements are appended to the prologue."""
         return self._prologue_thread == get_ident()
 
     def enter_block(self) -> None:
-        """This thread is inside a block, until it leaves."""
+        """Records that this thread enters a block."""
         self._block_threads.append(get_ident())
 
     def leave_block(self, failure: type[BaseException] | None) -> None:
-        """This thread leaves a block; where an exception made it, what was written is no kernel yet."""
+        """Records that this thread leaves a block. If an exception ends the block, the kernel is incomplete."""
         self._block_threads.pop()
         if failure is not None:
             self.usage.was_interrupted = True
@@ -112,19 +113,19 @@ class StatementRecorder:
     # --------------------------------------------------------------------------------------- statements
 
     def place(self, label: Label) -> None:
-        """Puts a label here."""
+        """Places a label before the next statement."""
         if label in self._placed_labels:
             raise BuildError(f"label {label.name} is placed already")
         self._placed_labels.add(label)
         self.record(tree.LabelStatement(label.name))
 
     def remove_label(self, label: Label) -> None:
-        """Takes a label back that was the last thing written."""
+        """Removes a label that is the last statement."""
         self._placed_labels.remove(label)
         self.body.pop()
 
     def record(self, statement: tree.Statement, match: Match | None = None) -> None:
-        """Appends a statement to the prologue or the body; `match` is the form of an instruction."""
+        """Appends a statement to the prologue or the body. `match` is the form of an instruction."""
         if self._block_threads and not self.in_prologue and self._block_threads[-1] != get_ident():
             raise BuildError(
                 "another thread is inside a block of this kernel: which block this is in depends on timing"
@@ -133,21 +134,21 @@ class StatementRecorder:
         target.append(RecordedStatement(statement, find_caller(), match))
 
     def set_copy_bytes(self, size: int) -> None:
-        """Says how many bytes the copy brings that was recorded last: the verifier counts them."""
+        """Records the number of bytes that the last copy transfers, which the verifier counts."""
         self.body[-1] = replace(self.body[-1], copy_bytes=size)
 
     def fold_fallback(self) -> None:
-        """Makes one of the last two instructions: the last stands for the one before it on older targets."""
+        """Combines the last two instructions to one: the last is its form on older targets."""
         older = self.body.pop()
         self.body[-1] = replace(self.body[-1], fallback=older)
 
     def entries(self) -> tuple[RecordedStatement, ...]:
-        """Prologue, then body."""
+        """Returns the statements of the prologue, followed by those of the body."""
         return (*self.prologue, *self.body)
 
 
 class PrologueContext:
-    """`with PrologueContext(recorder):` what is recorded inside goes to the prologue."""
+    """`with PrologueContext(recorder):` appends the statements of its block to the prologue."""
 
     __slots__ = ("_previous_thread", "_recorder")
 

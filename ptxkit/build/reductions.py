@@ -19,13 +19,16 @@ WARP_LANES = 32
 _FULL_MASK = 0xFFFFFFFF
 
 MergeFunction = Callable[[Sequence[Register[Any]], Sequence[Register[Any]]], Sequence[Register[Any]]]
-"""Two partial results of some values each, and what they are together. It must not matter which comes first."""
+"""Merges two partial results of some values each. The function must be commutative and associative."""
 
 
 def reduce_over_warp(
     k: FunctionBuilder, values: Sequence[Register[Any]], merge: MergeFunction, lanes: int = WARP_LANES
 ) -> tuple[Register[Any], ...]:
-    """The partial results of `lanes` lanes (a power of two) merged; every lane has the result. All lanes take part."""
+    """Merges the partial results of `lanes` lanes (a power of two), and returns the result in every lane.
+
+    All lanes of the warp must execute it.
+    """
     merged = tuple(values)
     distance = lanes // 2
     while distance:
@@ -41,10 +44,10 @@ def reduce_over_warp(
 def reduce_over_cta(
     k: FunctionBuilder, values: Sequence[Register[f32]], merge: MergeFunction, neutral: Sequence[float]
 ) -> tuple[Register[f32], ...]:
-    """The partial results of all threads of the CTA merged; every thread has the result.
+    """Merges the partial results of all threads of the CTA, and returns the result in every thread.
 
-    `neutral` holds the values that change nothing. All threads of the CTA come here; one barrier. The CTA has one
-    dimension and a whole number of warps.
+    `neutral` holds the neutral values of the merge. All threads of the CTA must execute it; it contains one barrier.
+    The CTA must have one dimension and consist of whole warps.
     """
     if k.threads is None or k.threads[1:] != (1, 1) or k.threads[0] % WARP_LANES:
         raise BuildError("a reduction over the CTA needs whole warps in one dimension: Kernel(..., threads=...)")

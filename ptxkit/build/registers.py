@@ -1,8 +1,8 @@
 """Typed values: a register of the kernel under construction, with Python's operators.
 
-`a + b` emits the instruction that layer 1 would emit for `k.add(a, b)` and gives the register of its result. Registers
-never change once written, except a `Variable`, which says so. Nothing is converted silently: `u32 + s32` and
-`u32 + f32` fail at the caller's line; `.reinterpret(s32)` costs nothing, `.convert(f32)` emits a `cvt`.
+`a + b` emits the same instruction as `k.add(a, b)` and returns the register of its result. A register is written only
+once, unless it is a `Variable`. No implicit conversion takes place: `u32 + s32` and `u32 + f32` are errors at the
+caller's line. `.reinterpret(s32)` emits no instruction, and `.convert(f32)` emits a `cvt`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ Number: TypeAlias = int | float
 
 
 def largest_power_of_two_factor(number: int) -> int:
-    """The largest power of two that divides a constant; everything divides 0."""
+    """Returns the largest power of two that divides a constant. Every power of two divides 0; a fixed limit is
+    returned.
+    """
     return number & -number or MAX_KNOWN_MULTIPLE
 
 
 class InstructionEmitter(Protocol):
-    """What values need of the kernel or function under construction, to append the instructions of their methods."""
+    """The methods of a kernel or function under construction that values need to append instructions."""
 
     recorder: StatementRecorder
     barrier_uses: BarrierUses
@@ -55,33 +57,33 @@ class InstructionEmitter(Protocol):
         unless: Register[pred] | None = None,
         **modifiers: str | bool,
     ) -> object:
-        """Appends the instruction that `name` means for these operands; gives its result or results."""
+        """Appends the instruction that `name` denotes for these operands, and returns its result or results."""
         ...
 
     def register(self, scalar: type[ScalarT]) -> Register[ScalarT]:
-        """A register that nothing has written yet."""
+        """Returns a new register, which no instruction has written yet."""
         ...
 
     def load_symbol_address(self, name: str, pointer: type[Scalar]) -> Register[Any]:
-        """The address of a variable in a register."""
+        """Returns the address of a variable in a register."""
         ...
 
     def compute_element_address(
         self, base: Register[Any], index: Register[Any], size: int, pointer: type[Scalar]
     ) -> Register[Any]:
-        """`base + index * size`, in the width of `pointer`."""
+        """Returns `base + index * size`, in the width of `pointer`."""
         ...
 
     def branch(self, label: Label, *, when: Register[pred] | None = None, unless: Register[pred] | None = None) -> None:
-        """Goes to a label: always, or where a predicate holds, or where it does not."""
+        """Branches to a label: always, or if `when` holds, or if `unless` does not hold."""
         ...
 
 
 class Register(Generic[ScalarT]):
     """A register that holds a value of one type.
 
-    `multiple` is a power of two that is known to divide the value (1: nothing is known). It follows from constants, so
-    that `array[thread * 4]` is known to be aligned to four elements.
+    `multiple` is a power of two that is known to divide the value (1 if nothing is known). It is derived from
+    constants, so that `array[thread * 4]` is known to be aligned to four elements.
     """
 
     __slots__ = ("builder", "multiple", "name", "type")
@@ -105,7 +107,7 @@ class Register(Generic[ScalarT]):
     def __add__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
         nothing = isinstance(other, int) and other == 0 and issubclass(self.type, IntegerScalar)
         if nothing and not isinstance(self, Variable):
-            return Register(self.builder, self.type, self.name, self.multiple)  # unrolled loops begin so
+            return Register(self.builder, self.type, self.name, self.multiple)  # unrolled loops begin with `0 + x`
         return self._arithmetic("add", self, other, min(self.multiple, known_multiple(other)))
 
     def __radd__(self, other: Number) -> Register[ScalarT]:
@@ -194,7 +196,10 @@ class Register(Generic[ScalarT]):
     # -------------------------------------------------------------------------------------- conversion
 
     def reinterpret(self, scalar: type[OtherT]) -> Register[OtherT]:
-        """The same bits as another type of the same register class: no instruction."""
+        """Returns the same bits as another type of the same register class, without an instruction.
+
+        Raises `BuildTypeError` if the widths differ.
+        """
         if register_class(scalar) != register_class(self.type) or scalar.bits != self.type.bits:
             move = f"move them: k.mov_b{self.type.bits}(value, into=k.register({scalar.__name__}))"
             remedy = move if scalar.bits == self.type.bits else f"say .convert({scalar.__name__}) for the value"
@@ -204,7 +209,11 @@ class Register(Generic[ScalarT]):
         return Register(self.builder, scalar, self.name, self.multiple)
 
     def convert(self, scalar: type[OtherT], rounding: str = "") -> Register[OtherT]:
-        """The same value as another type, by `cvt`; `rounding` as in PTX (`rn`, `rzi`) where one is needed."""
+        """Returns the value converted to another type: `cvt`.
+
+        `rounding` is a rounding modifier of PTX (`rn`, `rzi`), which conversions to or from floating-point types may
+        need.
+        """
         words = ["cvt", rounding, scalar.word, self.type.word]
         result = self.builder.instruction("_".join(word for word in words if word), (self,))
         register = cast("Register[OtherT]", result)
@@ -212,11 +221,13 @@ class Register(Generic[ScalarT]):
             register.multiple = min(self.multiple, 1 << (scalar.bits - 1))
         return register
 
-    # ------------------------------------------------------------------------------------------ workings
+    # ----------------------------------------------------------------------------------------- internals
 
     def _power_of_two_divisor(self, divisor: object) -> int | None:
-        """A constant power of two by which unsigned values of this type are divided: bits then give the quotient, where
-        a division takes many instructions. Signed ones round towards zero, which shifts do not."""
+        """Returns a constant power of two by which unsigned values of this type are divided, or None.
+
+        A shift or a mask then replaces the division. Signed division rounds toward zero, which shifts do not.
+        """
         if isinstance(divisor, bool) or not isinstance(divisor, int) or not issubclass(self.type, UnsignedScalar):
             return None
         return divisor if 0 < divisor < 1 << self.type.bits and not divisor & (divisor - 1) else None
@@ -245,7 +256,7 @@ class Register(Generic[ScalarT]):
     def _bitwise(
         self, name: str, operands: tuple[object, ...], multiple: int, into: Variable[ScalarT] | None = None
     ) -> Register[ScalarT]:
-        """An instruction on `.bN` whose result keeps the type of its operand."""
+        """Emits an instruction on `.bN` whose result has the type of its operand."""
         if issubclass(self.type, FloatScalar):
             raise BuildTypeError(f"bitwise operation on .{self.type.word}; move its bits to .b{self.type.bits} first")
         result = cast("Register[Any]", self.builder.instruction(name, operands, into=into))
@@ -259,12 +270,12 @@ class Register(Generic[ScalarT]):
 
 
 class Variable(Register[ScalarT]):
-    """A register that may be written again: `k.variable(u32, 0)`, then `total += x` or `total.set(y)`."""
+    """A register that may be written more than once: `k.variable(u32, 0)`, then `total += x` or `total.set(y)`."""
 
     __slots__ = ()
 
     def set(self, value: Register[ScalarT] | Number) -> None:
-        """Writes the variable: one `mov`."""
+        """Assigns a value to the variable: `mov`."""
         _check_same_type(self, value)
         self._check_multiple(known_multiple(value), value)
         self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
@@ -289,7 +300,9 @@ class Variable(Register[ScalarT]):
         return self._update_bitwise("xor", other)
 
     def _update_arithmetic(self, name: str, other: Register[ScalarT] | Number) -> Self:
-        """Writes the variable by the instruction that computes its next value, and gives the variable."""
+        """Assigns the result of an instruction on the variable and another value to the variable, and returns the
+        variable.
+        """
         if not name.startswith("mul"):
             self._check_multiple(known_multiple(other), other)
         self._arithmetic(name, self, other, into=self)
@@ -306,7 +319,9 @@ class Variable(Register[ScalarT]):
 
 
 def _check_same_type(register: Register[Any], other: object) -> None:
-    """Both sides of an operator have one type; an untyped constant takes that of the register."""
+    """Raises `BuildTypeError` if the operands of an operator have different types. A constant has the register's
+    type.
+    """
     if isinstance(other, Register):
         if other.builder is not register.builder:
             raise BuildTypeError(f"{other!r} belongs to another kernel than {register!r}")
@@ -321,7 +336,7 @@ def _check_same_type(register: Register[Any], other: object) -> None:
 
 
 def known_multiple(value: object) -> int:
-    """A power of two that divides a register's value, or a number, for certain."""
+    """Returns a power of two that divides the value of a register or a number."""
     if isinstance(value, Register):
         return value.multiple
     return largest_power_of_two_factor(value) if isinstance(value, int) else 1

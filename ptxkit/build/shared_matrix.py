@@ -1,14 +1,15 @@
-"""Matrices in shared memory, row by row: their elements' addresses under a swizzle, `ldmatrix` and `stmatrix`.
+"""Matrices in shared memory with contiguous rows: element addresses under a swizzle, `ldmatrix` and `stmatrix`.
 
     tile = k.shared(bf16, 64 * 64, align=1024)
-    rows = k.rows(tile, 64, swizzle=128)            # 64 elements a row, as a tensor map with that swizzle brings them
+    rows = k.rows(tile, 64, swizzle=128)            # 64 elements in a row, in the layout of a tensor map with that
+    swizzle
     a = rows.ldmatrix(0, 16)                        # rows 0 to 15, 32 bytes from column 16 on: four registers
     rows.stmatrix(16, 0, a)
     rows.at(k.laneid, 3).load()
 
-`ldmatrix` and `stmatrix` move matrices of eight rows of 16 bytes; each thread of a warp has 4 bytes of each: thread
-`4 * row + word`. Two or four of them lie together in a block: rows 0 to 7 and 8 to 15, then the next 16 bytes.
-`transposed` gives each 16-bit element to the thread, and the place, that its transpose would have.
+`ldmatrix` and `stmatrix` move matrices of eight rows of 16 bytes, of which each thread of a warp holds 4 bytes: thread
+`4 * row + word`. Two or four matrices form a block: rows 0 to 7 and 8 to 15, then the next 16 bytes of both. With
+`transposed`, each 16-bit element is in the thread and the position that it has in the transposed matrix.
 
 Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix", "Warp-level matrix store instruction: stmatrix",
 "Swizzling Modes".
@@ -29,15 +30,17 @@ from ptxkit.build.tensormap import SWIZZLE_PERIODS
 from ptxkit.kernel_model.scalar_types import ScalarT, b8, b16, b32, u32
 
 MATRIX_ROW_BYTES = 16
-"""Bytes of a row of one matrix: what one thread gives the address of."""
+"""The size of a row of one matrix in bytes. One thread provides the address of each row."""
 _SWIZZLE_MASKS = {0: 0, 32: 0x10, 64: 0x30, 128: 0x70}
-"""The bits of an offset that a swizzle changes, by the bytes that it spans; those three higher change them."""
+"""The bits of an offset that a swizzle changes, by its width in bytes. They are combined with the bits three positions
+higher.
+"""
 
 
 class Rows(Generic[ScalarT]):
     """A matrix in shared memory.
 
-    It has `columns` elements from one row to the next. `swizzle` is the number of bytes that its swizzle spans, or 0.
+    `columns` is the number of elements from one row to the next. `swizzle` is the width of its swizzle in bytes, or 0.
     """
 
     def __init__(self, flow: InstructionBuilder, place: Shared[ScalarT], columns: int, swizzle: int) -> None:
@@ -48,7 +51,7 @@ class Rows(Generic[ScalarT]):
         self._flow = flow
         self.place = place
         self.pitch = columns * place.type.size()
-        """Bytes from one row to the next."""
+        """The number of bytes from one row to the next."""
         self.swizzle = swizzle
         self._lane_offsets: dict[bool, Register[u32]] = {}
         needed = SWIZZLE_PERIODS[swizzle] if swizzle else MATRIX_ROW_BYTES
@@ -62,7 +65,7 @@ class Rows(Generic[ScalarT]):
             )
 
     def at(self, row: int | Register[u32], column: int | Register[u32] = 0) -> Shared[ScalarT]:
-        """The element in that row and column."""
+        """Returns the address of the element in that row and column."""
         return self._element_address(row, column, None)
 
     def ldmatrix(
@@ -74,9 +77,11 @@ class Rows(Generic[ScalarT]):
         transposed: bool = False,
         across: bool = False,
     ) -> tuple[Register[b32], ...]:
-        """Loads one, two or four matrices from a row and a column on (a multiple of 16 bytes): `ldmatrix`.
+        """Loads one, two or four 8 x 16-byte matrices from a row and column on: `ldmatrix`. Returns a register for
+        each.
 
-        With `across`, the second one is to the right of the first, and not below. All threads of the warp come here.
+        The column must be a multiple of 16 bytes. With `across`, the second matrix is to the right of the first instead
+        of below it. All threads of the warp must execute it.
         """
         name = f"ldmatrix_sync_aligned_m8n8_x{_check_count(count)}{'_trans' if transposed else ''}_b16"
         address = self._element_address(row, column, self._lane_offset(across=across)).cast(b16)
@@ -93,17 +98,20 @@ class Rows(Generic[ScalarT]):
         transposed: bool = False,
         across: bool = False,
     ) -> None:
-        """Stores one, two or four matrices, where `ldmatrix` would find them: `stmatrix`, which needs sm_90."""
+        """Stores one, two or four matrices to the locations that `ldmatrix` would load: `stmatrix`, which needs
+        sm_90.
+        """
         name = f"stmatrix_sync_aligned_m8n8_x{_check_count(len(registers))}{'_trans' if transposed else ''}_b16"
         address = self._element_address(row, column, self._lane_offset(across=across)).cast(b16)
         self._flow.instruction(name, (address, tuple(registers)))
 
-    # ------------------------------------------------------------------------------------------ workings
+    # ----------------------------------------------------------------------------------------- internals
 
     def _lane_offset(self, *, across: bool) -> Register[u32]:
-        """Where the line lies that a thread names, in bytes from the first: computed once, in the prologue.
+        """Returns the offset in bytes of the row whose address this thread provides. It is computed once, in the
+        prologue.
 
-        Threads 8 i to 8 i + 7 name the lines of matrix i.
+        Threads 8 i to 8 i + 7 provide the addresses of the rows of matrix i.
         """
         if across not in self._lane_offsets:
             with PrologueContext(self._flow.recorder):
@@ -116,7 +124,7 @@ class Rows(Generic[ScalarT]):
     def _element_address(
         self, row: int | Register[u32], column: int | Register[u32], more: Register[u32] | None
     ) -> Shared[ScalarT]:
-        """The element's place; the swizzle moves the 16 bytes that it is in by its row."""
+        """Returns the address of an element. The swizzle permutes the 16-byte units of a row by the row's number."""
         size = self.place.type.size()
         constant = _constant_offset(row, self.pitch) + _constant_offset(column, size)
         parts = [each * factor for each, factor in ((row, self.pitch), (column, size)) if isinstance(each, Register)]
@@ -133,9 +141,11 @@ class Rows(Generic[ScalarT]):
 
 
 def rows(k: InstructionBuilder, place: Shared[ScalarT], columns: int, *, swizzle: int = 0) -> Rows[ScalarT]:
-    """A matrix in shared memory with `columns` elements from one row to the next, for `ldmatrix` and `stmatrix`.
+    """Returns a matrix in shared memory with `columns` elements from one row to the next, for `ldmatrix` and
+    `stmatrix`.
 
-    `swizzle` is the number of bytes that it spans, which are then those of a row: see `ptxkit.build.shared_matrix`.
+    `swizzle` is the width of its swizzle in bytes, which must then be the size of a row: see
+    `ptxkit.build.shared_matrix`.
     """
     return Rows(k, place, columns, swizzle)
 

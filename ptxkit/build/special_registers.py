@@ -1,7 +1,7 @@
 """Special registers: `k.tid.x`, `k.ctaid.y`, `k.laneid`, ...
 
-Only those whose value a thread keeps are here; they are read once, in the prologue, however often they are named.
-Those that change (`%clock64`) are read where it matters: `k.emit("mov.u64", d, tree.Name("%clock64"))`.
+The module has only special registers whose value does not change within a thread; each is read once, in the prologue.
+Registers that change (`%clock64`) must be read explicitly: `k.emit("mov.u64", d, tree.Name("%clock64"))`.
 
 Source: PTX ISA, "Special Registers".
 """
@@ -40,9 +40,9 @@ class Dim3Register:
 
 
 def special(k: InstructionBuilder, name: str) -> Register[u32]:
-    """A 32-bit special register that never changes within a thread, by its PTX name: `%smid`, `%lanemask_lt`.
+    """Returns a 32-bit special register that does not change within a thread, by its PTX name: `%smid`, `%lanemask_lt`.
 
-    BuildValueError for a name that no such register has.
+    Raises `BuildValueError` if there is no such register with this name.
     """
     from difflib import get_close_matches
 
@@ -59,7 +59,7 @@ def special(k: InstructionBuilder, name: str) -> Register[u32]:
 
 
 def read_special(k: InstructionBuilder, name: str) -> Register[u32]:
-    """The same for a name that is known to be right."""
+    """Returns a special register by a name that is known to be valid."""
     known = k.specials.get(name)
     if known is None:
         known = k.specials[name] = k.register(u32)
@@ -69,7 +69,7 @@ def read_special(k: InstructionBuilder, name: str) -> Register[u32]:
 
 
 def constant_register(k: InstructionBuilder, value: int) -> Register[u32]:
-    """A 32-bit constant in a register, written once in the prologue: for operands that take no constants."""
+    """Returns a 32-bit constant in a register that the prologue writes, for operands that cannot be constants."""
     key = f"#{value & 0xFFFFFFFF}"
     known = k.specials.get(key)
     if known is None:

@@ -1,4 +1,4 @@
-"""Where a thread is in a ring of stages: which one comes next, and the parity of its mbarrier's phase.
+"""The position of a thread in a ring of stages: the index of the stage, and the parity of its mbarrier's phase.
 
 Source: PTX ISA, "Phases of the mbarrier object".
 """
@@ -13,7 +13,9 @@ from ptxkit.kernel_model.scalar_types import u32
 
 
 class Ring:
-    """A position in a ring of `stages`: the number of the current stage, and the parity of its round, 0 at first."""
+    """A position in a ring of `stages`: the index of the current stage, and the parity of the current round, initially
+    0.
+    """
 
     def __init__(self, flow: InstructionBuilder, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
@@ -24,11 +26,13 @@ class Ring:
         self.parity: Variable[u32] = variable(flow, u32, 0)
 
     def opposite(self) -> Register[u32]:
-        """The other parity: a wait for it on a fresh mbarrier returns at once, so producers begin with it."""
+        """Returns the opposite parity. A wait for it on a new mbarrier returns immediately, so producers begin with
+        it.
+        """
         return self.parity ^ 1
 
     def advance(self) -> None:
-        """Advances to the next stage; after the last one comes the first, with the other parity."""
+        """Advances to the next stage. After the last stage comes the first one, with the opposite parity."""
         if isinstance(self.stage, int):
             self.parity.set(self.parity ^ 1)
             return

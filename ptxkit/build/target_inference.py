@@ -1,7 +1,7 @@
 """The lowest `.version` and `.target` under which every instruction of a kernel is legal.
 
-A gate has alternatives; the target is chosen first (the lowest that satisfies one alternative of every gate), then the
-lowest version that goes with it. Nothing goes below `FLOOR`.
+A gate has alternatives. The lowest target that satisfies one alternative of every gate is selected first, then the
+lowest version that supports it. No version and target below `FLOOR` is selected.
 
 Source: PTX ISA, "PTX Module Directives: .version, .target", "Release Notes".
 """
@@ -45,18 +45,22 @@ _FIRST_VERSIONS: dict[str, tuple[int, int]] = {
     "sm_121a": (8, 8),
     "sm_121f": (8, 8),
 }
-"""The table's targets from sm_75 on, with the versions that first had them; a kernel of which another process chose the
-instructions is built without loading the table. A test holds the two together."""
+"""The table's targets from sm_75 on, with the first versions that support them, so that a kernel whose forms are cached
+is built without loading the table. A test compares them with the table.
+"""
 
 
 FLOOR_VERSION = (6, 3)
-"""The oldest target that CUDA 13 compiles for is sm_75, and this its first version. Below sm_70 the threads of a warp
-were scheduled together, and PTX of such a target keeps that promise on newer machines: a lower `.target` would change
-what a kernel means."""
+"""The oldest target that CUDA 13 supports is sm_75, and this is the first version that supports it. Below sm_70 the
+threads of a warp are scheduled together, and PTX for such a target keeps that guarantee on newer machines: a lower
+`.target` would change the meaning of a kernel.
+"""
 
 
 def parse_supported_target(word: str) -> Target:
-    """`sm_90a` as a `Target`; ValueError for anything else, and for what CUDA 13 does not compile for any more."""
+    """Parses a target such as `sm_90a`. Raises `ValueError` for other text, and for targets that CUDA 13 does not
+    support.
+    """
     target = parse_target(word) if isinstance(word, str) else None
     if target is None or word not in _FIRST_VERSIONS:
         raise ValueError(f"{word!r} is not a target from sm_75 on; say for example 'sm_90a'")
@@ -64,14 +68,14 @@ def parse_supported_target(word: str) -> Target:
 
 
 def generality_key(target: Target) -> tuple[int, int]:
-    """The order of targets: by number, and of one number plain before `f` before `a`."""
+    """Returns the sort key of targets: by number, and for the same number without a suffix before `f` before `a`."""
     return target.number, ("", "f", "a").index(target.suffix)
 
 
 def infer_lowest_target(gates: Iterable[Gate], target: Target | None = None) -> tuple[tuple[int, int], Target]:
-    """(version, target) for all gates together; with `target` given, only the version is looked for.
+    """Returns the lowest version and target that satisfy all gates. If `target` is given, only the version is selected.
 
-    ValueError, naming the gate, where no known target (or not the one given) satisfies every gate.
+    Raises `ValueError`, which names a gate, if no known target (or not the given one) satisfies all gates.
     """
     distinct = tuple({gate.alternatives: gate for gate in gates}.values())
     failed: Gate | None = None
@@ -84,7 +88,7 @@ def infer_lowest_target(gates: Iterable[Gate], target: Target | None = None) -> 
                 break
             version = max(version, min(needed))
         else:
-            if not unmet_gates(distinct, version, choice):  # an instruction may also be gone from some version on
+            if not unmet_gates(distinct, version, choice):  # an instruction may also be removed in a later version
                 return version, choice
     subject = failed.subject if failed else "an instruction"
     raise ValueError(f"{subject} is not available on " + (str(target) if target else "any target with the others"))

@@ -1,19 +1,19 @@
-"""The tensor core of sm_100: Tensor Memory, matrices by descriptor, multiplications that one thread issues.
+"""The tensor core of sm_100: Tensor Memory, matrix descriptors, and multiplications that one thread issues.
 
     k = Kernel("k", threads=128, target="sm_100a")
-    tensor = k.tensor_memory(256)                          # all threads come; one warp allocates 256 columns
+    tensor = k.tensor_memory(256)                          # all threads execute it; one warp allocates 256 columns
     a, b = k.tensor_matrix(tile_a), k.tensor_matrix(tile_b)
     with k.thread_is(0):
         for step in k.unroll(4):                           # 64 of K, 32 bytes at a time
             tensor.multiply(a.moved(32 * step), b.moved(32 * step), bf16, (128, 256), accumulate=step > 0)
-        tensor.commit(done)                                # an mbarrier; one arrival when all that is complete
+        tensor.commit(done)                                # arrives once at an mbarrier when all of it is complete
     done.wait(0)
     k.tcgen05_fence_after_thread_sync()
-    values = tensor.load(32)                               # of the thread's row, columns 0 to 31
-    tensor.free()                                          # all threads come again
+    values = tensor.load(32)                               # columns 0 to 31 of the thread's row
+    tensor.free()                                          # all threads execute it, too
 
-Tensor Memory has 128 lanes of 512 columns, each 32 bits. A result with 128 rows has row i in lane i; warp i of four
-reads and writes lanes 32 i to 32 i + 31, so thread i has row i.
+Tensor Memory has 128 lanes of 512 columns of 32 bits. Row i of a result with 128 rows is in lane i. Warp i of a
+warpgroup reads and writes lanes 32 i to 32 i + 31, so thread i has row i.
 
 Source: PTX ISA, "Tensor Memory", "Matrix Descriptors", "Matrix Shape", "Tensor Memory Allocation and Management
 Instructions", "TensorCore 5th Generation Matrix Multiply and accumulate Operations".
@@ -37,13 +37,13 @@ from ptxkit.build.wgmma import Matrix, make_descriptor_low
 from ptxkit.kernel_model.scalar_types import Scalar, ScalarT, b32, b64, f16, f32, pred, s32, u32
 
 ALLOCATION_COLUMNS = (32, 64, 128, 256, 512)
-"""That may be allocated at once."""
+"""The numbers of columns that can be allocated at once."""
 TRANSFER_COLUMNS = (1, 2, 4, 8, 16, 32, 64, 128)
-"""Columns that one instruction loads or stores."""
+"""The numbers of columns that one instruction can load or store."""
 _DESCRIPTOR_VERSION_BITS = 1 << 14
-"""Of a descriptor's high word: the constant that says that it is one of this generation."""
+"""The bits in a descriptor's high word that identify a descriptor of this generation."""
 _SWIZZLES = {0: 0, 128: 2, 64: 4, 32: 6}
-"""Of a descriptor's layout, by the bytes that the swizzle spans."""
+"""The layout codes of a descriptor, by the width of the swizzle in bytes."""
 _KINDS: dict[str, tuple[str, int]] = {
     "f16": ("f16", 0),
     "bf16": ("f16", 1),
@@ -56,20 +56,20 @@ _KINDS: dict[str, tuple[str, int]] = {
     "u8": ("i8", 0),
     "s8": ("i8", 1),
 }
-"""By the type of a matrix: the kind of multiplication, and the type's number there."""
+"""The kind of multiplication and the code of the type in it, by the element type of a matrix."""
 _RESULTS: dict[str, dict[type[Scalar], int]] = {
     "f16": {f16: 0, f32: 1},
     "tf32": {f32: 1},
     "f8f6f4": {f16: 0, f32: 1},
     "i8": {s32: 2},
 }
-"""By the kind: the numbers of the results' types."""
+"""The codes of the result types, by the kind of multiplication."""
 _LANE_SHIFT = 21
-"""The lane is in the upper half of an address, and a warp has 32 of them."""
+"""The position of the lane in an address, and the number of lanes of a warp."""
 
 
 class Tensor(Address[b32]):
-    """An address in Tensor Memory: the lane in the upper half, the column in the lower."""
+    """An address in Tensor Memory: the lane is in the upper half, the column in the lower half."""
 
     space = "tensor"
     pointer = u32
@@ -84,7 +84,7 @@ def tensor_matrix(
     leading: int = 16,
     transposed: bool = False,
 ) -> Matrix:
-    """A matrix in shared memory for `tcgen05.mma`; the arguments are those of `matrix`."""
+    """Returns a matrix in shared memory for `tcgen05.mma`; the arguments are those of `matrix`."""
     low, apart = make_descriptor_low(place, swizzle, stride, leading)
     return Matrix(k, low, apart >> 4 | _DESCRIPTOR_VERSION_BITS | _SWIZZLES[swizzle] << 29, transposed)
 
@@ -99,10 +99,11 @@ def instruction_descriptor(
     negated: tuple[bool, bool] = (False, False),
     ctas: int = 1,
 ) -> int:
-    """The 32 bits that describe a dense multiplication to `tcgen05.mma`: shape, types, directions.
+    """Returns the instruction descriptor of a dense `tcgen05.mma`: 32 bits with its shape, types and transpositions.
 
-    `shape` is rows and columns of the result; with two CTAs, of both together. `element` and `b_element` are the types
-    of A and B.
+    `shape` is the rows and columns of the result, for two CTAs those of both together. `element` and `b_element` are
+    the types of A and B, by default the same. Raises `BuildTypeError` for types and `BuildValueError` for shapes that
+    no instruction has.
     """
     kind, number = _kind_and_number(element)
     b_kind, b_number = _kind_and_number(element if b_element is None else b_element)
@@ -132,7 +133,7 @@ def _check_shape(shape: tuple[int, int], kind: str, ctas: int) -> tuple[int, int
 
 
 class TensorMemory:
-    """Columns of Tensor Memory that this CTA has, `columns` of them. ctas: 2 where pairs of CTAs multiply together."""
+    """`columns` allocated columns of Tensor Memory. `ctas` is 2 if pairs of CTAs multiply together, else 1."""
 
     def __init__(self, k: InstructionBuilder, columns: int, *, warp: int, ctas: int) -> None:
         if columns not in ALLOCATION_COLUMNS:
@@ -154,7 +155,9 @@ class TensorMemory:
         self.address: Register[u32] = place.load()
 
     def free(self) -> None:
-        """Deallocates the columns when all threads of the CTA have come here. No access to them may be pending."""
+        """Deallocates the columns after a barrier of the CTA. All threads must execute it, and no access may be
+        pending.
+        """
         k = self._k
         k.instruction("tcgen05_fence_before_thread_sync", ())
         cta_sync(k)
@@ -163,7 +166,7 @@ class TensorMemory:
             k.instruction(f"tcgen05_dealloc_{self._group}_sync_aligned_b32", (self.address, self.columns))
 
     def at(self, column: int | Register[u32] = 0) -> Tensor:
-        """The column of that number, from lane 0 on."""
+        """Returns the address of a column in lane 0. Raises `BuildValueError` if a constant column is not allocated."""
         if isinstance(column, int) and not 0 <= column < self.columns:
             raise BuildValueError(f"there are columns 0 to {self.columns - 1}, and no column {column}")
         return Tensor(self._k, b32, self.address + column, 4)
@@ -181,10 +184,10 @@ class TensorMemory:
         accumulate: bool | Register[pred] = True,
         **more: Any,
     ) -> None:
-        """Starts `D = A * B + D`, or `A * B` where `accumulate` does not hold, for 32 bytes of K: `tcgen05.mma`.
+        """Starts `D = A * B + D`, or `A * B` if `accumulate` does not hold, for 32 bytes of K: `tcgen05.mma`.
 
-        One thread issues it (of a pair of CTAs, one of the first). D begins at `column`. `a` is a matrix in shared
-        memory, or in Tensor Memory. `shape`, `element` and `more` are those of `instruction_descriptor`.
+        One thread issues it, for a pair of CTAs a thread of the first one. D begins at `column`. `a` is a matrix in
+        shared memory or in Tensor Memory. `shape`, `element` and `more` have the meaning of `instruction_descriptor`.
         """
         k = self._k
         if not isinstance(b, Matrix) or not isinstance(a, Matrix | Tensor):
@@ -201,9 +204,9 @@ class TensorMemory:
     def commit(
         self, barrier: Shared[b64] | SharedCluster[b64], *, multicast: Register[Any] | int | None = None
     ) -> None:
-        """Arrives once at an mbarrier when all that this thread started is complete: `tcgen05.commit`.
+        """Arrives once at an mbarrier when all operations that this thread started are complete: `tcgen05.commit`.
 
-        `multicast` is the mask of the CTAs of the cluster at whose mbarriers, each at the same offset, it arrives.
+        `multicast` is a mask of CTAs of the cluster; the operation arrives at the mbarrier at the same offset in each.
         """
         name = f"tcgen05_commit_{self._group}_mbarrier_arrive_one_shared_cluster"
         if multicast is None:
@@ -224,10 +227,10 @@ class TensorMemory:
     def load(
         self, count: int, column: int | Register[u32] = 0, scalar: type[Scalar] = f32, *, wait: bool = True
     ) -> tuple[Register[Any], ...]:
-        """`count` columns from `column` on, of the lane that is the thread's own: `tcgen05.ld` of shape `32x32b`.
+        """Loads `count` columns from `column` on of the thread's own lane: `tcgen05.ld` of shape `32x32b`.
 
-        All threads of the warp come here. With `wait`, they are there afterwards (`tcgen05.wait::ld`); else the
-        registers may not be used before such a wait. `scalar` is what the columns hold.
+        All threads of the warp must execute it. `scalar` is the type of the values, which has 32 bits. With `wait`, the
+        values are available afterwards (`tcgen05.wait::ld`); else the registers must not be used before such a wait.
         """
         self._check_count(count, column)
         if scalar.bits != 32:
@@ -239,10 +242,10 @@ class TensorMemory:
         return found
 
     def store(self, values: Sequence[Register[Any]], column: int | Register[u32] = 0, *, wait: bool = True) -> None:
-        """Stores a column from each register, from `column` on, to the thread's own lane: `tcgen05.st`.
+        """Stores one column from each register, from `column` on, to the thread's own lane: `tcgen05.st`.
 
-        With `wait`, they are there afterwards (`tcgen05.wait::st`). A thread multiplies by them after a fence and a
-        barrier.
+        All threads of the warp must execute it. With `wait`, the stores are complete afterwards (`tcgen05.wait::st`). A
+        multiplication by another thread needs a fence and a barrier first.
         """
         self._check_count(len(values), column)
         self._k.emit(
@@ -251,7 +254,7 @@ class TensorMemory:
         if wait:
             self._k.instruction("tcgen05_wait_st_sync_aligned", ())
 
-    # ------------------------------------------------------------------------------------------ workings
+    # ----------------------------------------------------------------------------------------- internals
 
     def _own_lane_address(self, column: int | Register[u32]) -> Tensor:
         lanes = (current_warp(self._k) & 3) << _LANE_SHIFT
@@ -265,9 +268,10 @@ class TensorMemory:
 
 
 def tensor_memory(k: InstructionBuilder, columns: int, *, warp: int = 0, ctas: int = 1) -> TensorMemory:
-    """Allocates 32 to 512 columns of Tensor Memory, by one warp: see `ptxkit.build.tcgen05`. Needs sm_100a.
+    """Allocates 32 to 512 columns of Tensor Memory in one warp: see `ptxkit.build.tcgen05`. Needs sm_100a.
 
-    All threads of the CTA come here, and again to `free()`. ctas: 2 where pairs of CTAs multiply together.
+    All threads of the CTA must execute it, and later `free()`. `ctas` is 2 if pairs of CTAs multiply together. Raises
+    `BuildValueError` if `columns` is not a power of two of that range.
     """
     return TensorMemory(k, columns, warp=warp, ctas=ctas)
 

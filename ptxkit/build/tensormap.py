@@ -1,15 +1,15 @@
-"""Tensor maps as kernel parameters: loads, stores and reductions of whole boxes by the bulk copy engine.
+"""Tensor maps as kernel parameters: bulk loads, stores and reductions of whole boxes of a tensor.
 
     source = k.tensor_map("source", bf16, box=(64, 128), swizzle=128)
     ...
     full.arrive_expect_tx(source.bytes)
     source.load(tile, (x, y), full)
 
-The host encodes the map (`ptxkit.device.TensorMap`) and passes it by value; the launch checks that it fits what the
-kernel says here. Coordinates and extents are ordered as in PTX, the innermost dimension first.
+The host encodes the map (`ptxkit.device.TensorMap`) and passes it by value; the launch checks that it fits the
+declaration in the kernel. Coordinates and extents are in the order of PTX, with the innermost dimension first.
 
-Source: PTX ISA, "Tensors", "Data Movement and Conversion Instructions: cp.async.bulk.tensor",
-"... cp.reduce.async.bulk.tensor", "... cp.async.bulk.prefetch.tensor", "... prefetch".
+Source: PTX ISA, "Tensors", "Data Movement and Conversion Instructions: cp.async.bulk.tensor", "...
+cp.reduce.async.bulk.tensor", "... cp.async.bulk.prefetch.tensor", "... prefetch".
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ptxkit.tensormap_limits import MAX_BOX, MAX_PIXELS, MAX_RANK
 Coordinate: TypeAlias = "Register[s32] | Register[u32] | int"
 
 SWIZZLE_PERIODS = {0: 128, 32: 256, 64: 512, 128: 1024}
-"""By the bytes that a swizzle spans: the bytes after which its pattern repeats."""
+"""The number of bytes after which the pattern of a swizzle repeats, by its width in bytes."""
 TENSOR_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
 class TensorMap:
-    """A tensor map that the launch passes. `bytes`: what each load reports to its mbarrier."""
+    """A tensor map that the launch passes. `bytes` is the number of bytes that each load reports to its mbarrier."""
 
     def __init__(self, builder: InstructionEmitter, form: TensorForm, address: Generic[b8]) -> None:
         self.builder = builder
@@ -44,7 +44,7 @@ class TensorMap:
 
     @property
     def bytes(self) -> int:
-        """Of a whole box."""
+        """The size of a whole box in bytes."""
         return self.form.bytes
 
     def load(
@@ -57,10 +57,11 @@ class TensorMap:
         multicast: Register[Any] | int | None = None,
         policy: Register[b64] | None = None,
     ) -> None:
-        """Starts a copy of the box at `coordinates` into shared memory; reports `bytes` to the mbarrier.
+        """Starts a copy of the box at `coordinates` into shared memory, which reports `bytes` to the mbarrier.
 
-        `offsets` are those of the filter, for an `im2col` map. `multicast` is the mask of the CTAs of the cluster that
-        get the box, each at the same offset and with its own mbarrier. `policy` is a cache policy (`createpolicy`).
+        `offsets` are those of the filter of an `im2col` map. `multicast` is a mask of CTAs of the cluster: each
+        receives the box at the same offset, and its mbarrier at the same offset is signaled. `policy` is a cache policy
+        (`createpolicy`). Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor".
         """
         self._check_box(destination)
         name = f"cp_async_bulk_tensor_{self._mode_suffix()}"
@@ -78,7 +79,7 @@ class TensorMap:
     def store(
         self, coordinates: Sequence[Coordinate], source: Shared[Any], *, policy: Register[b64] | None = None
     ) -> None:
-        """Starts a copy of a box from shared memory, as part of the thread's next bulk group."""
+        """Starts a copy of a box from shared memory to `coordinates`, as part of the thread's next bulk group."""
         self._check_box(source)
         kind = self._mode_suffix("im2col_no_offs")
         self._issue(f"cp_async_bulk_tensor_{kind}", [self._coordinate_operand(coordinates), source], policy)
@@ -91,7 +92,10 @@ class TensorMap:
         *,
         policy: Register[b64] | None = None,
     ) -> None:
-        """Starts `tensor[box] = operation(tensor[box], source)`, element by element, as part of the next bulk group."""
+        """Starts `tensor[box] = operation(tensor[box], source)`, element by element, as part of the next bulk group.
+
+        `operation` is `add`, `min`, `max`, `inc`, `dec`, `and`, `or` or `xor`.
+        """
         if operation not in TENSOR_REDUCTIONS:
             raise BuildValueError(f"a reduction is one of {', '.join(TENSOR_REDUCTIONS)}, not {operation!r}")
         self._check_box(source)
@@ -109,7 +113,7 @@ class TensorMap:
         *,
         policy: Register[b64] | None = None,
     ) -> None:
-        """Starts a copy of four rows of a matrix, whichever they are, from a column on. Needs sm_100."""
+        """Starts a copy of four arbitrary rows of a matrix, from a column on, into shared memory. Needs sm_100."""
         self._issue(
             "cp_async_bulk_tensor_2d_tile_gather4", [destination, self._row_operand(column, rows), barrier], policy
         )
@@ -123,7 +127,9 @@ class TensorMap:
         *,
         policy: Register[b64] | None = None,
     ) -> None:
-        """Starts a copy to four rows of a matrix, as part of the next bulk group. Needs sm_100."""
+        """Starts a copy from shared memory to four arbitrary rows of a matrix, as part of the next bulk group. Needs
+        sm_100.
+        """
         self._issue("cp_async_bulk_tensor_2d_tile_scatter4", [self._row_operand(column, rows), source], policy)
 
     def prefetch(
@@ -133,17 +139,17 @@ class TensorMap:
         offsets: Sequence[Register[Any] | int] = (),
         policy: Register[b64] | None = None,
     ) -> None:
-        """Brings a box into the L2 cache; nothing reports when it is there."""
+        """Prefetches a box into the L2 cache. Its completion is not reported."""
         operands: list[object] = [self._coordinate_operand(coordinates)]
         if self.form.mode == "im2col":
             operands.append(self._filter_offsets(offsets))
         self._issue(f"cp_async_bulk_prefetch_tensor_{self._mode_suffix()}", operands, policy)
 
     def prefetch_map(self) -> None:
-        """Brings the map itself into the cache."""
+        """Prefetches the tensor map itself into the cache."""
         self.builder.instruction("prefetch_tensormap", (self.address,))
 
-    # ------------------------------------------------------------------------------------------ workings
+    # ----------------------------------------------------------------------------------------- internals
 
     def _issue(self, name: str, operands: list[object], policy: Register[b64] | None) -> None:
         if policy is not None:
@@ -173,7 +179,7 @@ class TensorMap:
         return tuple(offsets)
 
     def _check_box(self, place: Shared[Any]) -> None:
-        """A box lies in memory of its own, aligned to the pattern of its swizzle."""
+        """Checks that a box is in shared memory that is aligned to the pattern of its swizzle."""
         if not isinstance(place, Shared):
             raise BuildTypeError(f"a box is copied to and from the CTA's shared memory, not {place!r}")
         needed = SWIZZLE_PERIODS[self.form.swizzle]
@@ -194,7 +200,7 @@ def _as_signed(coordinate: Coordinate) -> object:
 def make_tensor_form(
     element: type[Scalar], box: Sequence[int], rank: int | None, swizzle: int, mode: str
 ) -> TensorForm:
-    """The form, checked: what no tensor map can be is a BuildValueError."""
+    """Returns the form of a tensor map. Raises `BuildValueError` for values that no tensor map can have."""
     extents = tuple(box)
     if mode == "tiled":
         if not 1 <= len(extents) <= MAX_RANK or rank not in (None, len(extents)):

@@ -1,4 +1,4 @@
-"""Threads that do something together: one thread, a warp, some warps, any threads of the CTA, or all of them.
+"""Groups of threads that execute something together: one thread, a warp, several warps, any threads, or the whole CTA.
 
 Source: PTX ISA, "Cooperative Thread Arrays", "Parallel Synchronization and Communication Instructions: bar".
 """
@@ -20,10 +20,10 @@ from ptxkit.kernel_model.scalar_types import u32
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`size` threads, and as `rank` the executing thread's number among them.
+    """`size` threads of a CTA; `rank` is the number of the executing thread in the group.
 
-    `barrier` is the named barrier at which they meet, None for a warp or a single thread. Threads that are `scattered`
-    are no whole warps, and meet at no barrier of the CTA.
+    `barrier` is the number of the barrier that synchronizes them, or None for a warp or a single thread. Threads that
+    are `scattered` do not form whole warps, and no barrier of the CTA can synchronize them.
     """
 
     builder: InstructionBuilder
@@ -33,7 +33,9 @@ class Group:
     scattered: bool = False
 
     def sync(self) -> None:
-        """All threads of the group meet; nothing for a single thread. BuildError for scattered ones."""
+        """Synchronizes all threads of the group; does nothing for a single thread. Raises `BuildError` for scattered
+        threads.
+        """
         if self.scattered:
             raise BuildError(
                 "barriers of a CTA count whole warps, so these threads meet at an mbarrier: memcpy_async(..., barrier=)"
@@ -47,17 +49,17 @@ class Group:
 
 
 def this_thread(k: InstructionBuilder) -> Group:
-    """The executing thread alone."""
+    """Returns the group that consists of the executing thread."""
     return Group(k, 1, 0)
 
 
 def this_warp(k: InstructionBuilder) -> Group:
-    """The 32 threads of a warp."""
+    """Returns the group of the 32 threads of the warp."""
     return Group(k, 32, read_special(k, "%laneid"))
 
 
 def this_cta(k: InstructionBuilder) -> Group:
-    """All threads of the CTA, whose shape the kernel must fix."""
+    """Returns the group of all threads of the CTA. Raises `BuildError` if the kernel does not fix its shape."""
     if k.threads is None:
         raise BuildError("the size of the group is the CTA's: Kernel(..., threads=...)")
     x, y, z = k.threads
@@ -65,9 +67,9 @@ def this_cta(k: InstructionBuilder) -> Group:
 
 
 def these_warps(k: InstructionBuilder, warps: Iterable[int] | int, *, barrier: int | None = None) -> Group:
-    """All threads of warps whose numbers follow one another, such as those of a role: `range(1, 5)`.
+    """Returns the group of all threads of consecutive warps, such as those of a role: `range(1, 5)`.
 
-    `barrier` is the number of the named barrier at which they meet, 1 to 15; a single warp needs none.
+    `barrier` is the number of the named barrier that synchronizes them, 1 to 15; a single warp needs none.
     """
     numbers = check_consecutive_warps(k, warps)
     if len(numbers) == 1 and barrier is None:
@@ -82,9 +84,10 @@ def these_warps(k: InstructionBuilder, warps: Iterable[int] | int, *, barrier: i
 
 
 def these_threads(k: InstructionBuilder, size: int, rank: Register[u32]) -> Group:
-    """Any `size` threads of the CTA, such as those of even numbers: `k.these_threads(64, k.tid.x // 2)`.
+    """Returns a group of any `size` threads of the CTA, such as those with even numbers: `k.these_threads(64, k.tid.x
+    // 2)`.
 
-    `rank` is the executing thread's number among them. Their copies are waited for at an mbarrier.
+    `rank` is the number of the executing thread in the group. Only an mbarrier can track the copies of such a group.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise BuildValueError(f"a group has a whole number of threads, at least 1, not {size!r}")

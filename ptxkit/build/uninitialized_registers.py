@@ -1,15 +1,15 @@
-"""Registers that some threads read though nothing has written them: `BuildError` at the line that reads.
+"""Detects registers that are read by threads that have not written them: `BuildError` at the line of the read.
 
     with k.if_(i < n):
         value = data[i].load()
     out[i].store(value * 2.0)              # has no value where i >= n
 
-Only what is certain is refused: a path avoids the definitions, by a branch or a guard that does not hold, the register
-has not been written before on it, and from there every path stores what follows from the register, addresses memory by
-it, or decides by it. Whether the path is ever taken depends on the branch alone. What an instruction may ignore is no
-such use: an operand of `selp`, of a shuffle or of a logical operation, an element of a vector, an argument of a call.
-Values set in a loop are assumed to be set after it, which the loop's count decides. A register that nothing ever writes
-is left to the reference machine.
+Only certain errors are reported: a path bypasses all definitions of the register, by a branch or a guard that does not
+hold, and from there every path stores a value that depends on the register, uses it in an address, or branches on it.
+It is assumed that the path can be taken. Operands whose value an instruction may ignore are not such uses: operands of
+`selp`, of a shuffle or of a logical operation, elements of a vector, arguments of a call. Registers that a loop writes
+are assumed to be written after it, because that depends on the number of iterations. Registers that no instruction
+writes are left to the reference machine.
 
 Source: PTX ISA, "State Spaces: Register State Space".
 """
@@ -40,15 +40,16 @@ _STRICT_OPERATIONS = frozenset(
     | {"convert_float", "fabs", "fadd", "fdiv", "ffma", "float_to_integer", "fmul", "fneg", "frcp", "fsqrt", "fsub"}
     | {"integer_to_float"}
 )
-"""Value operations and meanings of the table whose result depends on each operand, whatever the others are."""
+"""Value operations and semantic functions of the table whose result depends on each operand, whatever the others are.
+"""
 _MULTIPLICATIONS = frozenset({"mul", "mul_wide"})
-"""Those for which that holds where the other factor is a constant."""
+"""Operations for which that holds if the other factor is a constant."""
 _PRIVATE_SPACES = ("param", "local")
-"""Spaces in which no other thread looks at what is stored."""
+"""State spaces in which other threads cannot read a stored value."""
 
 
 def check_registers_initialized(routine: InstructionBuilder) -> None:
-    """`BuildError` where threads read a register that nothing has written."""
+    """Raises `BuildError` if threads read a register that they have not written."""
     entries = routine.recorder.entries()
     if len(entries) == routine.checked_statement_count:
         return
@@ -72,10 +73,13 @@ def _error(name: str, use: Location, definitions: Sequence[Location]) -> BuildEr
 
 
 def _find_candidates(entries: Sequence[RecordedStatement], prefixes: set[str]) -> set[str]:
-    """The registers that some branch may go past the first mention of, to a place before the last; those that are first
-    mentioned under a guard, or not as a result. Most kernels have none, and are looked at no further."""
+    """Returns the registers that may be read without having been written.
+
+    A branch skips their first mention and continues before their last one, or their first mention is guarded or is not
+    as a result. Most kernels have no such registers, and need no further analysis.
+    """
     places = _label_positions(entries)
-    ends: list[int] = []  # a heap: where the branches lead to that go past here
+    ends: list[int] = []  # a heap: the targets of earlier branches over this statement
     bounds: dict[str, int] = {}
     found: set[str] = set()
     for number, entry in enumerate(entries):
@@ -97,11 +101,11 @@ def _find_candidates(entries: Sequence[RecordedStatement], prefixes: set[str]) -
         target = places.get(_branch_target(statement, match) or "", 0)
         if target > number:
             heappush(ends, target)
-    return {name for name in found if name.rstrip("0123456789") in prefixes}  # others are special registers
+    return {name for name in found if name.rstrip("0123456789") in prefixes}  # the other names are special registers
 
 
 def _has_opaque_branch(entry: RecordedStatement) -> bool:
-    """Whether raw PTX may go elsewhere than to the next statement, or a list of labels says where to."""
+    """Returns whether raw PTX or a list of labels may continue at another statement than the next one."""
     found = entry.match
     matches = [table().match(each) for each in iterate_instructions((entry.statement,))] if found is None else [found]
     effects = [effect for each in matches if isinstance(each, Match) for effect in each.effects]
@@ -110,13 +114,13 @@ def _has_opaque_branch(entry: RecordedStatement) -> bool:
 
 
 def _label_positions(entries: Sequence[RecordedStatement]) -> dict[str, int]:
-    """The positions of the labels, by their names."""
+    """Returns the positions of the labels by their names."""
     statements = [each.statement for each in entries]
     return {each.name: number for number, each in enumerate(statements) if isinstance(each, tree.LabelStatement)}
 
 
 def _branch_target(instruction: tree.Instruction, match: Match) -> str | None:
-    """The label that an instruction goes to."""
+    """Returns the label that a branch targets, or None."""
     is_branch = any(isinstance(each, Control) and each.kind == "branch" for each in match.effects)
     operand = instruction.operands[0] if is_branch else None
     return operand.text if isinstance(operand, tree.Name) else None
@@ -135,7 +139,7 @@ def _result_registers(instruction: tree.Instruction, match: Match) -> set[str]:
 
 
 def _iterate_operand_registers(operand: tree.Operand | None, *, within: bool = False) -> Iterator[str]:
-    """The registers of an operand; with `within`, those of vectors, too."""
+    """Yields the registers of an operand; with `within`, also those in vectors."""
     match operand:
         case tree.Name(text=text):
             if text.startswith("%"):
@@ -155,7 +159,7 @@ def _iterate_operand_registers(operand: tree.Operand | None, *, within: bool = F
 
 
 def _iterate_access_registers(statement: tree.Instruction, match: Match) -> Iterator[str]:
-    """The registers that an access to memory reads: addresses, and what is stored as a whole."""
+    """Yields the registers that a memory access reads: addresses, and stored values."""
     accesses = [each for each in match.effects if isinstance(each, Access)]
     if accesses and not any(each.space.startswith(_PRIVATE_SPACES) for each in accesses):
         for role in match.roles:
@@ -164,7 +168,7 @@ def _iterate_access_registers(statement: tree.Instruction, match: Match) -> Iter
 
 
 def _iterate_strict_dependences(statement: tree.Instruction, match: Match) -> Iterator[tuple[str, str]]:
-    """(result, operand) for each operand without which the result has no value, by their roles."""
+    """Yields the roles (result, operand) of each operand without which the result is undefined."""
     values = [each for each in match.effects if isinstance(each, Value)]
     if len(values) != len(match.effects):
         return
@@ -181,7 +185,7 @@ def _iterate_strict_dependences(statement: tree.Instruction, match: Match) -> It
 
 
 def _iterate_strict_roles(value: Expression, statement: tree.Instruction, match: Match) -> Iterator[str]:
-    """The roles without which an expression has no value."""
+    """Yields the roles without which the value of an expression is undefined."""
     if isinstance(value, OperandRole):
         yield value.name
     if not isinstance(value, CallExpr):
@@ -197,14 +201,15 @@ def _iterate_strict_roles(value: Expression, statement: tree.Instruction, match:
                 yield from _iterate_strict_roles(each, statement, match)
 
 
-# ------------------------------------------------------------------------------------------------ the search
+# ------------------------------------------------------------------------------------------------ data flow
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One statement; registers are bits.
+    """One statement; sets of registers are bit masks.
 
-    `successors` are the nodes that may come next. `is_predicated` holds for a statement with a guard that is no branch.
+    `successors` are the nodes that may come next. `is_predicated` holds for a statement with a guard that is not a
+    branch.
     """
 
     location: Location
@@ -217,7 +222,9 @@ class _Node:
 
 
 def _build_nodes(entries: Sequence[RecordedStatement], doubtful: set[str]) -> tuple[list[_Node], list[str]]:
-    """The statements, and the names of the registers by their bits: the doubtful ones, and what is computed of them."""
+    """Returns the nodes of the statements, and the names of the registers by bit: the candidates, and registers that
+    depend on them.
+    """
     bits = {name: 1 << number for number, name in enumerate(sorted(doubtful))}
     places = _label_positions(entries)
 
@@ -230,7 +237,7 @@ def _build_nodes(entries: Sequence[RecordedStatement], doubtful: set[str]) -> tu
         after = (number + 1,) if number + 1 < len(entries) else ()
         if match is None or not isinstance(statement, tree.Instruction):
             named = (name for each in iterate_instructions((statement,)) for name in _iterate_named_registers(each))
-            made.append(_Node(entry.location, after, writes=mask(named)))  # raw PTX may write all that it names
+            made.append(_Node(entry.location, after, writes=mask(named)))  # raw PTX may write each
             continue
         is_guarded = statement.guard is not None
         leaves = any(isinstance(each, Control) and each.kind != "call" for each in match.effects)
@@ -266,7 +273,7 @@ def _build_nodes(entries: Sequence[RecordedStatement], doubtful: set[str]) -> tu
 
 
 class _UninitializedUseAnalysis:
-    """What is unwritten at an instruction, whichever way led there, and what is needed from it on, on every way."""
+    """Data-flow analysis of registers that no path to an instruction has written and that all paths from it need."""
 
     def __init__(self, nodes: Sequence[_Node], everything: int) -> None:
         self._nodes, self._all_registers = nodes, everything
@@ -278,7 +285,7 @@ class _UninitializedUseAnalysis:
         self._needed = self._compute_needed()
 
     def find_use(self) -> tuple[int, Location, list[Location]] | None:
-        """A register, the line that reads it where nothing has written it, and the lines that write it elsewhere."""
+        """Returns a register, the line that reads it unwritten, and the lines that write it on other paths, or None."""
         starts: list[tuple[int, int]] = []
         for number in self._iterate_reachable(0, 0):
             node = self._nodes[number]
@@ -292,13 +299,15 @@ class _UninitializedUseAnalysis:
                     (each for each in self._iterate_reachable(start, register) if self._is_use(each, register)), None
                 )
                 definitions = [node.location for node in self._nodes if node.writes & register]
-                if use is not None and definitions:  # no use where every way is an endless loop
+                if use is not None and definitions:  # nothing is reported if every path from it is an endless loop
                     return register, self._nodes[use].location, definitions
                 wrong ^= register
         return None
 
     def _iterate_reachable(self, start: int, register: int) -> Iterator[int]:
-        """The nodes that can be reached from one of them before a register is written; of no register, all."""
+        """Yields the nodes that are reachable from `start` before the register is written, or all reachable nodes for
+        register 0.
+        """
         waiting, seen = deque([start]), {start}
         while waiting:
             number = waiting.popleft()
@@ -317,7 +326,7 @@ class _UninitializedUseAnalysis:
         )
 
     def _compute_unwritten(self) -> list[int]:
-        """Before each instruction, the registers that no path to it has written."""
+        """Returns, for each instruction, the registers that no path to it has written."""
         found = [self._all_registers] * len(self._nodes)
         waiting = deque(range(len(self._nodes)))
         while waiting:
@@ -331,7 +340,7 @@ class _UninitializedUseAnalysis:
         return found
 
     def _needed_after(self, number: int) -> int:
-        """What is needed after an instruction, on every path; nothing where a path ends."""
+        """Returns the registers that every path after an instruction needs; a path that ends needs none."""
         following = self._nodes[number].successors
         if not following:
             return 0
@@ -341,7 +350,7 @@ class _UninitializedUseAnalysis:
         return found
 
     def _compute_needed(self) -> list[int]:
-        """Before each instruction, the registers that every path from it needs before it writes them."""
+        """Returns, for each instruction, the registers that every path from it needs before it writes them."""
         self._needed = found = [self._all_registers] * len(self._nodes)
         waiting = deque(reversed(range(len(self._nodes))))
         while waiting:

@@ -1,4 +1,4 @@
-"""Warp specialisation: which warps do what.
+"""Warp specialization: different warps execute different code.
 
     k = Kernel("gemm", threads=384, registers=168)
     with k.role(warps=range(4), registers=40):     # the first warpgroup: the producer
@@ -6,8 +6,9 @@
     with k.role(warps=range(4, 12), registers=232):
         ...
 
-Roles are branches on the warp's number, which all lanes of a warp have in common, so a warp is in one role as a whole.
-`bar.sync` waits for all threads of the CTA: inside a role, threads meet at a named barrier (`k.bar_sync(1, 128)`).
+A role is a branch on the warp's number, which is the same in all lanes of a warp, so all lanes of a warp have the same
+role. `bar.sync 0` waits for all threads of the CTA; inside a role, a named barrier synchronizes the threads of the role
+(`k.bar_sync(1, 128)`).
 
 Source: PTX ISA, "Special Registers: %tid", "Miscellaneous Instructions: setmaxnreg".
 """
@@ -25,12 +26,12 @@ from ptxkit.build.special_registers import read_special
 from ptxkit.kernel_model.scalar_types import pred, u32
 
 WARP_SIZE, WARPS_PER_WARPGROUP = 32, 4
-"""Threads of a warp, and warps of a warpgroup."""
+"""The number of threads of a warp, and the number of warps of a warpgroup."""
 ALL_LANES = 0xFFFFFFFF
 
 
 class WarpRole(IfBlock):
-    """The warps of some numbers; all other threads go past."""
+    """Executes its block in some warps; all other threads skip it."""
 
     __slots__ = ("_register_change",)
 
@@ -46,7 +47,7 @@ class WarpRole(IfBlock):
 
 
 def thread_rank(k: InstructionBuilder) -> Register[u32]:
-    """The thread's number in the CTA, x fastest: computed once, where it is first asked for."""
+    """Returns the number of the thread in the CTA, counted along x first. It is computed once, in the prologue."""
     if k.threads is None:
         raise BuildError("the number of a thread follows from the CTA's shape: Kernel(..., threads=...)")
     x, y, z = k.threads
@@ -59,14 +60,15 @@ def thread_rank(k: InstructionBuilder) -> Register[u32]:
 
 
 def warp(k: InstructionBuilder) -> Register[u32]:
-    """The number of the thread's warp in the CTA."""
+    """Returns the number of the thread's warp in the CTA."""
     return thread_rank(k) >> 5
 
 
 def uniform(k: InstructionBuilder, value: Register[u32]) -> Register[u32]:
-    """A value that all lanes of the warp have in common, so computed that ptxas knows it: `redux.sync.or`.
+    """Returns a value that is the same in all lanes of the warp, in a form that ptxas knows to be uniform:
+    `redux.sync.or`.
 
-    What follows from it (branches, addresses, descriptors) is then computed once a warp. All lanes come here.
+    Values, branches and addresses that depend on it are then computed once for each warp. All lanes must execute it.
     """
     same = cast("Register[Any]", k.instruction("redux_sync_or_b32", (value, ALL_LANES)))
     return Register(k, u32, same.name, value.multiple)
@@ -75,11 +77,13 @@ def uniform(k: InstructionBuilder, value: Register[u32]) -> Register[u32]:
 def role(
     k: InstructionBuilder, *, warps: Iterable[int] | int, registers: int | None = None, by: Register[u32] | None = None
 ) -> WarpRole:
-    """The warps of these numbers, which follow one another: `with k.role(warps=range(4)):`.
+    """Executes the block in consecutive warps: `with k.role(warps=range(4)):`.
 
-    `by` is the warp's number where a register holds it already, such as `k.uniform(k.warp)`. `registers` is how many
-    each of their threads has in the role, 24 to 256 by eights; `setmaxnreg` sets it for whole warpgroups. The kernel
-    must state what it starts with: Kernel(..., registers=168).
+    `by` is a register that holds the number of the warp, such as `k.uniform(k.warp)`. `registers` is the number of
+    registers that each thread has in the role, a multiple of 8 from 24 to 256, which `setmaxnreg` sets for whole
+    warpgroups. The kernel must then state the number that its threads start with: `Kernel(..., registers=168)`. Raises
+    `BuildValueError` for warps that are not consecutive or that the CTA does not have, and `BuildError` if the kernel
+    does not fix its shape.
     """
     numbers = check_consecutive_warps(k, warps)
     return WarpRole(
@@ -91,7 +95,10 @@ def role(
 
 
 def check_consecutive_warps(k: InstructionBuilder, warps: Iterable[int] | int) -> list[int]:
-    """The numbers of warps, in order; BuildValueError where one is left out, or the CTA has no such warp."""
+    """Returns the numbers of warps in ascending order.
+
+    Raises `BuildValueError` if they are not consecutive, or if the CTA has no such warp.
+    """
     numbers = sorted({warps} if isinstance(warps, int) else set(warps))
     if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)) or numbers[0] < 0:
         raise BuildValueError(f"a role is that of warps whose numbers follow one another, not {numbers}")

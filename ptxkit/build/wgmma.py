@@ -1,7 +1,7 @@
-"""Warpgroup multiplications: matrices in shared memory by descriptor, accumulators in registers.
+"""Warpgroup matrix multiplications: descriptors denote matrices in shared memory, and registers hold the accumulators.
 
     acc = k.accumulator(256)
-    a, b = k.matrix(tile_a), k.matrix(tile_b)          # as a tensor map with swizzle 128 brings them
+    a, b = k.matrix(tile_a), k.matrix(tile_b)          # in the layout of a tensor map with swizzle 128
     k.wgmma_fence()
     for step in k.unroll(4):                           # 64 of K, 16 at a time
         acc.multiply(a.moved(32 * step), b.moved(32 * step), bf16)
@@ -27,22 +27,22 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernel_model.scalar_types import Scalar, b32, b64, bf16, f16, f32, pred, s32, u32
 
 WARPGROUP_ROWS = 64
-"""Of the accumulator of one warpgroup."""
+"""The number of rows of the accumulator of one warpgroup."""
 _SWIZZLES = {0: 0, 128: 1, 64: 2, 32: 3}
-"""Of a descriptor's layout, by the bytes that the swizzle spans."""
+"""The layout codes of a descriptor, by the width of the swizzle in bytes."""
 _WARP_ROWS, _PIECE_COLUMNS = 16, 8
-"""Rows of the accumulator that one warp has, and columns that two of its registers hold as halves."""
+"""The rows of the accumulator that one warp holds, and the columns that two of its registers hold as halves."""
 _FIELD_MASK = (1 << 14) - 1
 _STEP_BYTES = 32
-"""Of a row that one instruction multiplies, whatever the type: 16 elements of bf16, 32 of e4m3, 8 of tf32."""
+"""The bytes of a row that one instruction multiplies, for all types: 16 elements of bf16, 32 of e4m3, 8 of tf32."""
 _TYPE_WORDS = {"tf32": "tf32", "e4m3": "e4m3", "e5m2": "e5m2", "s8": "s8", "u8": "u8"}
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A matrix in shared memory, as the low word of its descriptor; the high word is constant.
+    """A matrix in shared memory, as the low word of its descriptor. The high word is a constant.
 
-    With `transposed`, the rows in memory are along M or N, not along K.
+    With `transposed`, the rows in memory are along M or N instead of K.
     """
 
     flow: InstructionBuilder
@@ -51,7 +51,7 @@ class Matrix:
     transposed: bool = False
 
     def moved(self, offset: int | Register[u32]) -> Matrix:
-        """The matrix `offset` bytes further on; a constant is a multiple of 16."""
+        """Returns the matrix that is `offset` bytes after this one. A constant offset must be a multiple of 16."""
         if isinstance(offset, Register):
             return Matrix(self.flow, self.low + (offset >> 4), self.high, self.transposed)
         if offset % 16:
@@ -59,14 +59,16 @@ class Matrix:
         return Matrix(self.flow, self.low + (offset >> 4), self.high, self.transposed) if offset else self
 
     def at(self, index: Register[u32], size: int) -> Matrix:
-        """The matrix of that number in a row of such, each `size` bytes (a multiple of 16) after the last."""
+        """Returns the matrix with that index in an array of matrices of `size` bytes each. `size` must be a multiple of
+        16.
+        """
         if size % 16:
             raise BuildValueError(f"a descriptor moves by multiples of 16 bytes, not by {size}")
         low = self.flow.instruction("mad_lo", (index, size >> 4, self.low))
         return Matrix(self.flow, cast("Register[u32]", low), self.high, self.transposed)
 
     def descriptor(self) -> Register[b64]:
-        """The descriptor's 64 bits in a register."""
+        """Returns the 64 bits of the descriptor in a register."""
         high = constant_register(self.flow, self.high)
         return cast("Register[b64]", self.flow.instruction("mov_b64", ((self.low, high),)))
 
@@ -80,11 +82,13 @@ def matrix(
     leading: int = 16,
     transposed: bool = False,
 ) -> Matrix:
-    """A matrix in shared memory for `wgmma`, as a tensor map with that swizzle writes it.
+    """Returns a matrix in shared memory for `wgmma`, in the layout of a tensor map with that swizzle.
 
-    `stride` is the number of bytes from eight rows to the next eight, by default that of rows as long as the swizzle,
-    and `leading` that from one column of core matrices to the next, where the layout needs it. With `transposed`, rows
-    are along M or N.
+    `swizzle` is the width of the swizzle in bytes: 0, 32, 64 or 128. `stride` is the number of bytes from eight rows to
+    the next eight, by default that of rows as wide as the swizzle. `leading` is the number of bytes from one column of
+    core matrices to the next, if the layout has several. With `transposed`, the rows in memory are along M or N. Raises
+    `BuildError` if the address or a distance does not suit the swizzle. Source: PTX ISA, "Matrix Descriptor Format",
+    "Strides".
     """
     low, apart = make_descriptor_low(place, swizzle, stride, leading)
     return Matrix(k, low, apart >> 4 | _SWIZZLES[swizzle] << 30, transposed)
@@ -93,7 +97,7 @@ def matrix(
 def make_descriptor_low(
     place: Shared[Any], swizzle: int, stride: int | None, leading: int
 ) -> tuple[Register[u32], int]:
-    """The low word of a matrix descriptor, which all generations have in common, and the stride in bytes."""
+    """Returns the low word of a matrix descriptor, which all generations share, and the stride in bytes."""
     if not isinstance(place, Shared):
         raise BuildTypeError(f"a matrix with a descriptor is in the CTA's shared memory, not {place!r}")
     if swizzle not in _SWIZZLES:
@@ -111,7 +115,7 @@ def make_descriptor_low(
 
 
 class Accumulator:
-    """The 64 x n results of a warpgroup, n / 2 in the `registers` of each thread, which `multiply` writes."""
+    """The 64 x n results of a warpgroup; `registers` holds n / 2 of them in each thread."""
 
     def __init__(self, flow: InstructionBuilder, columns: int, scalar: type[Scalar] = f32) -> None:
         if scalar not in (f32, s32):
@@ -134,10 +138,11 @@ class Accumulator:
         scale_a: int = 1,
         scale_b: int = 1,
     ) -> None:
-        """Starts `self = a * b + self`, or `a * b` where `accumulate` does not hold, for 32 bytes of K.
+        """Starts `self = a * b + self`, or `a * b` if `accumulate` does not hold, for 32 bytes of K: `wgmma.mma_async`.
 
-        `a` is a matrix, or four registers with its fragment. `element` and `b_element` are their types; `e4m3`, `tf32`
-        and the like by name. It is complete when its group is waited for; until then the registers may not be touched.
+        `a` is a matrix, or four registers with its fragment. `element` and `b_element` are the types of A and B, by
+        default the same; types without a class have names, such as `e4m3` or `tf32`. The result is complete after a
+        wait for its group; until then the registers must not be accessed.
         """
         words = [_element_word(element), _element_word(element if b_element is None else b_element)]
         k = _STEP_BYTES * 8 // {"f16": 16, "bf16": 16, "tf32": 32}.get(words[0], 8)
@@ -153,20 +158,21 @@ class Accumulator:
         self._flow.emit(opcode, self.registers, left, b.descriptor(), scale, *more)
 
     def row(self, index: int) -> Register[u32]:
-        """The row of the thread's result of that number."""
+        """Returns the row of the thread's result with that index."""
         lane, thread = read_special(self._flow, "%laneid"), read_special(self._flow, "%tid.x")
         return ((thread >> 5) & 3) * 16 + (lane >> 2) + 8 * (index // 2 % 2)
 
     def column(self, index: int) -> Register[u32]:
-        """The column of the thread's result of that number."""
+        """Returns the column of the thread's result with that index."""
         return (read_special(self._flow, "%laneid") & 3) * 2 + (index // 4 * 8 + index % 2)
 
     def packed(
         self, scalar: type[Scalar], *, into: Sequence[Register[b32]] | None = None, scale: Register[f32] | None = None
     ) -> list[Register[b32]]:
-        """The results as pairs of halves, two in a register: `cvt.rn.bf16x2.f32`; the even column is the low half.
+        """Returns the results as pairs of halves, two in each register: `cvt.rn.bf16x2.f32`. The even column is the low
+        half.
 
-        `into` are the registers that receive them, by default new ones. Each result is first multiplied by `scale`.
+        `into` names registers that receive the pairs, by default new ones. Each result is multiplied by `scale` first.
         """
         if scalar not in (bf16, f16) or self.type is not f32:
             raise BuildTypeError(f"results of f32 are packed as pairs of f16 or bf16, not of {scalar!r}")
@@ -180,9 +186,9 @@ class Accumulator:
         return [Register(self._flow, b32, each.name) for each in found]
 
     def stmatrix(self, rows: Rows[Any], row: int | Register[u32], column: int | Register[u32]) -> None:
-        """Stores the results as halves, of the type that the matrix in shared memory has: `stmatrix`.
+        """Stores the results to shared memory as halves of the matrix's element type: `stmatrix`.
 
-        All warps of the warpgroup come here; each stores its 16 rows.
+        All warps of the warpgroup must execute it; each stores its 16 rows.
         """
         halves = self.packed(rows.place.type)
         own = ((read_special(self._flow, "%tid.x") >> 5) & 3) * _WARP_ROWS + row
@@ -192,7 +198,7 @@ class Accumulator:
 
 
 def accumulator(k: InstructionBuilder, columns: int, scalar: type[Scalar] = f32) -> Accumulator:
-    """The registers of a warpgroup's 64 x `columns` results."""
+    """Returns the accumulators of a warpgroup: registers for 64 x `columns` results, which are not initialized."""
     return Accumulator(k, columns, scalar)
 
 

@@ -13,20 +13,31 @@ from ptxkit.cli import shell_completion
 from ptxkit.cli.file_replacement import encode, replace_content
 from ptxkit.cli.input_files import expand_paths, read_texts
 from ptxkit.cli.limits import MAX_FILE_NAME_CHARS
+from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.refusals import write_refusal
+from ptxkit.cli.usage_errors import CommandLineError
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.source import SourceFile, TextOrigin
-from ptxkit.untrusted_text import escape_path, escape_text
+from ptxkit.untrusted_text import escape_path
 
 
-@click.command(short_help="Extract the PTX embedded in libraries, programs, fat binaries and wheels.")
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups={"Selection": ("--target",), "Output": ("--output", "--list", "--force")},
+    examples=(
+        ("ptxkit extract --list libfoo.so", "List the PTX in a library."),
+        ("ptxkit extract --target sm_90a -o ptx/ libfoo.so", "Write the texts for one target to a folder."),
+    ),
+    exit_statuses={0: "The PTX is extracted.", 2: "A file cannot be read or written, or there is no PTX."},
+)
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...", shell_complete=shell_completion.complete_paths)
 @click.option(
     "--output",
     "-o",
     metavar="DIR",
-    help="Output folder; - prints a single PTX text to standard output. Default: the working directory.",
+    help="Output folder; - prints a single PTX text to standard output.  [default: the working directory]",
 )
 @click.option("--list", "listed", is_flag=True, help="List the embedded PTX without writing files.")
 @click.option("--target", metavar="SM", help="Extract only the PTX for this target, e.g. sm_90a.")
@@ -39,8 +50,6 @@ def extract(
 
     FILE is a .fatbin, a .cubin compiled with -G, an object, a library (.a, .so), a program, or a zip archive of these,
     e.g. a wheel. Folders are searched for such files. `ptxkit lint` reads all of these formats directly.
-
-    Exit status: 0 success, 2 a file could not be read or written, or no PTX was found.
     """
     status = ExitStatus.CLEAN
     written = 0
@@ -56,7 +65,8 @@ def extract(
             written += 1
         elif output == "-":
             if written:
-                raise click.UsageError("there are several: choose one by --target, or name a folder by --output")
+                what = "several PTX texts cannot be printed as one"
+                raise CommandLineError(what, "choose one by `--target SM`, or name a folder by `--output DIR`")
             printed = source.text
             written += 1
         else:
@@ -66,14 +76,13 @@ def extract(
                 click.echo(escape_path(path))
                 written += 1
             else:
-                click.echo(f"{escape_path(path)}: {failure}", err=True)
-                status = ExitStatus.COULD_NOT_RUN
+                status = ExitStatus(write_refusal(*failure, path))
     sys.stdout.buffer.write(encode(printed))
     if not written and not status:
-        files = ", ".join(map(escape_text, paths))
-        wanted = escape_text(f" for {target}") if target else ""
-        click.echo(f"there is no PTX{wanted} in {files}", err=True)
-        status = ExitStatus.COULD_NOT_RUN
+        wanted = f" for `{target}`" if target else ""
+        what = f"there is no PTX{wanted} in {', '.join(f'`{path}`' for path in paths)}"
+        remedy = "`--list` without `--target` lists all" if target else "name a file into which a compiler put PTX"
+        status = ExitStatus(write_refusal(what, remedy))
     ctx.exit(status)
 
 
@@ -96,20 +105,20 @@ def file_name(title: str) -> str:
     return name if len(name) <= MAX_FILE_NAME_CHARS else name[-MAX_FILE_NAME_CHARS:].lstrip(".")
 
 
-def _write(path: str, content: bytes, *, force: bool) -> str | None:
+def _write(path: str, content: bytes, *, force: bool) -> tuple[str, str] | None:
     """Writes a file; with `force`, over an existing one, but never through a link that leaves its folder. Returns the
-    reason for a failure."""
+    reason for a failure, and the remedy."""
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         if force and os.path.lexists(path):
             failure = replace_content(TextOrigin(path), content)
-            return None if failure is None else f"cannot be written: {failure}"
+            return None if failure is None else (f"cannot be written: {failure.reason}", failure.remedy)
         with open(path, "xb") as stream:
             stream.write(content)
     except FileExistsError:
         if not os.path.isdir(os.path.dirname(path) or "."):
-            return "cannot be written: --output is a file, not a folder"
-        return "already exists; --force overwrites it"
+            return "cannot be written: `--output` is a file, not a folder", "name a folder"
+        return "already exists", "`--force` overwrites it"
     except OSError as error:
-        return f"cannot be written: {error.strerror}"
+        return f"cannot be written: {error.strerror}", "name another folder by `--output DIR`"
     return None

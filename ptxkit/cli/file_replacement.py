@@ -8,9 +8,26 @@ import stat
 import tempfile
 from difflib import unified_diff
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.small_files import is_inside
 from ptxkit.source import SourceFile, TextOrigin
 from ptxkit.untrusted_text import escape_text
+
+_UNCHANGED = "the file is unchanged; make it and its folder writable"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFailure:
+    """Why a file is unchanged, and what to do about it."""
+
+    reason: str
+    remedy: str
+
+    def report(self, path: str) -> None:
+        """Prints the failure."""
+        from ptxkit.cli.refusals import write_refusal
+
+        write_refusal(f"cannot be rewritten: {self.reason}", self.remedy, path)
 
 
 def encode(text: str) -> bytes:
@@ -18,9 +35,8 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def rewrite_file(origin: TextOrigin, text: str) -> str | None:
-    """Writes the text to the file that another text was read from. Returns the reason for a failure, which leaves the
-    file unchanged.
+def rewrite_file(origin: TextOrigin, text: str) -> WriteFailure | None:
+    """Writes the text to the file that another text was read from. Returns a failure, which leaves the file unchanged.
 
     Members of containers are never written, nor files through a link that leaves the folder that the user named (for a
     file that the user named, its own folder). Otherwise the author of the folder could choose any file of the user by
@@ -29,19 +45,21 @@ def rewrite_file(origin: TextOrigin, text: str) -> str | None:
     return replace_content(origin, encode(text))
 
 
-def replace_content(origin: TextOrigin, content: bytes) -> str | None:
+def replace_content(origin: TextOrigin, content: bytes) -> WriteFailure | None:
     """Does the same for bytes."""
     if origin.container is not None:
-        return "it is inside another file; extract it first: ptxkit extract"
+        return WriteFailure("it is inside another file", "extract it first: `ptxkit extract`")
     if origin.file is None:
-        return "it is not a file"
+        return WriteFailure("it is not a file", "name a file")
     target = os.path.realpath(origin.file)
     if not is_inside(target, origin.folder or os.path.dirname(origin.file) or "."):
-        return f"it is a link that leads out of its folder; name the file itself: {escape_text(target)}"
+        return WriteFailure(
+            "it is a link that leads out of its folder", f"name the file itself: `{escape_text(target)}`"
+        )
     try:
         replace_file(target, content)
     except OSError as error:
-        return error.strerror or str(error)
+        return WriteFailure(error.strerror or str(error), _UNCHANGED)
     return None
 
 

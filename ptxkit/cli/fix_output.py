@@ -27,7 +27,6 @@ def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileR
     if answer.fixed_text is None:
         return answer.result
     from ptxkit.cli.file_replacement import encode, render_diff, rewrite_file
-    from ptxkit.untrusted_text import escape_path
 
     source = question.source
     if options.fixes == "diff":
@@ -36,5 +35,5 @@ def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileR
     failure = rewrite_file(source.origin, answer.fixed_text)
     if failure is None:
         return answer.result
-    sys.stderr.write(f"{escape_path(source.path)}: cannot be rewritten: {failure}\n")
+    failure.report(source.path)
     return without_proposals(lint_source(source, question.settings))

@@ -10,7 +10,9 @@ import click
 from ptxkit.cli import shell_completion
 from ptxkit.cli.file_replacement import encode, render_diff, rewrite_file
 from ptxkit.cli.input_files import STDIN, read_sources
+from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.usage_errors import CommandLineError, exclusive
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.linter import unchecked_result
@@ -32,7 +34,20 @@ class _FormattedText:
         return self.text != self.source.text
 
 
-@click.command(short_help="Format PTX files.")
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups={"Output": ("--write", "--check", "--diff")},
+    examples=(
+        ("ptxkit fmt k.ptx", "Print the formatted file."),
+        ("ptxkit fmt --write kernels/", "Format every *.ptx file of a folder in place."),
+        ("ptxkit fmt --check kernels/", "Fail if a file is not formatted."),
+    ),
+    exit_statuses={
+        0: "The files are formatted.",
+        1: "A file would change (--check, --diff).",
+        2: "The command line cannot be used, or a file cannot be read, parsed or written.",
+    },
+)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
 @click.option(
     "--check", is_flag=True, help="List the files that would change without writing them; exit with 1 if there are any."
@@ -46,16 +61,16 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
     """Format PTX: print one formatted file, or format files and folders in place with --write.
 
     - reads standard input. Comments are kept. A file with a syntax error is not changed.
-
-    Exit status: 0 success, 1 a file would change (--check, --diff), 2 a file could not be read, parsed or written.
     """
     if write and (check or diff):
-        raise click.UsageError("--write excludes --check and --diff, which do not change files. Give one of them.")
+        raise exclusive("--write", "--check" if check else "--diff")
     if write and STDIN in paths:
-        raise click.UsageError("standard input cannot be rewritten in place; omit --write to print the result")
+        raise CommandLineError("standard input cannot be rewritten in place", "omit `--write` to print the result")
     formatted, problems = _format_all(paths, write=write)
     if not (check or diff or write) and len(formatted) > 1:
-        raise click.UsageError(f"{len(formatted)} files would be printed as one; add --write, --check or --diff")
+        raise CommandLineError(
+            f"{len(formatted)} files would be printed as one", "add `--write`, `--check` or `--diff`"
+        )
     status = ExitStatus.COULD_NOT_RUN if problems else ExitStatus.CLEAN
     write_lines(diagnostic_lines(problems), error=True)
     if write:
@@ -82,7 +97,7 @@ def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_FormattedTe
             problems.extend(found.diagnostics)
             continue
         if write and found.origin.container is not None:
-            remedy = "extract it first: ptxkit extract"
+            remedy = "extract it first: `ptxkit extract`"
             problems.extend(unchecked_result(found.path, "is inside another file", remedy=remedy).diagnostics)
             continue
         try:
@@ -93,7 +108,7 @@ def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_FormattedTe
 
 
 def _rewrite(each: _FormattedText) -> bool:
-    reason = rewrite_file(each.source.origin, each.text)
-    if reason is not None:
-        click.echo(f"{escape_path(each.source.path)}: cannot be rewritten: {reason}; it is unchanged", err=True)
-    return reason is None
+    failure = rewrite_file(each.source.origin, each.text)
+    if failure is not None:
+        failure.report(each.source.path)
+    return failure is None

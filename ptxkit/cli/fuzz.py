@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +13,13 @@ from unittest import SkipTest
 
 import click
 
-from ptxkit.cli.number_params import SEED
+from ptxkit.cli.option_groups import GroupedOptionsCommand
+from ptxkit.cli.progress_bars import progress_bar
+from ptxkit.cli.refusals import write_error
 from ptxkit.cli.settings_options import SettingParam
+from ptxkit.cli.usage_errors import CommandLineError
+from ptxkit.cli.value_types import ExistingFolder, Seconds, WholeNumber, listed, seed_option
+from ptxkit.refusal import RefusedError
 from ptxkit.results import ExitStatus
 from ptxkit.settings import parsers
 from ptxkit.untrusted_text import escape_lines, escape_path, escape_text
@@ -25,37 +29,44 @@ if TYPE_CHECKING:
     from ptxkit.testing.fuzz.scheduler import FuzzLimits, FuzzRunner
     from ptxkit.testing.fuzz.store import FuzzStore
 
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _SECONDS_BY_DEFAULT = 60.0
-_SECONDS_BETWEEN_LINES = 30.0
 _FILE_ORACLES = ("linter", "round-trip", "ptxas")
 _ORACLES_WITHOUT_GPU = (*_FILE_ORACLES, "machine", "verdicts", "litmus")
 
 
-def _parse_seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
-    if found is None:
-        raise click.BadParameter(f"{text!r} is not a time: write 90, 10m or 2h")
-    return float(found[1]) * _UNITS[found[2]]
-
-
-@click.command(short_help="Fuzz ptxkit, ptxas and the GPU against each other with generated PTX.")
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups={
+        "Examples": ("--oracle", "--corpus", "--target", "--seed"),
+        "Length": ("--time", "--count", "--hang"),
+        "Performance": ("--jobs", "--cluster"),
+        "Saved failures": ("--replay", "--folder"),
+    },
+    examples=(
+        ("ptxkit fuzz --time 10m", "Run all oracles that need no GPU, on all cores."),
+        ("ptxkit fuzz --oracle ptxas --corpus build/", "Compare ptxkit with ptxas on mutated files."),
+        ("ptxkit fuzz --replay .ptxkit/fuzz/ptxas/1", "Run a saved failure again."),
+    ),
+    exit_statuses={
+        0: "There are no failures.",
+        1: "There are failures in this or an earlier run of the campaign.",
+        2: "The command line cannot be used, or the campaign cannot be run.",
+    },
+)
 @click.option("--oracle", "oracles", multiple=True, metavar="NAME", help="Oracle to run, see above (repeatable).")
 @click.option(
     "--time",
     "seconds",
-    callback=_parse_seconds,
+    type=Seconds(),
     metavar="TIME",
-    help="Time limit of the campaign: 90 (seconds), 10m or 2h [default: 60 without --count].",
+    help="Time limit of the campaign: 90 (seconds), 10m or 2h.  [default: 60 without --count]",
 )
-@click.option("--count", type=click.IntRange(min=1), help="Number of examples for each oracle.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Number of worker processes [default: CPU count].")
+@click.option("--count", type=WholeNumber(1), metavar="N", help="Number of examples for each oracle.")
+@seed_option
+@click.option("--jobs", type=WholeNumber(1), metavar="N", help="Number of worker processes.  [default: CPU count]")
 @click.option(
     "--corpus",
-    type=click.Path(exists=True, file_okay=False),
+    type=ExistingFolder(),
     multiple=True,
     metavar="DIR",
     help="Mutate the PTX files of this folder instead of generating code (linter, round-trip, ptxas; repeatable).",
@@ -63,14 +74,15 @@ def _parse_seconds(_ctx: click.Context, _parameter: click.Parameter, text: str |
 @click.option(
     "--target",
     type=SettingParam(parsers.parse_target_name, "SM"),
-    help="Target of generated code [default: various; for kernels sm_90a].",
+    help="Target of generated code.  [default: various; for kernels sm_90a]",
 )
 @click.option(
     "--hang",
-    type=click.FloatRange(min=1),
-    default=20,
+    type=Seconds(),
+    metavar="TIME",
+    default="20",
     show_default=True,
-    help="Time limit per example, in seconds.",
+    help="Time limit per example, in seconds, or as 10m or 2h.",
 )
 @click.option(
     "--cluster",
@@ -78,11 +90,12 @@ def _parse_seconds(_ctx: click.Context, _parameter: click.Parameter, text: str |
     help="Run on the workers of a dask.distributed cluster: tcp://HOST:8786; local:2 is the same as --jobs 2.",
 )
 @click.option(
-    "--replay", type=click.Path(path_type=Path), metavar="FOLDER", help="Run the oracle again on a saved example."
+    "--replay", type=click.Path(path_type=Path), metavar="DIR", help="Run the oracle again on a saved example."
 )
 @click.option(
     "--folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(path_type=Path),
+    metavar="DIR",
     default=Path(".ptxkit/fuzz"),
     show_default=True,
     help="Folder of the campaign database and the saved failures.",
@@ -103,24 +116,23 @@ def fuzz(  # noqa: PLR0913 (options)
     replay: Path | None,
     folder: Path,
 ) -> None:
-    """Check oracles against generated or mutated PTX in separate processes, until --time or --count is reached.
+    """Test ptxkit, ptxas and the GPU against each other, on generated or mutated PTX, in separate processes.
 
     linter: parser, linter and printer do not crash on any text. round-trip: printed PTX parses back to the same module.
     ptxas: ptxkit and ptxas accept the same programs. machine: correct kernels run without findings on the reference
     machine. verdicts: lint and the reference machine agree on pipelines. litmus: both agree with the memory model.
     machine-device: a GPU computes the same results as the reference machine. optimisation: a GPU computes the same
-    results at every optimisation level. Default: all oracles that need no GPU. package.module:NAME names an oracle of
+    results at every optimization level. Default: all oracles that need no GPU. package.module:NAME names an oracle of
     your own (ptxkit.testing.fuzz.campaign_kinds.OracleKind).
 
     --replay runs only oracles of ptxkit. If the example belongs to an oracle of your own, name that oracle by --oracle.
 
-    An interrupted campaign continues when it is started again with the same options. An example that hangs or crashes
-    its process is recorded. The first failure of each cause is reduced and saved.
-
-    Exit status: 0 no failures, 1 failures in this or an earlier run of the campaign, 2 the campaign could not be run.
+    A campaign runs until --time or --count is reached. An interrupted one continues when it is started again with the
+    same options. An example that hangs or crashes its process is recorded. The first failure of each cause is reduced
+    and saved.
     """
     if find_spec("hypothesis") is None:
-        raise click.UsageError("hypothesis is not installed: pip install ptxkit[testing]")
+        raise CommandLineError("the package `hypothesis` is not installed", "run `pip install 'ptxkit[testing]'`")
     if replay is not None:
         ctx.exit(_replay(replay, oracles, hang))
     wanted = oracles or (_FILE_ORACLES if corpus else _ORACLES_WITHOUT_GPU)
@@ -134,16 +146,15 @@ def fuzz(  # noqa: PLR0913 (options)
     for each in wanted:
         try:
             kind = find_kind(each)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--oracle") from error
+        except RefusedError as error:
+            raise CommandLineError(f"`--oracle`: {error.message}", error.remedy) from error
         if corpus and not kind.takes_corpus:
-            raise click.UsageError(
-                f"--corpus is for {', '.join(_FILE_ORACLES)}: {each} needs kernels with their launch"
-            )
+            what = f"`--corpus` cannot be used with the oracle `{each}`, which needs kernels with their launch"
+            raise CommandLineError(what, f"write `--oracle` with {listed(_FILE_ORACLES)}")
     if corpus and not original_files(tuple(corpus)):
-        raise click.UsageError(
-            f"--corpus: no PTX file of at most {MAX_MUTATED_CHARS:,} characters in {', '.join(corpus)}"
-        )
+        where = ", ".join(f"`{each}`" for each in corpus)
+        what = f"`--corpus`: there is no PTX file of at most {MAX_MUTATED_CHARS:,} characters in {where}"
+        raise CommandLineError(what, "name another folder")
     campaigns = [FuzzCampaign(each, seed, target, None, tuple(corpus)) for each in dict.fromkeys(wanted)]
     ctx.exit(_run(campaigns, FuzzLimits(count, seconds, hang), jobs or os.cpu_count() or 1, cluster, folder))
 
@@ -166,8 +177,7 @@ def _run(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: 
         with _progress(campaigns, limits, store) as report:
             run_campaigns(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), report)
     except CannotRunError as error:
-        click.echo(f"ptxkit fuzz: {escape_text(str(error))}", err=True)
-        return ExitStatus.COULD_NOT_RUN
+        return write_error(error)
     except KeyboardInterrupt:
         click.echo("\ninterrupted; the same command continues the campaign", err=True)
     for line in summary(campaigns, store):
@@ -199,41 +209,28 @@ def _runner(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluste
 def _progress(
     campaigns: list[FuzzCampaign], limits: FuzzLimits, store: FuzzStore
 ) -> Iterator[Callable[[object], None]]:
-    """Yields the callback for each completed work unit: a progress bar on a terminal, otherwise a line from time to
-    time."""
+    """Yields the callback for each completed work unit, which shows the progress on a terminal."""
     import time
 
     from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
 
     began = time.monotonic()
-    if not sys.stderr.isatty():
-        last = began
+    before = sum(store.campaign_total(each).run_count for each in campaigns)
+    run_count = failure_count = 0
+    total = limits.seconds or float((limits.examples or 0) * len(campaigns))
+    bar = progress_bar("seconds" if limits.seconds else "examples", total)
 
-        def line(_: object) -> None:
-            nonlocal last
-            now = time.monotonic()
-            if now - last >= _SECONDS_BETWEEN_LINES:
-                last = now
-                totals = [store.campaign_total(each) for each in campaigns]
-                asked, failed = sum(each.run_count for each in totals), sum(each.failure_count for each in totals)
-                click.echo(f"fuzz: {now - began:.0f} s: {asked} examples, {failed} failed", err=True)
+    def report(result: object) -> None:
+        nonlocal run_count, failure_count
+        assert isinstance(result, FuzzUnitResult)
+        run_count, failure_count = run_count + result.run_count, failure_count + len(result.failures)
+        done = time.monotonic() - began if limits.seconds else before + run_count
+        bar.update(done, f"{run_count} examples, {failure_count} failed")
 
-        yield line
-        return
-    length = int(limits.seconds) if limits.seconds else (limits.examples or 0) * len(campaigns)
-    done = 0 if limits.seconds else sum(store.campaign_total(each).run_count for each in campaigns)
-    asked = failed = 0
-    with click.progressbar(length=length, label="fuzz", file=sys.stderr, item_show_func=lambda text: text or "") as bar:
-        bar.update(min(done, length))
-
-        def report(outcome: object) -> None:
-            nonlocal asked, failed
-            assert isinstance(outcome, FuzzUnitResult)
-            asked, failed = asked + outcome.run_count, failed + len(outcome.failures)
-            at = int(time.monotonic() - began) if limits.seconds else done + asked
-            bar.update(max(0, min(at, length) - bar.pos), f"{asked} examples, {failed} failed")
-
+    try:
         yield report
+    finally:
+        bar.hide()
 
 
 def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
@@ -254,7 +251,7 @@ def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
         with report_progress(hang, lambda message: click.echo(f"{shown}: {escape_text(message)}", err=True)):
             example_replay.replay(example, trusted)
     except examples.ExampleError as error:
-        raise click.UsageError(str(error)) from error
+        raise CommandLineError.of(error) from error
     except SkipTest as error:
         click.echo(f"{shown}: could not be replayed: {escape_text(str(error))}")
         return ExitStatus.COULD_NOT_RUN

@@ -26,7 +26,7 @@ def add_ignores(results: Sequence[FileResult], reason: str) -> int:
         source = hideable[0].source
         failure = rewrite_file(result.origin, add_ignore_comments(source, hideable, reason))
         if failure is not None:
-            sys.stderr.write(f"{escape_path(source.path)}: cannot be rewritten: {failure}; it is unchanged\n")
+            failure.report(source.path)
             status = ExitStatus.COULD_NOT_RUN
         else:
             count = len(hideable)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from errno import EACCES, EISDIR, ENOENT, EPERM
 from io import BytesIO
+from shlex import quote
 from stat import S_ISDIR
 from typing import IO, TYPE_CHECKING
 
@@ -37,7 +38,7 @@ _NOT_TEXT = {
 }
 """Prefixes of files that are certainly not PTX, with a description and a remedy."""
 
-_CUDA = (".cu", ".cuh")
+_CUDA, _CUDA_HEADER, _PYTHON = ".cu", ".cuh", ".py"
 
 _MAY_HOLD_PTX = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n", b"PK\x03\x04")
 """Prefixes of the container formats of `ptxkit.inputs`, which is imported for these only."""
@@ -162,11 +163,20 @@ def _decode_text(name: str, data: bytes | None, origin: TextOrigin) -> SourceFil
     for magic, (what, remedy) in _NOT_TEXT.items():
         if data.startswith(magic):
             return unchecked_result(name, f"not PTX text: {what}", remedy=remedy)
-    if name.endswith(_CUDA) and b".version" not in data:
-        return unchecked_result(
-            name, "not PTX text: CUDA C++", remedy="compile it: nvcc -ptx FILE -o - | ptxkit lint -"
-        )
+    if name.endswith((_CUDA, _CUDA_HEADER, _PYTHON)) and b".version" not in data:
+        language = "Python" if name.endswith(_PYTHON) else "CUDA C++"
+        return unchecked_result(name, f"not PTX text: {language}", remedy=_remedy_for_program(name))
     return SourceFile(name, data.decode("utf-8", "surrogateescape"), origin)
+
+
+def _remedy_for_program(name: str) -> str:
+    """The command that makes the PTX of a program; no program is compiled unless the user requests it."""
+    if name.endswith(_PYTHON):
+        return "run it, and check what its compiler kept: ptxkit lint --cache triton, or inductor, or cute-dsl"
+    if name.endswith(_CUDA_HEADER):
+        return "check the PTX of a .cu file that includes it: nvcc -ptx -lineinfo -arch=sm_90a FILE.cu"
+    ptx = os.path.splitext(name)[0] + SUFFIX
+    return f"compile it, and name the PTX: nvcc -ptx -lineinfo -arch=sm_90a {quote(name)} -o {quote(ptx)}"
 
 
 def _embedded_texts(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
@@ -230,7 +240,16 @@ def _expand_path(path: str, *, binaries: bool | None) -> Iterator[InputFile | Fi
     if not found and not failures:
         what = f"named *{SUFFIX}" + (" or that may hold PTX" if binaries else "")
         remedy = "name the files themselves" + (", or look into others with --binaries" if binaries is False else "")
-        yield unchecked_result(path, f"the folder holds no file {what}", remedy=remedy)
+        program = next(_programs_in(path), None)
+        yield unchecked_result(
+            path,
+            f"the folder holds no file {what}",
+            remedy=remedy if program is None else _remedy_for_program(program),
+        )
+
+
+def _programs_in(path: str) -> Iterator[str]:
+    return (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(_CUDA))
 
 
 def _match_pattern(path: str) -> list[str]:

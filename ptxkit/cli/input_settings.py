@@ -70,11 +70,13 @@ class InputSettings:
         """
         level = next((each for each in reversed(self.layers_for("")) if each.baseline is not None), None)
         if level is None or level.baseline is None:
-            raise SettingsError("--write-baseline needs --baseline FILE, or `baseline` in the settings")
+            what = "`--write-baseline` requires the name of a file"
+            raise SettingsError(what, remedy="write `--baseline FILE`, or `baseline` in the settings")
         path = level.baseline
         if level.origin != COMMAND_LINE and not is_inside(path, level.folder):
-            what = f"the baseline {path} is outside the folder of these settings"
-            raise SettingsError(f"{what}; to write it there, name it: --baseline {path}", level.origin)
+            what = f"the baseline `{path}` is outside the folder of these settings"
+            remedy = f"to write it there, name it: `--baseline {path}`"
+            raise SettingsError(what, level.origin, remedy=remedy)
         if os.path.exists(path):
             self._read_baseline(path)
         return path
@@ -86,7 +88,7 @@ class InputSettings:
         try:
             return read_baseline(path)
         except BaselineError as error:
-            raise SettingsError(str(error)) from error
+            raise SettingsError(error.message, path, remedy=error.remedy) from error
 
     def note_kernels(self, source: SourceFile) -> None:
         """Records the kernels of an input if launches name kernels."""
@@ -100,5 +102,5 @@ class InputSettings:
     def check_launches(self) -> None:
         """Raises SettingsError if a launch of the command line names a kernel that no input has."""
         for kernel in sorted(filter(None, self._unmatched_launches)):
-            hint = nearest_hint(kernel, self._kernels) if self._kernels else ""
-            raise SettingsError(f"--launch: no input has a kernel `{kernel}`{hint}")
+            remedy = nearest_hint(kernel, self._kernels) if self._kernels else "name a kernel of the inputs"
+            raise SettingsError(f"`--launch`: no input has a kernel `{kernel}`", remedy=remedy)

@@ -7,23 +7,30 @@ from difflib import get_close_matches
 
 import click
 
-from ptxkit.cli.errors import UnknownNameError
+from ptxkit.cli.option_groups import GroupedOptionsCommand
+from ptxkit.cli.usage_errors import CommandLineError
+from ptxkit.cli.value_types import format_option
 
 
-@click.command(short_help="Print the forms, operands, requirements and effects of an instruction.")
-@click.argument("opcode", required=False)
-@click.option(
-    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="Output format."
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups={"Output": ("--format", "--json")},
+    examples=(
+        ("ptxkit isa mbarrier.init", "Describe an instruction."),
+        ("ptxkit isa cp.async.bulk.tensor", "Describe only the forms with these modifiers."),
+        ("ptxkit isa sm_103a", "Describe a target."),
+    ),
+    exit_statuses={0: "The entry is printed.", 2: "The command line cannot be used, or there is no such entry."},
 )
+@click.argument("opcode", required=False)
+@format_option(("full", "json"))
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 def isa(opcode: str | None, form: str, as_json: bool) -> None:
-    """Print the entry of OPCODE in the instruction table, e.g. mbarrier.init or cp.async.bulk.
+    """Describe the instruction OPCODE, e.g. mbarrier.init: its forms, operands, requirements and effects.
 
     Modifiers restrict the output to the forms that have them. OPCODE may also be a directive such as .maxntid, a
     modifier such as .L2::cache_hint, a target such as sm_103a or a special register such as %clusterid. Without OPCODE,
     prints the names of all instructions, or with --format json the whole table.
-
-    Exit status: 0 success, 2 the table has no entry for OPCODE.
     """
     from ptxkit.isa import table
     from ptxkit.isa.describe import describe
@@ -37,7 +44,7 @@ def isa(opcode: str | None, form: str, as_json: bool) -> None:
         else:
             sys.stdout.write(describe(opcode))
     except LookupError as error:
-        raise UnknownNameError(f"the table has no instruction {opcode!r}{_hint(opcode or '')}") from error
+        raise CommandLineError(f"the table has no instruction `{opcode}`", _hint(opcode or "")) from error
 
 
 def _hint(opcode: str) -> str:
@@ -53,4 +60,4 @@ def _hint(opcode: str) -> str:
     near = get_close_matches(opcode, {*known.names, *begun}, n=1)
     if not near and "." in opcode:
         near = get_close_matches(opcode.partition(".")[0], known.names, n=1)
-    return f". Did you mean {near[0]!r}?" if near else ""
+    return f"did you mean `{near[0]}`?" if near else "`ptxkit isa` lists the instructions"

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from ptxkit.cli.limits import MAX_LAUNCH_AXES
+from ptxkit.cli.usage_errors import BadValueError, CommandLineError
+from ptxkit.cli.value_types import WholeNumber
 from ptxkit.verifier import ArgumentSpec, ArgumentSpecError, parse_argument
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -20,7 +22,7 @@ def parse_shape(text: str) -> tuple[int, ...]:
     except ValueError:
         extents = ()
     if not 1 <= len(extents) <= MAX_LAUNCH_AXES or min(extents) < 1:
-        raise click.BadParameter(f"{text!r} is not a shape: write 128, 16x8 or 4x4x2")
+        raise BadValueError(f"`{text}` is not a shape", "write `128`, `16x8` or `4x4x2`")
     return extents
 
 
@@ -29,15 +31,16 @@ def parse_argument_option(text: str) -> tuple[str, ArgumentSpec]:
     try:
         return parse_argument(text)
     except ArgumentSpecError as error:
-        raise click.BadParameter(str(error)) from error
+        raise BadValueError.of(error) from error
 
 
 def unique_arguments(arguments: tuple[tuple[str, ArgumentSpec], ...]) -> dict[str, ArgumentSpec]:
-    """The arguments by parameter. Raises UsageError if a parameter has two."""
+    """The arguments by parameter. Raises CommandLineError if a parameter has two."""
     given: dict[str, ArgumentSpec] = {}
     for name, value in arguments:
         if name in given:
-            raise click.UsageError(f"--arg {name} is given twice: {given[name].text} and {value.text}")
+            what = f"`--arg {name}` is given twice: `{given[name].text}` and `{value.text}`"
+            raise CommandLineError(what, "write it once")
         given[name] = value
     return given
 
@@ -46,7 +49,7 @@ _OPTIONS = (
     click.option("--grid", type=parse_shape, metavar="SHAPE", help="Grid dimensions in CTAs: 2, 16x8 or 4x4x2."),
     click.option("--block", type=parse_shape, metavar="SHAPE", help="CTA dimensions in threads: 128 or 16x8."),
     click.option("--cluster", type=parse_shape, metavar="SHAPE", help="Cluster dimensions in CTAs."),
-    click.option("--shared", type=click.IntRange(min=0), help="Dynamic shared memory per CTA, in bytes."),
+    click.option("--shared", type=WholeNumber(0), metavar="BYTES", help="Dynamic shared memory per CTA, in bytes."),
     click.option(
         "--arg",
         "arguments",
@@ -57,10 +60,13 @@ _OPTIONS = (
         "a=0.5. Arrays: x=f32[1024]:random (or zeros, ones, iota), t=t.npy. Tensor maps: "
         "m=f16[64,64]:box=64x8:swizzle=128 (also steps, interleave, oob; lower, upper, channels, pixels for im2col). "
         "Table of two arrays or maps in memory: p=2*f32[64]. Textures: "
-        "t=texture:f32[48,64]:random:filter=linear:address=wrap:normalized=1 (also scaled, channels, layered, cube; "
+        "t=texture:f32[48,64]:random:filter=linear (also address, normalized, scaled, channels, layered, cube; "
         "likewise surface: and sampler:).",
     ),
 )
+
+LAUNCH_NAMES = ("--grid", "--block", "--cluster", "--shared", "--arg")
+"""The options that `launch_options` adds."""
 
 
 def launch_options(command: _Command) -> _Command:

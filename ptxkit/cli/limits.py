@@ -19,3 +19,7 @@ MAX_SECONDS = 1e9
 
 MAX_SHOWN_ELEMENTS = 16
 """Elements of an array that `run` prints in full; of a longer array it prints both ends."""
+
+EXAMPLE_COLUMNS = 48
+"""Columns that the command line of an example takes in the help; after a longer one, its description is on a new
+line."""

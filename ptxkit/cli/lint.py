@@ -9,28 +9,48 @@ from ptxkit.cli.input_files import STDIN, cache_folder_paths
 from ptxkit.cli.limits import DEFAULT_CHECK_SECONDS
 from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.lint_run import run_lint
-from ptxkit.cli.number_params import SECONDS as TIME_LIMIT
 from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.report_options import OPTION_NAMES, report_options
-from ptxkit.cli.settings_options import layer_of, settings_options
+from ptxkit.cli.settings_options import CONFIGURATION_NAMES, MODULE_NAMES, RULE_NAMES, layer_of, settings_options
+from ptxkit.cli.usage_errors import CommandLineError, exclusive
+from ptxkit.cli.value_types import Seconds, WholeNumber, WordChoice, format_option, listed
 from ptxkit.inputs.compiler_caches import CACHES
 from ptxkit.report.formats import FORMATS
 from ptxkit.report.options import ReportOptions, ShownCode
 
 _GROUPS = {
-    "Rule selection": ("--select", "--extend-select", "--ignore", "--severity", "--policy", "--notes"),
+    "Rule selection": RULE_NAMES,
     "File selection": ("--binaries", "--cache", "--stdin-filename"),
-    "Output": ("--format", *OPTION_NAMES, "--statistics", "--show-fixes", "--show-settings", "--help"),
+    "Module": MODULE_NAMES,
+    "Output": ("--format", *OPTION_NAMES, "--statistics", "--show-fixes", "--show-settings"),
     "Fixing": ("--fix", "--unsafe-fixes", "--diff", "--add-ignores", "--reason", "--write-baseline"),
     "Performance": ("--jobs", "--timeout", "--cluster", "--no-cache", "--cache-dir"),
-    "Configuration": ("--config", "--isolated", "--baseline", "--target", "--version", "--launch"),
+    "Configuration": CONFIGURATION_NAMES,
 }
 """The options by the headings of `ptxkit lint --help`."""
 
+_EXAMPLES = (
+    ("ptxkit lint k.ptx", "Check one file."),
+    ("nvcc -ptx -lineinfo k.cu -o - | ptxkit lint -", "Check what a compiler writes."),
+    ("ptxkit lint --format github build/", "Check a folder, and annotate a pull request."),
+    ("ptxkit lint --fix k.ptx", "Apply the safe fixes."),
+)
 
-@click.command(cls=GroupedOptionsCommand, option_groups=_GROUPS, short_help="Check PTX files and report diagnostics.")
+_EXIT_STATUSES = {
+    0: "There are no errors and no warnings.",
+    1: "There are errors or warnings.",
+    2: "The command line, the settings or an input cannot be used.",
+}
+
+
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups=_GROUPS,
+    examples=_EXAMPLES,
+    exit_statuses=_EXIT_STATUSES,
+)
 @click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=shell_completion.complete_paths)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="Output format.")
+@format_option(FORMATS)
 @settings_options
 @report_options
 @click.option(
@@ -45,7 +65,7 @@ _GROUPS = {
 @click.option("--add-ignores", is_flag=True, help="Insert a suppression comment for each diagnostic; rewrites files.")
 @click.option("--reason", default="", metavar="TEXT", help="Reason to write in the comments of --add-ignores.")
 @click.option("--fix", "write_fixes", is_flag=True, help="Apply safe fixes that a re-check confirms; rewrites files.")
-@click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (may change behaviour).")
+@click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (may change behavior).")
 @click.option(
     "--diff",
     "show_diff",
@@ -59,26 +79,27 @@ _GROUPS = {
 @click.option(
     "--cache",
     "caches",
-    type=click.Choice(CACHES),
+    type=WordChoice(CACHES),
+    metavar="COMPILER",
     multiple=True,
-    help="Also check the cache of a compiler: Triton, PyTorch Inductor or CuTe DSL (repeatable).",
+    help=f"Also check the cache of a compiler: {listed(CACHES)} (repeatable).",
 )
 @click.option(
     "--stdin-filename", metavar="PATH", help="File name of standard input, for diagnostics and to find its settings."
 )
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     metavar="N",
-    help="Number of parallel workers [default: CPU count; 1 for small inputs].",
+    help="Number of parallel workers.  [default: CPU count; 1 for small inputs]",
 )
 @click.option(
     "--timeout",
-    type=TIME_LIMIT,
-    default=DEFAULT_CHECK_SECONDS,
+    type=Seconds(),
+    default=f"{DEFAULT_CHECK_SECONDS:g}",
     show_default=True,
-    metavar="SECONDS",
-    help="CPU-time limit per file, in seconds.",
+    metavar="TIME",
+    help="CPU-time limit per file, in seconds, or as 10m or 2h.",
 )
 @click.option(
     "--cluster",
@@ -86,7 +107,7 @@ _GROUPS = {
     help="Check on the workers of a dask.distributed cluster: tcp://HOST:8786; local:2 is the same as --jobs 2.",
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the result cache.")
-@click.option("--cache-dir", type=click.Path(file_okay=False), metavar="DIR", help="Folder of the result cache.")
+@click.option("--cache-dir", metavar="DIR", help="Folder of the result cache.")
 @click.pass_context
 def lint(  # noqa: PLR0913 (options)
     ctx: click.Context,
@@ -125,39 +146,35 @@ def lint(  # noqa: PLR0913 (options)
     that contains PTX. - reads standard input.
 
     Settings come from the nearest ptxkit.toml, or pyproject.toml with a [tool.ptxkit] table, in the folder of each file
-    or above it. Command-line options override them. CODE is a rule code (PTX401), a prefix of one (PTX4) or a rule
-    name (missing-proxy-fence); if several match a diagnostic, the longest applies.
+    or above it. Command-line options override them. CODES are separated by commas; each is a rule code (PTX401), a
+    prefix of one (PTX4) or a rule name (missing-proxy-fence). If several match a diagnostic, the longest applies.
 
     A comment suppresses diagnostics: // ptxkit: ignore[PTX401] REASON on a line or before a function, or
     ignore-file[PTX401] for the whole file.
-
-    Exit status: 0 no errors or warnings, 1 errors or warnings found, 2 an input could not be read or checked.
     """
     paths = (*paths, *cache_folder_paths(caches))
     if not paths and not show_settings:
-        raise click.UsageError("Missing argument 'PATH...': name files, folders, or - for standard input.")
+        raise CommandLineError(
+            "`ptxkit lint` requires the argument PATH", "name files, folders, or `-` for standard input"
+        )
     if config is not None and isolated:
-        raise click.UsageError(
-            "--config and --isolated exclude each other: --isolated reads no settings file. Give one of them."
-        )
+        raise exclusive("--config", "--isolated")
     if write_baseline and add_ignores:
-        raise click.UsageError(
-            "--write-baseline and --add-ignores exclude each other: both record known findings. Give one of them."
-        )
+        raise exclusive("--write-baseline", "--add-ignores")
     if reason and not add_ignores:
-        raise click.UsageError("--reason requires --add-ignores")
+        raise CommandLineError("`--reason` has no effect without `--add-ignores`", "add `--add-ignores`")
     if unsafe_fixes and not (write_fixes or show_diff):
-        raise click.UsageError("--unsafe-fixes requires --fix or --diff")
+        raise CommandLineError("`--unsafe-fixes` has no effect without `--fix` or `--diff`", "add `--fix` or `--diff`")
     if write_fixes and not show_diff and STDIN in paths:
-        raise click.UsageError("standard input cannot be rewritten in place; --diff prints what would change")
+        raise CommandLineError("standard input cannot be rewritten in place", "`--diff` prints what would change")
     if statistics and form not in ("full", "concise", "json"):
-        raise click.UsageError(f"--statistics supports --format full and json, not {form}")
-    if cluster is not None and jobs is not None:
-        raise click.UsageError(
-            "--jobs and --cluster exclude each other: a cluster has its own workers. Give one of them."
+        raise CommandLineError(
+            f"`--statistics` cannot be printed as `{form}`", "write `--format full` or `--format json`"
         )
+    if cluster is not None and jobs is not None:
+        raise exclusive("--jobs", "--cluster")
     if no_cache and cache_dir is not None:
-        raise click.UsageError("--cache-dir and --no-cache exclude each other. Give one of them.")
+        raise exclusive("--cache-dir", "--no-cache")
     options = LintOptions(
         form=form,
         level=layer_of(given),

@@ -17,9 +17,10 @@ from ptxkit.cli.input_files import InputFile, expand_paths, read_texts
 from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.lint_options import DEFAULT, LintOptions
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.progress_bars import progress_bar
+from ptxkit.cli.refusals import write_error
 from ptxkit.cli.reporting import write_report
 from ptxkit.fast_dataclasses import replace
-from ptxkit.report.formats import STYLED
 from ptxkit.results import ExitStatus, FileResult, ResultCounter, Status
 from ptxkit.settings.errors import SettingsError
 from ptxkit.untrusted_text import escape_text
@@ -44,9 +45,7 @@ def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
             write_report(arriving, options.form, options.report, statistics=options.statistics)
         configured.check_launches()
     except (SettingsError, CannotRunError, UnusableCacheError) as error:
-        sys.stdout.flush()
-        sys.stderr.write(f"ptxkit: {escape_text(str(error))}\n")
-        return ExitStatus.COULD_NOT_RUN
+        return write_error(error)
     return counted.summary.exit_status
 
 
@@ -57,7 +56,7 @@ def _lint_inputs(
     options = configured.options
     kept = ResultCache(_cache_folder(options))
     inputs = list(expand_paths(paths, binaries=options.binaries))
-    bar = _bar(options, len(inputs))
+    bar = progress_bar("checked", len(inputs), options.form)
     runner = _runner(options, bar)
     try:
         for item, answer in runner.run_all(_job_slots(inputs, configured, kept)):
@@ -68,12 +67,10 @@ def _lint_inputs(
                 result = write_fixed(item.job, answer, options)
                 result = configured.remove_known(result, item.job.settings)
                 result = replace(result, origin=item.job.source.origin)
-            if bar is not None:
-                bar.advance(item.number)
+            bar.advance(item.number)
             yield counted.add(result)
     finally:
-        if bar is not None:
-            bar.hide()
+        bar.hide()
         runner.close()
         kept.evict()
 
@@ -103,24 +100,15 @@ def _job_slots(
             yield JobSlot(number, question, answer)
 
 
-def _runner(options: LintOptions, bar: ProgressBar | None) -> JobRunner:
+def _runner(options: LintOptions, bar: ProgressBar) -> JobRunner:
     jobs = options.jobs
     if options.cluster is not None:
         from ptxkit.batch.dask_pool import DaskRunner, local_process_count
 
         jobs = local_process_count(options.cluster)
         if jobs is None:
-            return DaskRunner(options.cluster, options.timeout)
-    return LocalRunner(jobs, options.timeout, (lambda: None) if bar is None else bar.refresh)
-
-
-def _bar(options: LintOptions, count: int) -> ProgressBar | None:
-    """A progress bar on a terminal, unless a report for machines is written there."""
-    if count < 2 or not sys.stderr.isatty() or (options.form not in STYLED and sys.stdout.isatty()):
-        return None
-    from ptxkit.report.progress import ProgressBar
-
-    return ProgressBar(sys.stderr, count)
+            return DaskRunner(options.cluster, options.timeout, bar.refresh)
+    return LocalRunner(jobs, options.timeout, bar.refresh)
 
 
 def _cache_folder(options: LintOptions) -> str | None:
@@ -155,10 +143,11 @@ def _write_baseline(results: list[FileResult], path: str) -> int:
     text = baseline_text(path, results).encode()
     if len(text) > MAX_SETTINGS_BYTES:
         what = f"the baseline would have {len(text):,} bytes; the limit is {MAX_SETTINGS_BYTES:,}"
-        raise SettingsError(f"{what}: use a baseline for each folder", path)
+        raise SettingsError(what, path, remedy="write a baseline for each folder")
     failure = write_atomically(path, text)
     if failure is not None:
-        raise SettingsError(f"the baseline cannot be written: {failure}", path)
+        remedy = "name another file with `--baseline FILE`"
+        raise SettingsError(f"the baseline cannot be written: {failure}", path, remedy=remedy)
     count = sum(len(result.diagnostics) for result in results if result.status is not Status.FAILED)
     sys.stdout.write(f"{count} finding{'' if count == 1 else 's'} in {escape_text(path)}\n")
     return ExitStatus.COULD_NOT_RUN if failed else ExitStatus.CLEAN

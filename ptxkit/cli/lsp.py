@@ -6,23 +6,33 @@ import os
 
 import click
 
-from ptxkit.cli.errors import UnknownNameError
+from ptxkit.cli.option_groups import GroupedOptionsCommand
+from ptxkit.cli.usage_errors import CommandLineError
 
 
-@click.command(short_help="Run the language server: diagnostics, hover, definitions, fixes, completion.")
-@click.option("--stdio", is_flag=True, help="Use stdin/stdout (default).")
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups={"Connection": ("--stdio",)},
+    exit_statuses={0: "The editor shut the server down.", 2: "The command line cannot be used, or pygls is missing."},
+)
+@click.option("--stdio", is_flag=True, help="Use standard input and output, which is the default.")
 @click.pass_context
 def lsp(ctx: click.Context, stdio: bool) -> None:  # noqa: ARG001 (editors pass it)
     """Run the language server over standard input and output, until the editor shuts it down.
 
-    Requires pygls: pip install 'ptxkit[lsp]'.
+    It reports diagnostics, and provides hover texts, definitions, fixes and completion. A finding is shown in the PTX
+    file, and also in the program's source file (.cu, .py) if the PTX names its lines (nvcc -lineinfo) and the file is
+    in a workspace folder.
+
+    It requires pygls: pip install 'ptxkit[lsp]'.
     """
     try:
         from ptxkit.lsp.server import PtxLanguageServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise UnknownNameError("the language server needs pygls: pip install 'ptxkit[lsp]'") from error
+        what = "the language server requires the package `pygls`"
+        raise CommandLineError(what, "run `pip install 'ptxkit[lsp]'`") from error
     if os.isatty(0):
         click.echo(
             "The language server is started by an editor, and reads its requests from standard input. Ctrl-D ends it.",

@@ -8,8 +8,6 @@ import sys
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
-from ptxkit.results import ExitStatus
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
@@ -38,15 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except ValueError as error:
         if not _is_mistake(error):
             raise
-        sys.stderr.write(f"ptxkit: the instruction table has an error:\n{error}\n")
-        status = ExitStatus.COULD_NOT_RUN
+        status = _refuse("the instruction table has an error", "install ptxkit again, or correct the table")
+        sys.stderr.write(f"{error}\n")
     except BrokenPipeError:
         _discard_output()
         status = _PIPE_CLOSED
     except OSError as error:  # unreadable inputs are results; this is the output
         _discard_output()
-        sys.stderr.write(f"ptxkit: the output cannot be written: {error.strerror or error}\n")
-        status = ExitStatus.COULD_NOT_RUN
+        status = _refuse(f"the output cannot be written: {error.strerror or error}", "write it to another place")
     if arguments is None:
         gc.freeze()  # skip the traversal of all objects at exit, because everything is freed anyway
     sys.exit(status)
@@ -62,6 +59,12 @@ def _run(arguments: list[str]) -> int:
     from ptxkit.cli.commands import run
 
     return run(arguments)
+
+
+def _refuse(message: str, remedy: str) -> int:
+    from ptxkit.cli.refusals import write_refusal
+
+    return write_refusal(message, remedy)
 
 
 def _is_mistake(error: ValueError) -> bool:

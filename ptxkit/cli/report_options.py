@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ptxkit.cli.value_types import WordChoice, listed
 from ptxkit.report.options import SHOWN_CODE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -14,17 +15,18 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OPTIONS = (
     click.option(
         "--show",
-        type=click.Choice(SHOWN_CODE),
+        type=WordChoice(SHOWN_CODE),
+        metavar="KIND",
         default="both",
         show_default=True,
-        help="Code to show where the PTX names its source lines (nvcc -lineinfo).",
+        help=f"Code to show where the PTX names its source lines (nvcc -lineinfo): {listed(SHOWN_CODE)}.",
     ),
     click.option("--show-undecided", is_flag=True, help="Also print what the analysis could not decide."),
     click.option(
         "--all",
         "all_places",
         is_flag=True,
-        help="Print each copy of a finding that unrolling or inlining made, instead of their number.",
+        help="Print all findings: each copy that unrolling or inlining made, and all with the same cause.",
     ),
     click.option("--verbose", is_flag=True, help="Print mangled names, and the library code that was inlined."),
 )

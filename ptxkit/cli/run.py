@@ -12,11 +12,15 @@ import numpy
 from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import read_text
 from ptxkit.cli.input_settings import InputSettings
-from ptxkit.cli.launch_options import launch_options, unique_arguments
+from ptxkit.cli.launch_options import LAUNCH_NAMES, launch_options, unique_arguments
 from ptxkit.cli.limits import MAX_SHOWN_ELEMENTS
 from ptxkit.cli.lint_options import LintOptions
-from ptxkit.cli.number_params import SECONDS, SEED
+from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.refusals import write_error, write_refusal
+from ptxkit.cli.settings_options import CONFIGURATION_NAMES, settings_file_options
+from ptxkit.cli.usage_errors import CommandLineError
+from ptxkit.cli.value_types import Seconds, WordChoice, listed, seed_option
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
 from ptxkit.emulator import run as run_kernel
@@ -33,10 +37,31 @@ from ptxkit.verifier import ArgumentSpec
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
 from ptxkit.verifier.violation_diagnostics import make_diagnostic
 
+_GROUPS = {
+    "Run": ("--entry", "--policy", "--seed", "--seconds"),
+    "Launch": LAUNCH_NAMES,
+    "Output": ("--out",),
+    "Configuration": CONFIGURATION_NAMES,
+}
+_EXAMPLES = (
+    ("ptxkit run --block 64 --arg x=f32[64]:iota --out x k.ptx", "Run a kernel, and print an array."),
+    ("ptxkit run --arg x=in.npy --out x=out.npy k.ptx", "Read and write an array of numpy."),
+)
+_EXIT_STATUSES = {
+    0: "The kernel ran to completion without errors and warnings.",
+    1: "There are errors or warnings.",
+    2: "The command line, the settings or FILE cannot be used, or the kernel did not run to completion.",
+}
 
-@click.command(short_help="Run a kernel on the CPU with given arguments.")
+
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups=_GROUPS,
+    examples=_EXAMPLES,
+    exit_statuses=_EXIT_STATUSES,
+)
 @click.argument("path", metavar="FILE", shell_complete=shell_completion.complete_paths)
-@click.option("--entry", help="Kernel to run; required if the file has several.")
+@click.option("--entry", metavar="NAME", help="Kernel to run; required if the file has several.")
 @click.option(
     "--out",
     "outputs",
@@ -46,17 +71,22 @@ from ptxkit.verifier.violation_diagnostics import make_diagnostic
 )
 @click.option(
     "--policy",
-    type=click.Choice(POLICIES),
+    type=WordChoice(POLICIES),
+    metavar="POLICY",
     default="eager",
     show_default=True,
-    help="Schedule of asynchronous operations: when they take effect.",
+    help=f"When asynchronous operations take effect: {listed(POLICIES)}.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
+@seed_option
 @click.option(
-    "--seconds", type=SECONDS, default=600.0, show_default=True, help="CPU-time limit of the run, in seconds."
+    "--seconds",
+    type=Seconds(),
+    metavar="TIME",
+    default="600",
+    show_default=True,
+    help="CPU-time limit of the run, in seconds, or as 10m or 2h.",
 )
-@click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use only this settings file.")
-@click.option("--isolated", is_flag=True, help="Ignore all settings files.")
+@settings_file_options
 @launch_options
 @click.pass_context
 def run(  # noqa: PLR0913 (options)
@@ -78,10 +108,8 @@ def run(  # noqa: PLR0913 (options)
 ) -> None:
     """Run a kernel of a PTX file on the reference machine; - reads standard input.
 
-    Every kernel parameter needs an `--arg`. Errors that the run finds are reported with the threads and accesses
-    involved. The settings files of lint and suppression comments apply.
-
-    Exit status: 0 completed without findings, 1 errors or warnings found, 2 not run, or not to completion.
+    Every kernel parameter needs an --arg. Errors that the run finds are reported with the threads and accesses
+    involved, and what it leaves undecided on standard error. The settings files of lint and suppression comments apply.
     """
     source = read_text(path)
     if isinstance(source, FileResult):
@@ -94,25 +122,28 @@ def run(  # noqa: PLR0913 (options)
     except PTXSyntaxError as error:
         write_lines(diagnostic_lines(error.diagnostics), error=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
-    except (SettingsError, LaunchConflictError) as error:
-        click.echo(f"ptxkit: {escape_text(str(error))}", err=True)
-        ctx.exit(ExitStatus.COULD_NOT_RUN)
+    except SettingsError as error:
+        ctx.exit(write_error(error))
+    except LaunchConflictError as error:
+        raise CommandLineError(str(error), "change the launch in the settings, or write `--isolated`") from error
     kernels = [each for each in module.functions() if each.kind == "entry" and each.body is not None]
     names = [each.name for each in kernels]
     if entry is None and len(names) != 1:
-        raise click.UsageError(f"{path} has {len(names)} kernels: choose one by --entry: {', '.join(names)}")
+        what = f"`{path}` has {len(names)} kernels, but one is required"
+        raise CommandLineError(what, _choices("choose one by `--entry`", names))
     name = entry or names[0]
     if name not in names:
-        raise click.UsageError(f"there is no kernel {name!r} in {path}; there are: {', '.join(names) or 'none'}")
+        raise CommandLineError(f"there is no kernel `{name}` in `{path}`", _choices("the kernels are", names))
     parameters = [each.name for declared in kernels[names.index(name)].parameters for each in declared.declarators]
     given = unique_arguments(arguments)
     kept = _output_targets(outputs, parameters)
     try:
         passed = _bind_arguments(name, parameters, given, seed)
     except MemoryError as error:
-        raise click.UsageError(f"an argument does not fit into memory: {error}") from error
+        raise CommandLineError(f"an argument does not fit into memory: {error}", "write a smaller shape") from error
     if block is None and kernels[names.index(name)].directive("reqntid") is None:
-        raise click.UsageError(f"{name} has no .reqntid: give the number of threads of a CTA, such as --block 128")
+        what = f"the kernel `{name}` has no .reqntid, so the number of threads of a CTA is unknown"
+        raise CommandLineError(what, "write `--block 128`, for example")
     try:
         launch: dict[str, Any] = {
             "grid": grid or 1,
@@ -128,14 +159,20 @@ def run(  # noqa: PLR0913 (options)
         reads = outcome.uninitialized_reads if outcome.is_clean else ()
         unset = find_significant_reads(module, name, reads, **launch)
     except InvalidLaunchError as error:
-        raise click.UsageError(str(error)) from error
+        raise CommandLineError(str(error)) from error
     plan = LaunchPlan(grid or (1,), block or (), cluster or (1,), shared or 0, is_specified=True)
     texts = tuple(f"{key}={value.text}" for key, value in given.items())
     trial = VerifierRun(tuple(passed), texts, policy, seed)
     found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset.violations)]
     # A single run does not show whether a comment is of use.
     reported, _ = hidden_by_comments(apply_settings(Verdict(tuple(found)), settings), written, lambda _: False)
+    for question in (*outcome.unchecked_reasons, *unset.open_questions("registers")):
+        click.echo(f"ptxkit: undecided: kernel `{escape_text(name)}`: {escape_text(question)}", err=True)
     ctx.exit(_print_outcome(outcome, name, parameters, reported.diagnostics, kept))
+
+
+def _choices(introduction: str, names: Sequence[str]) -> str:
+    return f"{introduction} {', '.join(f'`{each}`' for each in names) or 'none'}"
 
 
 def _bind_arguments(kernel: str, parameters: list[str], given: dict[str, ArgumentSpec], seed: int) -> list[Any]:
@@ -143,10 +180,12 @@ def _bind_arguments(kernel: str, parameters: list[str], given: dict[str, Argumen
     chance = numpy.random.default_rng(seed)
     unknown = [key for key in given if key not in parameters and key not in {f"#{n}" for n in range(len(parameters))}]
     if unknown:
-        raise click.UsageError(f"{kernel} has no parameter {unknown[0]!r}; it has: {', '.join(parameters) or 'none'}")
+        what = f"the kernel `{kernel}` has no parameter `{unknown[0]}`"
+        raise CommandLineError(what, _choices("its parameters are", parameters))
     missing = [name for n, name in enumerate(parameters) if name not in given and f"#{n}" not in given]
     if missing:
-        raise click.UsageError(f"{kernel} requires an argument for {', '.join(missing)}: --arg {missing[0]}=VALUE")
+        what = _choices(f"the kernel `{kernel}` requires a value for each of", missing)
+        raise CommandLineError(what, f"write `--arg {missing[0]}=VALUE`")
     return [(given.get(name) or given[f"#{n}"]).make_value(chance) for n, name in enumerate(parameters)]
 
 
@@ -157,7 +196,9 @@ def _output_targets(outputs: tuple[str, ...], parameters: list[str]) -> dict[int
         name, _, file = text.partition("=")
         numbered = {**{f"#{n}": n for n in range(len(parameters))}, **{each: n for n, each in enumerate(parameters)}}
         if name not in numbered:
-            raise click.UsageError(f"--out {name}: there is no such parameter; there are: {', '.join(parameters)}")
+            raise CommandLineError(
+                f"`--out`: the kernel has no parameter `{name}`", _choices("its parameters are", parameters)
+            )
         found[numbered[name]] = Path(file) if file else None
     return found
 
@@ -171,19 +212,20 @@ def _print_outcome(
     write_lines(diagnostic_lines(found))
     for number, file in kept.items():
         if number not in outcome.outputs:
-            raise click.UsageError(f"--out {parameters[number]}: the argument is not an array")
+            what = f"`--out`: the argument of `{parameters[number]}` is not an array"
+            raise CommandLineError(what, "name a parameter that is given an array")
         array = numpy.asarray(outcome.outputs[number])  # the arrays of a table have one shape, and follow each other
         if file is not None:
             try:
                 numpy.save(file, array)
             except OSError as error:
-                raise click.UsageError(f"--out {file} cannot be written: {error.strerror}") from error
+                what = f"`--out`: the file `{file}` cannot be written: {error.strerror}"
+                raise CommandLineError(what, "name another file") from error
         else:
             click.echo(numpy.array2string(array, threshold=MAX_SHOWN_ELEMENTS))
     if outcome.unsupported_reason or outcome.incomplete_reason:
-        click.echo(
-            f"ptxkit: {kernel} did not run to completion: {outcome.unsupported_reason or outcome.incomplete_reason}",
-            err=True,
-        )
-        return ExitStatus.COULD_NOT_RUN
+        what = f"the kernel `{kernel}` did not run to completion: "
+        what += outcome.unsupported_reason or outcome.incomplete_reason or ""
+        remedy = "remove the unsupported instruction" if outcome.unsupported_reason else "raise `--seconds`"
+        return ExitStatus(write_refusal(what, remedy))
     return ExitStatus.FINDINGS if any(each.severity is not Severity.NOTE for each in found) else ExitStatus.CLEAN

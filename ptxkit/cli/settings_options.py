@@ -9,6 +9,9 @@ import click
 
 from ptxkit.cli import shell_completion
 from ptxkit.cli.lint_options import COMMAND_LINE
+from ptxkit.cli.usage_errors import BadValueError
+from ptxkit.cli.value_types import WordChoice
+from ptxkit.refusal import RefusedError
 from ptxkit.settings import parsers
 from ptxkit.settings.model import POLICIES, ConfigLayer
 
@@ -21,24 +24,31 @@ class SettingParam(click.ParamType):  # type: ignore[type-arg]  # generic in new
     def __init__(self, read: Callable[[str], object], name: str, *, several: bool = False) -> None:
         self.name, self._read, self._several = name, read, several
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        """The value. Raises BadValueError."""
         if not isinstance(value, str):
             return value
         try:
             if self._several:
                 return tuple(self._read(part.strip()) for part in value.split(",") if part.strip())
             return self._read(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+        except RefusedError as error:
+            raise BadValueError.of(error) from error
 
 
 launch_option = click.option(
     "--launch",
-    type=SettingParam(parsers.parse_launch, "KERNEL:block=X,cluster=Y"),
+    type=SettingParam(parsers.parse_launch, "LAUNCH"),
     multiple=True,
     help="Launch geometry of a kernel to assume: k:block=16x8,cluster=2. Without a name: of all kernels (repeatable).",
 )
-_CODES = SettingParam(parsers.parse_code_prefix, "CODE,...", several=True)
+_FILE_OPTIONS = (
+    click.option(
+        "--config", metavar="FILE", shell_complete=shell_completion.complete_paths, help="Use only this settings file."
+    ),
+    click.option("--isolated", is_flag=True, help="Ignore all settings files."),
+)
+_CODES = SettingParam(parsers.parse_code_prefix, "CODES", several=True)
 _OPTIONS = (
     click.option(
         "--select",
@@ -56,7 +66,7 @@ _OPTIONS = (
     ),
     click.option(
         "--ignore",
-        type=SettingParam(parsers.parse_ignored_prefix, "CODE,...", several=True),
+        type=SettingParam(parsers.parse_ignored_prefix, "CODES", several=True),
         shell_complete=shell_completion.complete_codes,
         multiple=True,
         help="Do not report these codes.",
@@ -69,9 +79,10 @@ _OPTIONS = (
     ),
     click.option(
         "--policy",
-        type=click.Choice(POLICIES),
+        type=WordChoice(POLICIES),
+        metavar="POLICY",
         help="isa (default): report what the PTX ISA manual forbids. strict: also warn where the manual is silent and "
-        "the published memory model does not allow the behaviour.",
+        "the published memory model does not allow the behavior.",
     ),
     click.option(
         "--notes",
@@ -86,25 +97,38 @@ _OPTIONS = (
         help="Check against this target instead of the .target of the module.",
     ),
     click.option(
-        "--version",
-        type=SettingParam(parsers.parse_version, "PTX"),
+        "--ptx-version",
+        type=SettingParam(parsers.parse_version, "X.Y"),
         help="Check against this PTX version instead of the .version of the module.",
     ),
     launch_option,
     click.option(
         "--baseline",
-        type=click.Path(dir_okay=False),
         metavar="FILE",
+        shell_complete=shell_completion.complete_paths,
         help="Do not report the findings listed in this file.",
     ),
-    click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use only this settings file."),
-    click.option("--isolated", is_flag=True, help="Ignore all settings files."),
+    *_FILE_OPTIONS,
 )
+
+RULE_NAMES = ("--select", "--extend-select", "--ignore", "--severity", "--policy", "--notes", "--baseline")
+"""The options of `settings_options` that select and grade rules."""
+MODULE_NAMES = ("--target", "--ptx-version", "--launch")
+"""Those that replace what a module declares."""
+CONFIGURATION_NAMES = ("--config", "--isolated")
+"""Those about settings files."""
 
 
 def settings_options(command: _Command) -> _Command:
     """Adds `--select`, `--ignore` and the other options for settings to a command."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings_file_options(command: _Command) -> _Command:
+    """Adds `--config` and `--isolated` to a command."""
+    for option in reversed(_FILE_OPTIONS):
         command = option(command)
     return command
 
@@ -120,7 +144,7 @@ def layer_of(given: Mapping[str, Any]) -> ConfigLayer:
         policy=given["policy"],
         notes=given["notes"],
         target=given["target"],
-        version=given["version"],
+        ptx_version=given["ptx_version"],
         launch=tuple(given["launch"]),
         baseline=given["baseline"],
     )

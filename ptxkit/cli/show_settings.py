@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.lint_options import LintOptions
+from ptxkit.cli.refusals import write_error
 from ptxkit.results import ExitStatus
 from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.render import render_settings
@@ -21,7 +22,6 @@ def print_settings(paths: Sequence[str], options: LintOptions) -> int:
             for path in paths or [""]
         ]
     except SettingsError as error:
-        sys.stderr.write(f"ptxkit: {error}\n")
-        return ExitStatus.COULD_NOT_RUN
+        return write_error(error)
     sys.stdout.write("\n".join(texts))
     return ExitStatus.CLEAN

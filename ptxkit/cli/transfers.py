@@ -11,19 +11,32 @@ from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import read_sources
 from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.lint_options import COMMAND_LINE, LintOptions
+from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.output import write_lines
+from ptxkit.cli.refusals import write_error
 from ptxkit.cli.settings_options import launch_option
+from ptxkit.cli.value_types import format_option
 from ptxkit.model.transfer import FileTransfers
 from ptxkit.results import ExitStatus, FileResult, Status
 from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.model import ConfigLayer, KernelLaunch
 
 
-@click.command(short_help="List the data transfers of kernels: unit, bytes, completion, waits and fences.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
-@click.option(
-    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="Output format."
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups={"Module": ("--launch",), "Output": ("--format",)},
+    examples=(
+        ("ptxkit transfers k.ptx", "List what each kernel copies, and what waits for it."),
+        ("ptxkit transfers --launch k:block=128 k.ptx", "Give the number of threads, which determines the bytes."),
+    ),
+    exit_statuses={
+        0: "The transfers are listed.",
+        1: "A file has errors.",
+        2: "The command line cannot be used, or a file cannot be read or analyzed.",
+    },
 )
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
+@format_option(("full", "json"))
 @launch_option
 @click.pass_context
 def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tuple[KernelLaunch, ...]) -> None:
@@ -33,8 +46,6 @@ def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tup
     TMA: bulk copy; TMA map: bulk copy with a tensor map; plain: loads and stores), the bytes per executing thread, the
     completion mechanism, the lines that wait for it (with the number of groups that may still be pending) and the proxy
     fence that covers it. Where another unit could have been used, the row gives the reason for the choice.
-
-    Exit status: 0 success, 1 a file has errors, 2 a file could not be read or analysed.
     """
     from ptxkit.report.transfer_table import transfer_report
     from ptxkit.report.transfers_json import transfers_json
@@ -49,7 +60,7 @@ def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tup
             write_lines(transfer_report(arriving))
         configured.check_launches()
     except SettingsError as error:
-        raise click.UsageError(str(error)) from error
+        ctx.exit(write_error(error))
     ctx.exit(_exit_status(results))
 
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import click
 
 from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import expand_paths, read_texts
 from ptxkit.cli.input_settings import InputSettings
-from ptxkit.cli.launch_options import launch_options, unique_arguments
+from ptxkit.cli.launch_options import LAUNCH_NAMES, launch_options, unique_arguments
 from ptxkit.cli.lint_options import LintOptions
-from ptxkit.cli.number_params import SECONDS, SEED
+from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.page_files import write_atomically
-from ptxkit.cli.report_options import report_options
+from ptxkit.cli.progress_bars import progress_bar
+from ptxkit.cli.refusals import write_error
+from ptxkit.cli.report_options import OPTION_NAMES, report_options
 from ptxkit.cli.reporting import write_report
-from ptxkit.cli.settings_options import layer_of, settings_options
+from ptxkit.cli.settings_options import CONFIGURATION_NAMES, MODULE_NAMES, RULE_NAMES, layer_of, settings_options
+from ptxkit.cli.usage_errors import BadPageNameError, CommandLineError
+from ptxkit.cli.value_types import Seconds, WholeNumber, format_option, seed_option
 from ptxkit.emulator import InvalidLaunchError
 from ptxkit.fast_dataclasses import replace
 from ptxkit.report.formats import FORMATS
 from ptxkit.report.options import ReportOptions, ShownCode
-from ptxkit.results import ExitStatus, FileResult, Summary
+from ptxkit.report.progress import ProgressBar
+from ptxkit.results import FileResult, Summary
 from ptxkit.settings.errors import SettingsError
 from ptxkit.source import SourceFile
 from ptxkit.untrusted_text import escape_path
@@ -32,23 +35,54 @@ from ptxkit.verifier import ArgumentSpec, VerifyRequest, verify_source
 _NAME = re.compile(r"[\w$%]+")
 
 
-@click.command(short_help="Check PTX files and run their kernels on the reference machine to find errors.")
+_GROUPS = {
+    "Runs": ("--entry", "--schedules", "--seed", "--seconds"),
+    "Launch": LAUNCH_NAMES,
+    "Rule selection": RULE_NAMES,
+    "Module": MODULE_NAMES,
+    "Output": ("--format", *OPTION_NAMES, "--trace"),
+    "Configuration": CONFIGURATION_NAMES,
+}
+_EXAMPLES = (
+    ("ptxkit verify k.ptx", "Run every kernel; launches are chosen automatically."),
+    ("ptxkit verify --block 256 --arg n=1000 k.ptx", "Run with another launch and argument."),
+    ("ptxkit verify --trace page.html k.ptx", "Show how the threads came to each finding."),
+)
+_EXIT_STATUSES = {
+    0: "There are no errors and no warnings.",
+    1: "There are errors or warnings.",
+    2: "The command line, the settings or an input cannot be used, or a kernel cannot be run.",
+}
+
+
+@click.command(
+    cls=GroupedOptionsCommand,
+    option_groups=_GROUPS,
+    examples=_EXAMPLES,
+    exit_statuses=_EXIT_STATUSES,
+)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
-@click.option("--entry", "entries", multiple=True, help="Kernel to run (repeatable). Default: all.")
+@click.option("--entry", "entries", metavar="NAME", multiple=True, help="Kernel to run (repeatable).  [default: all]")
 @click.option(
     "--schedules",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
+    metavar="N",
     default=20,
     show_default=True,
     help="Number of runs of each kernel, each with another schedule.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
-@click.option("--seconds", type=SECONDS, default=60.0, show_default=True, help="CPU-time limit per kernel, in seconds.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="Output format.")
-@report_options
+@seed_option
 @click.option(
-    "--trace", type=click.Path(dir_okay=False), help="Write an HTML page (.html) that shows the findings of the runs."
+    "--seconds",
+    type=Seconds(),
+    metavar="TIME",
+    default="60",
+    show_default=True,
+    help="CPU-time limit per kernel, in seconds, or as 10m or 2h.",
 )
+@format_option(FORMATS)
+@report_options
+@click.option("--trace", metavar="PAGE", help="Write an HTML page (.html) that shows the findings of the runs.")
 @settings_options
 @launch_options
 @click.pass_context
@@ -76,7 +110,7 @@ def verify(  # noqa: PLR0913 (options)
     arguments: tuple[tuple[str, ArgumentSpec], ...],
     **given: object,
 ) -> None:
-    """Check PTX files as lint does, and run their kernels on the CPU under the weakest behaviour that the ISA allows.
+    """Check PTX files as lint does, and run their kernels on the CPU under the weakest behavior that the ISA allows.
 
     Asynchronous copies take effect as late, as early and in as small parts as the ISA allows, threads are interleaved
     at random, and uninitialized memory is poison. Each finding is reported with the accesses, threads and bytes
@@ -88,11 +122,9 @@ def verify(  # noqa: PLR0913 (options)
 
     Settings files, options and suppression comments apply as for lint, to the findings of runs as well. Launches in
     the settings are used unless --block or --cluster overrides them.
-
-    Exit status: 0 no errors or warnings, 1 errors or warnings found, 2 an input could not be read or run.
     """
     if trace is not None and not trace.endswith((".html", ".htm")):
-        raise click.UsageError(f"--trace {trace}: the file name must end in .html, so that no input is overwritten")
+        raise BadPageNameError("--trace", trace)
     request = VerifyRequest(
         entries,
         schedules,
@@ -111,16 +143,15 @@ def verify(  # noqa: PLR0913 (options)
     unknown = {name for name in request.arguments if not name.startswith("#")}
     try:
         options = ReportOptions(show, show_undecided, all_places, verbose)
-        write_report(_verify_inputs(paths, request, configured, unknown, results), form, options)
+        write_report(_verify_inputs(paths, request, configured, unknown, results, form), form, options)
         configured.check_launches()
         if unknown and any(result.runs for result in results):
-            raise SettingsError(f"--arg: no input has a parameter `{min(unknown)}`")
+            remedy = "write the name of a parameter, or `#0` for the first"
+            raise SettingsError(f"`--arg`: no input has a parameter `{min(unknown)}`", remedy=remedy)
     except InvalidLaunchError as error:
-        raise click.UsageError(str(error)) from error
+        raise CommandLineError(str(error)) from error
     except SettingsError as error:
-        sys.stdout.flush()
-        click.echo(f"ptxkit: {error}", err=True)
-        ctx.exit(ExitStatus.COULD_NOT_RUN)
+        ctx.exit(write_error(error))
     if trace is not None:
         _write_page(trace, results)
     ctx.exit(Summary.of(results).exit_status)
@@ -133,7 +164,7 @@ def _write_page(path: str, results: list[FileResult]) -> None:
     page = trace_page([each for result in results for each in result.traces])
     failure = write_atomically(path, page.encode())
     if failure is not None:
-        raise click.UsageError(f"--trace {path} cannot be written: {failure}")
+        raise CommandLineError(f"`--trace {path}` cannot be written: {failure}", "name another file")
 
 
 def _verify_inputs(
@@ -142,34 +173,42 @@ def _verify_inputs(
     configured: InputSettings,
     unknown: set[str],
     results: list[FileResult],
+    form: str,
 ) -> Iterator[FileResult]:
     """Yields the result of each input as soon as it is known, and appends it to `results`.
 
     unknown: the parameters of `--arg` that no text has had so far. Raises SettingsError.
     """
-    for given in expand_paths(paths):
-        for found in [given] if isinstance(given, FileResult) else read_texts(given):
-            if isinstance(found, FileResult):
-                result = found
-            else:
-                configured.note_kernels(found)
-                if unknown:
-                    unknown.difference_update(_NAME.findall(found.text))
-                settings = configured.settings_for(str(given.path), found.path)
-                asked = replace(request, policy=settings.policy, settings=settings)
-                with _progress(found, request) as step:
-                    result = verify_source(found, asked, step)
-                result = configured.remove_known(result, settings)
-            results.append(result)
-            yield result
+    inputs = list(expand_paths(paths))
+    bar = progress_bar("verified", len(inputs), form)
+    try:
+        for number, given in enumerate(inputs):
+            for found in [given] if isinstance(given, FileResult) else read_texts(given):
+                if isinstance(found, FileResult):
+                    result = found
+                else:
+                    configured.note_kernels(found)
+                    if unknown:
+                        unknown.difference_update(_NAME.findall(found.text))
+                    settings = configured.settings_for(str(given.path), found.path)
+                    asked = replace(request, policy=settings.policy, settings=settings)
+                    result = verify_source(found, asked, _count_runs(found, request, bar, number))
+                    result = configured.remove_known(result, settings)
+                results.append(result)
+                bar.advance(number + 1)
+                yield result
+    finally:
+        bar.hide()
 
 
-@contextmanager
-def _progress(source: SourceFile, request: VerifyRequest) -> Iterator[Callable[[], None]]:
-    """The callback after each run: on a terminal, a progress bar on standard error."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    kernels = len(request.entries) or source.text.count(".entry")
-    with click.progressbar(length=kernels * request.schedules, label=escape_path(source.path), file=sys.stderr) as bar:
-        yield lambda: bar.update(1)
+def _count_runs(source: SourceFile, request: VerifyRequest, bar: ProgressBar, number: int) -> Callable[[], None]:
+    """The callback after each run. number: of the input; a run is the part of it that the schedules make it."""
+    total = (len(request.entries) or source.text.count(".entry")) * request.schedules
+    runs = 0
+
+    def count() -> None:
+        nonlocal runs
+        runs += 1
+        bar.update(number + min(runs / max(total, 1), 1), f"{escape_path(source.path)}, run {runs}")
+
+    return count

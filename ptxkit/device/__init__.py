@@ -1,12 +1,13 @@
-"""From a kernel, a module or text to a cubin (no GPU needed), and from a cubin to a running kernel.
+"""Compiles a kernel, a module or PTX text to a cubin, which needs no GPU, and launches kernels of a cubin.
 
     from ptxkit import device
 
     cubin = device.compile(kernel, "sm_90a")
     device.launch(stream, kernel, source, target, count, grid=132)
 
-These are functions and not methods of the kernel: the builder does not know CUDA, and a parsed module or text compiles
-the same way. Importing this package imports nothing of CUDA; each function does when it runs.
+The package has functions instead of methods of the kernel, because the builder does not depend on CUDA, and parsed
+modules and text are compiled by the same functions. Importing the package imports no CUDA library; each function
+imports what it needs when it is called.
 """
 
 from ptxkit.device.compiler import Cubin, compile  # noqa: A004

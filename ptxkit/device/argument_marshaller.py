@@ -1,9 +1,9 @@
-"""Arguments to parameters, fast: a launch should cost the host little more than the driver's call.
+"""Fast conversion of arguments to parameters: a launch should cost the host little more than the driver's call.
 
-For each kernel a function is written that takes a few steps for each argument, and no loop: what occurs in every launch
-of a series (PyTorch's tensors, whole numbers in range, encoded tensor maps) is checked there, and what is known
-of its type is kept. Everything else, everything seen for the first time and everything that does not fit is converted
-by `arguments`, which words the errors. Of a kernel (data: f32 in .global, aligned to 16; n: u32) it is
+For each kernel a Python function without loops is generated, which executes a few steps for each argument. It checks
+the arguments that occur in every launch of a series (PyTorch tensors, integers in range, encoded tensor maps), and
+caches facts about their types. All other values, types that are new, and values that do not fit are converted by
+`arguments`, which raises the errors. For a kernel (data: f32 in .global, aligned to 16; n: u32) the function is
 
     def run(stream, values):
         if len(values) != 2: refuse(len(values))
@@ -12,10 +12,10 @@ by `arguments`, which words the errors. Of a kernel (data: f32 in .global, align
                 and not (p0 := v0.data_ptr()) & 15 and v0.is_contiguous()): p0 = careful0(v0)
         p1 = v1 if type(v1) is int and 0 <= v1 <= 4294967295 else careful1(v1)
         if stream is None: stream = tensors[type(v0)](device) if type(v0) in tensors else current(values)
-        ...                                                                    # what the launch does with p0 and p1
+        ...                                                                    # launches with p0 and p1
 
-That the context is current which the kernel was bound in is asked for where the careful way is gone, and in each launch
-where there is no pointer: tensors that are all on the kernel's GPU show it too, and the driver looks at it last.
+The slow path checks that the context in which the kernel was bound is current, and so does each launch of a kernel
+without pointers. Tensors on the kernel's GPU imply it, and the driver checks it in any case.
 
 Source: CUDA Driver API, "Execution Control: cuLaunchKernel" (kernelParams).
 """
@@ -40,17 +40,17 @@ from ptxkit.device.tensormap import TensorMap
 
 _WORD_ALIGNMENT = 8
 _BLOCK_ALIGNMENT = 64
-"""To which a block of bytes is aligned: a tensor map needs as much."""
+"""The alignment of a block of bytes, which is that of a tensor map."""
 
 PACKED = "PACKED"
-"""In the lines that `ArgumentMarshaller.compile_function` takes, the placeholder of the packed arguments."""
+"""The placeholder of the packed arguments in the lines that `ArgumentMarshaller.compile_function` is given."""
 
 
 class ArgumentMarshaller:
-    """Checks and packs the arguments of one kernel, on one device in one context.
+    """Checks and packs the arguments of one kernel, for one device and one context.
 
-    `offsets` are those at which the parameters begin in memory, and `size` is the number of bytes of all of them.
-    `write` is `Struct.pack_into` of all.
+    `offsets` are the offsets of the parameters in memory, and `size` is their total number of bytes. `write` is
+    `Struct.pack_into` for all of them.
     """
 
     def __init__(self, signature: Signature, device: int, context: int) -> None:
@@ -71,30 +71,32 @@ class ArgumentMarshaller:
     def compile_function(
         self, last_lines: Sequence[str], names: Mapping[str, Any]
     ) -> Callable[[int | None, Sequence[object]], Any]:
-        """A function of a stream and the arguments, which checks and packs them and then executes `last_lines`.
+        """Returns a function of a stream and the arguments, which checks and packs them and then executes `last_lines`.
 
-        Those may use `PACKED` for the packed arguments, `stream`, which is the current one where none was
-        given, and the names given.
+        These lines may use `PACKED` for the packed arguments, `stream`, which is the current stream if none was given,
+        and the given names.
         """
         count = len(self._steps)
         lines = [f"if len(values) != {count}: refuse(len(values))"]
         if count:
             lines.append("".join(f"v{number}, " for number in range(count)) + "= values")
-        lines.append(self._stream_line())  # before the arrays: those of other streams are waited for there
+        lines.append(self._stream_line())  # precedes the arrays, since the stream waits for the streams of other arrays
         lines += [step.line for step in self._steps]
         packed = ", ".join(f"p{number}" for number in range(count))
         lines += [line.replace(PACKED, packed) for line in last_lines]
         known = {**self._known, **names}
         text = "\n        ".join([f"def make({', '.join(known)}):\n    def run(stream, values):", *lines])
-        made: dict[str, Any] = {}  # names of a closure are found fastest
+        made: dict[str, Any] = {}  # names of a closure are looked up fastest
         exec(f"{text}\n    return run", made)
         run: Callable[[int | None, Sequence[object]], Any] = made["make"](
             **known
-        )  # names of a closure are found fastest
+        )  # names of a closure are looked up fastest
         return run
 
     def _stream_line(self) -> str:
-        """The line that finds the current stream, which is that of the library of the first pointer's tensor."""
+        """Returns the line that finds the current stream, which is that of the library of the first pointer's
+        tensor.
+        """
         first = next((number for number, each in enumerate(self._signature.arguments) if each.space is not None), None)
         if first is None:
             return "look(); stream = current(values) if stream is None else stream"
@@ -106,7 +108,9 @@ class ArgumentMarshaller:
 
 
 class _ArgumentStep:
-    """The line that checks one argument `v<number>` and makes `p<number>` of it; what it uses is put into `known`."""
+    """The generated line that checks argument `v<number>` and converts it to `p<number>`; `known` receives the names
+    that it uses.
+    """
 
     def __init__(self, argument: Argument, number: int, known: dict[str, Any]) -> None:
         self._argument, self._known = argument, known
@@ -115,7 +119,7 @@ class _ArgumentStep:
         if argument.type is None:
             self._last_block: list[tuple[Any, bytes]] = [
                 (None, b"")
-            ]  # one stays: the tensor map, or the bytes, of the loop
+            ]  # one element, which is reused: the tensor map, or the bytes
             known |= {careful: self._block, f"map{number}": self._last_block}
             self.line = f"{packed} = m[1] if {value} is (m := map{number}[0])[0] else {careful}({value}, stream)"
         elif argument.space is not None:
@@ -131,7 +135,7 @@ class _ArgumentStep:
             known[careful] = self._address if code[1] == "8" else self._number
             within = f"type({value}) is int and {limits.min} <= {value} <= {limits.max}"
             self.line = f"{packed} = {value} if {within} else {careful}({value}, stream)"
-        else:  # rounded, and perhaps too large, as NumPy has it
+        else:  # rounded, and infinite if it is too large, as in NumPy
             known[careful] = self._number
             self.line = f"{packed} = {careful}({value}, stream)"
 
@@ -139,7 +143,7 @@ class _ArgumentStep:
         return convert_argument(self._argument, value).item()
 
     def _address(self, value: Any, stream: int) -> int:
-        """A number of 64 bits, or an array: the kernels that compilers write have plain numbers for addresses."""
+        """Converts a 64-bit integer or an array to an address. Kernels of compilers declare addresses as integers."""
         if is_array(value):
             self._known["look"]()
         address = int(convert_argument(self._argument, value, partial(view_device_array, stream=stream)))
@@ -167,13 +171,13 @@ class _ArgumentStep:
 
 
 def _check_context(context: int) -> None:
-    """`OtherContextError` where another context is current than the one that a kernel was bound in."""
+    """Raises `OtherContextError` if another context is current than the one in which a kernel was bound."""
     if get_current_context() != context:
         raise OtherContextError("another context is current")
 
 
 def _parameter_layout(argument: Argument) -> tuple[int, int, str]:
-    """(bytes, alignment, letter of `struct`) of a parameter in memory."""
+    """Returns the size and alignment in bytes and the format character of `struct` of a parameter."""
     if argument.type is None:
         size = argument.size or 0
         return size, _BLOCK_ALIGNMENT, f"{size}s"

@@ -1,7 +1,7 @@
-"""From what the user passes to what the kernel receives: arrays become addresses, numbers get the parameter's width.
+"""Conversion of the caller's arguments to parameters: arrays become addresses, and numbers get the parameter's width.
 
-Anything with `__cuda_array_interface__` or DLPack is an array. Its element type, memory, layout and alignment
-are checked against the parameter, because a mistake here is not an error on the GPU but wrong bytes.
+Any object with `__cuda_array_interface__` or DLPack is an array. Its element type, memory, layout and alignment are
+compared with the parameter, because a mistake would not be an error on the GPU but wrong data.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ NUMPY_CODES: dict[str, str] = {
     "f32": "f4",
     "f64": "f8",
 }
-"""NumPy's code of each PTX type that NumPy has."""
+"""The format code of NumPy for each PTX type that NumPy has."""
 
 
 def kernel_arguments(signature: Signature, values: Sequence[object]) -> list[Any]:
-    """The values as NumPy scalars of the parameters' widths, tensor maps, and bytes of structures.
+    """Returns the values as NumPy scalars of the parameters' widths, tensor maps, and bytes of structures.
 
-    `ArgumentError` naming the parameter that does not fit.
+    Raises `ArgumentError`, which names the parameter that a value does not fit.
     """
     check_count(signature, len(values))
     return [convert_argument(argument, value) for argument, value in zip(signature.arguments, values, strict=True)]
 
 
 def check_count(signature: Signature, given: int) -> None:
-    """`ArgumentError` where the kernel takes another number of arguments."""
+    """Raises `ArgumentError` if the kernel takes another number of arguments."""
     wanted = signature.arguments
     if given != len(wanted):
         names = ", ".join(argument.name for argument in wanted) or "none"
@@ -48,14 +48,14 @@ def check_count(signature: Signature, given: int) -> None:
 def convert_argument(
     argument: Argument, value: object, view: Callable[[Any, str], ArrayView] = view_device_array
 ) -> Any:
-    """One value, as `kernel_arguments` gives it.
+    """Converts one value as `kernel_arguments` does.
 
-    `view` reads an array, and refuses one that is not where it must be: `view_device_array` for a launch,
-    `view_host_array` for the reference machine.
+    `view` reads an array, and rejects one in other memory: `view_device_array` for a launch, `view_host_array` for the
+    reference machine.
     """
     if argument.tensor is not None or isinstance(value, TensorMap):
         if is_array(value):
-            view(value, "a tensor map describes device memory")  # which the launch's stream then waits for
+            view(value, "a tensor map describes device memory")  # the launch's stream then waits for it
         return _convert_tensor_map(argument, value)
     if argument.type is None:
         return _convert_block(argument, value)
@@ -80,7 +80,7 @@ def _convert_number(argument: Argument, value: object) -> Any:
             return value
         if not (argument.type or "").startswith("b") or value.dtype.itemsize != kind.itemsize:
             raise ArgumentError(f"parameter {argument.name!r} is .{argument.type}, not {value.dtype}")
-        return value.view(kind)  # its bits
+        return value.view(kind)  # reinterprets the bits
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ArgumentError(f"parameter {argument.name!r} is a .{argument.type} value, not {type(value).__name__}")
     if isinstance(value, float) and kind.kind != "f":
@@ -92,7 +92,7 @@ def _convert_number(argument: Argument, value: object) -> Any:
 
 
 def _convert_tensor_map(argument: Argument, value: object) -> TensorMap:
-    """The map itself; an array is encoded as the kernel's parameter requires."""
+    """Returns a tensor map. An array is encoded as the kernel's parameter requires."""
     if argument.type is not None or argument.size not in (None, TENSOR_MAP_BYTES):
         raise ArgumentError(f"parameter {argument.name!r} is not a tensor map")
     if argument.tensor is None:
@@ -109,7 +109,7 @@ def _convert_tensor_map(argument: Argument, value: object) -> TensorMap:
 
 
 def _convert_block(argument: Argument, value: object) -> bytes:
-    """A structure passed by value, as its bytes."""
+    """Returns the bytes of a structure that is passed by value."""
     if not isinstance(value, bytes | bytearray | np.generic):
         raise ArgumentError(
             f"parameter {argument.name!r} is a block of bytes, so it takes bytes or a NumPy structure, "
@@ -145,10 +145,10 @@ def _resolve_address(argument: Argument, array: ArrayView) -> int:
 
 
 def has_element_type(element: str, array: ArrayView) -> bool:
-    """Whether the elements of an array are of a PTX type.
+    """Returns whether the elements of an array have a PTX type.
 
-    Types that NumPy lacks are held by arrays that say so, and by raw ones of their size; bytes may be any 8-bit floats,
-    for which PTX has no type in memory. Pairs (`f16x2`) are two elements or one.
+    Types that NumPy lacks are accepted from arrays that name them, and from raw arrays with elements of their size.
+    Bytes may be any 8-bit floats, for which PTX has no memory type. Pairs (`f16x2`) are two elements or one.
     """
     code, found = NUMPY_CODES.get(element), f"{array.kind}{array.size}"
     if element.startswith("b") and element[1:].isdigit():

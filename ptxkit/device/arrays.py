@@ -1,7 +1,7 @@
-"""Arrays of any library as the launch sees them: where they are, of which shape, and what they hold.
+"""Descriptions of arrays of any library: location, shape and element type.
 
-Anything with `__cuda_array_interface__` or DLPack is an array. PyTorch's tensors are read by their own methods:
-the interfaces know neither bfloat16 nor 8-bit floating point, and refuse tensors that take part in a gradient.
+Any object with `__cuda_array_interface__` or DLPack is an array. PyTorch's tensors are read with their own methods,
+because the interfaces have neither bfloat16 nor 8-bit floating point, and reject tensors that require a gradient.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _TORCH_CODES = {"bool": "b1"} | {
     for size in (1, 2, 4, 8, 16)
     if (word, size) != ("float", 1)
 }
-"""NumPy's letter and bytes, by PyTorch's names of types; its other types have no letter."""
+"""NumPy's type character and the element size in bytes, by PyTorch's names of types. Its other types have no
+character.
+"""
 
 _TORCH_WORDS = {
     "bfloat16": "bf16",
@@ -32,22 +34,24 @@ _TORCH_WORDS = {
     "float8_e8m0fnu": "ue8m0",
     "float4_e2m1fn_x2": "e2m1x2",
 }
-"""PTX's words of the types that NumPy lacks, by PyTorch's names; others, such as the `fnuz` types, PTX has not."""
+"""PTX's names of the types that NumPy lacks, by PyTorch's names. PTX does not have the others, such as the `fnuz`
+types.
+"""
 
 _HOST, _CUDA, _MANAGED = 1, 2, 13
-"""DLPack's numbers of memory: pinned memory has another."""
+"""DLPack's device types. Pinned memory has another one."""
 _STREAM_ORDERED = (_CUDA, _MANAGED)
-"""Memory whose contents a stream can wait for."""
+"""Memory for whose contents a stream can wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayView:
     """An array in device memory.
 
-    `kind` is NumPy's letter of the elements, `V` where NumPy has no such type, and `size` the bytes of an element.
-    `shape` counts elements in each dimension and `strides` bytes, the outermost dimension first as in NumPy. Where
-    NumPy has no such type, `word` is what PTX calls the elements, or else the library, and `name` is the library's
-    name. `is_readonly` holds where the library permits no writes.
+    `kind` is NumPy's type character of the elements, or `V` if NumPy has no such type, and `size` is the size of an
+    element in bytes. `shape` counts elements in each dimension and `strides` bytes, with the outermost dimension first
+    as in NumPy. If NumPy has no such type, `word` is the name that PTX, or else the library, has for it, and `name` is
+    the library's name. `is_readonly` is set if the library permits no writes.
     """
 
     address: int
@@ -61,19 +65,19 @@ class ArrayView:
 
     @property
     def is_packed(self) -> bool:
-        """Whether the elements follow one another in the order of the indices, without gaps."""
+        """Whether the elements are contiguous in the order of the indices."""
         wanted = compute_packed_strides(self.shape, self.size)
         steps = zip(self.shape, self.strides, wanted, strict=True)
         return 0 in self.shape or all(extent == 1 or step == packed for extent, step, packed in steps)
 
     @property
     def elements(self) -> str:
-        """What it holds, for messages."""
+        """A description of the element type, for messages."""
         return self.name or f"NumPy's {self.kind}{self.size}"
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value has one of the interfaces of arrays."""
+    """Returns whether a value has one of the interfaces of arrays."""
     kind: Any = type(value)
     known = _has_array_interface(kind)
     return hasattr(value, "__cuda_array_interface__") if known is None else known
@@ -81,9 +85,10 @@ def is_array(value: Any) -> bool:
 
 @cache
 def _has_array_interface(kind: Any) -> bool | None:
-    """Whether objects of a type are arrays, found by the type: attributes of a tensor itself can fail for its contents.
+    """Returns whether objects of a type are arrays. The type is examined, because attributes of a tensor can raise
+    errors.
 
-    None where the type does not decide it, since its objects have attributes of their own.
+    Returns None if the type does not decide it, because its objects have attributes of their own.
     """
     if issubclass(kind, np.generic):
         return False
@@ -93,7 +98,7 @@ def _has_array_interface(kind: Any) -> bool | None:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor of PyTorch, or of a class derived from that."""
+    """Returns whether a value is an instance of PyTorch's `Tensor` or of a subclass."""
     kind: Any = type(value)
     return _is_tensor(kind)
 
@@ -104,7 +109,7 @@ def _is_tensor(kind: Any) -> bool:
 
 
 def device_of(value: Any) -> int | None:
-    """The number of the GPU that an array is on; None where it does not say, or all can reach it."""
+    """Returns the number of the GPU that an array is on, or None if it is not stated or all GPUs can access it."""
     if not hasattr(type(value), "__dlpack_device__"):
         return None
     kind, number = value.__dlpack_device__()
@@ -112,11 +117,12 @@ def device_of(value: Any) -> int | None:
 
 
 def view_device_array(value: Any, what: str, stream: int | None = None) -> ArrayView:
-    """The array; `ArgumentError` that names `what` it was given for, where it is not in device memory.
+    """Returns a description of an array. Raises `ArgumentError`, which names its use `what`, if it is not in device
+    memory.
 
-    `stream` is the handle of the one that is to use the array. It waits for the stream that a
-    `__cuda_array_interface__` names, and DLPack exports the array for it; None only reads the description. PyTorch's
-    tensors are taken as they are, as PyTorch's own operators take them. Sources: Numba documentation, "CUDA Array
+    `stream` is the handle of the stream that will use the array. It waits for the stream that a
+    `__cuda_array_interface__` names, and DLPack exports the array for it; with None, the description is only read.
+    There is no wait for PyTorch's tensors, as in PyTorch's own operators. Sources: Numba documentation, "CUDA Array
     Interface (Version 3): Synchronization"; Array API standard, "__dlpack__".
     """
     if is_tensor(value):
@@ -140,8 +146,10 @@ def view_device_array(value: Any, what: str, stream: int | None = None) -> Array
 
 
 def view_host_array(value: Any, what: str) -> ArrayView:
-    """An array of NumPy for the reference machine, which copies it to memory of its own: it begins at 0 there.
-    `ArgumentError` that names `what` it was given for, where it is another's array, or has the other order of bytes."""
+    """Returns a NumPy array for the reference machine, which copies it to its own memory at address 0 of an allocation.
+
+    Raises `ArgumentError`, which names its use `what`, if it is an array of another library or has another byte order.
+    """
     if not isinstance(value, np.ndarray):
         raise ArgumentError(f"{what}; the reference machine takes arrays of NumPy, not {type(value).__name__}")
     _check_byte_order(value.dtype.str, what)
@@ -151,7 +159,7 @@ def view_host_array(value: Any, what: str) -> ArrayView:
 
 
 def _check_byte_order(typestr: str, what: str) -> None:
-    """`ArgumentError` where the bytes of an element are not in the order in which the GPU reads them."""
+    """Raises `ArgumentError` if the elements do not have the GPU's byte order."""
     if typestr.startswith(">"):
         raise ArgumentError(f"{what}; this array holds NumPy's {typestr}, the highest byte first")
 
@@ -177,7 +185,7 @@ def _view_dlpack(value: Any, what: str, stream: int | None) -> ArrayView:
     except ImportError:
         utilities = importlib.import_module("cuda.core.experimental.utils")
     view_class = utilities.StridedMemoryView
-    make = getattr(view_class, "from_any_interface", view_class)  # the constructor, in earlier versions
+    make = getattr(view_class, "from_any_interface", view_class)  # the constructor in earlier versions
     view = make(value, stream_ptr=-1 if stream is None or place not in _STREAM_ORDERED else stream or LEGACY)
     if not view.is_device_accessible:
         raise ArgumentError(f"{what}; this array is in host memory")
@@ -190,7 +198,7 @@ def _view_dlpack(value: Any, what: str, stream: int | None) -> ArrayView:
 
 
 def compute_packed_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    """The strides in bytes of an array without gaps."""
+    """Returns the strides in bytes of a contiguous array."""
     strides: list[int] = []
     for extent in reversed(shape):
         strides.insert(0, size)

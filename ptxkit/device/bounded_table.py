@@ -1,4 +1,4 @@
-"""Tables of launches, whose size is bounded."""
+"""Tables of bounded size."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _ValueT = TypeVar("_ValueT")
 
 
 def insert_bounded(table: dict[Any, _ValueT], key: Any, value: _ValueT) -> _ValueT:
-    """Puts a value into a table of bounded size, and gives it."""
+    """Puts a value into a table of bounded size, and returns it."""
     if len(table) >= MAX_CACHED_LAUNCHES:
-        with suppress(StopIteration, RuntimeError):  # another thread may change the table meanwhile
+        with suppress(StopIteration, RuntimeError):  # another thread may change the table at the same time
             table.pop(next(iter(table)), None)
     table[key] = value
     return value

@@ -1,7 +1,8 @@
-"""PTX to cubin through nvJitLink, or through ptxas where a module must be whole: needs no GPU and no driver.
+"""Compiles PTX to a cubin with nvJitLink, or with ptxas if a module must be compiled as a whole. Needs no GPU or
+driver.
 
-This is a function and not a method of the kernel: it takes a kernel of the builder, a parsed module, or text, and
-the builder stays free of CUDA.
+`compile` is a function and not a method of the kernel: it accepts a kernel of the builder, a parsed module, or text,
+and the builder does not depend on CUDA.
 
 Source: nvJitLink documentation, "Supported Link Options".
 """
@@ -37,9 +38,9 @@ _LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
 class Cubin:
     """Machine code for one target.
 
-    `kernels` may be launched from it. `log` is what the compiler remarked. `undecided` is what the verifier left open,
-    as `PTX302: reason (ptx:12)`; None where nothing was verified. `compiler` is what made it, such as `nvJitLink 13.5`
-    or `ptxas 13.0 (/usr/local/cuda/bin/ptxas)`.
+    `kernels` are the kernels that can be launched. `log` holds the compiler's remarks. `undecided` holds what the
+    verifier could not decide, as `PTX302: reason (ptx:12)`, or is None if nothing was verified. `compiler` names the
+    compiler, such as `nvJitLink 13.5` or `ptxas 13.0 (/usr/local/cuda/bin/ptxas)`.
     """
 
     code: bytes = field(repr=False)
@@ -51,7 +52,9 @@ class Cubin:
     compiler: str = field(repr=False, default="")
 
     def kernel(self, name: str | None = None) -> Signature:
-        """The kernel of that name; without a name, the only one."""
+        """Returns the kernel of that name, or the only kernel if no name is given. Raises `DeviceError` if none
+        exists.
+        """
         if name is None and len(self.kernels) == 1:
             return self.kernels[0]
         found = next((each for each in self.kernels if each.name == name), None)
@@ -61,7 +64,7 @@ class Cubin:
         return found
 
     def write(self, path: str | Path) -> None:
-        """Writes the ELF file, as `cuobjdump` and `nvdisasm` read it."""
+        """Writes the ELF file, which `cuobjdump` and `nvdisasm` can read."""
         Path(path).write_bytes(self.code)
 
 
@@ -73,14 +76,15 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     options: Sequence[str] = (),
     cache: bool = True,
 ) -> Cubin:
-    """The cubin of a kernel, a module or PTX text, for one target.
+    """Compiles a kernel, a module or PTX text for one target, such as `sm_90a`.
 
-    It is verified, unless `verify` is False: `VerificationError` where the verifier proves a fault, and there is no
-    cubin then. `options` are the compiler's; `-lineinfo` goes with a kernel's `debug`. With `cache`, what was compiled
-    before is read from the user's cache folder, and what is compiled is kept there. What compiles it is nvJitLink, or a
-    ptxas that knows the module's `.version` and the target, where nvJitLink does not, or where the module must be whole
-    (setmaxnreg); `Cubin.compiler` names it. Errors: `PTXSyntaxError` for text that is not PTX,
-    `CompileError` with the compiler's log, `MissingLibraryError`.
+    The source is verified, unless `verify` is False. `options` are options of the compiler; `-lineinfo` is useful with
+    a kernel's `debug`. With `cache`, results are read from and kept in the user's cache folder. The compiler is
+    nvJitLink, or a ptxas that supports the module's `.version` and the target, if nvJitLink does not or if the module
+    must be compiled as a whole (setmaxnreg). `Cubin.compiler` names it.
+
+    Raises `VerificationError` if the verifier proves an error, `PTXSyntaxError` for text that is not PTX,
+    `CompileError` with the compiler's log, and `MissingLibraryError`.
     """
     check_target(target)
     prepared = prepare_source(source)
@@ -109,7 +113,9 @@ def _make_cubin(made: cubin_cache.CubinRecord, target: str, prepared: PreparedSo
 
 
 def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> ptxas_program.PtxasProgram | None:
-    """The ptxas that compiles a module which must be whole; None, and a warning, where only nvJitLink is left."""
+    """Returns the ptxas for a module that must be compiled as a whole, or None, with a warning, if there is only
+    nvJitLink.
+    """
     if not ptxas_program.find_all_ptxas():
         raise ptxas_program.missing_ptxas_error()
     module = prepared.assembled.module
@@ -125,7 +131,7 @@ def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> ptxas_
 
 
 def format_undecided(verdict: Verdict) -> tuple[str, ...]:
-    """What a verifier left open, a sentence each."""
+    """Returns a sentence for each property that a verifier could not decide."""
     return tuple(
         f"{each.code}: {each.reason} (ptx:{each.source.position(each.span.start)[0]})" for each in verdict.undecided
     )
@@ -133,7 +139,7 @@ def format_undecided(verdict: Verdict) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSource:
-    """What every kind of source comes down to."""
+    """The common form of all kinds of source."""
 
     name: str
     text: str
@@ -142,7 +148,7 @@ class PreparedSource:
 
 
 def prepare_source(source: BuiltRoutine | tree.Module | str, least: int = 0) -> PreparedSource:
-    """A source, read; all launch-sized shared memory has one alignment, of at least `least` bytes."""
+    """Prepares a source: all launch-sized shared memory has the same alignment, of at least `least` bytes."""
     assembled, kernels = _read_source(source)
     module = assembled.module
     even = dynamic_shared_placement.align_declarations(
@@ -167,10 +173,10 @@ def _read_source(source: BuiltRoutine | tree.Module | str) -> tuple[Assembled, t
 def _compile_and_verify(
     make: Callable[[], cubin_cache.CubinRecord], prepared: PreparedSource
 ) -> cubin_cache.CubinRecord:
-    """The machine code, with what the verifier leaves open.
+    """Compiles the source and returns the machine code with the properties that the verifier could not decide.
 
-    The two are independent and take about as long, so they run at the same time. An error of the verifier has
-    precedence over one of the compiler.
+    Compilation and verification are independent and take similar times, so they run concurrently. An error of the
+    verifier has precedence over an error of the compiler.
     """
     with ThreadPoolExecutor(1) as compiling:
         coming = compiling.submit(make)
@@ -179,7 +185,7 @@ def _compile_and_verify(
 
 
 def _link_or_assemble(prepared: PreparedSource, target: str, options: list[str]) -> cubin_cache.CubinRecord:
-    """What nvJitLink makes of a module that nothing is linked with; what ptxas does, where nvJitLink is too old."""
+    """Compiles a module with nvJitLink, or with ptxas if nvJitLink is too old for it."""
     try:
         return _link_alone(prepared, target, options)
     except (CompileError, UnknownTargetError) as refused:
@@ -220,7 +226,7 @@ def _link_source(prepared: PreparedSource, options: list[str]) -> tuple[bytes, s
 
 
 def parse_complaints(log: str, prepared: PreparedSource) -> list[Complaint]:
-    """The log's lines; those that name a line of the PTX with its text and the user's line."""
+    """Returns the lines of a log. Lines that name a line of the PTX have its text and the user's line."""
     lines = prepared.text.splitlines()
     found = []
     for match in _LOG_LINE.finditer(log):
@@ -231,7 +237,7 @@ def parse_complaints(log: str, prepared: PreparedSource) -> list[Complaint]:
 
 
 def _suggest_linking(log: str) -> Iterator[str]:
-    """What to do about the functions and variables of other modules."""
+    """Yields advice about functions and variables of other modules."""
     names = [f"{name!r}" for name in dict.fromkeys(_UNDEFINED.findall(log))]
     if names:
         verb = "is" if len(names) == 1 else "are"

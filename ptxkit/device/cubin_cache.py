@@ -1,7 +1,7 @@
-"""Compiled kernels, kept in the user's cache folder: what was compiled once is not compiled, or verified, again.
+"""A cache of cubins in the user's cache folder: a kernel is not compiled or verified again.
 
-An entry is found by all that it was made from: the PTX, target, options, whether it was verified, the version of the
-compiler, and the files of ptxkit itself (sizes and times), since a later verifier may find more.
+The key of an entry contains everything that it depends on: the PTX, the target, the options, whether it was verified,
+the version of the compiler, and the files of ptxkit (sizes and times), since a later verifier may find more errors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptxkit.installation import installation_stamp
 
 @dataclass(frozen=True, slots=True)
 class CubinKey:
-    """What an entry is about."""
+    """The key of an entry."""
 
     ptx: str
     target: str
@@ -26,15 +26,16 @@ class CubinKey:
 
     @property
     def digest(self) -> str:
-        """A name that no other entry has."""
+        """A file name that is unique to the key."""
         parts = (installation_stamp(), self.target, *self.options, str(self.is_verified), str(self.compiler), self.ptx)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class CubinRecord:
-    """What an entry holds: machine code, the compiler's log, what the verifier left open, if it was asked, and the
-    compiler's name."""
+    """The contents of an entry: machine code, the compiler's log, what the verifier could not decide (None if it did
+    not run), and the compiler's name.
+    """
 
     code: bytes
     log: str
@@ -43,7 +44,7 @@ class CubinRecord:
 
 
 def load_cubin(entry: CubinKey) -> CubinRecord | None:
-    """What is kept; None where there is no sound entry."""
+    """Returns the entry, or None if there is no valid one."""
     match _store().get(entry.digest, entry.digest):
         case (bytes(code), str(log), None | tuple() as undecided, str(compiler)):
             return CubinRecord(code, log, undecided, compiler)
@@ -51,7 +52,7 @@ def load_cubin(entry: CubinKey) -> CubinRecord | None:
 
 
 def save_cubin(entry: CubinKey, made: CubinRecord) -> None:
-    """Keeps what was compiled, where that can be done."""
+    """Saves an entry if the folder can be written."""
     store = _store()
     if store.put(entry.digest, entry.digest, (made.code, made.log, made.undecided, made.compiler)):
         store.evict()

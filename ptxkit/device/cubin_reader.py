@@ -1,7 +1,7 @@
-"""What a cubin says of itself: its kernels and their parameters, and the names it defines and needs.
+"""Reads from a cubin its kernels with their parameters, and the names that it defines and uses.
 
-A cubin is an ELF file. Each function has a section `.nv.info.<name>` of records (format, attribute, size, data), from
-which parameters and launch bounds are read; that suffices to launch a kernel of which nothing else is known.
+A cubin is an ELF file. Each function has a section `.nv.info.<name>` of records (format, attribute, size, data), which
+contains its parameters and launch bounds. They suffice to launch a kernel whose source is not known.
 
 Source: CUDA Binary Utilities; the attributes are those that `cuobjdump -elf` prints (EIATTR_KPARAM_INFO,
 EIATTR_REQNTID, EIATTR_CTA_PER_CLUSTER).
@@ -21,12 +21,12 @@ _STO_CUDA_ENTRY = 0x10
 """The flag of kernels in `st_other`."""
 _EIATTR_KPARAM_INFO, _EIATTR_REQNTID, _EIATTR_CTA_PER_CLUSTER = 0x17, 0x10, 0x3D
 _EIFMT_SVAL = 4
-"""Records of this format have data of a size; those of others have two bytes."""
+"""Records of this format have data of a stated size; those of other formats have two bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CubinSymbol:
-    """A name that other modules see; it may be a kernel, and is defined here or elsewhere."""
+    """A name that is visible to other modules. It may be a kernel, and it is either defined or used by the module."""
 
     name: str
     is_kernel: bool
@@ -35,7 +35,7 @@ class CubinSymbol:
 
 @dataclass(frozen=True, slots=True)
 class CubinImage:
-    """The parts of a cubin that are looked at."""
+    """The parts of a cubin that ptxkit uses."""
 
     is_relocatable: bool
     symbols: tuple[CubinSymbol, ...]
@@ -43,22 +43,22 @@ class CubinImage:
 
     @property
     def defined_names(self) -> frozenset[str]:
-        """Functions and variables that it has."""
+        """The functions and variables that the module defines."""
         return frozenset(each.name for each in self.symbols if each.is_defined)
 
     @property
     def undefined_names(self) -> frozenset[str]:
-        """Functions and variables that others must have."""
+        """The functions and variables that other modules must define."""
         return frozenset(each.name for each in self.symbols if not each.is_defined)
 
 
 def is_cubin(data: bytes) -> bool:
-    """Whether bytes are an ELF file for a GPU."""
+    """Returns whether bytes are an ELF file for a GPU."""
     return elf.machine_of(data) == elf.EM_CUDA
 
 
 def read_cubin(data: bytes) -> CubinImage:
-    """What a cubin says of itself. Raises ElfError for bytes that are damaged."""
+    """Reads a cubin. Raises `ElfError` for damaged bytes."""
     file = ElfFile(data)
     sections = {each.name: each for each in file.sections()}
     symbols = tuple(_iterate_symbols(file))
@@ -73,17 +73,20 @@ def read_cubin(data: bytes) -> CubinImage:
 
 
 def section_sizes(data: bytes) -> tuple[tuple[str, int], ...]:
-    """The sections of a cubin, each with its bytes, those that take none in the file too. Raises ElfError."""
+    """Returns the sections of a cubin with their sizes in bytes, including those without data in the file.
+
+    Raises `ElfError` for damaged bytes.
+    """
     return tuple((each.name, each.size) for each in ElfFile(data).sections())
 
 
 def _iterate_symbols(file: ElfFile) -> Iterator[CubinSymbol]:
     for each in file.symbols():
         is_defined = each.section != elf.SHN_UNDEF
-        # Undefined ones of another type are launch-sized shared memory, which no module defines.
+        # Undefined symbols of another type are launch-sized shared memory, which no module defines.
         is_code_or_data = each.type in (elf.STT_OBJECT, elf.STT_FUNC)
         is_seen = is_code_or_data or (not is_defined and each.type == elf.STT_NOTYPE)
-        # What begins with a dot the tools reserve for themselves.
+        # The tools reserve names that begin with a dot.
         if each.binding == elf.STB_GLOBAL and is_seen and not each.name.startswith("."):
             yield CubinSymbol(each.name, bool(each.other & _STO_CUDA_ENTRY) and is_defined, is_defined)
 
@@ -103,7 +106,7 @@ def _read_signature(name: str, information: bytes) -> Signature:
 
 
 def _opaque_argument(number: int, size: int) -> Argument:
-    """A parameter of which only the size is known."""
+    """Returns a parameter of which only the size is known."""
     name = f"parameter {number}"
     return Argument(name, f"b{8 * size}") if size in (1, 2, 4, 8) else Argument(name, None, size=size)
 

@@ -1,4 +1,4 @@
-"""The CUDA libraries, imported when they are first needed, and one sentence where they are missing."""
+"""The CUDA libraries, which are imported on first use, and the errors if they are missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INSTALL_HINT = "install them with `pip install ptxkit[cuda]`"
 
 
 def import_nvjitlink() -> ModuleType:
-    """`cuda.bindings.nvjitlink`, with its shared library loaded."""
+    """Returns `cuda.bindings.nvjitlink` after loading its shared library. Raises `MissingLibraryError`."""
     try:
         library = importlib.import_module("cuda.bindings.nvjitlink")
     except ImportError as error:
@@ -24,7 +24,7 @@ def import_nvjitlink() -> ModuleType:
 
 
 def import_cuda_core() -> ModuleType:
-    """`cuda.core`, or its experimental name of earlier versions."""
+    """Returns `cuda.core`, or its experimental package in earlier versions. Raises `MissingLibraryError`."""
     for name in ("cuda.core", "cuda.core.experimental"):
         try:
             module = importlib.import_module(name)
@@ -36,7 +36,7 @@ def import_cuda_core() -> ModuleType:
 
 
 def import_driver() -> ModuleType:
-    """`cuda.bindings.driver`."""
+    """Returns `cuda.bindings.driver`. Raises `MissingLibraryError`."""
     try:
         return importlib.import_module("cuda.bindings.driver")
     except ImportError as error:
@@ -44,7 +44,7 @@ def import_driver() -> ModuleType:
 
 
 def check_device() -> None:
-    """`NoDeviceError`, in one sentence, where no GPU can be used."""
+    """Raises `NoDeviceError` with the reason if no GPU can be used."""
     api = import_driver()
     try:
         (status,) = api.cuInit(0)
@@ -60,7 +60,7 @@ def check_device() -> None:
 
 
 def check_status(result: tuple[object, ...], what: str) -> None:
-    """`DeviceError` where a driver call failed."""
+    """Raises `DeviceError` if a driver call failed."""
     status = result[0]
     if getattr(status, "name", "") != "CUDA_SUCCESS":
         raise DeviceError(f"{what} failed: {getattr(status, 'name', status)}")

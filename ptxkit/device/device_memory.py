@@ -1,4 +1,4 @@
-"""Arrays on the GPU, enough to run a kernel where neither PyTorch nor CuPy is installed."""
+"""Arrays on the GPU for programs that use neither PyTorch nor CuPy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxkit.device.cuda_libraries import check_device, check_status, import_cuda
 
 
 class DeviceArray:
-    """A packed array in device memory, freed when nothing refers to it. It has `__cuda_array_interface__`."""
+    """A contiguous array in device memory with `__cuda_array_interface__`. The memory is freed with the object."""
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.shape = shape
@@ -34,7 +34,7 @@ class DeviceArray:
         }
 
     def to_host(self) -> np.ndarray[Any, Any]:
-        """A copy in host memory; waits for the device."""
+        """Returns a copy in host memory, after waiting for the device."""
         host = np.empty(self.shape, self.dtype)
         check_status(import_driver().cuCtxSynchronize(), "waiting for the device")
         if self.nbytes:
@@ -45,7 +45,7 @@ class DeviceArray:
 
 
 def to_device(host: np.ndarray[Any, Any]) -> DeviceArray:
-    """A copy of a NumPy array on the current device; `NoDeviceError` where there is none."""
+    """Returns a copy of a NumPy array on the current device. Raises `NoDeviceError` if there is no device."""
     packed = np.ascontiguousarray(host)
     use_device()
     made = DeviceArray(packed.shape, packed.dtype)
@@ -53,20 +53,20 @@ def to_device(host: np.ndarray[Any, Any]) -> DeviceArray:
         check_status(
             import_driver().cuMemcpyHtoD(made.address, packed.ctypes.data, made.nbytes), "copying to the device"
         )
-        # The copy may end after the call; streams that do not block would not wait for it.
+        # The copy may end after the call returns, and non-blocking streams would not wait for it.
         check_status(import_driver().cuCtxSynchronize(), "waiting for the device")
     return made
 
 
 def can_reach(address: int) -> bool:
-    """Whether the current device can use memory at an address, which may be another's."""
+    """Returns whether the current device can access memory at an address, which may be on another device."""
     api = import_driver()
     result = api.cuPointerGetAttribute(api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address)
     return bool(result[0] == api.CUresult.CUDA_SUCCESS)
 
 
 def use_device() -> Any:
-    """Makes the first GPU current and gives its `cuda.core.Device`; `NoDeviceError` where there is none."""
+    """Makes the first GPU current and returns its `cuda.core.Device`. Raises `NoDeviceError` if there is no device."""
     check_device()
     device = import_cuda_core().Device()
     device.set_current()

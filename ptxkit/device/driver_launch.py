@@ -1,10 +1,10 @@
-"""The driver's launch, with everything that stays the same from launch to launch laid out beforehand.
+"""The driver's launch call, with the data that is the same in all launches prepared in advance.
 
 The driver's `cuLaunchKernelEx` reads a structure with geometry, stream and attributes, and a table of pointers to the
-parameters. A `LaunchFrame` is that memory, made once and used again: a launch writes the parameters into it, and the
-stream where it is another. `cuda.core.launch` and `cuda.bindings` make those structures again from Python objects for
-each launch, and neither takes a structure in memory that is filled already; so the driver's function is called through
-`ctypes`, at the address that `cuda.bindings` knows.
+parameters. A `LaunchFrame` is this memory, which is allocated once and reused: a launch writes the parameters into it,
+and the stream if it has changed. `cuda.core.launch` and `cuda.bindings` create those structures from Python objects for
+each launch, and neither accepts a structure in memory; so the driver's function is called through `ctypes`, at the
+address that `cuda.bindings` knows.
 
 Source: CUDA Driver API, "Execution Control: cuLaunchKernelEx", "Data types used by CUDA driver: CUlaunchConfig".
 """
@@ -20,7 +20,7 @@ from ptxkit.device.cuda_libraries import check_status, import_driver
 from ptxkit.device.geometry import Geometry
 
 _BLOCK_ALIGNMENT = 64
-"""To which a block of bytes is aligned: a tensor map needs as much."""
+"""The alignment of a block of bytes, which is that of a tensor map."""
 _CLUSTER_DIMENSION_ATTRIBUTE = 4
 """CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"""
 
@@ -45,7 +45,7 @@ class CuLaunchConfig(ctypes.Structure):
 
 
 class LaunchFrame:
-    """What the driver reads of one launch.
+    """The data that the driver reads for one launch.
 
     The parameters are in `memory` and begin at `start`. `config` and `parameters` are arguments of the driver's
     function.
@@ -69,25 +69,29 @@ class LaunchFrame:
         self.parameters = ctypes.c_void_p(ctypes.addressof(self._pointers))
 
     def use(self, stream: int) -> None:
-        """Says on which stream to launch."""
+        """Sets the stream of the launch."""
         self._config.stream = self.stream = stream
 
 
 LaunchFunction = Callable[[ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, None], int]
-"""(configuration, kernel, parameters, nothing) -> the driver's status."""
+"""A function of (configuration, kernel, parameters, nothing) that returns the driver's status."""
 
 
 @cache
 def get_launch_function() -> LaunchFunction:
-    """`cuLaunchKernelEx`. Other threads run while it waits for room in the queue of the device."""
+    """Returns `cuLaunchKernelEx`, which releases the interpreter lock while it waits for space in the device's
+    queue.
+    """
     result = import_driver().cuGetProcAddress(b"cuLaunchKernelEx", 12000, 0)
     check_status(result, "finding cuLaunchKernelEx")
-    # No types are declared: it is only called with objects of `ctypes`, which then need no look-up of a conversion.
+    # No argument types are declared: all arguments are `ctypes` objects, which then need no conversion.
     return ctypes.CFUNCTYPE(ctypes.c_int)(int(result[1]))
 
 
 def get_kernel_function(kernel: int) -> ctypes.c_void_p:
-    """A kernel as an argument of the driver's function: what it is in the current context, found once."""
+    """Returns a kernel as an argument of the driver's function: its function in the current context, which is
+    cached.
+    """
     status, found = import_driver().cuKernelGetFunction(kernel)
     return ctypes.c_void_p(kernel if int(status) else int(found))
 
@@ -99,7 +103,7 @@ def _get_context_function() -> Callable[[], tuple[Any, Any]]:
 
 
 def get_current_context() -> int:
-    """The driver's current context, 0 where there is none, or no driver."""
+    """Returns the driver's current context, or 0 if no context or no driver exists."""
     try:
         return int(_get_context_function()()[1])
     except RuntimeError:

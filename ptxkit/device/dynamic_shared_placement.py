@@ -1,14 +1,16 @@
-"""Launch-sized shared memory begins at one address in a kernel, whatever its arrays are called: after the variables of
-fixed size, at a multiple of the largest alignment that is declared. ptxas places it so, for a whole program.
+"""Checks and corrects the placement of launch-sized shared memory.
 
-nvJitLink does not. Release 13.0 begins it at the next multiple of 16, whatever is declared; 13.5 at a multiple of the
-alignment of *one* of the declarations that it meets, which may be the smallest. With twelve bytes of fixed size and a
-tile that is declared `.align 1024`, the tile is then at 16, and the first bulk copy into it ends with `misaligned
-address`. Therefore:
+All launch-sized arrays of a kernel begin at the same address: after the variables of fixed size, at a multiple of the
+largest declared alignment. ptxas places them correctly when it compiles a whole program.
 
-* every declaration of what is compiled, or linked together, is given the largest alignment (`aligned`);
-* what nvJitLink makes is looked at, and where a kernel's memory is misplaced, its memory of fixed size is made longer
-  by what is missing, and all is done again (`repaired`).
+nvJitLink does not. Release 13.0 places them at the next multiple of 16 in all cases, and release 13.5 at a multiple of
+the alignment of *one* of the declarations, which may be the smallest. With twelve bytes of fixed size and a tile that
+is declared `.align 1024`, the tile is then at 16, and the first bulk copy into it fails with `misaligned address`.
+Therefore:
+
+* every declaration in modules that are compiled or linked together gets the largest alignment (`align_declarations`);
+* the result of nvJitLink is checked, and if a kernel's memory is misplaced, its memory of fixed size is padded by the
+  missing bytes, and the modules are compiled again (`pad_misplaced`).
 """
 
 from __future__ import annotations
@@ -25,24 +27,26 @@ from ptxkit.syntax import tree
 from ptxkit.syntax.printer import body_lines
 
 _GUARANTEED_ALIGNMENT = 16
-"""Bytes to which every release aligns it."""
+"""The alignment in bytes that every release provides."""
 
 
 def required_alignment(module: tree.Module) -> int:
-    """The largest alignment that a module declares for launch-sized shared memory; 0 where it has none."""
+    """Returns the largest alignment that a module declares for launch-sized shared memory, or 0 if it has none."""
     return max((_declared_alignment(each) for each in _iterate_declarations(module)), default=0)
 
 
 def align_declarations(module: tree.Module, least: int) -> tree.Module:
-    """The module with every declaration of launch-sized shared memory aligned to at least so many bytes; the same one
-    where they are already."""
+    """Returns the module with every declaration of launch-sized shared memory aligned to at least `least` bytes.
+
+    The same object is returned if they are aligned already.
+    """
     if all(_declared_alignment(each) >= least for each in _iterate_declarations(module)):
         return module
     return tree.Module(tuple(_raise_alignment(item, least) for item in module.items))
 
 
 def find_users(module: tree.Module) -> dict[str, int]:
-    """The kernels that name launch-sized memory, and the alignment that they need."""
+    """Returns the kernels that use launch-sized memory, with the alignment that they need."""
     names = [declarator.name for each in _iterate_declarations(module) for declarator in each.declarators]
     least = required_alignment(module)
     if least <= _GUARANTEED_ALIGNMENT:
@@ -57,8 +61,10 @@ def find_users(module: tree.Module) -> dict[str, int]:
 
 
 def pad_misplaced(code: bytes, modules: Sequence[tree.Module]) -> list[tree.Module] | None:
-    """The modules of which nvJitLink made a cubin, for another try: kernels whose launch-sized memory is misplaced have
-    longer memory of fixed size. None where all is well. `DeviceError` where a kernel has none that could be longer."""
+    """Returns modules in which kernels with misplaced launch-sized memory have padded memory of fixed size.
+
+    Returns None if no memory is misplaced. Raises `DeviceError` if a kernel has no memory that can be padded.
+    """
     made, is_well = [], True
     for module in modules:
         for name, missing in _find_misplaced(code, module).items():
@@ -72,16 +78,17 @@ def pad_misplaced(code: bytes, modules: Sequence[tree.Module]) -> list[tree.Modu
 
 
 def check_placement(code: bytes, modules: Sequence[tree.Module]) -> None:
-    """`DeviceError` where the launch-sized memory of a kernel is misplaced."""
+    """Raises `DeviceError` if the launch-sized memory of a kernel is misplaced."""
     for module in modules:
         for name in _find_misplaced(code, module):
             raise _misplacement_error(name)
 
 
 def _find_misplaced(code: bytes, module: tree.Module) -> dict[str, int]:
-    """The kernels whose launch-sized memory is misplaced, and how many bytes are missing before it.
+    """Returns the kernels whose launch-sized memory is misplaced, with the number of missing bytes before it.
 
-    It begins where the section ends with the memory of fixed size, which counts what the device reserves.
+    It begins at the end of the section with the memory of fixed size, which includes the bytes that the device
+    reserves.
     """
     ends = dict(cubin_reader.section_sizes(code))
     missing = {name: -ends.get(f".nv.shared.{name}", 0) % least for name, least in find_users(module).items()}
@@ -113,7 +120,9 @@ def _iterate_declarations(module: tree.Module) -> Iterator[tree.Declaration]:
 
 
 def _pad_static_array(module: tree.Module, kernel: str, more: int) -> tree.Module | None:
-    """The module with `more` bytes after some array of fixed size that a kernel uses, if it has one."""
+    """Returns the module with `more` bytes added to an array of fixed size that a kernel uses, or None if it has no
+    such array.
+    """
     items = list(module.items)
     for place, item in enumerate(items):
         if isinstance(item, tree.Function) and item.name == kernel and item.body is not None:
@@ -127,7 +136,7 @@ def _pad_static_array(module: tree.Module, kernel: str, more: int) -> tree.Modul
 
 
 def _can_pad(declaration: tree.Declaration, more: int, text: str) -> bool:
-    """Whether an array of fixed size in shared memory is used in a text, and can be longer by so many bytes."""
+    """Returns whether `text` uses an array of fixed size in shared memory that can be extended by `more` bytes."""
     name, dimensions = declaration.declarators[0].name, declaration.declarators[0].dimensions
     return (
         declaration.space == "shared"
@@ -138,7 +147,7 @@ def _can_pad(declaration: tree.Declaration, more: int, text: str) -> bool:
 
 
 def _name_pattern(names: Sequence[str]) -> re.Pattern[str]:
-    """Any of these names, standing alone."""
+    """Returns a pattern that matches any of these names as a whole word."""
     return re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
 
 
@@ -150,7 +159,7 @@ def _grow_array(declaration: tree.Declaration, more: int) -> tree.Declaration:
 
 
 def _row_bytes(declaration: tree.Declaration) -> int:
-    """Bytes of what the first index counts."""
+    """Returns the number of bytes of an element of the first dimension."""
     lanes = int(declaration.vector[1:]) if declaration.vector else 1
     return bytes_(declaration.type) * lanes * prod(each or 1 for each in declaration.declarators[0].dimensions[1:])
 

@@ -1,4 +1,4 @@
-"""What can fail between a tree and a running kernel. Each message is one sentence, then details where there are any."""
+"""Errors of compiling, linking and launching. Each message is one sentence, followed by details if there are any."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptxkit.kernel_model.source_lines import Location
 
 
 class DeviceError(Exception):
-    """Any failure of this package."""
+    """The base class of the errors of this package."""
 
 
 class NoDeviceError(DeviceError):
@@ -25,7 +25,7 @@ class ArgumentError(DeviceError, TypeError):
 
 
 class TensorMapError(DeviceError, ValueError):
-    """A tensor map that no encoder makes: `field` has `value`, and breaks `rule`."""
+    """A tensor map that the driver's encoder would reject: `field` has `value`, and violates `rule`."""
 
     def __init__(self, field: str, value: object, rule: str) -> None:
         self.field, self.value, self.rule = field, value, rule
@@ -33,20 +33,20 @@ class TensorMapError(DeviceError, ValueError):
 
 
 class LaunchError(DeviceError):
-    """A launch whose geometry or memory the kernel or the device excludes."""
+    """The kernel or the device does not allow the geometry or the memory of a launch."""
 
 
 class OtherContextError(LaunchError):
-    """Another context is current than the one that a kernel was bound in: it is to be bound again."""
+    """Another context is current than the one in which a kernel was bound, which must be bound again."""
 
 
 class LinkError(DeviceError):
-    """Inputs that cannot be linked: a name that none defines, or that two define, or that they see differently."""
+    """Inputs cannot be linked: a name is undefined, defined twice, or declared differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One line of the compiler's log, with the line of the PTX, from 1, and the user's, where a kernel was built."""
+    """A line of the compiler's log, with the line of the PTX, from 1, and the user's line if a kernel was built."""
 
     message: str
     line: int | None = None
@@ -63,7 +63,7 @@ class Complaint:
 
 
 class CompileError(DeviceError):
-    """nvJitLink refused the module. `complaints` holds its log with the PTX lines and, where known, the user's."""
+    """The compiler rejected the module. `complaints` holds its log with the lines of the PTX and the user's lines."""
 
     def __init__(self, name: str, target: str, complaints: Sequence[Complaint]) -> None:
         self.complaints = tuple(complaints)

@@ -1,4 +1,4 @@
-"""How a kernel is launched: grid, block, cluster and shared memory, held to what the kernel and every device can do.
+"""The geometry of a launch: grid, block, cluster and shared memory, checked against the kernel and the device limits.
 
 Source: CUDA C++ Programming Guide, "Compute Capabilities: Technical Specifications".
 """
@@ -23,7 +23,9 @@ Shape: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The CTAs of the grid, the threads of a CTA, the CTAs of a cluster to request, and launch-sized bytes."""
+    """The CTAs of the grid, the threads of a CTA, the CTAs of a requested cluster, and the bytes of launch-sized
+    memory.
+    """
 
     grid: Shape
     block: Shape
@@ -32,7 +34,7 @@ class Geometry:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no CTA."""
+        """Whether the grid has no CTA."""
         return 0 in self.grid
 
     def __str__(self) -> str:
@@ -47,7 +49,7 @@ def make_geometry(
     cluster: Extents | None = None,
     shared: int | None = None,
 ) -> Geometry:
-    """The geometry; `LaunchError` where the kernel or the hardware excludes it."""
+    """Returns the geometry. Raises `LaunchError` if the kernel or the hardware does not allow it."""
     found = Geometry(
         _normalize_extents("grid", grid, MAX_GRID, least=0),
         _resolve_block(signature, block),
@@ -77,7 +79,7 @@ def _resolve_block(signature: Signature, block: Extents | None) -> Shape:
 
 
 def _resolve_cluster(signature: Signature, cluster: Extents | None) -> Shape | None:
-    """The cluster to ask for: none where the kernel is compiled for one, which must be the same."""
+    """Returns the cluster to request, or None if the kernel is compiled for one, which must be the same."""
     if cluster is None:
         return None
     given = _normalize_extents("cluster", cluster, (MAX_CLUSTER_CTAS,) * 3)
@@ -99,7 +101,7 @@ def _resolve_shared(signature: Signature, shared: int | None) -> int:
 
 
 def _normalize_extents(what: str, extents: Extents, most: Shape, least: int = 1) -> Shape:
-    """Three extents; those left out are 1."""
+    """Returns three extents; missing ones are 1."""
     given = tuple(extents) if isinstance(extents, Iterable) else (extents,)
     try:
         numbers = tuple(operator.index(each) for each in given)

@@ -1,7 +1,7 @@
 """`kernel[grid, block]` and `kernel.launch(...)`: a kernel with a geometry, bound once for each context.
 
-What a launch costs the host is what happens here, in the function that the argument marshaller compiles, and in the
-driver.
+The host's cost of a launch is the cost of this module, of the function that the argument marshaller generates, and of
+the driver.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LaunchExtents: TypeAlias = tuple[Extents, Extents | None, Extents | None, int |
 
 
 class Launch:
-    """A kernel with a geometry: call it with the arguments."""
+    """A kernel with its launch geometry, which is called with the arguments."""
 
     __slots__ = ("_bindings", "_stream", "_wait")
 
@@ -33,7 +33,9 @@ class Launch:
         self._wait = wait
 
     def __call__(self, *arguments: object) -> None:
-        """Launches, and waits only where that was asked for. Errors: `ArgumentError`, `LaunchError`."""
+        """Launches the kernel, and waits for it only if that was requested. Raises `ArgumentError` and
+        `LaunchError`.
+        """
         bindings = self._bindings
         kernel = bindings.kernel
         if bindings.version != len(kernel.body) + len(kernel.prologue):
@@ -50,7 +52,8 @@ class Launch:
 class LaunchBinding:
     """A kernel bound to a geometry in the context that was current last.
 
-    `run` launches on a stream, as `Bound.run`. `version` is that of the kernel that was bound, -1 where none is.
+    `run` launches on a stream as `Bound.run` does. `version` is the version of the bound kernel, or -1 if none is
+    bound.
     """
 
     __slots__ = ("_bound", "_geometry", "kernel", "run", "version")
@@ -64,14 +67,16 @@ class LaunchBinding:
         self.version = -1
 
     def bind(self) -> None:
-        """Compiles and loads the kernel where that is not done for the current device. `NoDeviceError` without one."""
-        self.version = -1  # where something fails below, the next launch binds again
+        """Compiles and loads the kernel for the current device if necessary. Raises `NoDeviceError` if there is no
+        device.
+        """
+        self.version = -1  # if a step below fails, the next launch binds again
         self._bound = self.kernel.loaded().bind(*self._geometry)
         self.run = self._bound.run
         self.version = self.kernel.version
 
     def wait(self, stream: int | None, arguments: Sequence[object]) -> None:
-        """Waits until everything on the stream has ended; `LaunchError` with what was launched where that failed."""
+        """Waits until the stream is idle. Raises `LaunchError`, which describes the launch, if an operation failed."""
         used = current_stream(arguments) if stream is None else stream
         (status,) = import_driver().cuStreamSynchronize(used)
         if int(status):
@@ -79,10 +84,10 @@ class LaunchBinding:
 
 
 class Launcher:
-    """Launches one kernel, which is loaded once for each device, when it is launched first.
+    """Launches one kernel, which the first launch on each device loads.
 
-    `load` puts the kernel on the current device. `body` and `prologue` hold its statements, where it may still grow;
-    more of them make another kernel, which is loaded again. `launches` holds the launches by the index of
+    `load` loads the kernel on the current device. `body` and `prologue` hold the statements of a kernel that may still
+    grow; if statements are added, the kernel is loaded again. `launches` holds the launches by the index of
     `kernel[...]`.
     """
 
@@ -104,13 +109,15 @@ class Launcher:
         shared: int | None = None,
         wait: bool = False,
     ) -> Launch:
-        """The kernel with a geometry, to be called with the arguments: `kernel.launch(stream, grid=132)(a, b)`.
+        """Returns the kernel with its launch geometry, to be called with the arguments: `kernel.launch(stream,
+        grid=132)(a, b)`.
 
-        `stream` is one of cuda.core, PyTorch or CuPy; None takes the current one of the library that the arrays are
-        from. `grid` counts CTAs, `block` the threads of a CTA where the kernel does not fix them, and `cluster` the
-        CTAs of a cluster. `shared` is the launch-sized shared memory in bytes, where it is more than the kernel asked
-        for. With `wait`, the call returns when the kernel has ended, so that an error names the kernel, its geometry
-        and arguments. Errors: `ArgumentError` for what is no geometry.
+        `stream` is a stream of cuda.core, PyTorch or CuPy; None is the current stream of the library of the array
+        arguments. `grid` is the number of CTAs, `block` the number of threads of a CTA if the kernel does not fix it,
+        and `cluster` the number of CTAs of a cluster; each is a number or a tuple, x first. `shared` is the size of
+        launch-sized shared memory in bytes, if it is more than the kernel requests. With `wait`, the call returns when
+        the kernel has ended, and an error names the kernel, its geometry and its arguments. Raises `ArgumentError` for
+        values that are not extents.
         """
         geometry = (grid, block, cluster, shared)
         try:
@@ -122,9 +129,10 @@ class Launcher:
         return Launch(bindings, stream, wait=wait)
 
     def __getitem__(self, geometry: Any) -> Launch:
-        """`kernel[grid, block](...)` on the current stream; `kernel[grid](...)` where the kernel fixes its block.
+        """Returns a launch on the current stream: `kernel[grid, block](...)`, or `kernel[grid](...)` if the kernel
+        fixes its block.
 
-        Extents in several dimensions are tuples: `k[(8, 4), 128]`, and `k[(8, 4), None]` where the kernel fixes it.
+        Extents in several dimensions are tuples: `k[(8, 4), 128]`, or `k[(8, 4), None]` if the kernel fixes its block.
         """
         try:
             known = self.launches.get(geometry)
@@ -140,11 +148,13 @@ class Launcher:
 
     @property
     def version(self) -> int:
-        """A number that changes when something is added to the kernel."""
+        """A number that changes when statements are added to the kernel."""
         return len(self.body) + len(self.prologue)
 
     def loaded(self) -> Loaded:
-        """The kernel on the current device, loaded once; `NoDeviceError` where there is none."""
+        """Returns the kernel on the current device, which is loaded once. Raises `NoDeviceError` if there is no
+        device.
+        """
         key = (use_device().device_id, self.version)
         found = self._loaded.get(key)
         if found is None:

@@ -1,5 +1,7 @@
-"""What a launch says when the driver refuses it: the kernel, its geometry, its arguments, and what the verifier left
-open. It is collected only then, so that its cost does not matter."""
+"""Errors of launches that the driver rejects: the kernel, its geometry, its arguments, and what the verifier left open.
+
+The description is collected only after a failure, so its cost does not matter.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ if TYPE_CHECKING:
     from ptxkit.device.loaded_kernel import Loaded
 
 _STICKY_STATUSES = (700, 702, 714, 715, 716, 717, 718, 719)
-"""Statuses of kernels that ran: illegal address, timeout, stack, instruction, alignment, space, counter, failure."""
+"""Status codes of failed kernels: illegal address, timeout, stack, instruction, alignment, space, counter, failure."""
 
 
 def make_refused_launch_error(
     loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object], status: int
 ) -> LaunchError:
-    """The error of a launch that the driver refused, or of a kernel that ended badly."""
+    """Returns the error of a launch that the driver rejected, or of an earlier kernel that failed."""
     lines = [f"kernel {loaded.signature.name!r} was not launched: {describe_status(status)}"]
     if status in _STICKY_STATUSES:
         lines.append(
@@ -34,13 +36,13 @@ def make_refused_launch_error(
 def make_kernel_failure_error(
     loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object], status: int
 ) -> LaunchError:
-    """The error of a kernel that was launched and waited for."""
+    """Returns the error of a kernel that failed while the launch waited for it."""
     lines = [f"kernel {loaded.signature.name!r} failed: {describe_status(status)}"]
     return LaunchError("\n  ".join([*lines, *_describe_launch(loaded, geometry, stream, arguments)]))
 
 
 def describe_status(status: int) -> str:
-    """What the driver calls a status, and how it words it."""
+    """Returns the driver's name and description of a status code."""
     try:
         result: Any = import_driver().CUresult(status)
     except ValueError:
@@ -49,7 +51,7 @@ def describe_status(status: int) -> str:
 
 
 def error_string(result: Any) -> str:
-    """The driver's sentence about a status."""
+    """Returns the driver's description of a status code."""
     text: bytes | None = import_driver().cuGetErrorString(result)[1]
     return "" if text is None else text.decode()
 
@@ -77,7 +79,7 @@ def _describe_argument(value: object) -> str:
 
 
 def _summarize_undecided(undecided: Sequence[str] | None) -> str:
-    """What the verifier could not decide, a rule once."""
+    """Returns a summary of the properties that the verifier could not decide, with each rule once."""
     if undecided is None:
         return "the kernel was not verified"
     if not undecided:

@@ -1,4 +1,4 @@
-"""Limits of the device layer: what launches may ask of every device, and the sizes of caches.
+"""Limits of the device layer: limits of every device for launches, and the sizes of caches.
 
 Source: CUDA C++ Programming Guide, "Compute Capabilities: Technical Specifications".
 """
@@ -6,20 +6,23 @@ Source: CUDA C++ Programming Guide, "Compute Capabilities: Technical Specificati
 from __future__ import annotations
 
 MAX_GRID = (2**31 - 1, 65535, 65535)
-"""CTAs of a grid in each dimension."""
+"""The largest number of CTAs of a grid in each dimension."""
 
 MAX_BLOCK = (1024, 1024, 64)
-"""Threads of a CTA in each dimension; `MAX_CTA_THREADS` bounds their product."""
+"""The largest number of threads of a CTA in each dimension; `MAX_CTA_THREADS` bounds their product."""
 
 PORTABLE_CLUSTER_CTAS = 8
-"""CTAs of a cluster on every device that has clusters; for more, the kernel needs an attribute."""
+"""The largest number of CTAs of a cluster that every device with clusters supports. More need an attribute of the
+kernel.
+"""
 
 MAX_CACHED_LAUNCHES = 256
-"""Entries of a table of launches by geometry. The oldest goes first, and is made again when it is asked for: a program
-that launches each time with another grid keeps no more of them."""
+"""The number of entries of a table of launches by geometry. The oldest entry is removed and made again when it is
+needed, so that a program that launches each time with another grid does not keep all of them.
+"""
 
 MAX_CACHED_CUBINS = 512
-"""Cubins that the user's cache folder keeps; the oldest go first."""
+"""The number of cubins in the user's cache folder; the oldest are removed."""
 
 PTXAS_QUERY_SECONDS = 60
-"""How long a ptxas may take to state its version or its targets. One that hangs is left out."""
+"""The time in which a ptxas must report its version or its targets. One that does not respond is ignored."""

@@ -1,6 +1,6 @@
-"""What can be linked: kernels and functions of the builder, PTX, cubins, LTO-IR, fat binaries, objects and libraries.
+"""Inputs of the linker: kernels and functions of the builder, PTX, cubins, LTO-IR, fat binaries, objects and libraries.
 
-Files are identified by what they begin with, not by their names.
+The type of a file is identified by its first bytes, not by its name.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ptxkit.kernel_model.routines import BuiltRoutine
 from ptxkit.syntax import parse, tree
 
 Linkable: TypeAlias = "BuiltRoutine | tree.Module | Cubin | str | bytes | Path | Any"
-"""Also what `cuda.core` calls `ObjectCode`."""
+"""Includes `ObjectCode` of `cuda.core`."""
 
 _MAGIC = {
     b"!<arch>\n": "LIBRARY",
     b"\xed\x43\x4e\x7f": "LTOIR",
     b"\x50\xed\x55\xba": "FATBIN",
     b"BC\xc0\xde": "LTOIR",
-    elf.MAGIC: "OBJECT",  # of the host, with device code inside
+    elf.MAGIC: "OBJECT",  # an object of the host, with embedded device code
 }
 _KINDS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR", "fatbin": "FATBIN", "object": "OBJECT"}
-"""nvJitLink's words, by those of `cuda.core`."""
+"""nvJitLink's names of the kinds, by those of `cuda.core`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkInput:
-    """One input, by its name in messages. `source` is what is PTX, or becomes that; else `piece` holds the bytes."""
+    """An input and its name in messages. `source` is PTX, or a source of it; otherwise `piece` holds the bytes."""
 
     name: str
     source: BuiltRoutine | tree.Module | str | None = None
@@ -41,7 +41,7 @@ class LinkInput:
 
 
 def make_link_input(value: Linkable, number: int) -> LinkInput:
-    """One input of a link; `DeviceError` for what cannot be one. Messages name its `number`, from 1."""
+    """Returns an input of a link. Messages contain its `number`, from 1. Raises `DeviceError` for other values."""
     if isinstance(value, BuiltRoutine):
         return LinkInput(f"{'kernel' if value.is_kernel else 'function'} {value.name!r}", value)
     if isinstance(value, tree.Module):
@@ -63,7 +63,7 @@ def make_link_input(value: Linkable, number: int) -> LinkInput:
 
 
 def _read_object_code(value: Any, number: int) -> LinkInput:
-    """Code of `cuda.core`, which says of which kind it is; its bytes may be those of a file that it names."""
+    """Returns an input from `ObjectCode` of `cuda.core`, which states its kind, and holds bytes or names a file."""
     kind, code = getattr(value, "code_type", None), getattr(value, "code", None)
     if isinstance(code, str):
         code = Path(code).read_bytes()

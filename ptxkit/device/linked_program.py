@@ -1,4 +1,4 @@
-"""What is linked: kernels by name, each launched as one of the builder is."""
+"""A linked program: its kernels are found by name and launched as kernels of the builder are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ptxkit.device.signature import Signature
 
 class Program:
     """A cubin and its kernels: `program["scale"][grid, block](...)`. It is loaded once for each device, so that its
-    kernels share their variables."""
+    kernels share their variables.
+    """
 
     def __init__(self, cubin: Cubin) -> None:
         self.cubin = cubin
@@ -23,7 +24,7 @@ class Program:
         self._kernels = {each.name: LinkedKernel(self, each) for each in cubin.kernels}
 
     def __getitem__(self, name: str) -> LinkedKernel:
-        """The kernel of that name."""
+        """Returns the kernel of that name. Raises `DeviceError` if none exists."""
         found = self._kernels.get(name)
         if found is None:
             names = ", ".join(self._kernels) or "none"
@@ -40,7 +41,7 @@ class Program:
         return f"Program({', '.join(self._kernels)})"
 
     def library(self) -> tuple[Any, Any]:
-        """(`cuda.core`'s object code, device): the program on the current device."""
+        """Returns (the object code of `cuda.core`, the device): the program on the current device."""
         device = use_device()
         found = self._libraries.get(device.device_id)
         if found is None:
@@ -61,6 +62,6 @@ class LinkedKernel(Launcher):
         return f"LinkedKernel({self.name!r})"
 
     def load(self) -> Loaded:
-        """The kernel on the current device; `NoDeviceError` where there is none."""
+        """Returns the kernel on the current device. Raises `NoDeviceError` if there is no device."""
         code, device = self._program.library()
         return Loaded(self.signature, code.get_kernel(self.name), device, self._program.cubin.undecided)

@@ -1,12 +1,12 @@
-"""Several inputs, one cubin: names that one of them declares `.extern` are found in the others.
+"""Links several inputs to one cubin: names that one of them declares `.extern` are defined by the others.
 
     program = link([kernel, Path("helpers.ptx"), Path("libmath.a")], "sm_90a")
     program["scale"][grid, block](data, count)
 
-Each input is first made a relocatable cubin of its own, which states what it defines and needs. So an error is one
-input's, two definitions of a name are found before nvJitLink meets them (it ends the process over some), and
-LTO-IR keeps what only PTX calls (linked at once with PTX, it is dropped as unused). LTO-IR alone is compiled as one
-program.
+Each input is first compiled to a relocatable cubin, which states the names that it defines and uses. Thus each error
+belongs to one input, two definitions of a name are detected before nvJitLink, which aborts the process for some, and
+functions of LTO-IR that only PTX calls are kept, which nvJitLink would remove as unused if it linked both at once. If
+all inputs are LTO-IR, they are compiled as one program.
 
 Source: nvJitLink documentation, "Supported Link Options"; PTX ISA, "Linking Directives".
 """
@@ -43,13 +43,14 @@ def link(
     options: Sequence[str] = (),
     cache: bool = True,
 ) -> Program:
-    """The kernels of several inputs, linked for one target; needs no GPU.
+    """Links the kernels of several inputs for one target, which needs no GPU.
 
     `inputs` are kernels and functions of the builder, parsed modules, PTX text, paths, bytes, or code of `cuda.core`:
     PTX, relocatable cubins (`nvcc -rdc=true -cubin`), LTO-IR, fat binaries, objects and static libraries. With
-    `verify`, all that is PTX is verified. `options` are nvJitLink's. Errors: `LinkError` with the input and the name
-    that is missing or is defined twice, `CompileError`, `VerificationError`, `OSError` for a path that cannot be read,
-    `DeviceError` for what else cannot be linked.
+    `verify`, all PTX is verified. `options` are options of nvJitLink.
+
+    Raises `LinkError` with the input and the name that is undefined or defined twice, `CompileError`,
+    `VerificationError`, `OSError` for a path that cannot be read, and `DeviceError` for other inputs.
     """
     check_target(target)
     if not isinstance(inputs, Iterable) or isinstance(inputs, str | bytes):
@@ -71,7 +72,7 @@ def link(
 
 
 def _prepare_sources(given: Sequence[LinkInput]) -> list[tuple[LinkInput, PreparedSource]]:
-    """The inputs that are PTX; launch-sized shared memory has one alignment in all of them."""
+    """Returns the inputs that are PTX. Launch-sized shared memory has the same alignment in all of them."""
     first = [(each, prepare_source(each.source)) for each in given if each.source is not None]
     least = max((dynamic_shared_placement.required_alignment(text.assembled.module) for _, text in first), default=0)
     texts = [(each, prepare_source(each.source, least)) for each, _ in first if each.source is not None]
@@ -128,7 +129,7 @@ def _link_and_verify(
 def _link_inputs(
     given: Sequence[LinkInput], known: Mapping[int, PreparedSource], target: str, options: list[str]
 ) -> tuple[bytes, str]:
-    """The cubin and what nvJitLink remarks. `known` holds what is PTX, by the identity of the input."""
+    """Returns the cubin and nvJitLink's remarks. `known` holds the PTX inputs by the identity of the input."""
     parts: list[_LinkUnit] = []
     later: list[NvJitLinkInput] = []
     for each in given:
@@ -151,9 +152,9 @@ def _link_inputs(
 
 @dataclass(frozen=True, slots=True)
 class _LinkUnit:
-    """What is joined, and its symbols as a relocatable cubin.
+    """An input of the final link, with its symbols as a relocatable cubin.
 
-    Only LTO-IR is joined as that cubin: release 13.0 puts launch-sized memory that functions name at 0 there.
+    Only LTO-IR is linked as that cubin: release 13.0 would place launch-sized memory that functions name at address 0.
     """
 
     piece: NvJitLinkInput
@@ -189,7 +190,7 @@ def _make_relocatable_unit(piece: NvJitLinkInput, options: list[str]) -> _LinkUn
 
 
 def _compile_lto_ir(pieces: Sequence[NvJitLinkInput], options: list[str]) -> _LinkUnit:
-    """What is LTO-IR, compiled together."""
+    """Compiles all LTO-IR inputs together."""
     names = " and ".join(piece.name for piece in pieces)
     try:
         code, _ = link_cubin(pieces, [*options, "-lto", "-r"])
@@ -199,7 +200,7 @@ def _compile_lto_ir(pieces: Sequence[NvJitLinkInput], options: list[str]) -> _Li
 
 
 def _check_duplicate_definitions(parts: Sequence[_LinkUnit]) -> None:
-    """`LinkError` where two inputs define a name."""
+    """Raises `LinkError` if two inputs define the same name."""
     homes: dict[str, str] = {}
     for part in parts:
         for name in sorted(part.image.defined_names):
@@ -220,7 +221,7 @@ def _link_units(parts: Sequence[_LinkUnit], pieces: Sequence[NvJitLinkInput], op
 
 
 def _undefined_name_message(name: str, parts: Sequence[_LinkUnit]) -> str:
-    """Which inputs need a name that none defines, and what may be meant."""
+    """Returns a message that names the inputs that use an undefined name, and names that may be meant."""
     users = [part.piece.name for part in parts if name in part.image.undefined_names] or ["an input"]
     sentence = f"{' and '.join(users)} {'need' if len(users) > 1 else 'needs'} {name!r}, which no input defines"
     for home, near in _find_mangled_definitions(name, parts):
@@ -229,7 +230,7 @@ def _undefined_name_message(name: str, parts: Sequence[_LinkUnit]) -> str:
 
 
 def _find_mangled_definitions(name: str, parts: Sequence[_LinkUnit]) -> Iterator[tuple[str, str]]:
-    """Definitions whose name in C++ is this one: `_Z8scale_byff` of `scale_by`."""
+    """Yields definitions whose demangled name is this one: `_Z8scale_byff` for `scale_by`."""
     mangled = f"_Z{len(name)}{name}"
     return (
         (part.piece.name, each)

@@ -1,4 +1,6 @@
-"""Launching: a kernel on a device, its geometry bound once, its arguments checked against its signature each time."""
+"""Kernels on a device: the geometry is bound once, and the arguments are checked against the signature in each
+launch.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,13 @@ from ptxkit.kernel_model.source_lines import Assembled
 from ptxkit.kernel_model.verification import verify_assembled
 
 _ATTRIBUTE_LOCK = Lock()
-"""Held from the look at a limit to its change."""
+"""Held while a limit of a kernel is read and changed."""
 
 
 class Loaded:
-    """A kernel that is on the current device: compiled and loaded once, launched often.
+    """A kernel on the current device, which is compiled and loaded once and may be launched many times.
 
-    `undecided` is what the verifier left open, a sentence each; None where nothing was verified.
+    `undecided` has a sentence for each property that the verifier could not decide, or is None if nothing was verified.
     """
 
     def __init__(
@@ -56,18 +58,18 @@ class Loaded:
         cluster: Extents | None = None,
         shared: int | None = None,
     ) -> None:
-        """Launches on a stream and does not wait.
+        """Launches the kernel on a stream and does not wait.
 
-        `grid` counts CTAs in each dimension, also where `cluster` groups them, and `block` the threads of a CTA, where
-        the kernel does not fix them. `shared` is the launch-sized shared memory in bytes, by default what the kernel
-        declares. Errors: `ArgumentError`, `LaunchError`.
+        `grid` is the number of CTAs in each dimension, with or without clusters, and `block` the number of threads of a
+        CTA if the kernel does not fix it. `shared` is the size of launch-sized shared memory in bytes, by default what
+        the kernel declares. Raises `ArgumentError` and `LaunchError`.
         """
         self.bind(grid, block, cluster, shared).run(stream_handle(stream), arguments)
 
     def bind(
         self, grid: Extents, block: Extents | None = None, cluster: Extents | None = None, shared: int | None = None
     ) -> Bound:
-        """The kernel with a geometry, checked once: for launches that follow one another. Errors: `LaunchError`."""
+        """Returns the kernel with a geometry, which is checked once, for repeated launches. Raises `LaunchError`."""
         key = (driver_launch.get_current_context(), grid, block, cluster, shared)
         found = self._bound.get(key)
         if found is None:
@@ -78,11 +80,13 @@ class Loaded:
 
     @property
     def handle(self) -> int:
-        """The driver's kernel."""
+        """The driver's handle of the kernel."""
         return int(getattr(self.kernel, "handle", None) or self.kernel._handle)
 
     def _set_kernel_attributes(self, wanted: Geometry) -> None:
-        """Requests of the driver what a launch does not have by default; `LaunchError` where the device has less."""
+        """Sets attributes of the kernel that exceed the defaults. Raises `LaunchError` if the device does not support
+        them.
+        """
         attributes = import_driver().CUfunction_attribute
         size = wanted.shared + self._get_attribute(attributes.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
         limit = self.device.properties.max_shared_memory_per_block_optin
@@ -91,7 +95,7 @@ class Loaded:
             raise LaunchError(f"{size} bytes of shared memory{static}; {self.device.name} gives a CTA at most {limit}")
         if size > MAX_STATIC_SHARED_BYTES:
             most = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            with _ATTRIBUTE_LOCK:  # the limit is the kernel's, for all geometries: another one may need more
+            with _ATTRIBUTE_LOCK:  # the limit holds for all geometries of the kernel, and another one may need more
                 if self._get_attribute(most) < wanted.shared:
                     self._set_attribute(most, wanted.shared)
         cluster = wanted.cluster or self.signature.cluster
@@ -111,11 +115,11 @@ class Loaded:
 
 
 class Bound:
-    """A kernel with a geometry, in the context that was current when it was made.
+    """A kernel with a geometry, in the context that was current when it was bound.
 
-    run: (stream, arguments): launches on a stream, given by its handle, or on the current one of the arrays' library
-    for None, and does not wait. Errors: `ArgumentError`, `LaunchError`, `OtherContextError` where another context is
-    current. Frames are used again, but never by two threads at once.
+    `run(stream, arguments)` launches on a stream, given by its handle, or for None on the current stream of the arrays'
+    library, and does not wait. It raises `ArgumentError`, `LaunchError`, and `OtherContextError` if another context is
+    current. Frames are reused, but never by two threads at once.
     """
 
     __slots__ = ("_context", "geometry", "loaded", "run")
@@ -127,7 +131,7 @@ class Bound:
         self.geometry = geometry
         self._context = driver_launch.get_current_context()
         marshal = ArgumentMarshaller(loaded.signature, loaded.device.device_id, self._context)
-        last_lines = () if geometry.is_empty else _LAUNCH_LINES  # no thread runs, and the driver would call it an error
+        last_lines = () if geometry.is_empty else _LAUNCH_LINES  # the driver rejects an empty grid
         names = {
             "frames": [],
             "frame_of": partial(LaunchFrame, geometry, marshal.size, marshal.offsets),
@@ -150,16 +154,16 @@ _LAUNCH_LINES = (
     f"write(frame.memory, frame.start, {PACKED})",
     "if stream != frame.stream: frame.use(stream)",
     "status = launch(frame.config, function, frame.parameters, None)",
-    "frames.append(frame)",  # the driver has copied it
+    "frames.append(frame)",  # the driver has copied the frame
     "if status: fail(stream, values, status)",
 )
-"""What a launch does when its arguments are packed: see `ArgumentMarshaller.written`."""
+"""The steps of a launch after its arguments are packed: see `ArgumentMarshaller.compile_function`."""
 
 
 def load(source: BuiltKernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:
-    """Puts a kernel on the current device: compiles it for that device (verified first), or takes a cubin as it is.
+    """Loads a kernel on the current device: verifies and compiles it for that device, or loads a given cubin.
 
-    `NoDeviceError` where there is no GPU.
+    Raises `NoDeviceError` if there is no GPU, and the errors of `compile`.
     """
     device = use_device()
     if not isinstance(source, Cubin):
@@ -174,16 +178,16 @@ def load(source: BuiltKernel | Cubin, name: str | None = None, *, verify: bool =
 
 
 def make_object_code(cubin: Cubin) -> Any:
-    """The object code of `cuda.core` for a cubin, which is loaded when a kernel is taken from it.
+    """Returns the object code of `cuda.core` for a cubin, which is loaded when a kernel is requested from it.
 
-    Text ending in a zero byte in the place of machine code is compiled by the driver then.
+    If it holds PTX text that ends in a zero byte instead of machine code, the driver compiles it then.
     """
     object_code = import_cuda_core().ObjectCode
     return (object_code.from_cubin if cubin.code.startswith(elf.MAGIC) else object_code.from_ptx)(cubin.code)
 
 
 def _load_ptx(kernel: BuiltKernel, assembled: Assembled, device: Any, *, verify: bool) -> Loaded:
-    """Lets the driver compile a kernel, as a whole program; it keeps what it compiled."""
+    """Lets the driver compile a kernel as a whole program. The driver caches the result."""
     undecided = format_undecided(verify_assembled(assembled, kernel.name)) if verify else None
     signature = make_kernel_signature(kernel)
     code = import_cuda_core().ObjectCode.from_ptx(str(assembled.module).encode() + b"\0")
@@ -199,9 +203,9 @@ def launch(
     cluster: Extents | None = None,
     shared: int | None = None,
 ) -> None:
-    """Compiles and loads where that is not done yet, then launches: see `Loaded.launch`.
+    """Compiles and loads the kernel if necessary, then launches it: see `Loaded.launch`.
 
-    A kernel launched more than once is better loaded once: `loaded = load(kernel)`.
+    A kernel that is launched more than once should be loaded once: `loaded = load(kernel)`.
     """
     loaded = kernel if isinstance(kernel, Loaded) else load(kernel)
     loaded.launch(stream, *arguments, grid=grid, block=block, cluster=cluster, shared=shared)

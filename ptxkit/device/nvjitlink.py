@@ -1,4 +1,4 @@
-"""nvJitLink: pieces of any kind in, one cubin out. Needs no GPU and no driver.
+"""Links inputs of any kind to one cubin with nvJitLink. Needs no GPU and no driver.
 
 Source: nvJitLink documentation, "Linking", "Supported Link Options".
 """
@@ -18,7 +18,7 @@ _UNKNOWN_TARGET_WORD = re.compile(r"ERROR_(UNRECOGNIZED|UNSUPPORTED)_ARCH\b")
 
 @dataclass(frozen=True, slots=True)
 class NvJitLinkInput:
-    """One input, by its name in messages. `kind` is nvJitLink's word: PTX, CUBIN, FATBIN, LTOIR, OBJECT or LIBRARY."""
+    """An input and its name in messages. `kind` is nvJitLink's name: PTX, CUBIN, FATBIN, LTOIR, OBJECT or LIBRARY."""
 
     name: str
     kind: str
@@ -26,11 +26,11 @@ class NvJitLinkInput:
 
 
 class UnknownTargetError(DeviceError):
-    """This nvJitLink makes no machine code for the target."""
+    """The installed nvJitLink generates no machine code for the target."""
 
 
 class NvJitLinkError(Exception):
-    """What nvJitLink refused: the input at which it did, where that is known, and its word for the failure."""
+    """nvJitLink failed: holds the input at which it failed, if that is known, and the name of the failure."""
 
     def __init__(self, word: str, log: str, piece: NvJitLinkInput | None = None) -> None:
         self.word, self.log, self.piece = word, log, piece
@@ -38,7 +38,10 @@ class NvJitLinkError(Exception):
 
 
 def link_cubin(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
-    """The cubin and what nvJitLink remarks. Errors: `RefusedError`; `DeviceError` for options that it does not have."""
+    """Returns the cubin and nvJitLink's remarks.
+
+    Raises `NvJitLinkError`, and `DeviceError` for options that nvJitLink does not have.
+    """
     library = import_nvjitlink()
     try:
         handle = library.create(len(options), list(options))

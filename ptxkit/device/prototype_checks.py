@@ -1,5 +1,7 @@
-"""Functions that one module declares and another defines: the linker joins them by name and looks at nothing else, so
-a difference in parameters would read registers that no instruction wrote."""
+"""Checks functions that one module declares and another defines.
+
+The linker resolves them by name only, so a call with other parameters would read registers that were not written.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from ptxkit.syntax import tree
 
 
 def check_prototypes(modules: Sequence[tuple[str, tree.Module]]) -> None:
-    """`LinkError` where two modules disagree about a function. modules: (name for messages, module)."""
+    """Raises `LinkError` if two modules declare a function differently. `modules` are pairs (name for messages,
+    module).
+    """
     homes: dict[str, tuple[str, tree.Function]] = {}
     for where, module in modules:
         for function in module.functions():
@@ -26,7 +30,7 @@ def check_prototypes(modules: Sequence[tuple[str, tree.Module]]) -> None:
 
 
 def _parameter_sizes(function: tree.Function) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Bytes of the results and of the parameters."""
+    """Returns the sizes in bytes of the results and of the parameters."""
     results, parameters = (tuple(map(_declaration_size, each)) for each in (function.results, function.parameters))
     return results, parameters
 

@@ -1,9 +1,9 @@
 """ptxas, for modules that must be compiled as a whole.
 
-nvJitLink compiles PTX to relocatable objects, in which `setmaxnreg` is ignored: code that may be linked with other code
-cannot know how many registers that wants. A kernel written for it would be right and slow, its values spilled. So a
-module with such an instruction is compiled by the program `ptxas`, or, where there is none, by the driver. Of several
-ptxas the first is taken that knows the module's `.version` and the target; each is asked what it knows.
+nvJitLink compiles PTX to relocatable objects, in which `setmaxnreg` is ignored, because the number of registers of code
+that may be linked with other code is not known. A kernel that relies on it would be correct and slow, with spilled
+registers. So a module with this instruction is compiled by the program `ptxas`, or by the driver if there is no ptxas.
+The first ptxas that supports the module's `.version` and the target is used; each program is queried for both.
 
 Source: CUDA Compiler Driver NVCC, "Using Separate Compilation"; PTX ISA, "Miscellaneous Instructions: setmaxnreg".
 """
@@ -35,7 +35,7 @@ _VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 
 
 def has_setmaxnreg(module: tree.Module) -> bool:
-    """Whether some instruction of the module changes how many registers its threads have."""
+    """Returns whether an instruction of the module changes the number of registers of its threads."""
     bodies = (function.body for function in module.functions() if function.body is not None)
     matches = (table().match(each) for body in bodies for each in iterate_instructions(body.statements))
     return any(
@@ -45,7 +45,7 @@ def has_setmaxnreg(module: tree.Module) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PtxasProgram:
-    """One ptxas of a release such as `13.5`, with the newest `.version` that it knows, and its targets."""
+    """A ptxas program of a release such as `13.5`, with the newest `.version` that it supports, and its targets."""
 
     path: Path
     release: str
@@ -56,19 +56,19 @@ class PtxasProgram:
         return f"ptxas {self.release} ({self.path})"
 
     def supports(self, version: tuple[int, int], target: str) -> bool:
-        """Whether it compiles modules of this `.version` for this target."""
+        """Returns whether it compiles modules of this `.version` for this target."""
         return version <= self.newest and target in self.targets
 
     @property
     def fingerprint(self) -> tuple[int, ...]:
-        """What distinguishes one ptxas from another."""
+        """Properties that distinguish one ptxas file from another."""
         status = self.path.stat()
         return (status.st_size, status.st_mtime_ns)
 
 
 @cache
 def query_ptxas(path: Path) -> PtxasProgram:
-    """A ptxas, asked what it knows. Errors: RuntimeError where the file is none, OSError."""
+    """Queries a ptxas for its version and targets. Raises `RuntimeError` if the file is not ptxas, and `OSError`."""
     release = re.search(r"release (\d+\.\d+)", _run_ptxas(path, "--version"))
     targets = re.findall(r"'compute_(\w+)'", _run_ptxas(path, "--help"))
     with tempfile.TemporaryDirectory() as folder:
@@ -88,13 +88,13 @@ def _run_ptxas(path: Path, *arguments: str) -> str:
 
 
 def find_ptxas() -> Path | None:
-    """The first of the programs: of an installed package, of the toolkit that the environment names, or on the path."""
+    """Returns the first ptxas: of an installed package, of the toolkit that the environment names, or in `PATH`."""
     return next(iter(find_all_ptxas()), None)
 
 
 @cache
 def find_all_ptxas() -> tuple[Path, ...]:
-    """Every ptxas here: of installed packages, of the toolkit that the environment names, and on the path."""
+    """Returns all ptxas programs: of installed packages, of the toolkit that the environment names, and in `PATH`."""
     return tuple(dict.fromkeys(_iterate_ptxas()))
 
 
@@ -113,7 +113,7 @@ def _iterate_ptxas() -> Iterator[Path]:
 
 
 def version_of(module: tree.Module) -> tuple[int, int]:
-    """The `.version` of a module, (0, 0) where it has none."""
+    """Returns the `.version` of a module, or (0, 0) if it has none."""
     directives = (each for each in module.items if isinstance(each, tree.Directive) and each.name == "version")
     found = next(directives, None)
     major, _, minor = (found.words[0] if found is not None else "0.0").partition(".")
@@ -121,7 +121,7 @@ def version_of(module: tree.Module) -> tuple[int, int]:
 
 
 def select_ptxas(module: tree.Module, target: str) -> PtxasProgram | None:
-    """The first ptxas that compiles a module for a target; None where none does."""
+    """Returns the first ptxas that compiles a module for a target, or None."""
     return next((each for each in _iterate_queried() if each.supports(version_of(module), target)), None)
 
 
@@ -132,21 +132,21 @@ def _iterate_queried() -> Iterator[PtxasProgram]:
 
 
 def missing_ptxas_error() -> MissingLibraryError:
-    """The error of a module that only ptxas compiles, where there is none."""
+    """Returns the error for a module that only ptxas can compile if there is no ptxas."""
     return MissingLibraryError(
         "a kernel with setmaxnreg is compiled by ptxas, which is not installed: `pip install nvidia-cuda-nvcc`"
     )
 
 
 def explain_too_old(module: tree.Module, target: str) -> str:
-    """Why no ptxas here compiles a module for a target, with what each knows."""
+    """Explains why no installed ptxas compiles a module for a target, with what each supports."""
     major, minor = version_of(module)
     known = "; ".join(f"{each} knows PTX up to {each.newest[0]}.{each.newest[1]}" for each in _iterate_queried())
     return f"no ptxas here compiles PTX {major}.{minor} for {target}" + (f": {known}" if known else "")
 
 
 def assemble_cubin(text: str, target: str, options: Sequence[str], program: PtxasProgram) -> tuple[bytes | None, str]:
-    """The cubin of a whole program, None where ptxas refuses it, and what it says."""
+    """Returns the cubin of a whole program, or None if ptxas rejects it, and the output of ptxas."""
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(text)

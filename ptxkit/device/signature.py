@@ -1,4 +1,4 @@
-"""What a kernel takes, as the launch checks it: from the builder's parameters or from a module's declarations."""
+"""The signature of a kernel, which launches check: from the builder's parameters or from a module's declarations."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from ptxkit.syntax.nested_instructions import iterate_instructions
 class Argument:
     """One parameter.
 
-    `type` is its PTX word, None for a block of `size` bytes. `space` is what it points into, if it does, `element` the
-    type of what it points to, where known, and `alignment` that of what it points to, in bytes. `tensor` states what a
-    tensor map must be like, where a kernel does. `is_written` holds where the kernel is seen to write through the
-    address.
+    `type` is its PTX type, or None for a block of `size` bytes. If it is a pointer, `space` is the state space that it
+    points into, `element` the type of the elements, if it is known, and `alignment` their alignment in bytes. `tensor`
+    states the required form of a tensor map. `is_written` is set if the kernel writes through the address.
     """
 
     name: str
@@ -36,10 +35,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A kernel as its launch sees it.
+    """The signature of a kernel.
 
-    `threads` is the CTA that it requires, None for any, and `cluster` the cluster that it is compiled for, None for any
-    or none. `dynamic_shared` is the least launch-sized shared memory, in bytes.
+    `threads` is the required shape of the CTA, or None for any, and `cluster` is the cluster that the kernel is
+    compiled for, or None. `dynamic_shared` is the least size of launch-sized shared memory in bytes.
     """
 
     name: str
@@ -50,14 +49,14 @@ class Signature:
 
 
 def make_kernel_signature(kernel: BuiltKernel) -> Signature:
-    """The signature of a kernel that was built here: element types are known."""
+    """Returns the signature of a kernel of the builder, whose element types are known."""
     written = find_written_parameters(list(kernel.iterate_instructions()))
     arguments = tuple(_make_argument(parameter, written) for parameter in kernel.parameters)
     return Signature(kernel.name, arguments, kernel.threads, kernel.dynamic_bytes, kernel.cluster)
 
 
 def make_module_signatures(module: tree.Module) -> tuple[Signature, ...]:
-    """The signatures of a module's kernels: PTX does not declare what a pointer points to."""
+    """Returns the signatures of a module's kernels. PTX does not declare the element types of pointers."""
     return tuple(
         _make_function_signature(function, function.body)
         for function in module.functions()

@@ -1,4 +1,4 @@
-"""Streams: the handle of one that is given, and the current one of the library that the arrays are from."""
+"""Streams: the handle of a given stream, and the current stream of the library that the arrays belong to."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from ptxkit.device.cuda_libraries import check_status, import_driver
 from ptxkit.device.errors import LaunchError
 
 LEGACY = 1
-"""The legacy default stream, as `__cuda_array_interface__` and DLPack number it; the driver also knows it as 0."""
+"""The legacy default stream in `__cuda_array_interface__` and DLPack. The driver also accepts 0 for it."""
 _HANDLES = ("cuda_stream", "ptr")
-"""PyTorch's and CuPy's names for the handle."""
+"""The attributes of PyTorch's and CuPy's streams that hold the handle."""
 
 
 def stream_handle(stream: object) -> int:
-    """The driver's handle of a stream; `LaunchError` where it is none."""
+    """Returns the driver's handle of a stream. Raises `LaunchError` if the value is not a stream."""
     for name in _HANDLES:
         handle = getattr(stream, name, None)
         if isinstance(handle, int):
             return handle
-    tell = getattr(stream, "__cuda_stream__", None)  # the protocol that `cuda.core` takes
+    tell = getattr(stream, "__cuda_stream__", None)  # the protocol of `cuda.core`
     if tell is None:
         raise LaunchError(f"a stream of cuda.core, PyTorch or CuPy is needed, not {type(stream).__name__}")
     return int(tell()[1])
 
 
 def current_stream(arguments: Sequence[object]) -> int:
-    """The handle of the current stream of the library that the arrays are from, also those that tensor maps describe;
-    0, the default stream, for others."""
+    """Returns the handle of the current stream of the library of the arrays, including those that tensor maps describe.
+
+    Returns 0, the default stream, for other arguments.
+    """
     for argument in arguments:
         found = _FINDERS[type(argument)](argument)
         if found is not None:
@@ -39,8 +41,9 @@ def current_stream(arguments: Sequence[object]) -> int:
 
 
 def make_stream_wait(producer: int, stream: int) -> None:
-    """Lets what a stream is given from now on wait for what another has been given so far; `DeviceError` where the
-    driver refuses. Both are handles; 0 and 1 are the legacy default stream.
+    """Makes future operations of `stream` wait for the operations that `producer` has been given so far.
+
+    Both are handles; 0 and 1 are the legacy default stream. Raises `DeviceError` if the driver call fails.
 
     Source: CUDA Driver API, "Event Management", "Stream Management: cuStreamWaitEvent".
     """
@@ -55,13 +58,13 @@ def make_stream_wait(producer: int, stream: int) -> None:
         )
         check_status(api.cuStreamWaitEvent(stream, result[1], 0), f"waiting for the stream {producer:#x} of an array")
     finally:
-        api.cuEventDestroy(result[1])  # the driver keeps it while a stream waits
+        api.cuEventDestroy(result[1])  # the driver keeps the event while a stream waits for it
 
 
 # --------------------------------------------------------------------------------------------- libraries
 
 _StreamFinder: TypeAlias = "Callable[[Any], int | None]"
-"""From an argument to the handle of the stream that is current for it; None where it is on no GPU."""
+"""A function from an argument to the handle of the stream that is current for it, or None if it is not on a GPU."""
 
 
 def _find_no_stream(_: Any) -> int | None:
@@ -74,8 +77,10 @@ def _find_map_stream(argument: Any) -> int | None:
 
 @cache
 def get_torch_stream_function() -> Callable[[int], int]:
-    """The handle of PyTorch's current stream on a GPU, by its number; from the function that Triton calls, where
-    PyTorch has that: a `Stream` costs several microseconds."""
+    """Returns a function from the number of a GPU to the handle of PyTorch's current stream.
+
+    It is the function that Triton calls, if PyTorch has it, because creating a `Stream` takes several microseconds.
+    """
     torch: Any = importlib.import_module("torch")
     current: Callable[[int], int] | None = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     return current or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))
@@ -108,7 +113,7 @@ _FINDER_FACTORIES: dict[tuple[str, str], Callable[[], _StreamFinder]] = {
 
 
 class _StreamFinders(dict[type, _StreamFinder]):
-    """How the stream of an argument is found, by its type; each type is looked at once."""
+    """The functions that find the stream of an argument, by its type; each type is examined once."""
 
     def __missing__(self, kind: type) -> _StreamFinder:
         names = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)

@@ -1,4 +1,4 @@
-"""What code is compiled for, so that a device runs it."""
+"""Compilation targets for devices."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from ptxkit.device.errors import DeviceError
 from ptxkit.isa.targets import has_features_of, parse_target
 
 _REAL_TARGET = re.compile(r"sm_[1-9]\d{1,2}[af]?")
-"""nvJitLink ends the process at numbers of one digit; `compute_90` is no chip that machine code is for."""
+"""nvJitLink aborts the process for numbers of one digit. `compute_90` is no target of machine code."""
 
 
 def check_target(target: str) -> None:
-    """`DeviceError` where this is no target that machine code can be made for, whatever the compiler's release."""
+    """Raises `DeviceError` if machine code can be generated for this target by no release of the compiler."""
     if not _REAL_TARGET.fullmatch(target):
         raise DeviceError(f"{target!r} is not a target for machine code; say for example 'sm_90a'")
 
 
 def device_target(capability: tuple[int, int]) -> str:
-    """The target of a device, with its architecture-specific instructions where it has any: `sm_90a` of (9, 0)."""
+    """Returns the target of a device, with its architecture-specific instructions if it has any: `sm_90a` for (9,
+    0).
+    """
     major, minor = capability
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
 
 def target_for(targets: Sequence[str], device: str) -> str:
-    """What code that says these `.target`s is compiled for, to run on a device: the device's own `device_target`.
+    """Returns the target that code with these `.target`s is compiled for, to run on a device with target `device`.
 
-    Machine code of an older chip would not run there. `DeviceError` where the device lacks what a target promises:
-    `sm_100a` promises the instructions of that very chip, `sm_100f` those of its family, `sm_100` of all later ones.
-    Source: PTX ISA, "PTX Module Directives: .target".
+    Machine code of an older architecture would not run on it. Raises `DeviceError` if the device does not support a
+    `.target`: `sm_100a` needs exactly this architecture, `sm_100f` its family, and `sm_100` it or a later one. Source:
+    PTX ISA, "PTX Module Directives: .target".
     """
     there = parse_target(device)
     for word in targets:

@@ -1,10 +1,10 @@
-"""Tensor maps, encoded on the host: every constraint of the driver's encoder is checked first, by name.
+"""Tensor maps, which the host encodes. Each constraint of the driver's encoder is checked first and named in the error.
 
     source = TensorMap.tiled(matrix, box=(64, 128), swizzle=128)
     loaded.launch(stream, source, ..., grid=132)
 
-A map describes an array in device memory, which it keeps alive. Extents, boxes and strides are ordered as in PTX, the
-innermost dimension first; an array of shape (rows, columns) has the extents (columns, rows).
+A map describes an array in device memory, which it keeps alive. Extents, boxes and strides are in the order of PTX,
+with the innermost dimension first; an array of shape (rows, columns) has the extents (columns, rows).
 
 Source: CUDA Driver API, "Tensor Map Object Management: cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col".
 """
@@ -52,12 +52,12 @@ _TYPES = {
     "tf32": "TFLOAT32",
     "tf32_ftz": "TFLOAT32_FTZ",
 }
-"""The driver's words for element types, by PTX's."""
+"""The driver's names of element types, by those of PTX."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorMap:
-    """An encoded map of 128 bytes, with what it was made of; it keeps the array alive that it describes."""
+    """An encoded map of 128 bytes with its parameters. It keeps the array alive that it describes."""
 
     tensor: MappedTensor
     box: tuple[int, ...]
@@ -78,13 +78,16 @@ class TensorMap:
         l2_promotion: int = 0,
         element_strides: Sequence[int] | None = None,
     ) -> TensorMap:
-        """The map of an array whose boxes are copied unchanged.
+        """Returns the map of an array for copies of boxes of elements.
 
-        `box` counts elements in each dimension, innermost first. `element` is their type, as PTX or the driver call it
-        (`bf16`, `tf32`, `f32_ftz`); None takes the array's own. `swizzle` and `interleave` are bytes. `oob_fill` is
-        what is read outside of the array, `zeros` or `nan`. `l2_promotion` is the number of bytes that the L2 cache
-        fetches at least. `element_strides` states every how many elements one is taken. Errors: `TensorMapError`, which
-        names field, value and rule; `NoDeviceError` where there is no driver to encode it.
+        `box` is the number of elements in each dimension, innermost first. `element` is their type, as PTX or the
+        driver name it (`bf16`, `tf32`, `f32_ftz`), by default the type of the array. `swizzle` and `interleave` are
+        widths in bytes. `oob_fill` is the value that is read outside of the array, `zeros` or `nan`. `l2_promotion` is
+        the least number of bytes that the L2 cache fetches. `element_strides` are the distances between the elements
+        that are copied, in elements.
+
+        Raises `TensorMapError`, which names the field, its value and the rule, and `NoDeviceError` if there is no
+        driver.
         """
         tensor = make_tensor(array, element)
         steps = tuple(element_strides) if element_strides is not None else (1,) * tensor.rank
@@ -114,10 +117,11 @@ class TensorMap:
         l2_promotion: int = 0,
         element_strides: Sequence[int] | None = None,
     ) -> TensorMap:
-        """The map of an image (N, [D, [H,]] W, C) whose boxes are the pixels that a filter meets.
+        """Returns the map of an image (N, [D, [H,]] W, C) for copies of the pixels that a filter covers.
 
-        `lower` and `upper` are offsets of the box's corners from the image's, innermost dimension (W) first. `channels`
-        and `pixels` are those of a box. The rest is that of `tiled`.
+        `lower` and `upper` are the offsets of the box's corners from the image's, with the innermost dimension (W)
+        first. `channels` and `pixels` are the extents of a box. The other arguments and the errors are those of
+        `tiled`.
         """
         tensor = make_tensor(array, element)
         steps = tuple(element_strides) if element_strides is not None else (1,) * tensor.rank
@@ -135,14 +139,14 @@ class TensorMap:
 
     @staticmethod
     def like(form: TensorForm, array: Any) -> TensorMap:
-        """The map of an array with the box and the swizzle that a kernel's parameter requires."""
+        """Returns the map of an array with the box and the swizzle that a kernel's parameter requires."""
         if form.mode != "tiled":
             raise TensorMapError("map", form.mode, "an im2col map has corners: encode it with TensorMap.im2col(...)")
         element = form.element.word if form.element.word in _TYPES else None
         return TensorMap.tiled(array, box=form.box, element=element, swizzle=form.swizzle)
 
     def check(self, form: TensorForm, name: str) -> None:
-        """`ArgumentError` where the map is not what the parameter `name` of a kernel requires."""
+        """Raises `ArgumentError` if the map does not have the form that the parameter `name` of a kernel requires."""
         for what, mine, wanted in (
             ("mode", self.mode, form.mode),
             ("rank", self.tensor.rank, form.rank),
@@ -158,7 +162,7 @@ class TensorMap:
 
 
 def make_tensor(array: Any, element: str | None) -> MappedTensor:
-    """The array as a tensor; `TensorMapError` for elements that no tensor map has."""
+    """Returns the array as a tensor. Raises `TensorMapError` for element types that no tensor map has."""
     view: ArrayView = view_device_array(array, "a tensor map describes device memory")
     word = element or ELEMENT_BY_KIND.get((view.kind, view.size), f"{view.kind}{view.size}")
     _raise_if_broken(check_element(word, view.size))
@@ -170,7 +174,7 @@ def make_tensor(array: Any, element: str | None) -> MappedTensor:
 
 
 def _raise_if_broken(broken: LimitViolation | None) -> None:
-    """`TensorMapError` where a rule of the encoder is broken."""
+    """Raises `TensorMapError` for a violated rule of the encoder."""
     if broken is not None:
         raise TensorMapError(*broken)
 
@@ -184,7 +188,7 @@ def _check_promotion(l2_promotion: int) -> LimitViolation | None:
 
 
 def _layout_constants(interleave: int, swizzle: int, l2_promotion: int, oob_fill: str) -> tuple[str, str, str, str]:
-    """The names of the driver's constants, in the order of its parameters."""
+    """Returns the names of the driver's constants, in the order of its parameters."""
     return (
         f"CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_{INTERLEAVES[interleave]}",
         f"CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_{SWIZZLES[swizzle]}",
@@ -216,7 +220,7 @@ def _encode(
         tensor.rank,
         tensor.address,
         numbers(list(tensor.extents), "cuuint64_t"),
-        numbers(list(tensor.strides) or [0], "cuuint64_t"),  # of rank 1 there is none, and the driver wants a place
+        numbers(list(tensor.strides) or [0], "cuuint64_t"),  # rank 1 has no stride, and the driver requires a pointer
         *boxes,
         numbers(list(steps), "cuuint32_t"),
         *map(constant, layout),

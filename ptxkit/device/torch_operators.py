@@ -1,4 +1,4 @@
-"""A kernel as an operator of PyTorch: `torch.compile` sees it, and `torch.library.opcheck` can test it.
+"""A kernel as an operator of PyTorch, which `torch.compile` supports and `torch.library.opcheck` can test.
 
     double = torch_op("mine::double", kernel, grid=lambda count: -(-count // 128), writes=["data"])
     double(tensor, tensor.numel())
@@ -6,10 +6,10 @@
     scaled = torch_op(
         "mine::scaled", kernel, grid=lambda count: -(-count // 128), makes={"out": lambda data: torch.empty_like(data)}
     )
-    result = scaled(data, count, 2.0)        # `out` is no argument, but what the operator returns
+    result = scaled(data, count, 2.0)        # `out` is not an argument; the operator returns it
 
-The schema comes from the kernel's parameters: what points to elements, or is a tensor map, is a `Tensor`, whole numbers
-are `SymInt`, others `float`. Functions given here take the operator's arguments that they name.
+The schema follows from the kernel's parameters: pointers and tensor maps are `Tensor`, integers are `SymInt`, and other
+numbers `float`. Functions that are passed to `torch_op` receive those arguments of the operator that they name.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to i
     makes: Mapping[str, Callable[..., Any]] | None = None,
     tensors: Iterable[str] = (),
 ) -> Any:
-    """Registers the operator and gives it, a `torch.library.CustomOpDef`: it can be called, and takes a gradient.
+    """Registers an operator and returns it, a `torch.library.CustomOpDef`, which can be called and given a gradient.
 
-    `name` is `namespace::operator`. `grid` counts CTAs, or is a function of the arguments; `block`, `cluster` and
-    `shared` are those of a launch. `writes` names parameters whose tensors the kernel changes. `makes` maps parameters
-    that are no arguments but results to what makes them, uninitialised, of the arguments: that also serves where
-    tensors have shapes and no data. `tensors` names 64-bit numbers that are addresses, in a kernel from PTX that
-    declares none. Errors: `DeviceError` for a parameter that is not there or that an operator cannot have,
-    `MissingLibraryError` without PyTorch.
+    `name` is `namespace::operator`. `grid` is the number of CTAs, or a function of the arguments; `block`, `cluster`
+    and `shared` are those of a launch. `writes` names parameters whose tensors the kernel changes. `makes` maps
+    parameters that are results to functions that return uninitialized tensors for them; the functions are also called
+    with tensors that have shapes and no data. `tensors` names 64-bit parameters that are addresses, for kernels from
+    PTX that does not declare them as such. Raises `DeviceError` for a parameter that does not exist or that an operator
+    cannot have, and `MissingLibraryError` without PyTorch.
     """
     try:
         torch: Any = importlib.import_module("torch")
@@ -77,7 +77,9 @@ def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to i
 
 @dataclass(frozen=True, slots=True)
 class OperatorPlan:
-    """What an operator takes and gives. `kinds` holds the word of the schema by parameter of the kernel."""
+    """The arguments and results of an operator. `kinds` holds the type in the schema for each parameter of the
+    kernel.
+    """
 
     kinds: dict[str, str]
     writes: tuple[str, ...]
@@ -90,7 +92,7 @@ class OperatorPlan:
 
     @property
     def schema(self) -> str:
-        """As PyTorch writes it: `(Tensor(a0!) data, SymInt count) -> ()`."""
+        """The schema in PyTorch's syntax: `(Tensor(a0!) data, SymInt count) -> ()`."""
         words = []
         for name in self.arguments:
             changed = f"(a{self.writes.index(name)}!)" if name in self.writes else ""
@@ -99,11 +101,11 @@ class OperatorPlan:
         return f"({', '.join(words)}) -> {results if len(self.makers) == 1 else f'({results})'}"
 
     def bind_arguments(self, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The operator's arguments by name."""
+        """Returns the operator's arguments by name."""
         return {**dict(zip(self.arguments, given, strict=False)), **named}
 
     def allocate_results(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """New tensors for the results."""
+        """Returns new tensors for the results."""
         return {name: maker(values) for name, maker in self.makers.items()}
 
 
@@ -114,7 +116,7 @@ def make_plan(
     makes: Mapping[str, Callable[..., Any]],
     tensors: Iterable[str],
 ) -> OperatorPlan:
-    """The plan; `DeviceError` for a parameter that is not there or that an operator cannot have."""
+    """Returns the plan. Raises `DeviceError` for a parameter that does not exist or that an operator cannot have."""
     addresses, changed = set(tensors), tuple(writes)
     kinds = {each.name: "Tensor" if each.name in addresses else _schema_type(kernel, each) for each in arguments}
     for word, names in (("writes", changed), ("makes", makes), ("tensors", addresses)):
@@ -134,7 +136,7 @@ def make_plan(
 
 
 def _schema_type(kernel: str, argument: Argument) -> str:
-    """The word of the schema for a parameter."""
+    """Returns the type of a parameter in the schema."""
     if argument.space is not None or argument.tensor is not None:
         return "Tensor"
     code = NUMPY_CODES.get(argument.type or "")
@@ -150,7 +152,7 @@ def _unwrap_results(made: Mapping[str, Any]) -> Any:
 
 
 class _KeywordSelector:
-    """A function that is given those of the arguments that it names."""
+    """Calls a function with those arguments that its parameters name."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function

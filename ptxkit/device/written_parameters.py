@@ -1,8 +1,8 @@
-"""Through which of its parameters a kernel writes to memory.
+"""Finds the parameters through which a kernel writes to memory.
 
-An address is followed from the parameter through what is computed from it, in the order of the text and around loops,
-to the accesses that write. What is loaded from memory is another address, and one that is passed to a called function
-is not followed: a kernel may write through more parameters than are found.
+Addresses are followed from the parameters through computations, in the order of the text and around loops, to the
+accesses that write. Values loaded from memory and addresses that are passed to a function are not followed, so a kernel
+may write through more parameters than are found.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ptxkit.syntax import tree
 
 @dataclass(frozen=True, slots=True)
 class _InstructionUse:
-    """What an instruction does with names.
+    """The registers that an instruction reads and writes.
 
-    `written` are those in the addresses that it writes to. The results of a value operation follow from its operands; a
-    parameter load accesses nothing but parameters.
+    `written` are the registers in the addresses that it writes to. The results of a value operation depend on its
+    operands; a parameter load only accesses parameters.
     """
 
     results: frozenset[str]
@@ -33,9 +33,9 @@ class _InstructionUse:
 
 
 def find_written_parameters(instructions: Sequence[tree.Instruction]) -> frozenset[str]:
-    """The names of the parameters through which these instructions of a kernel write."""
+    """Returns the names of the parameters through which these instructions of a kernel write."""
     uses = [_make_use(each, match) for each in instructions if isinstance(match := table().match(each), Match)]
-    held: dict[str, frozenset[str]] = {}  # by register: the parameters whose addresses it may hold
+    held: dict[str, frozenset[str]] = {}  # for each register, the parameters whose addresses it may hold
     changed = True
     while changed:
         changed = False

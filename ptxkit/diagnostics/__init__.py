@@ -7,7 +7,7 @@ and dataclasses.
 """
 
 from ptxkit.diagnostics.code import DiagnosticCode, Severity
-from ptxkit.diagnostics.message import LabelLine, Message, MessageTemplate, OpenLinesText
+from ptxkit.diagnostics.message import LabelLine, Message, MessageTemplate, OpenLinesText, TextTemplate
 from ptxkit.diagnostics.model import Diagnostic, DiagnosticTexts, Edit, Fix, Label, Place, Undecided, Verdict
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "OpenLinesText",
     "Place",
     "Severity",
+    "TextTemplate",
     "Undecided",
     "Verdict",
 ]

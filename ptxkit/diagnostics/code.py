@@ -1,4 +1,4 @@
-"""A diagnostic code: what the catalogue says of it, and the string by which users and files know it."""
+"""A diagnostic code: its properties in the catalogue, and the string by which users and files know it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How sure and how bad. `ERROR` needs a proof that the ISA is violated."""
+    """The certainty and importance of a finding. `ERROR` needs a proof that the ISA is violated."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -14,12 +14,12 @@ class Severity(StrEnum):
 
 
 class DiagnosticCode(str):
-    """One code, such as `PTX401`; it is never reused for something else.
+    """One code, such as `PTX401`, which is never reused for something else.
 
-    It is the string itself, so that it compares with codes that were read from settings, comments and reports.
+    It is a string, so that it compares with codes that were read from settings, comments and reports.
 
-    name: by which users may call it, as `missing-proxy-fence`. severity: that of its findings where nothing lowers or
-    raises it. sections: the titles of the manual's sections that state what its findings break.
+    name: its name for users, such as `missing-proxy-fence`. severity: the default severity of its findings. sections:
+    the titles of the manual's sections that its findings violate.
     """
 
     __slots__ = ("name", "sections", "severity")
@@ -36,5 +36,5 @@ class DiagnosticCode(str):
         return made
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        """What is stored or sent to another process is the string."""
+        """Reduces the code to its string, which is stored or sent to another process."""
         return str, (str(self),)

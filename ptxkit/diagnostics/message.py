@@ -1,21 +1,26 @@
-"""Messages: the templates of the catalogue, and what a verifier reports by one of them."""
+"""Messages: the templates of the catalogue, and the messages that verifiers report with them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from string import Formatter
 
 from ptxkit.diagnostics.code import DiagnosticCode
 from ptxkit.fast_dataclasses import dataclass
 
+_FORMATTER = Formatter()
+
 
 @dataclass(frozen=True, slots=True)
 class OpenLinesText:
-    """A text that names lines, before these are known: pieces of text, and between them the places by their index."""
+    """A text that contains lines that are not yet known: pieces of text, and between them the indices of the
+    locations.
+    """
 
     pieces: tuple[str | int, ...]
 
     def at_lines(self, lines: Sequence[object]) -> str:
-        """The text, where the places are on these lines."""
+        """Returns the text with these lines of the locations."""
         return "".join(str(lines[each]) if isinstance(each, int) else each for each in self.pieces)
 
 
@@ -23,7 +28,7 @@ class OpenLinesText:
 class MessageTemplate:
     """A text of a code, with its named fields in braces. A part of a message is the value of a field of another one.
 
-    missing: for violations in a run, what would have ordered the two accesses.
+    missing: for violations in a run, the missing synchronization that would have ordered the two accesses.
     """
 
     code: DiagnosticCode
@@ -31,15 +36,26 @@ class MessageTemplate:
     missing: str = ""
 
     def __call__(self, **fields: object) -> Message:
-        """The message with these values of its fields."""
+        """Returns the message with these values of its fields."""
         return Message(self.code, self, fields)
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """What is reported. fields: the facts that it states, by the names of the template's fields.
+class TextTemplate:
+    """A text that belongs to no code, such as the title of a fix that serves several. Named fields are in braces."""
 
-    `{0}` in the template of a rule stands for the line of the finding, `{1}`, `{2}`... for those of its labels.
+    text: str
+
+    def __call__(self, **fields: object) -> str:
+        """Returns the text with these values of its fields."""
+        return self.text.format(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A reported message. fields: the facts that it states, by the names of the template's fields.
+
+    `{0}` in the template of a rule is the line of the finding, `{1}`, `{2}`... are those of its labels.
     """
 
     code: DiagnosticCode
@@ -47,22 +63,41 @@ class Message:
     fields: Mapping[str, object]
 
     def under(self, code: DiagnosticCode) -> Message:
-        """The same message for another code: several rules may state the same facts."""
+        """Returns the same message for another code, because several rules may state the same facts."""
         return Message(code, self.template, self.fields)
 
     def with_fields(self, **fields: object) -> Message:
-        """The same message, with the values of further fields."""
+        """Returns the same message with the values of further fields."""
         return Message(self.code, self.template, {**self.fields, **fields})
 
     def at_lines(self, *lines: object) -> str:
-        """The text, where the finding and its labels are on these lines."""
-        values = {name: _at_lines(value, lines) for name, value in self.fields.items()}
-        return self.template.text.format(*lines, **values)
+        """Returns the text with these lines of the finding and its labels."""
+        return self.with_open_lines().at_lines(lines)
 
-    def with_open_lines(self, count: int) -> OpenLinesText:
-        """The text with the lines of `count` places left open."""
-        pieces = self.at_lines(*(f"\0{number}\0" for number in range(count))).split("\0")
-        return OpenLinesText(tuple(int(each) if number % 2 else each for number, each in enumerate(pieces)))
+    def with_open_lines(self) -> OpenLinesText:
+        """Returns the text with the lines of all locations left open."""
+        joined: list[str | int] = [""]
+        for piece in self._pieces():
+            last = joined[-1]
+            if isinstance(last, str) and isinstance(piece, str):
+                joined[-1] = last + piece
+            else:
+                joined.append(piece)
+        return OpenLinesText(tuple(joined))
+
+    def _pieces(self) -> Iterator[str | int]:
+        """Yields the parts of the text, and between them the indices of the locations whose lines are named."""
+        for literal, name, spec, conversion in _FORMATTER.parse(self.template.text):
+            yield literal
+            if name is None:
+                continue
+            value = LabelLine(int(name)) if name.isdigit() else _FORMATTER.get_field(name, (), self.fields)[0]
+            if isinstance(value, LabelLine):
+                yield value.index
+            elif isinstance(value, Message):
+                yield from value._pieces()
+            else:
+                yield _FORMATTER.format_field(_FORMATTER.convert_field(value, conversion), spec or "")
 
     def __str__(self) -> str:
         return self.at_lines()
@@ -76,9 +111,3 @@ class LabelLine:
     """A field of a message that is the line of a label; 0 is the line of the finding itself."""
 
     index: int
-
-
-def _at_lines(value: object, lines: Sequence[object]) -> object:
-    if isinstance(value, LabelLine):
-        return lines[value.index]
-    return value.at_lines(*lines) if isinstance(value, Message) else value

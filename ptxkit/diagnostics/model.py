@@ -1,6 +1,6 @@
-"""Diagnostics as data: what was found, where, and what would fix it.
+"""Diagnostics as data: findings, their locations, and fixes.
 
-Nothing here formats text; `ptxkit.report` does that, one renderer for each output format.
+This module formats no text; `ptxkit.report` does, with one renderer for each output format.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from shlex import quote
 from types import MappingProxyType
 
 from ptxkit.diagnostics.code import Severity
-from ptxkit.diagnostics.message import OpenLinesText
+from ptxkit.diagnostics.message import Message, OpenLinesText
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import SourceFile, SourceLine, Span
 
@@ -19,9 +19,9 @@ _NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A secondary place of a diagnostic: nearly always the *other* access, or what orders the two.
+    """A secondary location of a diagnostic, nearly always the *other* access, or what orders the two.
 
-    origin: as a diagnostic's.
+    origin: as in a diagnostic.
     """
 
     span: Span
@@ -31,7 +31,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Another place at which a finding holds. origin: as a diagnostic's."""
+    """Another location of a finding. origin: as in a diagnostic."""
 
     span: Span
     origin: tuple[SourceLine, ...] = ()
@@ -39,9 +39,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticTexts:
-    """The texts of a diagnostic with the numbers of lines left open: of its own place, then of its labels.
+    """The texts of a diagnostic with the line numbers left open: of its own location, then of its labels.
 
-    A report about the program that the PTX was compiled from fills in the lines of that program.
+    A report about the program that the PTX was compiled from inserts the lines of that program.
     """
 
     message: OpenLinesText
@@ -51,7 +51,7 @@ class DiagnosticTexts:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the text of `span` by `replacement` (an empty span inserts)."""
+    """Replaces the text of `span` by `replacement` (an empty span inserts)."""
 
     span: Span
     replacement: str
@@ -70,15 +70,19 @@ class Fix:
 class Diagnostic:
     """One finding.
 
-    code: stable, e.g. `PTX401`; never reused. span: the primary place. labels: other places. help: what to do.
-    isa: the titles of the manual's sections that say so. properties: for machines, JSON values only. proposals: fixes
-    that were not validated yet, the likeliest first; `ptxkit.fixes` determines which one is valid. origin: the line
-    of the program that the primary place was compiled from, then where its function was inlined, and so on. wording:
-    what copies of one fault have in common: the message without the numbers of lines, or with the opcode that is
-    spelt wrong; empty where that is the message. subject: the variable that it is about, if it is about one. copies:
-    other places at which the same holds and the same fix settles it. texts: None where the texts name no line that
-    could be another one. payload: what a fix needs to know, of a type that the catalogue
-    defines next to the code; None where a fix needs nothing.
+    code: stable, e.g. `PTX401`; never reused. span: the primary place. labels: other places. help: what to do. isa: the
+    titles of the manual's sections that state the violated requirement. properties: for machines, JSON values only.
+    proposals: fixes that were not validated yet, the likeliest first; `ptxkit.fixes` determines which one is valid.
+    origin: the line of the program that the primary place was compiled from, then where its function was inlined, and
+    so on. wording: what copies of one fault have in common: the message without the numbers of lines, or with the
+    opcode that is misspelled, or empty if that is the message. subject: the variable that it is about, if it is about
+    one. copies: other places at which the same holds and the same fix settles it. texts: None if the texts name no line
+    that could be another one. payload: what a fix needs to know, of a type that the catalogue defines next to the code,
+    or None if a fix needs nothing. facts: what a message of the validator states, by its template; None for other
+    messages, and where the result was stored. lacks: the orders that are missing: of the operation at one place before
+    that at another, or, with one place, of the completion of its asynchronous operation before all that depends on it.
+    What lacks the same order has the same cause. related: other findings with the same cause, if they are folded into
+    this one.
     """
 
     code: str
@@ -99,15 +103,18 @@ class Diagnostic:
     copies: tuple[Place, ...] = ()
     texts: DiagnosticTexts | None = None
     payload: object = None
+    facts: Message | None = field(default=None, compare=False, repr=False)
+    lacks: tuple[tuple[Place, ...], ...] = ()
+    related: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A question that the analysis could not answer: neither a violation nor the proof that there is none.
+    """A question that the analysis could not decide: neither a violation nor a proof that none exists.
 
-    code: the rule whose obligation is open. reason: what is missing, e.g. "the address comes from a call". missing: the
+    code: the rule that is undecided. reason: the missing fact, e.g. "the address comes from a call". missing: the
     property of the launch that decides it and that `kernel` does not declare, with a number as an example: `block=256`;
-    both are empty where the launch does not decide it. origin: as a diagnostic's.
+    both are empty if the launch does not decide it. origin: as in a diagnostic.
     """
 
     code: str
@@ -120,7 +127,7 @@ class Undecided:
 
     @property
     def remedy(self) -> str:
-        """The option that may decide the question; empty where no option is known to."""
+        """The option that may decide the question, or empty."""
         if not self.missing:
             return ""
         what, _, _ = self.missing.partition("=")
@@ -129,7 +136,7 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Everything that one verifier says about one module."""
+    """The result of one verifier for a module."""
 
     diagnostics: tuple[Diagnostic, ...]
     undecided: tuple[Undecided, ...] = ()

@@ -1,22 +1,24 @@
-"""The reference machine: runs a module on the CPU, under the weakest behaviour that the ISA allows.
+"""The reference machine: executes a module on the CPU with the weakest behavior that the ISA allows.
 
-What an instruction computes is defined by the table (`means` lines, exact values of effects); the functions and actions
-that these name are in `core/functions/` and `actions/`. This package contains no list of opcodes.
+The results of an instruction are defined by the table (`means` lines, exact values of effects); the functions and
+actions that these lines name are in `core/functions/` and `actions/`. This package contains no list of opcodes.
 
-The machine is more permissive than the ISA where a finding could be a false alarm: two threads that write the same
-value to one location are no race; memory that was read and is released to another CTA by an arrival of a narrow scope,
-by a relaxed one where an operation read it, or to the async proxy without a fence, is reported by the strict policy
-only (`run(strict=True)`: PTX303 and PTX314 in part, PTX402, PTX404 in part, PTX405, PTX406, PTX407, PTX506 in part);
-wgmma operations of different shapes need no register fence between them. For Tensor Memory, what one lane of a warp
-knows counts for the whole warp; multiplications, copies and shifts by one thread are ordered whatever their shapes;
-only the strict policy requires tcgen05 fences in a kernel without any, and a wait after a load whose registers are
-used. Uninitialized registers hold zeros, and uninitialized shared and local memory holds NaN patterns;
-`driver/uninitialized_dependence.py` determines whether results depend on these.
+The machine is more permissive than the ISA where a finding could be a false alarm. Two threads that write the same
+value to one location do not race. Only the strict policy (`run(strict=True)`) reports memory that was read and is
+released to another CTA by an arrival of a narrow scope, by a relaxed arrival if an operation read it, or to the async
+proxy without a fence (PTX303 and PTX314 in part, PTX402, PTX404 in part, PTX405, PTX406, PTX407, PTX506 in part). wgmma
+operations of different shapes need no register fence between them. For Tensor Memory, the machine treats the lanes of a
+warp as one thread; multiplications, copies and shifts by one thread are ordered whatever their shapes are; only the
+strict policy requires tcgen05 fences in a kernel without any, and a wait after a load whose registers are used.
+Uninitialized registers hold zeros, and uninitialized shared and local memory holds NaN patterns;
+`driver/uninitialized_dependence.py` determines whether results depend on them.
 
 All reads of a unit of memory since its last write are candidates for a race: the shadow memory keeps the first and the
-last, `races/read_log.py` those in between. Of several weak reads by the same thread, the first and the last suffice.
+last, and `races/read_log.py` those in between. Of several weak reads by the same thread, the first and the last
+suffice.
 
-There is one device, so a multimem address has one location. A texture has one level, no samples and no comparison.
+There is one device, so a multimem address has one location. A texture has one level, one sample for each element and no
+comparison function.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ _HOMES = {
     "Witness": "core.findings",
     "run": "driver.runner",
 }
-"""Public name -> the module that defines it."""
+"""The module that defines each public name."""
 
 
 def __getattr__(name: str) -> object:

@@ -1,8 +1,7 @@
-"""Fixes of findings: what rules propose, tried on the text, and offered only where it settles the finding.
+"""Fixes of findings: proposals of rules that are tried on the text and offered only where they settle the finding.
 
-A fix holds where the changed text parses, the finding is gone, no other finding came, and no question was left open
-that was not open before. `fix_source` applies all that hold, `with_verified_fixes` adds them to the findings of a
-result.
+A fix is valid if the changed text parses, the finding is gone, there is no new finding, and there is no new open
+question. `fix_source` applies all valid fixes; `with_verified_fixes` adds them to the findings of a result.
 """
 
 from __future__ import annotations

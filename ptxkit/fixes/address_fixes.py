@@ -1,4 +1,4 @@
-"""What may settle a finding about an address: of another kind or space than is needed, misaligned, out of bounds."""
+"""Proposes fixes of findings about addresses: of another kind or space than required, misaligned, or out of bounds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.diagnostics.catalogue import fix_titles
 from ptxkit.fast_dataclasses import replace
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.statement_edits import (
     delete_statement,
-    labelled_steps,
+    labeled_steps,
     replace_base,
     replace_opcode,
     replace_operand,
@@ -28,7 +29,7 @@ _SPACES = ("shared", "shared::cta", "shared::cluster", "global", "local", "const
 
 
 def fix_generic_in_space(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The address from before its conversion, one converted back, or the instruction for generic addresses."""
+    """Yields fixes with the address before its conversion, with one converted back, or with a generic instruction."""
     space, address = _space_of_name(item, "space"), _address_operand(item, step)
     if address is None or space is None:
         return
@@ -38,10 +39,10 @@ def fix_generic_in_space(item: Diagnostic, around: FunctionContext, step: Step) 
         if source is None:
             continue
         if source == base:
-            yield Fix(f"leave out `{statement_text(around, writer)}`", (delete_statement(around, writer),))
+            yield Fix(fix_titles.REMOVE(text=statement_text(around, writer)), (delete_statement(around, writer),))
         else:
-            words = f"use {source}, from which `{writer.instruction.opcode}` makes {base}"
-            yield Fix(words, (replace_base(around, step, place, operand, source),))
+            title = fix_titles.USE_UNCONVERTED(source=source, opcode=writer.instruction.opcode, base=base)
+            yield Fix(title, (replace_base(around, step, place, operand, source),))
     width = around.width(step, base)
     if width is not None:
         opcode = f"cvta.to.{space.partition('::')[0]}.u{width}"
@@ -50,7 +51,10 @@ def fix_generic_in_space(item: Diagnostic, around: FunctionContext, step: Step) 
 
 
 def fix_offset_as_generic(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The instruction for the state space, or the address converted: where it is copied from, else before it."""
+    """Yields fixes with the instruction for the state space, or with a converted address.
+
+    The address is converted where it is copied from, or otherwise before the instruction.
+    """
     space, address = _space_of_name(item, "space"), _address_operand(item, step)
     if space is None:
         return
@@ -65,12 +69,12 @@ def fix_offset_as_generic(item: Diagnostic, around: FunctionContext, step: Step)
     opcode = f"cvta.{space}.u{width}"
     for writer in around.reaching_writers(step, base):
         if _conversion_source(writer, "copy") is not None:
-            yield Fix(f"convert the address: `{opcode}`", (replace_opcode(around, writer, opcode),))
+            yield Fix(fix_titles.CONVERT_ADDRESS(opcode=opcode), (replace_opcode(around, writer, opcode),))
     yield from _with_converted_address(around, step, place, operand, width, opcode)
 
 
 def fix_wrong_space(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The instruction for the state space that the address is in."""
+    """Yields fixes with the instruction for the state space that contains the address."""
     taken, origin = _space_of_name(item, "space"), _space_of_name(item, "origin")
     if taken is None or origin is None:
         return
@@ -80,33 +84,36 @@ def fix_wrong_space(item: Diagnostic, around: FunctionContext, step: Step) -> It
 
 
 def fix_double_conversion(item: Diagnostic, around: FunctionContext, _: Step) -> Iterator[Fix]:
-    """The address as it is, where a conversion takes it for a generic one."""
-    for other in labelled_steps(item, around):
+    """Yields fixes without the conversion of an address that is not generic."""
+    for other in labeled_steps(item, around):
         source = other.instruction.operands[-1]
         width = around.width(other, source.text) if isinstance(source, Name) else None
         if width is not None:
             opcode = f"mov.u{width}"
-            yield Fix(f"leave the address as it is: `{opcode}`", (replace_opcode(around, other, opcode),))
+            yield Fix(fix_titles.KEEP_ADDRESS(opcode=opcode), (replace_opcode(around, other, opcode),))
 
 
 def fix_misalignment(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The nearest offsets that are multiples of what is needed, here, or where another access by the pointer is."""
+    """Yields fixes with the nearest offsets that are multiples of the alignment.
+
+    The offset is that of this access, or of another access through the same pointer.
+    """
     needed, address = item.properties.get("alignment"), _address_operand(item, step)
     if not isinstance(needed, int):
         return
     found = [(step, *address[:2])] if address is not None else []
-    for other in labelled_steps(item, around):
+    for other in labeled_steps(item, around):
         operands = enumerate(other.instruction.operands)
         found += [(other, place, operand) for place, operand in operands if isinstance(operand, Address)]
     for each, place, operand in found:
         below = operand.offset - operand.offset % needed
         for offset in (below, below + needed) if operand.offset % needed else ():
             new = print_operand(replace(operand, offset=offset))
-            yield Fix(f"move the address to {new}", (replace_operand(around, each, place, new),))
+            yield Fix(fix_titles.MOVE_ADDRESS(address=new), (replace_operand(around, each, place, new),))
 
 
 def fix_out_of_bounds(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The nearest place in the variable that holds all bytes of the access."""
+    """Yields fixes with the nearest offset at which the variable contains all bytes of the access."""
     address, name = _address_operand(item, step), item.properties.get("variable")
     begin, needed = item.properties.get("offset"), item.properties.get("bytes")
     size = next((each.size for each in around.program.variables if each.name == name), None)
@@ -115,11 +122,11 @@ def fix_out_of_bounds(item: Diagnostic, around: FunctionContext, step: Step) -> 
     place, operand, _ = address
     moved = replace(operand, offset=operand.offset + min(max(begin, 0), size - needed) - begin)
     new = print_operand(moved)
-    yield Fix(f"move the address to {new}", (replace_operand(around, step, place, new),))
+    yield Fix(fix_titles.MOVE_ADDRESS(address=new), (replace_operand(around, step, place, new),))
 
 
 def _address_operand(item: Diagnostic, step: Step) -> tuple[int, Address, str] | None:
-    """The operand that a finding is about: its position, itself, and the register or variable that it is made of."""
+    """Returns the operand of a finding: its position, the operand, and the name of its base register or variable."""
     role = item.properties.get("operand")
     if step.match is None or not isinstance(role, str) or step.match.paths.get(role):
         return None
@@ -135,7 +142,7 @@ def _space_of_name(item: Diagnostic, name: str) -> str | None:
 
 
 def _conversion_source(step: Step, function: str) -> str | None:
-    """The name whose value an instruction converts, or copies."""
+    """Returns the name of the operand that an instruction converts or copies."""
     for effect in step.effects:
         if isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == function:
             source = step.instruction.operands[-1]
@@ -146,12 +153,12 @@ def _conversion_source(step: Step, function: str) -> str | None:
 def _with_converted_address(
     around: FunctionContext, step: Step, place: int, operand: Address, width: int, opcode: str
 ) -> Iterator[Fix]:
-    """The instruction with an address that is converted before it."""
+    """Yields a fix that converts the address before the instruction."""
     span = statement_spans(around.source, step.start).statement
     base = print_operand(operand.base)
     head = f"{{\n\t.reg .b{width} %converted;\n\t{opcode} %converted, {base};\n\t"
     yield Fix(
-        f"convert the address: `{opcode}`",
+        fix_titles.CONVERT_ADDRESS(opcode=opcode),
         (
             Edit(Span(span.start, span.start), around.indent_lines(span.start, head)),
             replace_base(around, step, place, operand, "%converted"),
@@ -161,7 +168,7 @@ def _with_converted_address(
 
 
 def _with_space_modifier(around: FunctionContext, step: Step, old: str | None, new: str | None) -> Iterator[Fix]:
-    """The instruction with another word for a state space, more or less, that does the same kinds of things."""
+    """Yields a fix with another state space in the opcode, if the instruction keeps its kinds of effects."""
     name, *words = step.instruction.opcode.split(".")
     if old is not None and old not in words:
         return
@@ -171,5 +178,5 @@ def _with_space_modifier(around: FunctionContext, step: Step, old: str | None, n
     for opcode in tried:
         wanted = respell_opcode(step, opcode)
         if wanted is not None:
-            yield Fix(f"write `{wanted}`", (replace_opcode(around, step, wanted),))
+            yield Fix(fix_titles.WRITE(text=wanted), (replace_opcode(around, step, wanted),))
             return

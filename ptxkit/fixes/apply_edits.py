@@ -1,4 +1,4 @@
-"""Changing a text at several places at once."""
+"""Applies several edits to a text at once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ptxkit.diagnostics import Edit
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str | None:
-    """The text with all edits; None where two of them touch the same characters, or one leaves the text.
+    """Returns the text with all edits; None where two of them overlap, or one is outside of the text.
 
-    Lines that are put in end as the line does at which they are put in.
+    Inserted lines get the line ends of the line at which they are inserted.
     """
     pieces: list[str] = []
     place = 0
@@ -23,7 +23,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str | None:
 
 
 def with_line_ends(text: str, edit: Edit) -> str:
-    """What an edit puts in, with the line ends of the text at that place (CR LF or LF)."""
+    """Returns the text that an edit inserts, with the line ends of the place (CR LF or LF)."""
     if "\n" not in edit.replacement:
         return edit.replacement
     end = text.find("\n", edit.span.end)

@@ -1,4 +1,4 @@
-"""What may settle a finding: what its rule proposes, and changes of declarations and of the heading."""
+"""Collects the candidates for fixes: those of the rule, and changes of declarations and of the heading."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
-from ptxkit.diagnostics.catalogue import ptx2xx, ptx5xx, ptx8xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx, ptx5xx, ptx8xx
 from ptxkit.diagnostics.catalogue.ptx8xx import RequiredHeading
 from ptxkit.fixes.async_group_fixes import propose_group_fixes
 from ptxkit.fixes.insertions import propose_insertions
 from ptxkit.fixes.mbarrier_wait_fixes import propose_wait_fixes
 from ptxkit.fixes.operand_fixes import propose_operand_fixes
 from ptxkit.fixes.ring_fixes import propose_ring_fixes
+from ptxkit.fixes.snippets import join_words
 from ptxkit.source import SourceFile, Span
 
 _HEADING = re.compile(r"^[ \t]*\.(version|target)[ \t]+([\w.]+)", re.MULTILINE)
 
 
 def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
-    """The changes to try, the likeliest first."""
+    """Yields the candidates, the most likely first."""
     if item.fix is not None:
         yield item.fix
     yield from item.proposals
@@ -39,7 +40,7 @@ def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _is_future_phase_wait(item: Diagnostic) -> bool:
-    """Whether a wait is for a phase after one that has ended, and that no thread arrives in."""
+    """Returns whether a wait is for a phase after a complete one, in which no thread arrives."""
     phase = item.properties.get("phase")
     return (
         item.code == ptx5xx.MBARRIER_MISSING_ARRIVALS
@@ -50,7 +51,7 @@ def _is_future_phase_wait(item: Diagnostic) -> bool:
 
 
 def _fix_heading(item: Diagnostic) -> Iterator[Fix]:
-    """The version and target that the module needs, in the heading."""
+    """Yields a heading with the version and target that the module needs."""
     if not isinstance(item.payload, RequiredHeading):
         return
     wanted = {"version": item.payload.version, "target": item.payload.target}
@@ -58,21 +59,25 @@ def _fix_heading(item: Diagnostic) -> Iterator[Fix]:
     edits = tuple(Edit(Span(*match.span(2)), word) for match, word in found if word)
     if edits:
         needed = (("version", item.payload.version), ("target", item.payload.target))
-        words = " and ".join(f"`.{name} {word}`" for name, word in needed if word)
-        yield Fix(f"change the module to {words}", edits)
+        directives = [f"`.{name} {word}`" for name, word in needed if word]
+        yield Fix(fix_titles.CHANGE_HEADING(directives=join_words(directives)), edits)
 
 
 def _fix_alignment(item: Diagnostic) -> Iterator[Fix]:
-    """The alignment that the access needs, in the declaration of its variable."""
+    """Yields a declaration of the variable with the alignment that the access needs."""
     name, needed = item.properties.get("variable"), item.properties.get("alignment")
     if not isinstance(name, str) or not isinstance(needed, int):
         return
     for place in _alignment_spans(item.source, name):
-        yield Fix(f"declare `{name}` with `.align {needed}`", (Edit(place, f" .align {needed} "),), safe=True)
+        yield Fix(
+            fix_titles.DECLARE_ALIGNMENT(variable=name, alignment=needed),
+            (Edit(place, f" .align {needed} "),),
+            safe=True,
+        )
 
 
 def _alignment_spans(source: SourceFile, name: str) -> Iterator[Span]:
-    """Where the alignment of a variable is, or may be written: after its state space."""
+    """Yields where the alignment of a variable is, or may be written: after its state space."""
     spaces = r"\.(?:shared(?:::cta)?|global|const|local)\b"
     declared = re.compile(rf"{spaces}(\s*(?:\.align\s+\d+\s*)?)(?=\.\w+\s+{re.escape(name)}(?![\w$]))")
     for match in declared.finditer(source.text):

@@ -1,4 +1,4 @@
-"""Where a statement may be put in, near one that a finding names, so that more threads come by it."""
+"""Finds places for an inserted statement near one that a finding names, at which more threads execute it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAME_TOKEN, _REG_DECLARATION = re.compile(r"[%\w$]+"), re.compile(r"\.reg \.\w+
 
 
 class FunctionContext:
-    """One function around a finding. Offsets are those of its source."""
+    """One function that contains a finding. Offsets are those of its source."""
 
     def __init__(self, program: Program, source: SourceFile) -> None:
         self.program = program
@@ -29,11 +29,11 @@ class FunctionContext:
         self._by_start = {step.start: step for step in program.steps}
 
     def step_at(self, start: int) -> Step | None:
-        """The instruction that begins at an offset."""
+        """Returns the instruction that begins at an offset."""
         return self._by_start.get(start)
 
     def points_before(self, step: Step) -> Iterator[int]:
-        """Offsets before a step, nearest first: of itself, of its labels, of each branch that leaves it out."""
+        """Yields the offsets before a step, nearest first: of the step, its labels, and each branch around it."""
         yield step.start
         if step.index in self.program.code.label_names and step.index:
             yield self.end_of(self.program.steps[step.index - 1])
@@ -44,30 +44,33 @@ class FunctionContext:
         )
 
     def points_after(self, step: Step) -> Iterator[int]:
-        """Offsets after a step, nearest first: of itself, and where each branch that leaves it out continues."""
+        """Yields the offsets after a step, nearest first: of the step, and of the target of each branch around it."""
         yield self.end_of(step)
         yield from sorted(
             {target.start for branch, target in self._forward_branches if branch.index < step.index < target.index}
         )
 
     def unused_name(self, word: str) -> str:
-        """A name for a register that the text does not have."""
+        """Returns a register name that does not occur in the text."""
         names = (f"%{word}{number or ''}" for number in count())
         return next(name for name in names if name not in self.source.text)
 
     @property
     def entry_point(self) -> int:
-        """Before the first instruction."""
+        """The offset before the first instruction."""
         return self.program.steps[0].start
 
     @property
     def declaration_point(self) -> int | None:
-        """The same, where a register that is declared there is known in the whole function; else None."""
+        """The offset at which a declared register is visible in the whole function.
+
+        It is None if the first statement is in a nested block.
+        """
         return self.entry_point if self.program.steps[0].scope is self.program.scope else None
 
     @property
     def exit_points(self) -> list[int]:
-        """Before each instruction that exits every thread that reaches it."""
+        """The offsets before each instruction that exits every thread that reaches it."""
         kinds = ("return", "exit")
         return [
             step.start
@@ -77,7 +80,7 @@ class FunctionContext:
         ]
 
     def variable_of(self, name: str) -> str | None:
-        """The variable whose address a name stands for: itself, or a register into which it alone is moved."""
+        """Returns the variable whose address a name denotes: itself, or the only one that is moved into a register."""
         names = {each.name for each in self.program.variables}
         if name in names:
             return name
@@ -87,12 +90,12 @@ class FunctionContext:
         return source.text if isinstance(source, Name) and source.text in names else None
 
     def reaching_writers(self, step: Step, name: str) -> list[Step]:
-        """The instructions from which a step may have the value of a register, in the order of the text."""
+        """Returns the instructions that may have assigned a register's value at a step, in the order of the text."""
         found = self._definitions.definitions_reaching(step, step.scope.register_name(name))
         return sorted(found, key=lambda each: each.index)
 
     def keeps_registers(self, step: Step, text: str, place: int) -> bool:
-        """Whether the registers of a step that a text names hold at a place what they hold at the step."""
+        """Returns whether the registers of a step that a text names have the same values at a place as at the step."""
         following = next((each for each in self.program.steps if each.start >= place), None)
         guard = step.instruction.guard
         operands = (*step.instruction.operands, *(() if guard is None else (Name(guard.predicate),)))
@@ -107,7 +110,10 @@ class FunctionContext:
         )
 
     def width(self, step: Step, name: str) -> int | None:
-        """The bits of the register that a name means at a step; None where it is none, or a predicate."""
+        """Returns the width in bits of the register that a name denotes at a step.
+
+        The result is None for a predicate or another name.
+        """
         stem = name.rstrip("0123456789")
         found = None
         for body in self._bodies(step):
@@ -119,7 +125,7 @@ class FunctionContext:
         return found
 
     def _bodies(self, step: Step) -> Iterator[Body]:
-        """The braces around a step, from the outermost in."""
+        """Yields the bodies that contain a step, outermost first."""
         body: Body | None = self.program.function.body
         while body is not None:
             yield body
@@ -136,7 +142,7 @@ class FunctionContext:
         return ReachingDefinitions(self.program)
 
     def insert_line(self, place: int, text: str) -> Edit:
-        """A line of its own, or several, at an offset before a statement or after one."""
+        """Returns the edit that inserts one or more lines at an offset before or after a statement."""
         before = self._line_prefix(place)
         indent = before[: len(before) - len(before.lstrip())]
         lines = self.indent_lines(place, text)
@@ -144,17 +150,17 @@ class FunctionContext:
         return Edit(Span(place, place), f"\n{indent}{lines}" if following else f"{lines}\n{indent}")
 
     def indent_lines(self, place: int, text: str) -> str:
-        """Lines as far to the right as that of an offset; the first one goes where it is put."""
+        """Returns lines with the indentation of the line at an offset; the first line is inserted at the offset."""
         before = self._line_prefix(place)
         return text.replace("\n", f"\n{before[: len(before) - len(before.lstrip())]}")
 
     def _line_prefix(self, place: int) -> str:
-        """What precedes an offset on its line."""
+        """Returns the text between the beginning of the line and an offset."""
         return self.source.text[self.source.text.rfind("\n", 0, place) + 1 : place]
 
     @cached_property
     def _forward_branches(self) -> list[tuple[Step, Step]]:
-        """The conditional branches that go ahead, in the order of the text, and where they go."""
+        """The conditional forward branches, in the order of the text, and their targets."""
         found = []
         for step in self.program.steps:
             target = self.branch_target(step) if step.instruction.guard is not None else None
@@ -163,24 +169,24 @@ class FunctionContext:
         return found
 
     def branch_target(self, step: Step) -> int | None:
-        """The index of the step to which a branch goes."""
+        """Returns the index of the step to which a branch goes; None for any other step."""
         is_branch = any(isinstance(effect, Control) and effect.kind == "branch" for effect in step.effects)
         return step.targets[0] if is_branch and step.targets else None
 
     def end_of(self, step: Step) -> int:
-        """The offset after a statement."""
+        """Returns the offset after a statement."""
         return statement_spans(self.source, step.start).statement.end
 
 
 def _is_destination(name: str, step: Step) -> bool:
-    """Whether the first operand of a step is a register of this name, so that it may be written."""
+    """Returns whether the first operand of a step is a register of this name, so that it may be written."""
     operands = step.instruction.operands
     return bool(operands) and isinstance(operands[0], Name) and operands[0].text == name
 
 
 @lru_cache(_CACHE_SIZE)
 def context_at(source: SourceFile, start: int) -> FunctionContext | None:
-    """The function with a body in which an instruction begins at an offset; None where there is none."""
+    """Returns the function that contains the instruction at an offset; None if no function with a body does."""
     try:
         module = parse(source.text, source.path)
     except PTXSyntaxError:

@@ -1,8 +1,8 @@
-"""What may settle a finding about synchronisation that is missing: the statement, at each place where it may belong.
+"""Proposes fixes of findings about missing synchronization: the statement, at each place where it may belong.
 
-These are guesses, the likeliest first. The finding says what is missing and names the statements at which it shows, and
-not where the missing one was. A fix is offered only where the check of the changed text shows that it holds. None is
-safe: there may be threads that never come to a barrier more.
+These are guesses, the most likely first. The finding states what is missing and names the statements at which this is
+observed, but not the place of the missing statement. A fix is offered only where the check of the changed text shows
+that it is valid. No such fix is safe: some threads may never arrive at an inserted barrier.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from itertools import islice
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
-from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.limits import MAX_INSERTION_POINTS
 from ptxkit.fixes.snippets import (
-    MbarrierEffect,
+    MbarrierTarget,
     mbarrier_operand,
     mbarrier_operand_text,
     on_first_thread,
     thread_counts,
     with_guard_of,
 )
-from ptxkit.fixes.statement_edits import labelled_steps, locate_finding
+from ptxkit.fixes.statement_edits import labeled_steps, locate_finding
 from ptxkit.isa.effects import (
     Access,
     Barrier,
@@ -53,7 +53,7 @@ _CLUSTER_BARRIER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 
 
 def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
-    """Statements to put in for a finding about synchronisation."""
+    """Yields statements to insert for a finding about synchronization."""
     is_wrong = item.severity is Severity.ERROR or item.code == ptx6xx.READ_BEFORE_GRID_WAIT
     if not is_wrong:
         return
@@ -61,7 +61,7 @@ def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
     if here is None:
         return
     around, step = here
-    others = labelled_steps(item, around)
+    others = labeled_steps(item, around)
     if item.code == ptx4xx.TENSOR_MAP_FENCE:
         yield from _insert_tensormap_acquire(item, around, step)
     if item.code == ptx5xx.MBARRIER_TX_COUNT_MISMATCH:
@@ -83,14 +83,16 @@ def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
         yield from _insert_at(around, [step.start], "griddepcontrol.wait;")
     if item.code == ptx6xx.EXIT_TOO_EARLY and around.exit_points:
         edits = tuple(around.insert_line(place, _CLUSTER_BARRIER) for place in around.exit_points)
-        yield Fix(f"add `{_on_one_line(_CLUSTER_BARRIER)}`", edits)
+        yield Fix(fix_titles.ADD(text=_on_one_line(_CLUSTER_BARRIER)), edits)
     if item.code in _RACE_CODES and others:
         yield from _insert_barrier(item, around, step, others)
 
 
 def _insert_barrier(item: Diagnostic, around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """The barrier that the finding names, or one of all threads: before the release, before the faulty access, or after
-    the other access. None where the finding says that none will do."""
+    """Yields the barrier that the finding names, or one of all threads, unless no barrier suffices.
+
+    The places are before the release, before the faulty access, and after the other access.
+    """
     text = item.properties.get("barrier", _barrier_text(around))
     if isinstance(text, str):
         before = (
@@ -101,7 +103,7 @@ def _insert_barrier(item: Diagnostic, around: FunctionContext, step: Step, other
 
 
 def _insert_tensormap_acquire(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The fence by which a thread sees what was changed of a tensor map, before the copy with the map."""
+    """Yields the fence by which a thread acquires a changed tensor map, before the copy with the map."""
     if item.properties.get("missing") != "acquire":
         return
     maps = [each for each in step.instruction.operands if isinstance(each, Address) and each.index]
@@ -111,7 +113,7 @@ def _insert_tensormap_acquire(item: Diagnostic, around: FunctionContext, step: S
 
 
 def _insert_expect_tx(item: Diagnostic, around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """The bytes of copies that no thread announces: to an arrival that is there, else with an arrival."""
+    """Yields an expect-tx for copies whose bytes no thread expects: in an arrival, otherwise with a new one."""
     copied = item.properties.get("copied")
     if not isinstance(copied, int) or item.properties.get("expected"):
         return
@@ -138,7 +140,7 @@ def _insert_expect_tx(item: Diagnostic, around: FunctionContext, step: Step, oth
 
 
 def _insert_arrive_expect_tx(around: FunctionContext, step: Step, size: int) -> Iterator[Fix]:
-    """A plain arrival of one thread that announces bytes, too."""
+    """Yields fixes that make a plain arrival of one thread also expect bytes."""
     name, action, *words = step.instruction.opcode.split(".")
     operands = step.instruction.operands
     if mbarrier_operand_text(step, MbarrierArrive) and len(operands) == 2 and "expect_tx" not in words:
@@ -147,11 +149,14 @@ def _insert_arrive_expect_tx(around: FunctionContext, step: Step, size: int) -> 
         end = spans.operands[-1].end
         if spans.opcode is not None:
             edits = (Edit(spans.opcode, opcode), Edit(Span(end, end), f", {size}"))
-            yield Fix(f"announce the {size} bytes: `{opcode}`", edits)
+            yield Fix(fix_titles.ANNOUNCE_BYTES(size=size, opcode=opcode), edits)
 
 
 def _insert_arrive(around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """An arrival after what announces bytes alone, else before the wait that never ends: of all, or of one."""
+    """Yields an arrival after an expect-tx without one; otherwise arrivals before the endless wait.
+
+    The latter are those of all threads, or of one.
+    """
     address = mbarrier_operand_text(step, MbarrierExpect)
     if address and not mbarrier_operand_text(step, MbarrierArrive):
         text = f"mbarrier.arrive{space_suffix(step)}.b64 _, {address};"
@@ -166,12 +171,12 @@ def _insert_arrive(around: FunctionContext, step: Step, others: list[Step]) -> I
     places = [place for place in islice(around.points_before(step), MAX_INSERTION_POINTS) if place != step.start] or [
         step.start
     ]
-    for words in dict.fromkeys((text, *(with_guard_of(each, text) for each in makers), on_first_thread(text))):
-        yield from _insert_at(around, places, words, like=(step, *makers))
+    for each in dict.fromkeys((text, *(with_guard_of(each, text) for each in makers), on_first_thread(text))):
+        yield from _insert_at(around, places, each, like=(step, *makers))
 
 
 def _insert_cp_async_arrive(around: FunctionContext, wait: Step) -> Iterator[Fix]:
-    """The arrival that comes when a thread's copies are done, after the last of those before a wait."""
+    """Yields the arrival that completes when a thread's copies do, after the last copy before a wait."""
     address = mbarrier_operand(wait, MbarrierWait)
     copies = [each for each in around.program.steps[: wait.index] if _is_trackable_copy(each)]
     name = around.variable_of(address.base.text) if address is not None and isinstance(address.base, Name) else None
@@ -181,17 +186,17 @@ def _insert_cp_async_arrive(around: FunctionContext, wait: Step) -> Iterator[Fix
 
 
 def _is_trackable_copy(step: Step) -> bool:
-    """Whether an mbarrier may track what an instruction copies."""
+    """Returns whether an mbarrier may track the copies of an instruction."""
     return any(isinstance(effect, Access) and effect.completion == "cp.async" for effect in step.effects)
 
 
 def _insert_mbarrier_init(around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The initialisation of an mbarrier that no thread initialises, by one thread, for one arrival a phase or for those
-    of all warps or threads.
+    """Yields the initialization of an mbarrier that no thread initializes, by one thread.
 
-    At the beginning where a variable holds it; where its address is computed, before its use.
+    The count is one arrival for each phase, or that of all warps or threads. The initialization is at the beginning
+    where a variable holds the mbarrier; where its address is computed, it is before the use.
     """
-    kinds: tuple[type[MbarrierEffect], ...] = (MbarrierWait, MbarrierArrive, MbarrierExpect, MbarrierTrack)
+    kinds: tuple[type[MbarrierTarget], ...] = (MbarrierWait, MbarrierArrive, MbarrierExpect, MbarrierTrack)
     own = next((address for kind in kinds if (address := mbarrier_operand(step, kind))), None)
     address = own or mbarrier_operand(step, MbarrierComplete)
     if address is None:
@@ -205,13 +210,11 @@ def _insert_mbarrier_init(around: FunctionContext, step: Step) -> Iterator[Fix]:
     )
     for count in dict.fromkeys((1, *thread_counts(around))):
         text = f"mbarrier.init{space}.b64 {print_operand(address)}, {count};"
-        yield from _insert_at(
-            around, places, f"{on_first_thread(text)}\n{_barrier_text(around)}", f"`{text}`", like=(step,)
-        )
+        yield from _insert_at(around, places, f"{on_first_thread(text)}\n{_barrier_text(around)}", text, like=(step,))
 
 
 def _insert_cluster_half(around: FunctionContext) -> Iterator[Fix]:
-    """The wait that belongs after an arrival at the barrier of the cluster, or the arrival before a wait."""
+    """Yields the wait after an arrival at the barrier of the cluster, or the arrival before a wait."""
     halves = {"arrive": "barrier.cluster.wait;", "wait": "barrier.cluster.arrive;"}
     found = [
         (each, effect.action)
@@ -227,23 +230,26 @@ def _insert_cluster_half(around: FunctionContext) -> Iterator[Fix]:
 
 
 def _insert_at(
-    around: FunctionContext, places: Iterable[int], text: str, words: str | None = None, like: Iterable[Step] = ()
+    around: FunctionContext, places: Iterable[int], text: str, title: str | None = None, like: Iterable[Step] = ()
 ) -> Iterator[Fix]:
-    """The same text at each place. words: what it is, where the text is long. like: the statements from which it has
-    its registers; where these hold something else, or nothing yet, it means something else."""
+    """Yields the insertion of the same text at each place.
+
+    title: the title of the fix, where the text is long. like: the statements from which the text takes its registers; a
+    place at which these have other values, or none, is omitted.
+    """
     like = tuple(like)
     for place in places:
         if all(around.keeps_registers(step, text, place) for step in like):
-            yield Fix(f"add {words or f'`{_on_one_line(text)}`'}", (around.insert_line(place, text),))
+            yield Fix(fix_titles.ADD(text=title or _on_one_line(text)), (around.insert_line(place, text),))
 
 
 def _has_clusters(around: FunctionContext) -> bool:
-    """Whether the kernel says that several CTAs make a cluster."""
+    """Returns whether the kernel declares clusters of several CTAs."""
     return around.program.function.directive("reqnctapercluster") is not None
 
 
 def _barrier_text(around: FunctionContext) -> str:
-    """The barrier of all threads that may have to do with each other."""
+    """Returns the barrier of all threads that may communicate with each other."""
     return _CLUSTER_BARRIER if _has_clusters(around) else _CTA_BARRIER
 
 
@@ -252,5 +258,7 @@ def _on_one_line(text: str) -> str:
 
 
 def space_suffix(step: Step) -> str:
-    """The state space that an instruction names, with its dot; empty where its address is generic."""
-    return next((f".{word}" for word in step.instruction.opcode.split(".") if word.startswith("shared")), "")
+    """Returns the state space that an instruction names, with its dot; empty where its address is generic."""
+    modifiers = step.match.modifiers if step.match is not None else {}
+    space = modifiers.get("ss") or modifiers.get("dst") or ""
+    return f".{space}" if space.startswith("shared") else ""

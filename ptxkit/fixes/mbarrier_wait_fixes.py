@@ -1,8 +1,8 @@
-"""What may settle a finding about a wait for an mbarrier: another parity, one that follows the phases, another try.
+"""Proposes fixes of findings about waits for mbarriers: another parity, a tracked one, or a repeated wait.
 
-A parity that is wrong from the first phase on is a constant, in the operand or in what the register starts with; one
-that is right for the first phase alone needs a register that is flipped after each wait. A phase that is tested once
-must be tested until it is complete. A missing wait belongs before the faulty access.
+A parity that is wrong from the first phase on is a constant, in the operand or as the initial value of the register. A
+parity that is right only for the first phase needs a register that is flipped after each wait. A phase that is tested
+once must be tested until it is complete. A missing wait belongs before the faulty access.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from itertools import islice
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
-from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.limits import MAX_CHANGED_WAITS, MAX_WAIT_DISTANCE, MAX_WAIT_INSERTION_POINTS
 from ptxkit.fixes.snippets import is_duplicate, mbarrier_operand_text
-from ptxkit.fixes.statement_edits import labelled_steps, locate_finding
+from ptxkit.fixes.statement_edits import labeled_steps, locate_finding
 from ptxkit.isa.effects import Control, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.source import Span
@@ -24,7 +24,7 @@ from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Integer, Name
 
 _FENCE_AFTER_WAIT: Mapping[str, str] = {ptx7xx.TENSOR_COMPLETION: "\ntcgen05.fence::after_thread_sync;"}
-"""What follows a wait, by the code of what it is for."""
+"""The statement that follows an inserted wait, by the code of the finding."""
 _WAIT_CODES = {
     ptx3xx.READ_BEFORE_WAIT,
     ptx3xx.SOURCE_REUSED_IN_FLIGHT,
@@ -37,14 +37,14 @@ _WAIT_CODES = {
 
 
 def propose_wait_fixes(item: Diagnostic) -> Iterator[Fix]:
-    """Changes of waits near a finding that a wait may be the cause of, and waits that may be missing."""
+    """Yields changes of waits near a finding that a wait may cause, and waits that may be missing."""
     if item.code not in _WAIT_CODES or item.severity is not Severity.ERROR:
         return
     here = locate_finding(item)
     if here is None:
         return
     around, step = here
-    others = labelled_steps(item, around)
+    others = labeled_steps(item, around)
     blamed = [*others, step] if "parity" in item.properties else [step]
     found = list(islice(_nearby_waits(around, blamed), MAX_CHANGED_WAITS))
     for wait, effect in found:
@@ -60,7 +60,7 @@ def propose_wait_fixes(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _nearby_waits(around: FunctionContext, blamed: list[Step]) -> Iterator[tuple[Step, MbarrierWait]]:
-    """The waits among what a finding blames, the last first; else all of the function, the nearest first."""
+    """Yields the waits among the blamed statements, last first; otherwise those of the function, nearest first."""
     found = [
         (each, effect) for each in around.program.steps for effect in each.effects if isinstance(effect, MbarrierWait)
     ]
@@ -69,7 +69,7 @@ def _nearby_waits(around: FunctionContext, blamed: list[Step]) -> Iterator[tuple
 
 
 def _retry_in_loop(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
-    """A wait that nothing repeats, in a loop."""
+    """Yields a loop around a wait that is not repeated."""
     result = wait.operand(effect.result)
     if not isinstance(result, Name) or wait.instruction.guard is not None or _retry_branch(around, wait) is not None:
         return
@@ -79,11 +79,11 @@ def _retry_in_loop(around: FunctionContext, wait: Step, effect: MbarrierWait) ->
         Edit(Span(span.start, span.start), around.indent_lines(span.start, head)),
         Edit(Span(span.end, span.end), around.indent_lines(span.start, tail)),
     )
-    yield Fix("ask again until the phase is complete", edits)
+    yield Fix(fix_titles.REPEAT_TEST(), edits)
 
 
 def _flip_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
-    """The other constant: of the operand, or what its register starts with."""
+    """Yields the other constant, as the operand or as the initial value of its register."""
     place = _parity_operand(wait, effect)
     if place is None:
         return
@@ -94,11 +94,11 @@ def _flip_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> I
     for step, at, value in constants:
         if value in (0, 1):
             span = statement_spans(around.source, step.start).operands[at]
-            yield Fix(f"begin with parity {1 - value}", (Edit(span, str(1 - value)),))
+            yield Fix(fix_titles.BEGIN_WITH_PARITY(parity=1 - value), (Edit(span, str(1 - value)),))
 
 
 def _initial_constants(around: FunctionContext, step: Step, name: str) -> Iterator[tuple[Step, int, int]]:
-    """The constants that a register may start from: where each is moved, in which operand, and its value."""
+    """Yields the initial constants of a register: the move, the position of the operand, and the value."""
     seen: set[Step] = set()
     waiting = [(step, name, 0)]
     while waiting:
@@ -122,7 +122,7 @@ def _is_copy(step: Step) -> bool:
 
 
 def _track_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
-    """A constant parity of a wait that comes round again: in a register that is flipped after it."""
+    """Yields a register that is flipped after the wait, for a wait in a loop with a constant parity."""
     place, after = _parity_operand(wait, effect), _loop_exit(around, wait)
     if place is None or after is None or around.declaration_point is None:
         return
@@ -144,23 +144,25 @@ def _track_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> 
             Edit(statement_spans(around.source, wait.start).operands[place], name),
             around.insert_line(after, _flip_text(name)),
         )
-        yield Fix(f"let the parity follow the phases, from {turned} on", edits)
+        yield Fix(fix_titles.FLIP_PARITY(parity=turned), edits)
 
 
 def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence: str) -> Iterator[Fix]:
-    """A wait before the faulty access: for the first phase, and for each in its turn. fence: what follows it."""
+    """Yields waits before the faulty access: for the first phase, and for each phase in turn.
+
+    fence: the statement after the wait.
+    """
     kinds = (MbarrierComplete, MbarrierTrack, MbarrierArrive)
     found = (
         (each, address)
         for each in (*others, step)
         for kind in kinds
-        if (each is not step or kind is not MbarrierComplete)  # nothing waits for its own end before it begins
+        if (each is not step or kind is not MbarrierComplete)  # no operation waits for itself
         and (address := mbarrier_operand_text(each, kind))
     )
     source, address = next(found, (step, None))
     if address is None:
         return
-    words = f"add a loop that waits for {address}"
     places = [
         each
         for each in islice(around.points_before(step), MAX_WAIT_INSERTION_POINTS)
@@ -175,9 +177,10 @@ def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence:
                     around.insert_line(around.declaration_point, _declare_register(name, 0)),
                     around.insert_line(place, loop),
                 )
-                yield Fix(f"{words}, phase by phase", edits)
+                yield Fix(fix_titles.ADD_WAIT_LOOP_BY_PHASE(address=address), edits)
     for place in places:
-        yield Fix(words, (around.insert_line(place, f"{_wait_loop_text(address, '0')}{fence}"),))
+        edit = around.insert_line(place, f"{_wait_loop_text(address, '0')}{fence}")
+        yield Fix(fix_titles.ADD_WAIT_LOOP(address=address), (edit,))
 
 
 def _declare_register(name: str, start: int) -> str:
@@ -196,14 +199,14 @@ def _wait_loop_text(address: str, parity: str) -> str:
 
 
 def _parity_operand(wait: Step, effect: MbarrierWait) -> int | None:
-    """The position of the operand that is the parity."""
+    """Returns the position of the parity operand; None if none exists."""
     if wait.match is None or wait.match.paths.get(effect.phase):
         return None
     return wait.match.roles.get(effect.phase)
 
 
 def _retry_branch(around: FunctionContext, wait: Step) -> Step | None:
-    """The branch that decides whether a wait is repeated: the next one that some threads alone take."""
+    """Returns the branch that decides whether a wait is repeated: the next conditional one."""
     for step in around.program.steps[wait.index + 1 : wait.index + 1 + MAX_WAIT_DISTANCE]:
         target = around.branch_target(step)
         if target is not None and step.instruction.guard is not None:
@@ -214,7 +217,7 @@ def _retry_branch(around: FunctionContext, wait: Step) -> Step | None:
 
 
 def _loop_exit(around: FunctionContext, wait: Step) -> int | None:
-    """Where the loop around a wait is left, if more than that loop comes round to it again."""
+    """Returns the offset at which the loop around a wait is left, if an outer loop repeats the wait."""
     branch = _retry_branch(around, wait)
     if branch is None or not _is_in_loop(around, branch):
         return None
@@ -226,7 +229,7 @@ def _loop_exit(around: FunctionContext, wait: Step) -> int | None:
 
 
 def _is_in_loop(around: FunctionContext, step: Step) -> bool:
-    """Whether a branch from after a step leads back to before it."""
+    """Returns whether a branch from after a step leads back to before it."""
     for each in around.program.steps[step.index + 1 :]:
         target = around.branch_target(each) if _is_branch(each) else None
         if target is not None and target <= step.index:

@@ -1,7 +1,7 @@
-"""What may settle a finding about something that is there and wrong: an address of another kind, a number, a guard.
+"""Proposes fixes that change or remove existing statements: an operand, a number, a guard, a redundant statement.
 
-As additions are, these are guesses, the likeliest first; a fix is offered only where the check of the changed text
-shows that it holds. None is safe: the author may have meant something else.
+These are guesses, the most likely first; a fix is offered only where the check of the changed text shows that it is
+valid. No such fix is safe: the author may have intended another change.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeAlias, get_args
 from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
-from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx5xx, ptx6xx, ptx7xx, ptx9xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx, ptx3xx, ptx5xx, ptx6xx, ptx7xx, ptx9xx
 from ptxkit.diagnostics.catalogue.ptx9xx import SuggestedStatement
 from ptxkit.fast_dataclasses import replace
 from ptxkit.fixes.address_fixes import (
@@ -26,8 +26,9 @@ from ptxkit.fixes.address_fixes import (
 from ptxkit.fixes.cancel_fixes import fix_after_refusal
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.snippets import (
-    MbarrierEffect,
+    MbarrierTarget,
     is_duplicate,
+    join_words,
     mbarrier_operand,
     mbarrier_operand_text,
     on_first_thread,
@@ -36,7 +37,7 @@ from ptxkit.fixes.snippets import (
 )
 from ptxkit.fixes.statement_edits import (
     delete_statement,
-    labelled_steps,
+    labeled_steps,
     locate_finding,
     replace_opcode,
     replace_operand,
@@ -52,87 +53,88 @@ from ptxkit.syntax.tree import Address, Integer, Name
 
 FixProposer: TypeAlias = Callable[[Diagnostic, FunctionContext, Step], Iterator[Fix]]
 
-_SEMANTICS = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
 MBARRIER_BYTES = 8
 COUNTED_ARRIVE_OPERANDS = 3
-"""Operands of an arrival that says how often it counts: the state, the mbarrier, the count."""
+"""The number of operands of an arrival with a count: the state, the mbarrier, the count."""
 
 
 def propose_operand_fixes(item: Diagnostic) -> Iterator[Fix]:
-    """Changes of what is there, for findings that say what is wrong with it."""
+    """Yields changes for findings about existing statements."""
     found = _BY_CODE.get(item.code)
     here = locate_finding(item) if found is not None else None
     if found is not None and here is not None:
         yield from found(item, *here)
 
 
-def _use_neighbouring_mbarrier(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
-    """The mbarrier next to the one that an operand names, where it names one at an offset."""
+def _use_neighboring_mbarrier(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
+    """Yields the mbarriers next to the one that an operand names, if the operand has an offset."""
     for each in dict.fromkeys((step, *others)):
         for place, operand in enumerate(each.instruction.operands):
             if isinstance(operand, Address) and operand.offset and any(operand == of for of in _mbarriers(each)):
                 for offset in (operand.offset - MBARRIER_BYTES, operand.offset + MBARRIER_BYTES):
                     new = print_operand(replace(operand, offset=offset))
-                    yield Fix(f"use the mbarrier at {new}", (replace_operand(around, each, place, new),))
+                    yield Fix(fix_titles.USE_MBARRIER(address=new), (replace_operand(around, each, place, new),))
 
 
 def _mbarriers(step: Step) -> Iterator[Address]:
-    for kind in get_args(MbarrierEffect):
+    for kind in get_args(MbarrierTarget):
         address = mbarrier_operand(step, kind)
         if address is not None:
             yield address
 
 
+def _modifier(step: Step, slot: str) -> str | None:
+    """Returns the value that an opcode has in a slot of its form."""
+    return step.match.modifiers.get(slot) if step.match is not None else None
+
+
 def _widen_to_cluster(item: Diagnostic, around: FunctionContext, _: Step) -> Iterator[Fix]:
-    """The arrival and the wait by which one CTA synchronizes with another, for the cluster."""
+    """Yields the arrival and the wait by which one CTA synchronizes with another, in the scope of the cluster."""
     edits, opcodes = [], []
-    for each in labelled_steps(item, around)[1:]:
+    for each in labeled_steps(item, around)[1:]:
         order = "acquire" if mbarrier_operand_text(each, MbarrierWait) else "release"
         name, *words = each.instruction.opcode.split(".")
-        kept = [word for word in words if word not in _SEMANTICS]
+        kept = [word for word in words if word not in (_modifier(each, "sem"), _modifier(each, "sc"))]
         tried = (".".join([name, *kept[:at], order, "cluster", *kept[at:]]) for at in range(len(kept) + 1))
         opcode = next((new for old in tried if (new := respell_opcode(each, old)) is not None), None)
         if opcode is not None and opcode != each.instruction.opcode:
             edits.append(replace_opcode(around, each, opcode))
             opcodes.append(f"`{opcode}`")
     if edits:
-        yield Fix(f"write {' and '.join(opcodes)}", tuple(edits))
+        yield Fix(fix_titles.WRITE_EACH(opcodes=join_words(opcodes)), tuple(edits))
 
 
 def _make_release(item: Diagnostic, around: FunctionContext, _: Step) -> Iterator[Fix]:
-    """A release in the place of a relaxed arrival that a finding points at."""
-    for each in labelled_steps(item, around):
-        words = each.instruction.opcode.split(".")
-        if "relaxed" in words and (
+    """Yields a release in place of a relaxed arrival that a finding names."""
+    for each in labeled_steps(item, around):
+        if _modifier(each, "sem") == "relaxed" and (
             mbarrier_operand_text(each, MbarrierArrive) is not None or _is_cluster_barrier(each)
         ):
+            words = each.instruction.opcode.split(".")
             opcode = respell_opcode(each, ".".join("release" if word == "relaxed" else word for word in words))
             if opcode is not None:
-                yield Fix(f"write `{opcode}`", (replace_opcode(around, each, opcode),), safe=True)
+                yield Fix(fix_titles.WRITE(text=opcode), (replace_opcode(around, each, opcode),), safe=True)
 
 
 def _widen_to_gpu(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The scope of all CTAs that share a word; what is atomic to more threads is so to those of one CTA."""
+    """Yields the scope of all CTAs that share a word, which includes that of a CTA."""
     words = step.instruction.opcode.split(".")
     wanted = respell_opcode(step, ".".join("gpu" if each == item.properties.get("scope") else each for each in words))
     if wanted is not None:
-        yield Fix(f"write `{wanted}`", (replace_opcode(around, step, wanted),), safe=True)
-
-
-# -------------------------------------------------------------------------------------- threads
+        yield Fix(fix_titles.WRITE(text=wanted), (replace_opcode(around, step, wanted),), safe=True)
 
 
 def _fix_double_init(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """An initialisation by one thread; and without the one that comes second."""
-    others = labelled_steps(item, around)
+    """Yields an initialization by one thread, or the removal of the second one."""
+    others = labeled_steps(item, around)
     if not others:
         yield from _guard_by_first_thread(around, step)
     for each in (step, *others) if others else ():
-        yield Fix(f"leave out `{statement_text(around, each)}`", (delete_statement(around, each),))
+        yield Fix(fix_titles.REMOVE(text=statement_text(around, each)), (delete_statement(around, each),))
 
 
 def _fix_excess_arrivals(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """Room for more arrivals in the phase, or an arrival of one thread."""
+    """Yields a larger count of the phase, or an arrival of one thread."""
     yield from _fix_wrong_mbarrier(item, around, step)
     count = item.properties.get("count")
     made = around.step_at(item.labels[-1].span.start) if item.labels else None
@@ -151,96 +153,93 @@ def _fix_excess_arrivals(item: Diagnostic, around: FunctionContext, step: Step) 
         and mbarrier_operand_text(step, MbarrierArrive)
         and len(operands) == COUNTED_ARRIVE_OPERANDS
     ):
-        yield Fix("arrive once", (replace_operand(around, step, COUNTED_ARRIVE_OPERANDS - 1, "1"),))
+        yield Fix(fix_titles.ARRIVE_ONCE(), (replace_operand(around, step, COUNTED_ARRIVE_OPERANDS - 1, "1"),))
     yield from _guard_by_first_thread(around, step)
 
 
 def _delete_duplicate(around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """Without a statement that repeats the one before it or after it."""
+    """Yields the removal of a statement that repeats an adjacent one."""
     if is_duplicate(around, step):
-        yield Fix(
-            f"leave out `{statement_text(around, step)}`, which is there twice", (delete_statement(around, step),)
-        )
+        yield Fix(fix_titles.REMOVE_DUPLICATE(text=statement_text(around, step)), (delete_statement(around, step),))
 
 
 def _fix_wrong_mbarrier(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """What is there twice, or too late, and the mbarrier next to the wrong one."""
+    """Yields the removal of a duplicate, an earlier expect-tx, or the adjacent mbarriers."""
     yield from _delete_duplicate(around, step)
-    yield from _move_expect_before_arrive(around, step, labelled_steps(item, around))
-    yield from _use_neighbouring_mbarrier(around, step, labelled_steps(item, around))
+    yield from _move_expect_before_arrive(around, step, labeled_steps(item, around))
+    yield from _use_neighboring_mbarrier(around, step, labeled_steps(item, around))
 
 
 def _move_expect_before_arrive(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
-    """What only expects bytes, before the arrival that may end the phase."""
+    """Yields an expect-tx without an arrival before the arrival that may complete the phase."""
     if not mbarrier_operand_text(step, MbarrierExpect) or mbarrier_operand_text(step, MbarrierArrive):
         return
     for other in others:
         if mbarrier_operand_text(other, MbarrierArrive) and other.index < step.index:
             text = statement_text(around, step)
             edits = (around.insert_line(other.start, text), delete_statement(around, step))
-            yield Fix(f"move `{text}` before the arrival", edits)
+            yield Fix(fix_titles.MOVE_BEFORE_ARRIVAL(text=text), edits)
 
 
 def _replace_init_count(around: FunctionContext, made: Step, old: int, new: int) -> Iterator[Fix]:
     operands = made.instruction.operands
     last = operands[-1] if operands else None
     if isinstance(last, Name) or (isinstance(last, Integer) and last.value == old):
-        yield Fix(f"make the count {new}", (replace_operand(around, made, len(operands) - 1, str(new)),))
+        yield Fix(fix_titles.MAKE_COUNT(count=new), (replace_operand(around, made, len(operands) - 1, str(new)),))
 
 
 def _guard_by_first_thread(around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """A statement of all threads by one of them."""
+    """Yields a statement of all threads with a guard for one thread."""
     if step.instruction.guard is None:
         span = statement_spans(around.source, step.start).statement
         text = around.source.text[span.start : span.end]
         new = around.indent_lines(span.start, on_first_thread(text))
-        yield Fix("let the first thread alone do it", (Edit(span, new),))
+        yield Fix(fix_titles.GUARD_BY_FIRST_THREAD(), (Edit(span, new),))
 
 
 def _drop_guard(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """What all lanes must execute, without the guard that keeps some from it: this, or the other half."""
+    """Yields a statement that all lanes must execute without its guard; for a cluster barrier, also its other half."""
     halves = (
         [each for each in around.program.steps if _is_cluster_barrier(each)]
         if item.code == ptx6xx.UNPAIRED_CLUSTER_BARRIER
         else []
     )
-    for each in dict.fromkeys((step, *labelled_steps(item, around), *halves)):
+    for each in dict.fromkeys((step, *labeled_steps(item, around), *halves)):
         spans = statement_spans(around.source, each.start)
         if spans.guard is not None and spans.opcode is not None:
-            words = f"let all threads execute `{statement_text(around, each)[len(with_guard_of(each, '')) :]}`"
-            yield Fix(words, (Edit(Span(spans.guard.start, spans.opcode.start), ""),))
+            title = fix_titles.REMOVE_GUARD(text=statement_text(around, each)[len(with_guard_of(each, "")) :])
+            yield Fix(title, (Edit(Span(spans.guard.start, spans.opcode.start), ""),))
 
 
 def _fix_uncommitted(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """Another mbarrier, or a commit by another thread."""
+    """Yields another mbarrier, or a commit by another thread."""
     yield from _fix_wrong_mbarrier(item, around, step)
     yield from fix_missing_commit(item, around)
 
 
 def _fix_lane_mask(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The lanes of the own warp, and all threads of it."""
+    """Yields the lanes of the executing warp, or a statement without its guard."""
     yield from fix_lane_ownership(item, around, step)
     yield from _drop_guard(item, around, step)
 
 
 def _fix_register_count(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """More registers where the instruction makes them fewer, or fewer where it makes them more; and all threads of the
-    warpgroup."""
+    """Yields the instruction for the opposite change of the register count, or a statement without its guard."""
     turned = {"dec": "inc", "inc": "dec"}
     if "wanted" in item.properties:
         wanted = respell_opcode(step, ".".join(turned.get(word, word) for word in step.instruction.opcode.split(".")))
         if wanted is not None:
-            yield Fix(f"write `{wanted}`", (replace_opcode(around, step, wanted),))
+            yield Fix(fix_titles.WRITE(text=wanted), (replace_opcode(around, step, wanted),))
     yield from _drop_guard(item, around, step)
 
 
 def _move_later(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """What must come first, before what must not; and all threads of a warp."""
-    for other in labelled_steps(item, around):
+    """Yields a statement after this one that precedes it too early, or one without its guard."""
+    for other in labeled_steps(item, around):
         if other.index < step.index:
             text = statement_text(around, other)
             edits = (delete_statement(around, other), around.insert_line(around.end_of(step), text))
-            yield Fix(f"move `{text}` after this", edits)
+            yield Fix(fix_titles.MOVE_AFTER_THIS(text=text), edits)
     yield from _drop_guard(item, around, step)
 
 
@@ -249,35 +248,32 @@ def _is_cluster_barrier(step: Step) -> bool:
 
 
 def _fix_barrier_number(_: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The number of another barrier."""
+    """Yields the numbers of other barriers."""
     own = _barrier_number(step)
     numbers = dict.fromkeys(number for each in around.program.steps if (number := _barrier_number(each)) is not None)
     for number in numbers if own is not None else ():
         if number != own:
-            yield Fix(f"meet at barrier {number}", (replace_operand(around, step, 0, str(number)),))
+            yield Fix(fix_titles.USE_BARRIER(number=number), (replace_operand(around, step, 0, str(number)),))
 
 
 def _barrier_number(step: Step) -> int | None:
-    """The number of the barrier of the CTA at which an instruction meets others, where it is a constant."""
+    """Returns the number of the CTA barrier of an instruction, if it is a constant."""
     first = step.instruction.operands[:1]
     is_barrier = any(isinstance(effect, Barrier) and effect.level == "cta" for effect in step.effects)
     return first[0].value if is_barrier and first and isinstance(first[0], Integer) else None
 
 
-# --------------------------------------------------------------------------------------- redundant
-
-
 def _delete_redundant(_: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """Without what is redundant."""
-    yield Fix(f"leave out `{statement_text(around, step)}`", (delete_statement(around, step),))
+    """Yields the removal of a redundant statement."""
+    yield Fix(fix_titles.REMOVE(text=statement_text(around, step)), (delete_statement(around, step),))
 
 
 def _insert_suggested(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The statement that the rule suggests, for the same threads."""
+    """Yields the statement that the rule suggests, with the same guard."""
     if isinstance(item.payload, SuggestedStatement):
         text = item.payload.text
         span = statement_spans(around.source, step.start).statement
-        yield Fix(f"write `{text}`", (Edit(span, with_guard_of(step, text)),))
+        yield Fix(fix_titles.WRITE(text=text), (Edit(span, with_guard_of(step, text)),))
 
 
 _BY_CODE: Mapping[str, FixProposer] = {

@@ -1,7 +1,7 @@
-"""What may settle a finding about a ring: the arrival that its readers do not make, and the mbarrier to wait for.
+"""Proposes fixes of findings about a ring: the missing arrival of its readers, and the mbarrier to wait for.
 
-The address is that of a neighbouring mbarrier: at an offset from a register, or in another variable at the same slot.
-None is safe: the author may have meant something else.
+The address is that of a neighboring mbarrier: at an offset from a register, or in another variable at the same slot. No
+such fix is safe: the author may have intended another change.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import get_args
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.diagnostics.catalogue import fix_titles
 from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MissingArrival
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.insertions import space_suffix
 from ptxkit.fixes.limits import MAX_INSERTION_POINTS
-from ptxkit.fixes.snippets import MbarrierEffect, mbarrier_operand
+from ptxkit.fixes.snippets import MbarrierTarget, mbarrier_operand
 from ptxkit.fixes.statement_edits import locate_finding, replace_operand
 from ptxkit.isa.effects import MbarrierWait
 from ptxkit.syntax.printer import print_operand
@@ -32,7 +33,7 @@ class _MbarrierText:
 
 
 def propose_ring_fixes(item: Diagnostic) -> Iterator[Fix]:
-    """Changes for a finding whose rule knows the mbarrier that an arrival or a wait should be at."""
+    """Yields changes for a finding whose rule determined the mbarrier of an arrival or a wait."""
     here = locate_finding(item) if isinstance(item.payload, MissingArrival | MbarrierPair) else None
     if here is None:
         return
@@ -44,40 +45,41 @@ def propose_ring_fixes(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _insert_arrival(around: FunctionContext, wait: Step, missing: MissingArrival) -> Iterator[Fix]:
-    """The arrival of the readers, of each thread or of one lane for its warp, which meets before."""
+    """Yields the arrival of the readers, of each thread or of one lane for its warp after a warp barrier."""
     step, reader = around.step_at(missing.place), around.step_at(missing.mbarriers.statement)
     if step is None or reader is None:
         return
     place = around.end_of(step) if missing.is_after else step.start
-    for address in (*_same_text(around, wait, step), *_neighbours(around, missing.mbarriers)):
+    for address in (*_same_text(around, wait, step), *_neighbors(around, missing.mbarriers)):
         arrival = f"mbarrier.arrive{space_suffix(reader)}.b64 _, {address.operand};"
         if missing.by_warp:
             lane, is_first = around.unused_name("lane"), around.unused_name("elected")
             setup = f".reg .b32 {lane};\n.reg .pred {is_first};\n{address.setup}"
             chosen = f"mov.u32 {lane}, %laneid;\nsetp.eq.u32 {is_first}, {lane}, 0;\n@{is_first} {arrival}"
-            text = f"bar.warp.sync -1;\n{_block(setup + chosen)}"
-            words = f"let one lane of each warp arrive: `bar.warp.sync -1;` and `{arrival}`"
+            barrier = "bar.warp.sync -1;"
+            text = f"{barrier}\n{_block(setup + chosen)}"
+            title = fix_titles.ADD_ONE_ARRIVAL_PER_WARP(barrier=barrier, arrival=arrival)
         else:
             text = _block(address.setup + arrival) if address.setup else arrival
-            words = f"add `{arrival}`"
-        yield Fix(words, (around.insert_line(place, text),))
+            title = fix_titles.ADD(text=arrival)
+        yield Fix(title, (around.insert_line(place, text),))
 
 
 def _replace_mbarrier(around: FunctionContext, pair: MbarrierPair) -> Iterator[Fix]:
-    """The other mbarrier in the operand of a wait."""
+    """Yields the other mbarrier as the operand of a wait."""
     wait = around.step_at(pair.statement)
     operand = mbarrier_operand(wait, MbarrierWait) if wait is not None else None
     if wait is None or operand is None:
         return
     at = wait.instruction.operands.index(operand)
-    for address in (*_operands_of_others(around, wait, operand), *_neighbours(around, pair)):
+    for address in (*_operands_of_others(around, wait, operand), *_neighbors(around, pair)):
         change = replace_operand(around, wait, at, address.operand)
         setup = (around.insert_line(wait.start, address.setup.strip()),) if address.setup else ()
-        yield Fix(f"wait for the mbarrier at {address.operand}", (*setup, change))
+        yield Fix(fix_titles.WAIT_FOR_MBARRIER(address=address.operand), (*setup, change))
 
 
 def _same_text(around: FunctionContext, wait: Step, step: Step) -> Iterator[_MbarrierText]:
-    """The operand of the writer's wait as it is, where its register has a value of the readers' own."""
+    """Yields the operand of the writer's wait unchanged, if its register has a value in the readers' code."""
     operand = mbarrier_operand(wait, MbarrierWait)
     if operand is not None and isinstance(operand.base, Name):
         name = operand.base.text
@@ -86,8 +88,8 @@ def _same_text(around: FunctionContext, wait: Step, step: Step) -> Iterator[_Mba
 
 
 def _operands_of_others(around: FunctionContext, wait: Step, own: Address) -> list[_MbarrierText]:
-    """The operands of other instructions on mbarriers, the nearest first, whose registers have a value at a wait."""
-    kinds = get_args(MbarrierEffect)
+    """Returns the mbarrier operands of other instructions, nearest first, that have a value at a wait."""
+    kinds = get_args(MbarrierTarget)
     found = {
         operand: None
         for step in sorted(around.program.steps, key=lambda step: abs(step.index - wait.index))
@@ -99,8 +101,8 @@ def _operands_of_others(around: FunctionContext, wait: Step, own: Address) -> li
     return [_MbarrierText(print_operand(operand)) for operand in found][:MAX_INSERTION_POINTS]
 
 
-def _neighbours(around: FunctionContext, pair: MbarrierPair) -> Iterator[_MbarrierText]:
-    """The address of the other mbarrier, made of the operand of the own one."""
+def _neighbors(around: FunctionContext, pair: MbarrierPair) -> Iterator[_MbarrierText]:
+    """Yields the address of the other mbarrier, derived from the operand for the current one."""
     wait = around.step_at(pair.statement)
     operand = mbarrier_operand(wait, MbarrierWait) if wait is not None else None
     if wait is None or operand is None or not isinstance(operand.base, Name):

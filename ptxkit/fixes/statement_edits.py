@@ -1,4 +1,4 @@
-"""One change of a statement: another operand or opcode in it, or the statement left out."""
+"""Edits of a statement: another operand or opcode, or the removal of the statement."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from ptxkit.syntax.tree import Address, Instruction, Name
 
 
 def statement_text(around: FunctionContext, step: Step) -> str:
-    """A statement as it is written, on one line."""
+    """Returns a statement as it is written, on one line."""
     span = statement_spans(around.source, step.start).statement
     return " ".join(around.source.text[span.start : span.end].split())
 
 
 def replace_operand(around: FunctionContext, step: Step, place: int, text: str) -> Edit:
-    """Another text for the operand at a place."""
+    """Returns the edit that replaces the operand at a position."""
     return Edit(statement_spans(around.source, step.start).operands[place], text)
 
 
 def replace_base(around: FunctionContext, step: Step, place: int, operand: Address, name: str) -> Edit:
-    """An address operand with another register or variable."""
+    """Returns the edit that replaces the base register or variable of an address operand."""
     return replace_operand(around, step, place, print_operand(replace(operand, base=Name(name))))
 
 
 def replace_opcode(around: FunctionContext, step: Step, opcode: str) -> Edit:
-    """Another opcode."""
+    """Returns the edit that replaces the opcode."""
     span = statement_spans(around.source, step.start).opcode
     assert span is not None
     return Edit(span, opcode)
 
 
 def delete_statement(around: FunctionContext, step: Step) -> Edit:
-    """A statement taken out, with its line where it is the only one there."""
+    """Returns the edit that removes a statement, with its line if the line contains nothing else."""
     text = around.source.text
     span = statement_spans(around.source, step.start).statement
     begin, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end)
@@ -47,7 +47,10 @@ def delete_statement(around: FunctionContext, step: Step) -> Edit:
 
 
 def respell_opcode(step: Step, opcode: str) -> str | None:
-    """Another opcode for an instruction in the manual's order, if it does the same kinds of things; else None."""
+    """Returns an opcode with its modifiers in the manual's order.
+
+    The result is None if the instruction would not keep its kinds of effects.
+    """
     found = table().match(Instruction(opcode, step.instruction.operands)) if table().candidates(opcode) else None
     if not isinstance(found, Match) or found.tolerated or found.form.tolerated:
         return None
@@ -55,12 +58,12 @@ def respell_opcode(step: Step, opcode: str) -> str | None:
 
 
 def locate_finding(item: Diagnostic) -> tuple[FunctionContext, Step] | None:
-    """The function around a finding, and the instruction that it begins at; None where it begins at none."""
+    """Returns the function that contains a finding, and the instruction at its beginning; None if none exists."""
     around = context_at(item.source, item.span.start)
     step = around.step_at(item.span.start) if around is not None else None
     return None if around is None or step is None else (around, step)
 
 
-def labelled_steps(item: Diagnostic, around: FunctionContext) -> list[Step]:
-    """The statements that the labels of a finding are at."""
+def labeled_steps(item: Diagnostic, around: FunctionContext) -> list[Step]:
+    """Returns the statements at the labels of a finding."""
     return [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]

@@ -1,4 +1,4 @@
-"""What may settle a finding about Tensor Memory: one number of CTAs in all, the own lanes, a commit in its place."""
+"""Proposes fixes of findings about Tensor Memory: one CTA group, the warp's own lanes, a moved commit."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from itertools import islice
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.diagnostics.catalogue import fix_titles
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.limits import MAX_SHIFT_DISTANCE
 from ptxkit.fixes.snippets import mbarrier_operand_text, with_guard_of
 from ptxkit.fixes.statement_edits import (
     delete_statement,
-    labelled_steps,
+    labeled_steps,
     replace_base,
     replace_opcode,
     replace_operand,
@@ -27,20 +28,19 @@ from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Integer, Name
 
 LANE_SHIFT = 21
-"""How far a warp's number is shifted: by 5 to its first lane, by 16 to where the lane is in an address."""
+"""The shift of a warp's number in an address: by 5 to its first lane, and by 16 to the position of the lane."""
 _COMMITTED_COMPLETION = "tcgen05"
 
 
 def fix_cta_group(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """One CTA in all of the kernel's instructions, or a pair of them: as the first one has it, else as a later one has
-    it."""
-    for usual in labelled_steps(item, around):
+    """Yields one CTA group in all of the kernel's instructions: that of the first one, else that of a later one."""
+    for usual in labeled_steps(item, around):
         for kept, changed in ((usual, step), (step, usual)):
             new, old = _cta_count(kept), _cta_count(changed)
             others = [each for each in around.program.steps if _cta_count(each) == old]
             edits = [edit for each in others for edit in _with_cta_count(around, each, new)]
             if new is not None and edits:
-                yield Fix(f"write `.cta_group::{new}` in all instructions of the kernel", tuple(edits))
+                yield Fix(fix_titles.WRITE_CTA_GROUP(ctas=new), tuple(edits))
 
 
 def _cta_count(step: Step) -> int | None:
@@ -57,7 +57,7 @@ def _with_cta_count(around: FunctionContext, step: Step, ctas: int | None) -> It
 
 
 def fix_lane_ownership(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The lanes of the own warp: added to an address that has none, else by another shift of the warp's number."""
+    """Yields the warp's own lanes: added to an address without lanes, else by another shift of the warp's number."""
     found = [(at, each) for at, each in enumerate(step.instruction.operands) if isinstance(each, Address)]
     if "lane" not in item.properties or len(found) != 1 or not isinstance(found[0][1].base, Name):
         return
@@ -74,12 +74,14 @@ def fix_lane_ownership(item: Diagnostic, around: FunctionContext, step: Step) ->
         Edit(Span(span.end, span.end), around.indent_lines(span.start, "\n}")),
     )
     for writer, at in _lane_shifts(around, step, base):
-        yield Fix(f"shift the warp's number by {LANE_SHIFT}", (replace_operand(around, writer, at, str(LANE_SHIFT)),))
-    yield Fix("add the lanes of the warp to the address", edits)
+        yield Fix(
+            fix_titles.SHIFT_WARP_NUMBER(shift=LANE_SHIFT), (replace_operand(around, writer, at, str(LANE_SHIFT)),)
+        )
+    yield Fix(fix_titles.ADD_LANES(), edits)
 
 
 def _lane_shifts(around: FunctionContext, step: Step, name: str) -> Iterator[tuple[Step, int]]:
-    """The shifts to the left by another constant from which an address may come, and where that constant is."""
+    """Yields the left shifts by another constant that may compute an address, with the position of the constant."""
     waiting = [(step, name, 0)]
     while waiting:
         reader, register, far = waiting.pop(0)
@@ -97,8 +99,8 @@ def _is_shift(effect: Value) -> bool:
 
 
 def fix_missing_commit(item: Diagnostic, around: FunctionContext) -> Iterator[Fix]:
-    """A commit by the thread that issues an operation, where there is none: one that is elsewhere, moved there."""
-    others = labelled_steps(item, around)
+    """Yields a missing commit by the thread that issues an operation; a commit at another place is moved."""
+    others = labeled_steps(item, around)
     if any(_is_commit(each) for each in others):
         return
     operations = [each for each in others if _needs_commit(each)]
@@ -108,7 +110,7 @@ def fix_missing_commit(item: Diagnostic, around: FunctionContext) -> Iterator[Fi
             text = statement_text(around, commit)[len(with_guard_of(commit, "")) :]
             for place in islice(around.points_after(operation), 2):
                 edits = (delete_statement(around, commit), around.insert_line(place, with_guard_of(operation, text)))
-                yield Fix(f"move `{text}` after the operation", edits)
+                yield Fix(fix_titles.MOVE_AFTER_OPERATION(text=text), edits)
 
 
 def _needs_commit(step: Step) -> bool:
@@ -116,5 +118,5 @@ def _needs_commit(step: Step) -> bool:
 
 
 def _is_commit(step: Step) -> bool:
-    """Whether an instruction lets an mbarrier know when operations on Tensor Memory are complete."""
+    """Returns whether an instruction makes an mbarrier track the completion of operations on Tensor Memory."""
     return _cta_count(step) is not None and mbarrier_operand_text(step, MbarrierArrive) is not None

@@ -1,4 +1,4 @@
-"""Trying fixes, and applying those that hold."""
+"""Tries fixes, and applies the valid ones."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _MASKED, _MASKING = (
     {ptx5xx.MBARRIER_TX_COUNT_MISMATCH, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS},
     ptx5xx.MBARRIER_EXCESS_ARRIVALS,
 )
-"""Faults of phases that are not looked for while there is an excess arrival: a fix may only hide them."""
+"""The codes of phase faults that are not reported while there is an excess arrival: a fix may only hide them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedFix:
-    """A finding that was settled, and how."""
+    """A finding that was settled, and its fix."""
 
     finding: Diagnostic
     fix: Fix
@@ -39,7 +39,7 @@ class AppliedFix:
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """A text after all fixes that hold, what is still found in it, and what was settled, in that order."""
+    """A text after all valid fixes, its remaining findings, and the applied fixes in order."""
 
     source: SourceFile
     result: FileResult
@@ -47,7 +47,7 @@ class FixedSource:
 
 
 class _FixValidator:
-    """The checks of changed texts: of each as much as decides, and of costly ones some alone."""
+    """Checks changed texts within a budget, and caches the results."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -56,10 +56,10 @@ class _FixValidator:
         self._complete: set[str] = set()
 
     def check(self, source: SourceFile, before: FileResult, item: Diagnostic) -> FileResult | None:
-        """What is found in a changed text, if that settles the finding; None, too, where it may not be asked any more.
+        """Returns the result of a changed text; None if the finding is not settled, or the budget is used up.
 
-        What refutes it is looked for first, and the check ends there: a finding that is there still, or that
-        came, is in the whole result, too. A text that is reported to settle it was checked to the end.
+        A check ends as soon as its result refutes the fix, because findings of a partial result are also in the
+        complete one. A text whose result is returned was checked completely.
         """
         text, known = source.text, self._results.get(source.text)
         if known is not None and (text in self._complete or not _is_resolved(before, known, item)):
@@ -81,9 +81,10 @@ class _FixValidator:
 
 
 def fix_source(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = False) -> FixedSource:
-    """Settle what can be settled, one finding after the other.
+    """Settles the findings that can be settled, one after the other.
 
-    unsafe: apply, too, what may change the meaning of a correct program. At most MAX_MENDS are applied to one text.
+    unsafe: whether to apply fixes that may change the meaning of a correct program. At most MAX_FIXES are applied to
+    one text.
     """
     applied: list[AppliedFix] = []
     checks = _FixValidator(settings)
@@ -103,10 +104,11 @@ def with_verified_fixes(
     settings: Settings = DEFAULT,
     asked: Callable[[Diagnostic], bool] = lambda _: True,
 ) -> FileResult:
-    """The result in which each finding has the first fix that holds, or none. asked: of which to find out.
+    """Returns the result in which each finding has its first valid fix, if there is one.
 
-    Findings that have one cause have one fix: one that holds for a finding is offered for others that it settles, too,
-    but an unsafe one for none that may have a safe one.
+    asked: selects the findings for which fixes are tried. Findings with one cause share one fix: a valid fix of one
+    finding is offered for all others that it settles, except that an unsafe one is not offered for a finding that may
+    have a safe one.
     """
     fixes: dict[int, Fix] = {}
     checks = _FixValidator(settings)
@@ -129,7 +131,7 @@ def with_verified_fixes(
 
 
 def _fix_for_same_cause(result: FileResult, held: Iterable[tuple[Fix, FileResult]], item: Diagnostic) -> Fix | None:
-    """The first fix of other findings that settles this one, too."""
+    """Returns the first fix of other findings that also settles this one."""
     return next((fix for fix, after in held if _is_resolved(result, after, item)), None)
 
 
@@ -144,7 +146,7 @@ def _valid_fixes(
     wanted: Callable[[Fix], bool],
     only: Diagnostic | None = None,
 ) -> Iterator[tuple[Diagnostic, Fix, SourceFile, FileResult]]:
-    """Each fix that holds, with the text and its result after it."""
+    """Yields each valid fix, with the changed text and its result."""
     if result.status is Status.FAILED:
         return
     for item in result.diagnostics:
@@ -161,11 +163,11 @@ def _valid_fixes(
 
 
 def _is_resolved(before: FileResult, after: FileResult, item: Diagnostic) -> bool:
-    """Whether the finding is gone, and nothing else came in its place: once not, not when more is found either."""
+    """Returns whether there are fewer findings of this kind, no new ones, and none that masks the finding."""
     if after.status is Status.FAILED:
         return False
     old, new = _count_findings(before), _count_findings(after)
-    if item.code == ptx1xx.SYNTAX_ERROR:  # nothing else was looked at before
+    if item.code == ptx1xx.SYNTAX_ERROR:  # other findings are unknown before it
         return new[ptx1xx.SYNTAX_ERROR] < old[ptx1xx.SYNTAX_ERROR]
     [entry] = baseline_entries((item,))
     is_masked = item.code in _MASKED and any(
@@ -175,7 +177,7 @@ def _is_resolved(before: FileResult, after: FileResult, item: Diagnostic) -> boo
 
 
 def _count_findings(result: FileResult) -> Counter[BaselineEntry | str]:
-    """Findings and open questions by what they are known by, syntax errors by their code."""
+    """Counts findings and open questions by their baseline entries, and syntax errors by their code."""
     counts: Counter[BaselineEntry | str] = Counter(baseline_entries(result.diagnostics))
     counts.update(("?", *entry[:2]) for entry in baseline_entries(result.undecided))
     counts[ptx1xx.SYNTAX_ERROR] = sum(item.code == ptx1xx.SYNTAX_ERROR for item in result.diagnostics)

@@ -1,8 +1,8 @@
-"""PTX inside other files: fat binaries, objects, libraries, programs, archives of them, and wheels.
+"""Extracts PTX from other files: fat binaries, objects, libraries, programs, archives of them, and wheels.
 
-`texts_in(file)` gives the PTX texts of one open file, and a `Problem` for each thing that is not as its header says.
-Nothing is written, and what is unpacked is bounded (`ptxkit.limits`). What a name needs is loaded when it
-is first used.
+`texts_in(file)` yields the PTX texts of one open file, and a `ContainerProblem` for each part that contradicts its
+header. Nothing is written, and the size of unpacked data is limited (`ptxkit.limits`). The module that defines a name
+is imported when the name is first used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["EmbeddedPtx", "ContainerEntry", "SkippedCode", "ContainerProblem", "kind_of", "texts_in", "display_name"]
 
 _HOMES = {"kind_of": "containers", "texts_in": "containers"}
-"""Public name -> the module that defines it; the others are in `found`."""
+"""The module that defines each public name, if it is not `entries`."""
 
 
 def __getattr__(name: str) -> object:

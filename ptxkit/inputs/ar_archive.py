@@ -1,4 +1,4 @@
-"""Archives of object files (`ar`): members one after the other, with long names in a table of their own.
+"""Archives of object files (`ar`): members one after the other, with long names in a separate table.
 
 Source: System V Application Binary Interface, "Archive File"; GNU's and BSD's forms of long names.
 """
@@ -19,7 +19,7 @@ _NUMBER = re.compile(rb"\s*(\d+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """A member's name, and where its contents are."""
+    """The name of a member, and the location of its contents."""
 
     name: str
     offset: int
@@ -27,7 +27,7 @@ class ArchiveMember:
 
 
 def archive_members(data: Bytes) -> Iterator[ArchiveMember | ContainerProblem]:
-    """The members but for tables of symbols and names."""
+    """Yields the members, except for tables of symbols and names."""
     long_names = b""
     place = len(MAGIC)
     while place + _HEADER <= len(data):
@@ -54,7 +54,7 @@ def archive_members(data: Bytes) -> Iterator[ArchiveMember | ContainerProblem]:
 
 
 def _member_name(raw: bytes, long_names: bytes, data: Bytes, begin: int, size: int) -> tuple[str, int]:
-    """The name, and how many bytes of the contents it takes."""
+    """Returns the name, and the number of bytes of the contents that it occupies."""
     if raw.startswith(b"#1/") and raw[3:].isdigit() and int(raw[3:]) <= size:
         length = int(raw[3:])
         return bytes(data[begin : begin + length]).rstrip(b"\0").decode("utf-8", "replace"), length

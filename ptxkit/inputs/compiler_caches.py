@@ -1,4 +1,4 @@
-"""Where compilers keep the PTX that they have made: the folders of their caches.
+"""The cache folders of compilers, which contain the PTX that they have generated.
 
 Source: Triton, "knobs" (`TRITON_CACHE_DIR`, `TRITON_HOME`); PyTorch, "Compile Time Caching Configurations"
 (`TORCHINDUCTOR_CACHE_DIR`); CUTLASS, CuTe DSL, "Debugging" (`CUTE_DSL_DUMP_DIR`, `CUTE_DSL_CACHE_DIR`).
@@ -14,10 +14,9 @@ CACHES = ("triton", "inductor", "cute-dsl")
 
 
 def cache_folders(cache: str, environment: Mapping[str, str]) -> list[str]:
-    """The folders in which that compiler keeps its files, those that are there and those that are not.
+    """Returns the folders in which that compiler stores its files, whether they exist or not.
 
-    CuTe DSL writes PTX where CUTE_DSL_KEEP_PTX=1 requests it, into the folder that it is given or the working
-    directory.
+    CuTe DSL writes PTX if CUTE_DSL_KEEP_PTX=1 requests it, to the folder that it is given or the working directory.
     """
     home = os.path.expanduser("~")
     if cache == "triton":

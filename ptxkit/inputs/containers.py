@@ -1,4 +1,4 @@
-"""Which kind of file it is, and the PTX inside, whatever the kind."""
+"""Detects the kind of a file, and extracts the PTX from files of any kind."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ KINDS = {
     ar_archive.MAGIC: "an archive of object files",
     zip_archive.MAGIC: "a zip archive",
 }
-"""How a file begins that may hold PTX, and what it is."""
+"""The first bytes of files that may contain PTX, and their kinds."""
 
 _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _DEBUG_TEXT = ".nv_debug_ptx_txt"
-"""The section of machine code that was compiled with `-G` that holds its PTX, lines ended by zeros."""
+"""The section of machine code compiled with `-G` that contains its PTX, with lines ended by zeros."""
 _MAGICS_IN_ZIP = (elf.MAGIC, fatbin.MAGIC, ar_archive.MAGIC)
 """The formats that are read in a zip archive; nested archives are not."""
 
 
 def kind_of(head: bytes) -> str | None:
-    """What a file is that begins like this; None where it can hold no PTX but as its own text."""
+    """Returns the kind of a file with these first bytes, or None if it can only contain PTX as its own text."""
     return next((what for magic, what in KINDS.items() if head.startswith(magic)), None)
 
 
 def texts_in(file: IO[bytes]) -> Iterator[ContainerEntry]:
-    """What is inside an open file of one of these kinds, and why parts of it cannot be read."""
+    """Yields the entries of an open file of one of these kinds, and why parts of it cannot be read."""
     head = file.read(8)
     file.seek(0)
     if head.startswith(zip_archive.MAGIC):
@@ -45,7 +45,7 @@ def texts_in(file: IO[bytes]) -> Iterator[ContainerEntry]:
 
 
 class _memory_map:  # noqa: N801 (used like a function)
-    """The contents of a file, read as they are needed; in memory where the file cannot be mapped."""
+    """The contents of a file, read on demand, or in memory if the file cannot be mapped."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -87,7 +87,7 @@ def _in_data(data: Bytes) -> Iterator[ContainerEntry]:
             if isinstance(member, ContainerProblem):
                 yield member
             elif kind_of(bytes(data[member.offset : member.offset + 8])) is not None:
-                # sections count from the beginning of the member
+                # offsets of sections are relative to the beginning of the member
                 part = bytes(data[member.offset : member.offset + member.size])
                 for found in _in_data(part):
                     yield _nest_in(found, member.name)
@@ -117,7 +117,7 @@ def _in_elf(data: Bytes) -> Iterator[ContainerEntry]:
         yield ContainerProblem(str(error), error.remedy)
     if is_machine_code:
         yield SkippedCode("machine code")
-    elif not has_sections:  # a program whose table of sections was stripped
+    elif not has_sections:  # a program whose table of sections was removed
         yield from fatbin.fat_binaries(data, 0, len(data))
 
 

@@ -1,4 +1,4 @@
-"""The two compressions of fat binaries, never unpacking more than is asked for."""
+"""The two compressions of fat binaries, with a limit of the unpacked size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ptxkit.inputs.limits import MAX_LZ4_RATIO, MAX_ZSTD_WINDOW
 
 
 class CompressionError(ValueError):
-    """A payload that cannot be unpacked; the text says why."""
+    """A payload cannot be unpacked; the text states the reason."""
 
     def __init__(self, message: str, remedy: str = DAMAGED_REMEDY) -> None:
         super().__init__(message)
@@ -15,7 +15,7 @@ class CompressionError(ValueError):
 
 
 def decompress_lz4(data: bytes, size: int) -> bytes:
-    """A block of LZ4 that unpacks to `size` bytes. Raises CompressionError."""
+    """Unpacks a block of LZ4 to `size` bytes. Raises CompressionError."""
     try:
         import lz4.block as lz4
     except ImportError as error:
@@ -32,7 +32,7 @@ def decompress_lz4(data: bytes, size: int) -> bytes:
 
 
 def decompress_zstd(data: bytes, size: int) -> bytes:
-    """A frame of zstd that unpacks to `size` bytes. Raises CompressionError."""
+    """Unpacks a frame of zstd to `size` bytes. Raises CompressionError."""
     try:
         import zstandard
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""What is found inside a file."""
+"""The entries of a container file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPtx:
-    """A PTX text. inside: the names of the members that it is in, from the outermost on. target: `sm_90a`.
+    """A PTX text. inside: the names of the members that contain it, from the outermost on. target: `sm_90a`.
 
-    name: what the compiler called it; empty where it does not say.
+    name: the name that the compiler stored, or empty.
     """
 
     data: bytes
@@ -22,7 +22,7 @@ class EmbeddedPtx:
 
 @dataclass(frozen=True, slots=True)
 class ContainerProblem:
-    """Something that cannot be read as its header says, or is over a limit. offset: of the file or member, in bytes."""
+    """A part that contradicts its header, or exceeds a limit. offset: of the file or member, in bytes."""
 
     message: str
     remedy: str
@@ -42,8 +42,9 @@ DAMAGED_REMEDY = "build the file again; it is truncated or damaged"
 
 
 def display_name(path: str, found: EmbeddedPtx, number: int) -> str:
-    """What a text is called in reports: `libfoo.so!2.sm_90a.ptx`, `foo.whl!foo/k.ptx`. number: of the text in its
-    file."""
+    """Returns the name of a text in reports: `libfoo.so!2.sm_90a.ptx`, `foo.whl!foo/k.ptx`. number: of the text in its
+    file.
+    """
     if not found.target and found.inside and found.inside[-1].endswith(".ptx"):
         return "!".join((path, *found.inside))
     last = ".".join(filter(None, (str(number), found.target, "ptx")))

@@ -1,8 +1,8 @@
 """Fat binaries: a header, then entries with PTX or machine code, each for one target, raw or compressed.
 
-NVIDIA documents the outer header (`fatbinary_section.h` of the toolkit); what the entries hold was seen in files that
-nvcc 13.0 writes: kind, sizes of header and payload, compressed size, version, target, place of a name, flags, size
-when decompressed. All numbers are little-endian.
+NVIDIA documents the outer header (`fatbinary_section.h` of the toolkit); the contents of the entries were determined
+from files of nvcc 13.0: kind, sizes of header and payload, compressed size, version, target, offset of a name, flags,
+size when decompressed. All numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CHIP, _FAMILY = 0x100000, 0x200000
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One entry. start: of its header; offsets count from there. payload: bytes up to the next entry."""
+    """One entry. start: of its header, to which offsets are relative. payload: bytes up to the next entry."""
 
     kind: int
     start: int
@@ -46,7 +46,7 @@ class _Entry:
 
 
 def fat_binaries(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
-    """All that the fat binaries between two offsets hold: they follow each other, with padding between."""
+    """Yields all entries of the fat binaries between two offsets, which follow each other with padding between."""
     place = start
     while (place := data.find(MAGIC, place, end)) >= 0:
         if end - place < _HEADER.size:

@@ -1,7 +1,7 @@
-"""Members of zip archives, wheels above all, unpacked one at a time into a file without a name.
+"""Members of zip archives, such as wheels, which are unpacked one at a time to a file without a name.
 
-What an archive may unpack to is bounded, in all and for each byte of it: an archive whose members are bombs is a
-`Problem`, and so is one that lies about their sizes.
+The unpacked size of an archive is limited, in total and relative to its size: an archive with members that are bombs is
+a `ContainerProblem`, and so is one that states wrong sizes.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _ZIP_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, MemoryError),
     *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
 )
-"""What `zipfile` raises of archives that are damaged, or packed in a way that it does not know."""
+"""The exceptions of `zipfile` for archives that are damaged, or compressed in an unknown way."""
 _TAIL_BYTES = (1 << 16) + 128
-"""Bytes at the end of an archive among which its last records are: a comment after them may have 65,535."""
+"""The bytes at the end of an archive that contain its last records: a comment after them may have 65,535."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackedMember:
-    """A member: its name, and a file with its contents that is gone with the next member."""
+    """A member: its name, and a file with its contents, which is removed with the next member."""
 
     name: str
     file: IO[bytes]
@@ -47,7 +47,7 @@ class UnpackedMember:
 
 
 def zip_members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator[UnpackedMember | ContainerProblem]:
-    """The members that begin with one of the `wanted` bytes, or whose name ends in `suffix`."""
+    """Yields the members that begin with one of the `wanted` bytes, or whose name ends in `suffix`."""
     if _directory_size(file) > MAX_LISTING_BYTES:
         yield ContainerProblem(
             f"a zip archive whose table of members is longer than {MAX_LISTING_BYTES:,} bytes", "split it"
@@ -67,7 +67,7 @@ def zip_members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iter
             )
             return
         for info in infos:
-            if info.filename.endswith("/"):  # `is_dir` breaks where there is no name
+            if info.filename.endswith("/"):  # `is_dir` fails if there is no name
                 continue
             try:
                 with archive.open(info) as member, _scratch_file() as scratch:
@@ -89,7 +89,8 @@ def zip_members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iter
 
 
 def _directory_size(file: IO[bytes]) -> int:
-    """Bytes of the table of members, which is read whole, as the end of the archive says; 0 where it says nothing.
+    """Returns the size in bytes of the table of members, which is read into memory, as the end of the archive states,
+    or 0.
 
     Source: PKWARE, "APPNOTE": "End of central directory record", and the one of Zip64 before it.
     """
@@ -107,7 +108,7 @@ def _directory_size(file: IO[bytes]) -> int:
 
 
 def _max_unpacked_size(info: zipfile.ZipInfo) -> int:
-    """Bytes that a member may unpack to: what it says, unless that is beyond belief."""
+    """Returns the number of bytes to which a member may be unpacked: its stated size, unless that is implausible."""
     return min(info.file_size, max(MAX_UNSUSPICIOUS_BYTES, MAX_UNPACKED_RATIO * info.compress_size))
 
 
@@ -119,7 +120,7 @@ def _bomb_problem(info: zipfile.ZipInfo, left: int) -> tuple[str, str]:
 
 
 def _unpack(head: bytes, member: IO[bytes], scratch: IO[bytes], most: int) -> int | None:
-    """Unpack a member; how many bytes that were, or None where they are more than `most`."""
+    """Unpacks a member, and returns its size, or None if it exceeds `most`."""
     size = len(head)
     scratch.write(head)
     while size <= most:
@@ -133,6 +134,6 @@ def _unpack(head: bytes, member: IO[bytes], scratch: IO[bytes], most: int) -> in
 
 @contextmanager
 def _scratch_file() -> Iterator[IO[bytes]]:
-    """A file that no other program sees and that is gone when it is closed."""
+    """Creates a file that no other program sees and that is removed when it is closed."""
     with tempfile.TemporaryFile(prefix="ptxkit-") as file:
         yield file

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-# Here and not inside the function: loading the submodule `table` later would put it in the function's place.
+# Imported here and not in the function: a later import of the submodule `table` would replace the function.
 from ptxkit.isa.table import InstructionTable
 
 __all__ = ["table"]
@@ -15,7 +15,7 @@ __all__ = ["table"]
 
 @cache
 def table() -> InstructionTable:
-    """The instruction table of this installation, loaded once a process."""
+    """Returns the instruction table of this installation, which is loaded once in a process."""
     from ptxkit.isa.compiled_table import load_cached
     from ptxkit.isa.match_store import load_store
 

@@ -1,4 +1,4 @@
-"""Binding a form to an opcode's modifiers: expressions are folded, optional operands decided.
+"""Binding of a form to an opcode's modifiers: expressions are folded, and optional operands selected.
 
 The product of a form's modifiers is never expanded; only opcodes that occur are bound, each once (see `table`).
 """
@@ -21,7 +21,7 @@ from ptxkit.isa.functions import space
 def bind_form(
     form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]], *, tolerated: str = ""
 ) -> tuple[Match, ...]:
-    """The matches of a form: one for each choice of optional operands, most operands last."""
+    """Returns the matches of a form: one for each choice of optional operands, with most operands last."""
     shared = MappingProxyType(dict(modifiers))
     canonical = ".".join([form.name, *(str(modifiers[s.name]) for s in form.modifiers if modifiers.get(s.name))])
     present = [
@@ -56,7 +56,7 @@ def bind_form(
 
 
 def _tolerance(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> str:
-    """Why these modifiers are only tolerated in this form; empty where they are the manual's."""
+    """Returns why these modifiers are only tolerated in this form, or an empty text if the manual has them."""
     applying = (each.text for each in form.tolerances if is_true(fold(each.condition, form, modifiers, roles)))
     return next(applying, "")
 
@@ -64,7 +64,9 @@ def _tolerance(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> s
 def _gates(
     form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]], roles: Mapping[str, int]
 ) -> Iterator[Gate]:
-    """The form's gates that apply, then those of its modifier values, unless the form has its own for the value."""
+    """Returns the form's gates that apply, then those of its modifier values, unless the form has its own for the
+    value.
+    """
     values = {f".{value}" for value in modifiers.values() if value is not None}
     own = {gate.subject for gate in form.gates if gate.subject.startswith(".")}
     head = ".".join([form.name, *(slot.name for slot in form.modifiers if slot.stem)])
@@ -78,7 +80,7 @@ def _gates(
 
 
 def _operand_choices(operands: Sequence[OperandForm]) -> Iterator[tuple[OperandForm, ...]]:
-    """Each choice of optional parts to leave out; an inner part is there only with the part around it."""
+    """Yields each choice of optional parts to omit; an inner part requires the part around it."""
     parts = sorted({group[:depth] for group in (o.group for o in operands) for depth in range(1, len(group) + 1)})
     pairs = [index for index, operand in enumerate(operands) if operand.kind == "maybe_pair"]
     for chosen in product((False, True), repeat=len(parts)):
@@ -106,7 +108,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
     sink = operand.sink
     if kind == "vector_or_register" and operand.more:
         kind = "vector"
-    elif kind == "vector_or_register":  # the sink stands for elements of a vector, not for all there is
+    elif kind == "vector_or_register":  # the sink is valid for elements of a vector, not for the whole vector
         kind, sink = ("register", False) if count == ConstantExpr(1) else ("vector", sink)
     if kind == "address":
         place = ConstantExpr(space(place.value if isinstance(place, ConstantExpr) else None))
@@ -150,8 +152,9 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
 
 
 def _is_type_in_opcode(operand: OperandForm, form: Form) -> bool:
-    """Whether an operand's type is one that the opcode gives: one of its words, or what is made of them; where the form
-    says it outright, a word that every opcode of the form has."""
+    """Returns whether the opcode determines an operand's type: it is one of its words, or is derived from them, or the
+    form states a word that every opcode of the form has.
+    """
     if not isinstance(operand.type, ConstantExpr):
         return True
     return any(slot.is_literal and slot.name == operand.type.value for slot in form.modifiers)
@@ -193,7 +196,7 @@ def _effects(
 
 
 def _results(effects: Sequence[Effect]) -> tuple[str, ...]:
-    """The roles of registers that these effects write, each once."""
+    """Returns the roles of registers that these effects write, each once."""
     roles: dict[str, None] = {}
     for effect in effects:
         match effect:
@@ -207,7 +210,7 @@ def _results(effects: Sequence[Effect]) -> tuple[str, ...]:
 
 
 def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple[Constraint, ...]:
-    """Rules between operands, without those that mention an operand left out."""
+    """Returns the rules between operands, without those that mention an omitted operand."""
     return tuple(
         replace(rule, condition=fold(rule.condition, form, modifiers, roles))
         for rule in form.needs
@@ -216,7 +219,7 @@ def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple
 
 
 def _mentions_absent_role(expression: Expression) -> bool:
-    """Whether a rule common to a section mentions an operand that this form does not have."""
+    """Returns whether a rule of a section mentions an operand that this form does not have."""
     if isinstance(expression, CallExpr):
         return any(_mentions_absent_role(argument) for argument in expression.arguments)
     return expression == ConstantExpr(None)
@@ -231,6 +234,6 @@ def _named_roles(expression: Expression) -> Iterator[str]:
 
 
 def _is_result(operands: Sequence[OperandForm]) -> bool:
-    """Whether the role `d` is a register and not an address."""
+    """Returns whether the role `d` is a register and not an address."""
     flat = [inner for operand in operands for inner in (operand, *operand.elements)]
     return any(each.role == "d" and each.kind in ("register", "vector") for each in flat)

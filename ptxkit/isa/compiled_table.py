@@ -1,8 +1,8 @@
-"""The instruction table as plain data, which `ptxkit.compile_cache` keeps, so that a command need not parse it again.
+"""The instruction table as plain data, which `ptxkit.compile_cache` caches, so that a command need not parse it again.
 
-All values of the table are in one list, each different one once: a text or number as it is, a tuple or an object as
-the number of its class and the places of its parts. A mapping of the table is one from names to places: what is there
-is built when it is first requested. What checking a module never requests is in a list of its own, as bytes.
+All values of the table are in one list, each distinct one once: a text or number as it is, a tuple or an object as the
+index of its class and of its parts. A mapping of the table maps names to indices, and its values are constructed on
+first use. Values that are never needed to check a module are in a separate list, as bytes.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from ptxkit.isa.forms import InstructionSet
 
 Entry: TypeAlias = "int | float | str | bool | tuple[int, ...] | None"
 Stored: TypeAlias = "tuple[list[Entry], list[tuple[str, str]], dict[str, int | dict[str, int] | bytes]]"
-"""The entries; the classes by module and name; for each field of `Instructions` its place, or those of its values, or
-the like of that field alone."""
+"""The entries; the classes by module and name; for each field of `InstructionSet` its index, or those of its values, or
+the same for that field only.
+"""
 
 NAME = "table"
 _HOME = "ptxkit.isa."
-"""Where the classes are defined that a table consists of."""
+"""The modules that define the classes of a table."""
 _LAZY_FIELDS = frozenset({"meanings"})
-"""Fields that are only read when they are asked for."""
+"""Fields that are only read on first use."""
 
 
 def load_cached() -> InstructionSet:
-    """The project's table, from a compiled copy where there is a sound one, else from the `.isa` files."""
+    """Returns the project's table, from a valid compiled copy, else from the `.isa` files."""
     return decode(load_or_compile(NAME, sources(), compile_table))
 
 
 def sources() -> list[str]:
-    """Every file that the compiled table depends on."""
+    """Returns every file that the compiled table depends on."""
     return [
         *grammar_files("isa.lark", "isa"),
         *python_files("isa"),
@@ -46,8 +47,8 @@ def sources() -> list[str]:
 
 
 def compile_table() -> Stored:
-    """The table of the `.isa` files as plain data; raises `NotationError` where one is wrong."""
-    # Only here: the notation's parser need not be loaded where there is a copy.
+    """Returns the table of the `.isa` files as plain data. Raises `NotationError` for an error in them."""
+    # Imported here only, because the notation's parser is not needed if there is a compiled copy.
     from ptxkit.isa.loader import load_instructions
 
     with pause_collection():
@@ -55,7 +56,7 @@ def compile_table() -> Stored:
 
 
 def encode(instructions: InstructionSet) -> Stored:
-    """A table as plain data."""
+    """Returns a table as plain data."""
     fields: dict[str, Any] = {name: getattr(instructions, name) for name in instructions.__match_args__}
     entries, classes, table = _encode({name: value for name, value in fields.items() if name not in _LAZY_FIELDS})
     return entries, classes, table | {name: marshal.dumps(_encode({name: fields[name]})) for name in _LAZY_FIELDS}
@@ -73,7 +74,7 @@ def _encode(fields: Mapping[str, Any]) -> Stored:
 
 
 def decode(stored: Stored) -> InstructionSet:
-    """The table that `encode` was given."""
+    """Returns the table that `encode` was given."""
     return InstructionSet(**_decode(stored))
 
 
@@ -90,7 +91,7 @@ def _decode(stored: Stored) -> dict[str, Any]:
 
 
 class TableEncoder:
-    """Enters values, each once."""
+    """Stores values, each once."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -117,28 +118,28 @@ class TableEncoder:
 
 
 class TableDecoder:
-    """Makes values from entries, each once."""
+    """Constructs values from entries, each once."""
 
     def __init__(self, entries: list[Entry], classes: list[type]) -> None:
         self._entries, self._classes = entries, classes
         self._values: dict[int, Any] = {}
 
     def value_at(self, place: int) -> Any:
-        """The value at a place."""
+        """Returns the value at an index."""
         made = self._values.get(place)
         if made is None:
             entry = self._entries[place]
             if type(entry) is not tuple:
                 return entry
             kind, *parts = entry
-            entries = self._entries  # most parts are plain: to ask for each of them would take most of the time
+            entries = self._entries  # most parts are plain, and a call for each of them would take most of the time
             values = [self.value_at(part) if type(entries[part]) is tuple else entries[part] for part in parts]
             made = self._values[place] = self._classes[kind](*values) if kind else tuple(values)
         return made
 
 
 class _DecodedMapping(Mapping[str, Any]):
-    """Values by name, made when first asked for."""
+    """Values by name, constructed on first use."""
 
     def __init__(self, reader: TableDecoder, places: Mapping[str, int]) -> None:
         self._reader, self._indices = reader, places
@@ -154,7 +155,7 @@ class _DecodedMapping(Mapping[str, Any]):
 
 
 class _LazyMapping(Mapping[str, Any]):
-    """A mapping of the table that is read from its bytes when it is first used."""
+    """A mapping of the table that is read from its bytes on first use."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self._name, self._data = name, data

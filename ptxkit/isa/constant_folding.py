@@ -1,4 +1,4 @@
-"""Expressions of the notation, computed as far as the modifiers (and the constants among the operands) allow."""
+"""Evaluates expressions of the notation as far as the modifiers (and constant operands) allow."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Assignment = Mapping[str, str | None]
 
 
 def fold(expression: Expression, form: Form, modifiers: Assignment, roles: Collection[str] | None = None) -> Expression:
-    """The expression with modifiers and lets replaced and everything constant computed.
+    """Returns the expression with modifiers and lets replaced and everything constant computed.
 
-    roles: those present, for `present` and `default`; an absent one is None elsewhere too.
+    roles: those present, for `present` and `default`; an absent one is None elsewhere, too.
     """
     if isinstance(expression, ConstantExpr):
         return expression
@@ -75,7 +75,7 @@ def _fold_call(name: str, arguments: tuple[Expression, ...]) -> Expression:
 
 
 def is_true(value: Expression) -> bool:
-    """A folded condition's truth; it may mention modifiers only."""
+    """Returns the truth value of a folded condition, which may mention modifiers only."""
     if not isinstance(value, ConstantExpr):
         raise TypeError(f"a condition between modifiers depends on an operand: {value}")
     return bool(value.value)
@@ -87,7 +87,9 @@ def _constant_name(expression: Expression) -> str:
 
 
 def fold_constants(expression: Expression, values: Mapping[str, int | float | None]) -> Expression:
-    """A bound expression with the operands' constants put in; it stays open where an operand is no constant."""
+    """Returns a bound expression with constant operands substituted; it remains symbolic if an operand is not a
+    constant.
+    """
     if isinstance(expression, OperandRole):
         value = values.get(expression.name)
         return expression if value is None else ConstantExpr(value)

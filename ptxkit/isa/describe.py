@@ -1,4 +1,6 @@
-"""What the table knows of an opcode, as text for readers. (`ptxkit.isa.table_json` gives it to other tools.)"""
+"""Describes an opcode with the facts of the table, as text for readers. (`ptxkit.isa.table_json` has them for other
+tools.)
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ from ptxkit.isa.wording import describe_effect, describe_gate, describe_operand
 
 
 def describe(opcode: str) -> str:
-    """The forms that begin like `opcode`, with operands, rules, gates and effects; bound, where it is a whole opcode.
+    """Describes the forms whose names begin with `opcode`, with operands, rules, gates and effects, bound if it is a
+    whole opcode.
 
-    Modifiers that are given choose among the forms. A word with a dot in front is a directive or a modifier's value,
-    `sm_90a` a target, `%tid` a special register. Raises LookupError where the table has nothing of the kind.
+    Modifiers in it select among the forms. A word that begins with a dot is a directive or a modifier's value, `sm_90a`
+    a target, `%tid` a special register. Raises LookupError if the table has nothing of the kind.
     """
     if opcode.startswith("%"):
         return describe_special(opcode)
@@ -35,7 +38,7 @@ def describe(opcode: str) -> str:
 
 
 def forms_of(opcode: str) -> list[Form]:
-    """The forms that begin like `opcode` and have its modifiers. Raises LookupError where there are none."""
+    """Returns the forms that begin with `opcode` and have its modifiers. Raises LookupError if none exist."""
     name, *words = opcode.split(".")
     known = table().forms(name)
     may_be = [form for form in known if all(any(word in slot.values for slot in form.modifiers) for word in words)]
@@ -45,7 +48,7 @@ def forms_of(opcode: str) -> list[Form]:
 
 
 def _matches_stem(form: Form, words: list[str]) -> bool:
-    """Whether the words begin with as much of the form's stem as they can."""
+    """Returns whether the words begin with as much of the form's stem as possible."""
     stem = [slot.name for slot in form.modifiers if slot.stem]
     return all(word == wanted for word, wanted in zip(words, stem, strict=False))
 
@@ -69,7 +72,7 @@ def _form_lines(form: Form) -> Iterator[str]:
 
 
 def gates_of(form: Form) -> list[Gate]:
-    """The gates that some choice of modifiers brings into play: the form's own, then those of modifier values."""
+    """Returns the gates that apply for some choice of modifiers: the form's own, then those of modifier values."""
     own = [gate for gate in form.gates if _can_apply(gate, form)]
     instead = {gate.subject for gate in own}
     values = {value for slot in form.modifiers for value in slot.values}
@@ -82,7 +85,9 @@ def gates_of(form: Form) -> list[Gate]:
 
 
 def _can_apply(gate: Gate, form: Form) -> bool:
-    """Whether some choice of modifiers brings a gate into play: a section's common gates are not for all its forms."""
+    """Returns whether a gate applies for some choice of modifiers, because a section's common gates do not concern all
+    forms.
+    """
     match gate.condition:
         case None:
             return not gate.subject.startswith(".") or any(gate.subject[1:] in slot.values for slot in form.modifiers)

@@ -1,4 +1,4 @@
-"""Directives, special registers and modifier values in words: `ptxkit isa .maxntid`, `ptxkit isa %tid`."""
+"""Describes directives, special registers and modifier values: `ptxkit isa .maxntid`, `ptxkit isa %tid`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptxkit.isa.wording import describe_gate, describe_immediates
 
 
 def describe_special(name: str) -> str:
-    """A special register: its types and what it needs. Raises LookupError where there is none."""
+    """Describes a special register: its types and requirements. Raises LookupError if none exists."""
     found = table().special(name)
     if found is None:
         raise LookupError(name)
@@ -24,9 +24,10 @@ def describe_special(name: str) -> str:
 
 
 def describe_directive(name: str) -> str:
-    """A directive, a target option, a pragma, a type of variables, or what a modifier value needs in every form.
+    """Describes a directive, a target option, a pragma, a type of variables, or the requirements of a modifier value in
+    every form.
 
-    Raises LookupError where the table has nothing of that name.
+    Raises LookupError if the table has no such name.
     """
     module = table().module
     word = name.removeprefix(".")

@@ -1,4 +1,4 @@
-"""Effects bound to an opcode: from `EffectForm` to the classes of `ptxkit.isa.effects`."""
+"""Binds effects to an opcode: from `EffectForm` to the classes of `ptxkit.isa.effects`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_required(each: Field[object]) -> bool:
 
 
 def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], roles: Collection[str]) -> Effect | None:
-    """The effect of a match; None where its condition fails or a role that it cannot do without is absent."""
+    """Returns the effect of a match, or None if its condition fails or a required role is absent."""
     if form.condition is not None and not _is_true(fold(form.condition)):
         return None
     given = dict(form.arguments)
@@ -76,7 +76,7 @@ def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], role
 
 
 def _bind_field(each: Field[object], value: Expression, fold: Callable[[Expression], Expression]) -> object:
-    """A field that holds words or truth values; `space` fields get the name that effects use."""
+    """Returns the value of a field with words or truth values; `space` fields have the names that effects use."""
     if each.name == "spaces":
         parts = [fold(part) for part in value.arguments] if isinstance(value, CallExpr) else [value]
         words = [part.value for part in parts if isinstance(part, ConstantExpr) and part.value is not None]

@@ -13,7 +13,7 @@ from ptxkit.isa.notation import Node
 
 
 def build_effect(node: Node, builder: ExpressionBuilder, text: str) -> EffectForm:
-    """The effect of one `effect` line; mistakes are reported at their place."""
+    """Returns the effect of one `effect` line. Errors are reported with their location."""
     condition = None if node.children[2] is None else builder.build(node.children[2].children[0])
     if node.data == "value":
         target, value = node.children[0], node.children[1]

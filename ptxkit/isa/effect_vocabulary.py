@@ -1,4 +1,4 @@
-"""The words that fields of effects may hold; `ptxkit.isa.effects` says what they mean."""
+"""The words that fields of effects may hold; `ptxkit.isa.effects` defines their meaning."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ _WORDS_OF = {
 
 
 def allowed_words(effect: str, field: str) -> frozenset[str] | None:
-    """The legal words of a field; None where it holds none."""
+    """Returns the legal words of a field, or None if it holds no words."""
     return _WORDS_OF.get((effect, field)) or _WORDS.get(field)

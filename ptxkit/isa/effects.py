@@ -1,15 +1,15 @@
-"""What an instruction does, as the table says it: the only thing that analyses know about instructions.
+"""The effects of an instruction in the table, which are the only facts that analyses know about instructions.
 
-Every effect names operands by role; a `Match` gives the operand of a role. An `Expression` that is absent (None)
-means "not known statically", e.g. the bytes of a tensor copy, which the box in the tensor map decides.
+Every effect names operands by role; a `Match` returns the operand of a role. An absent `Expression` (None) means "not
+known statically", e.g. the bytes of a tensor copy, which the box in the tensor map determines.
 
-Spaces are PTX's words without the dot: `global`, `shared::cta`, `shared::cluster`, `local`, `const`, `param`,
-`generic`, plus `tensor` for Tensor Memory. `.shared` alone is `shared::cta`, as the ISA says.
+State spaces are PTX's words without the dot: `global`, `shared::cta`, `shared::cluster`, `local`, `const`, `param`,
+`generic`, plus `tensor` for Tensor Memory. `.shared` without a suffix is `shared::cta`, as in the ISA.
 
-Every register that an instruction writes has a `Value` effect: where its value is of no interest to an analysis, the
-value is `unknown` (or `float`). What has no `Value` effect is not written. For a vector destination one `Value` whose
-result is the vector's role does for all its elements: `load` gives consecutive elements, `unpack` the parts from the
-lowest bits up, anything else an unknown value each.
+Every register that an instruction writes has a `Value` effect: if its value is irrelevant to analyses, the value is
+`unknown` (or `float`). Registers without a `Value` effect are not written. For a vector destination, one `Value` whose
+result is the vector's role covers all its elements: `load` yields consecutive elements, `unpack` the parts from the
+lowest bits up, and any other operation an unknown value for each.
 
 Value operations, the functions of a `Value` effect (integers are two's complement of the given width in bits):
 `add(w,a,b)`, `sub(w,a,b)`, `mul(w,a,b)`, `mul_wide(w,signed,a,b)`, `mul_hi(w,signed,a,b)`, `div(w,signed,a,b)`,
@@ -19,8 +19,8 @@ Value operations, the functions of a `Value` effect (integers are two's compleme
 `convert(from,to,a)` (types such as `u32`), `select(w,a,b,p)`, `compare(operator,type,a,b)` (a predicate),
 `combine(boolop,p,q)` (a predicate), `to_generic(space,a)`, `from_generic(space,a)`, `is_space(space,a)`,
 `map_rank(space,a,rank)`, `rank_of(space,a)`, `load(space,address,w)`, `elected`, `shuffle(mode,a,b,c)`,
-`redux(op,type,a,members)`, `is_canceled(a)`, `ballot(p)`, `vote(mode,p)`, `pack(w,a)` and `unpack(w,a)` (of elements
-of w bits), `float` (some floating-point value), `unknown`.
+`redux(op,type,a,members)`, `is_canceled(a)`, `ballot(p)`, `vote(mode,p)`, `pack(w,a)` and `unpack(w,a)` (of elements of
+w bits), `float` (some floating-point value), `unknown`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import TypeAlias
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.expressions import Expression
 
-#: In place of the role of a mask: all CTAs of the cluster.
+#: Replaces the role of a mask: all CTAs of the cluster.
 ALL = "all"
 
 
@@ -39,17 +39,18 @@ class Access:
     """A memory access through an address operand (or a descriptor).
 
     kind: `read`, `write` or `update` (read-modify-write). space: the state space that the form fixes. address: role.
-    offset, size: bytes, from the address on. proxy: `generic`, `async`, `tensormap`. completion: None where the access
-    is done when the instruction is, else the mechanism that signals its completion: `cp.async` (non-bulk group),
-    `bulk` (bulk group), `mbarrier` (complete-tx on role `barrier`), `wgmma`, `tcgen05`, or `nothing` for a store that
-    is asynchronous and whose completion nothing signals. order: `weak`, `volatile`, `relaxed`, `acquire`, `release`,
+    offset, size: bytes, relative to the address. proxy: `generic`, `async`, `tensormap`. completion: None if the access
+    is complete when the instruction is, else the mechanism that signals its completion: `cp.async` (non-bulk group),
+    `bulk` (bulk group), `mbarrier` (complete-tx on role `barrier`), `wgmma`, `tcgen05`, or `nothing` for an
+    asynchronous store whose completion nothing signals. order: `weak`, `volatile`, `relaxed`, `acquire`, `release`,
     `acq_rel`, `mmio`. via: `address`, or `descriptor` for a matrix descriptor's shared memory, `tensormap` for the
     global side of a tensor copy (its extent is in the map), `multimem` for every location that a multimem address
     refers to. unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA
-    mask, `ALL` for all CTAs of the cluster, or None. lanes: where only so many lanes of the warp, from lane 0 on, give
-    an address that counts. rows, width, transposed: of a matrix that a descriptor names, its rows (of A, or columns of
-    B), the bytes of an element, and whether it is transposed; where the descriptor and these say where its elements
-    lie. coherent: false where the bytes may come from a cache that does not see what the kernel writes.
+    mask, `ALL` for all CTAs of the cluster, or None. lanes: the number of lanes of the warp, from lane 0 on, whose
+    addresses are used, if not all are. rows, width, transposed: of a matrix that a descriptor denotes, its rows (of A,
+    or columns of B), the bytes of an element, and whether it is transposed, if the descriptor and these determine the
+    location of its elements. coherent: false if the bytes may come from a cache that does not observe the writes of the
+    kernel.
     """
 
     kind: str
@@ -73,7 +74,8 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """A range of bytes, or a box of a tensor, asynchronously brought into a cache; nothing signals when it is there.
+    """A range of bytes, or a box of a tensor, that is asynchronously prefetched into a cache; its completion is not
+    signaled.
 
     level: of the cache, `L2`. space, address, size, proxy, via: as for an `Access` that reads.
     """
@@ -88,16 +90,17 @@ class Prefetch:
 
 @dataclass(frozen=True, slots=True)
 class CommitGroup:
-    """Closes the thread's open group. group: `cp.async`, `bulk` or `wgmma`."""
+    """Commits the thread's open group. group: `cp.async`, `bulk` or `wgmma`."""
 
     group: str
 
 
 @dataclass(frozen=True, slots=True)
 class WaitGroup:
-    """Waits until at most `pending` most recent groups are unfinished. read_only: only sources are done (`.read`).
+    """Waits until at most `pending` of the most recent groups are incomplete. read_only: only sources are complete
+    (`.read`).
 
-    commits: True for `cp.async.wait_all`, which first closes the open group.
+    commits: True for `cp.async.wait_all`, which first commits the open group.
     """
 
     group: str
@@ -108,10 +111,11 @@ class WaitGroup:
 
 @dataclass(frozen=True, slots=True)
 class ProxyFence:
-    """`fence.proxy.*`. proxy: `async`, `alias`, `tensormap`. spaces: what it is restricted to, empty for all.
+    """`fence.proxy.*`. proxy: `async`, `alias`, `tensormap`. spaces: the state spaces that it is restricted to, empty
+    for all.
 
     direction: `both`, `release` (orders earlier generic accesses), `acquire` (orders later accesses by the proxy).
-    address: the role that names the one object fenced (a tensor map), or None.
+    address: the role of the one object fenced (a tensor map), or None.
     """
 
     proxy: str
@@ -137,9 +141,9 @@ class MemoryFence:
 class Barrier:
     """An execution barrier. level: `warp`, `cta`, `cluster`. action: `sync`, `arrive`, `wait`.
 
-    number, threads: expressions, None where the form has none (barrier 0, all threads); of a warp's, `number` is the
-    mask of its lanes. order: `acq_rel`, `relaxed` (the lanes of a collective instruction meet), `release`, `acquire`.
-    aligned: all threads of the warp must execute the same instruction.
+    number, threads: expressions, None if the form has none (barrier 0, all threads); for a warp, `number` is the mask
+    of its lanes. order: `acq_rel`, `relaxed` (the lanes of a collective instruction), `release`, `acquire`. aligned:
+    all threads of the warp must execute the same instruction.
     """
 
     level: str
@@ -152,7 +156,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class MbarrierInit:
-    """Makes a live mbarrier object whose phases need `count` arrivals."""
+    """Initializes an mbarrier object whose phases need `count` arrivals."""
 
     barrier: str
     count: Expression
@@ -160,16 +164,16 @@ class MbarrierInit:
 
 @dataclass(frozen=True, slots=True)
 class MbarrierInvalidate:
-    """Ends the life of an mbarrier object."""
+    """Invalidates an mbarrier object."""
 
     barrier: str
 
 
 @dataclass(frozen=True, slots=True)
 class MbarrierArrive:
-    """`count` arrivals, after `expect` more bytes where that is not None. state: role of the token, or None.
+    """`count` arrivals, after `expect` more bytes if that is not None. state: role of the token, or None.
 
-    space: `shared::cta` or `shared::cluster` (maybe another CTA's object). asynchronous: arrival by hardware later
+    space: `shared::cta` or `shared::cluster` (maybe another CTA's object). asynchronous: the hardware arrives later
     (tcgen05.commit).
     """
 
@@ -188,7 +192,9 @@ class MbarrierArrive:
 
 @dataclass(frozen=True, slots=True)
 class MbarrierExpect:
-    """`expect_tx`: the phase waits for `size` more bytes; no arrival. multicast: role of a CTA mask, or None."""
+    """`expect_tx`: the phase waits for `size` more bytes, without an arrival. multicast: role of a CTA mask, or
+    None.
+    """
 
     barrier: str
     size: Expression
@@ -198,10 +204,11 @@ class MbarrierExpect:
 
 @dataclass(frozen=True, slots=True)
 class MbarrierComplete:
-    """complete-tx of `size` bytes: by a copy when it is done (asynchronous), or at once. size None: a tensor box.
+    """complete-tx of `size` bytes: by a copy when it is complete (asynchronous), or immediately. size None: a tensor
+    box.
 
-    multicast: role of a CTA mask, `ALL`, or None. paired: of each pair of CTAs that the mask names one of, the one is
-    signalled whose rank is as even, or odd, as that of the CTA of `barrier`.
+    multicast: role of a CTA mask, `ALL`, or None. paired: of each pair of CTAs with a CTA in the mask, the one is
+    signaled whose rank has the same parity as that of the CTA of `barrier`.
     """
 
     barrier: str
@@ -227,7 +234,9 @@ class MbarrierWait:
 
 @dataclass(frozen=True, slots=True)
 class MbarrierTrack:
-    """`cp.async.mbarrier.arrive`: an arrival when the thread's earlier cp.async are done; counted: `.noinc`."""
+    """`cp.async.mbarrier.arrive`: an arrival when the thread's earlier cp.async copies are complete; counted:
+    `.noinc`.
+    """
 
     barrier: str
     counted: bool
@@ -235,7 +244,7 @@ class MbarrierTrack:
 
 @dataclass(frozen=True, slots=True)
 class AsyncRegisters:
-    """Registers that an asynchronous operation reads or writes until its group is waited for (wgmma, tcgen05.ld).
+    """Registers that an asynchronous operation reads or writes until a wait for its group (wgmma, tcgen05.ld).
 
     kind: `read`, `write` or `update`. group: `wgmma`, `tcgen05.ld`, `tcgen05.st`.
     """
@@ -256,7 +265,7 @@ class RegisterFence:
 class TensorMemory:
     """tcgen05 allocation. action: `allocate` (address written to role `address`), `deallocate`, `relinquish`.
 
-    columns: how many of them.
+    columns: their number.
     """
 
     action: str
@@ -266,15 +275,16 @@ class TensorMemory:
 
 @dataclass(frozen=True, slots=True)
 class TensorFence:
-    """`tcgen05.fence`. side: `before` or `after` the synchronisation of threads that it belongs to."""
+    """`tcgen05.fence`. side: `before` or `after` the synchronization of threads that it belongs to."""
 
     side: str
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Whose shared memory the address of role `address` must lie in. where: `other` for that of another CTA than the
-    executing thread's, `same` for that of the CTA in whose memory the address of role `companion` lies."""
+    """The CTA whose shared memory must contain the address of role `address`. where: `other` for another CTA than that
+    of the executing thread, `same` for the CTA whose memory contains the address of role `companion`.
+    """
 
     address: str
     where: str
@@ -283,7 +293,7 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class CtaGroup:
-    """The operation is one of a single CTA (`ctas` 1) or of a pair of them (2); a kernel has one kind only."""
+    """The number of CTAs of the operation: a single one (`ctas` 1) or a pair (2); a kernel has only one kind."""
 
     ctas: int
 
@@ -298,7 +308,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A change of control. kind: `branch`, `branch_indexed`, `call`, `return`, `exit`, `trap`. target: role or None."""
+    """Control flow. kind: `branch`, `branch_indexed`, `call`, `return`, `exit`, `trap`. target: role or None."""
 
     kind: str
     target: str | None = None
@@ -313,7 +323,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class RegisterCount:
-    """The warp has `count` registers a thread from here on. action: `increase`, `decrease`."""
+    """The warp has `count` registers in each thread from this instruction on. action: `increase`, `decrease`."""
 
     action: str
     count: Expression
@@ -321,13 +331,18 @@ class RegisterCount:
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """The launch of another cluster is cancelled, to do its work here. action: `request`; `query` tests whether that
-    was granted, `decode` which cluster it was; `granted` is the answer, 0 where the request was refused.
+    """Cancels the launch of another cluster, whose work this one executes. action: `request`; `query` tests whether it
+    was granted, `decode` returns which cluster it was; `granted` is the result, 0 if the request was refused.
     """
 
     action: str
     granted: Expression | None = None
 
+
+MbarrierUse: TypeAlias = MbarrierArrive | MbarrierExpect | MbarrierComplete | MbarrierWait | MbarrierTrack
+"""Effects on an mbarrier object that is initialized."""
+
+MbarrierEffect: TypeAlias = MbarrierInit | MbarrierInvalidate | MbarrierUse
 
 Effect: TypeAlias = (
     Access
@@ -337,13 +352,7 @@ Effect: TypeAlias = (
     | ProxyFence
     | MemoryFence
     | Barrier
-    | MbarrierInit
-    | MbarrierInvalidate
-    | MbarrierArrive
-    | MbarrierExpect
-    | MbarrierComplete
-    | MbarrierWait
-    | MbarrierTrack
+    | MbarrierEffect
     | AsyncRegisters
     | RegisterFence
     | TensorMemory

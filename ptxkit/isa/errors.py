@@ -1,5 +1,4 @@
-"""What a mistake in the notation is reported as. (Here, and not in the module of the parser, since that takes time to
-load.)"""
+"""The error of the notation. (It is not in the module of the parser, which takes time to load.)"""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from collections.abc import Callable
 
 
 class NotationError(ValueError):
-    """A mistake in an `.isa` file; its text shows file, line and a caret."""
+    """An error in an `.isa` file; its text shows file, line and a caret."""
 
     def __init__(self, message: str, path: str, text: str, line: int, column: int) -> None:
         lines = text.split("\n")
@@ -18,7 +17,7 @@ class NotationError(ValueError):
 
     @classmethod
     def from_message(cls, text: str) -> NotationError:
-        """The mistake that another process came across, in its words."""
+        """Returns the error with the text of another process."""
         error = cls.__new__(cls)
         error.args = (text,)
         return error

@@ -1,4 +1,4 @@
-"""Expressions of the notation from their parse trees, with every name resolved.
+"""Builds expressions of the notation from their parse trees, with every name resolved.
 
 In an unbound form a modifier is `Call("modifier", (Const(name),))` and a `let` name `Call("let", (Const(name),))`;
 binding replaces both. A name that belongs to another form of the section is an absent modifier: `Const(None)`.
@@ -24,7 +24,7 @@ _ROLE_FUNCTIONS = frozenset({"present", "default", "selector", "minus"})
 
 @dataclass(frozen=True, slots=True)
 class NotationScope:
-    """What a name may mean in one form."""
+    """The names that are defined in one form."""
 
     modifiers: frozenset[str] = frozenset()
     lets: frozenset[str] = frozenset()
@@ -40,7 +40,7 @@ class ExpressionBuilder:
         self.fail, self.names = fail, names
 
     def build(self, node: Node) -> Expression:
-        """The expression under a node of the grammar's `expression` or `atom`."""
+        """Returns the expression under a node of the grammar's `expression` or `atom`."""
         children = node.children
         match node.data:
             case "integer":
@@ -69,7 +69,7 @@ class ExpressionBuilder:
                 raise self.fail(f"{node.data} is no expression", node)
 
     def name(self, token: Token) -> Expression:
-        """What a bare name stands for in this form."""
+        """Returns the expression that a bare name denotes in this form."""
         name = str(token)
         if name in self.names.lets:
             return CallExpr("let", (ConstantExpr(name),))

@@ -1,4 +1,4 @@
-"""Expressions as the notation writes them: `bits(t) * n`, `dst == .shared::cta`, `if wide then 8 else 4`."""
+"""Prints expressions in the notation: `bits(t) * n`, `dst == .shared::cta`, `if wide then 8 else 4`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INFIX = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "
 
 
 def expression_text(expression: Expression) -> str:
-    """The expression in the notation of the `.isa` files; what another form of the section has is `absent` here."""
+    """Returns the expression in the notation of the `.isa` files; names of another form of the section are `absent`."""
     match expression:
         case ConstantExpr(value):
             return _constant(value)
@@ -38,7 +38,7 @@ def expression_text(expression: Expression) -> str:
 
 
 def _parenthesized_text(expression: Expression) -> str:
-    """Inside a larger expression: in parentheses, unless it is a name, a constant or a call."""
+    """Returns an operand of a larger expression, in parentheses unless it is a name, a constant or a call."""
     text = expression_text(expression)
     is_call = isinstance(expression, CallExpr) and expression.function in {*_INFIX, "if", "in", "not"}
     return f"({text})" if is_call else text

@@ -21,7 +21,7 @@ class ConstantExpr:
 
 @dataclass(frozen=True, slots=True)
 class OperandRole:
-    """The operand that plays this role (`d`, `a`, `bar`) in the form."""
+    """The operand with this role (`d`, `a`, `bar`) in the form."""
 
     name: str
 
@@ -42,7 +42,7 @@ Expression: TypeAlias = ConstantExpr | OperandRole | CallExpr
 
 
 def roles_in(expression: Expression) -> Iterator[str]:
-    """The roles of the operands that an expression mentions, as often as it mentions each."""
+    """Yields the roles of the operands in an expression, with repetitions."""
     if isinstance(expression, OperandRole):
         yield expression.name
     elif isinstance(expression, CallExpr):

@@ -1,4 +1,4 @@
-"""Instruction forms as loaded from `grammars/isa/*.isa`, and what matching an instruction gives.
+"""Instruction forms as loaded from `grammars/isa/*.isa`, and the matches of instructions.
 
 A `Form` is a line of the manual: modifiers, operands, gates, effects. A `Match` is a form bound to one opcode string:
 every modifier has its value, every `let` its result, every expression is folded. Matches are shared and immutable.
@@ -48,34 +48,33 @@ class Immediates:
 
 @dataclass(frozen=True, slots=True)
 class OperandForm:
-    """What may be written in one operand position, types still expressions over modifiers and lets.
+    """The operands that are valid in one operand position; types are expressions over modifiers and lets.
 
     role: the name that effects use. kind: `register`, `address`, `vector`, `label`, `function`, `pair`, `texture`,
-    `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression that gives one. count:
-    elements of a vector. immediates: legal constants, None where only a register will do. space, alignment: of an
-    address; `mbarrier` and `tensormap` objects say so in `object`. condition: the operand is present exactly when
-    this holds (None: always). optional: may be left out. sink: `_` is allowed. wide: an address's register has 32
-    or 64 bits; long: 64. in_register: an address is no symbol. negatable: `!p` is allowed. symbol: the address of a
-    variable or function is allowed; of an address, an element of an array is. wider, narrower: the register may be
-    so than the type. integer: of an untyped operand, it may not be a floating-point one; halves: only an untyped
-    one or one of .f16x2; exact: only an untyped one or one of the very type; same: of that type alone. special: a
-    special register is allowed.
-    elements: of a pair or of a vector whose elements have roles, and what follows the comma in an address.
-    group: the nested optional parts of the syntax that hold it; operands of one part are present together. braced:
-    a vector written in braces, for which no vector register may be written. lax: constants beyond the range are
-    tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider` and their like the condition
-    under which they hold. minus: `-%r` is allowed; negative: nothing else is. parts: patterns of the selectors of
-    its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not
-    allowed. typed: nor is the name of a function tolerated, which has no type. own: its type is its own, though the
-    opcode has such a word. more: a vector may have more elements, 2 or 4, and a plain register do. symbols: the
-    state space of a symbol in an address, where that is another than `space`. bare: no braces may be written around it.
-    unlike: the bits of a register that no address is in here, 0 for none. data: of an address, assemblers see that an
-    opaque reference is none; opaque: they do not, though they move it to a register. nameless: no symbol with a
-    constant after it is a constant here. single: a floating-point constant must be one of single precision. upto64: a
-    wider register has 64 bits at most. unhinted: nothing that an assembler takes for a policy, which is an integer of
-    64 bits. definite: a single register is no untyped one. loose: assemblers take more than the manual has
-    (`ptxkit.validate.tolerated_operands`), with vector a vector register for what is written in braces too, and for a
-    single register the first of one, two or four, with eight of eight, with many of any.
+    `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression of one. count: elements of a
+    vector. immediates: legal constants, or None if only a register is valid. space, alignment: of an address; `object`
+    is set for `mbarrier` and `tensormap` objects. condition: the operand is present exactly if this holds (None:
+    always). optional: may be omitted. sink: `_` is allowed. wide: an address's register has 32 or 64 bits; long: 64.
+    in_register: an address is not a symbol. negatable: `!p` is allowed. symbol: the address of a variable or function
+    is allowed; for an address, an element of an array is. wider, narrower: the register may be wider or narrower than
+    the type. integer: an untyped operand may not be a floating-point one; halves: only an untyped one or one of .f16x2;
+    exact: only an untyped one or one of the same type; same: only one of that type. special: a special register is
+    allowed. elements: of a pair or of a vector whose elements have roles, and the operands after the comma in an
+    address. group: the nested optional parts of the syntax that contain it; operands of one part are present together.
+    braced: a vector written in braces, for which no vector register may be written. lax: constants beyond the range are
+    tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider` and similar fields the condition
+    under which they hold. minus: `-%r` is allowed; negative: only `-%r` is. parts: patterns of the selectors of its
+    parts that are allowed (`b0`, `h[0-3][0-3]`); whole: no selector is allowed, too. scalar: an element of a vector
+    register is not allowed. typed: the name of a function, which has no type, is not tolerated. own: its type does not
+    depend on the opcode, although the opcode has such a word. more: a vector may have 2 or 4 elements, and a plain
+    register is valid. symbols: the state space of a symbol in an address, if that is not `space`. bare: no braces may
+    be written around it. unlike: the bits of a register that is not an address here, 0 for none. data: of an address,
+    assemblers detect that an opaque reference is not an address; opaque: they do not, but move it to a register.
+    nameless: a symbol plus a constant is not a constant here. single: a floating-point constant must be one of single
+    precision. upto64: a wider register has 64 bits at most. unhinted: not an integer of 64 bits, which assemblers treat
+    as a cache policy. definite: a single register is not an untyped one. loose: assemblers accept more than the manual
+    (`ptxkit.validate.tolerated_operands`), with vector also a vector register for braces, and for a single register the
+    first of one, two or four, with eight of eight, with many of any.
     """
 
     role: str
@@ -135,9 +134,9 @@ class OperandForm:
 class Requirement:
     """One condition of legality: a PTX version, and a target.
 
-    families: names such as `sm_100f`, `sm_90a`; empty means every target from `minimum` (a number, 75 for sm_75) on.
-    before, below: the first version and the first target that no longer have it; None where all later ones do.
-    texmode: `unified` or `independent`, where it depends on the module's texturing mode.
+    families: names such as `sm_100f`, `sm_90a`; empty for every target from `minimum` (a number, 75 for sm_75) on.
+    before, below: the first version and the first target without it, or None. texmode: `unified` or `independent`, if
+    it depends on the module's texturing mode.
     """
 
     version: tuple[int, int] = (1, 0)
@@ -150,7 +149,9 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a form or a modifier value needs; any one of `alternatives` suffices. subject: e.g. `.shared::cluster`."""
+    """The requirements of a form or a modifier value, of whose `alternatives` one suffices. subject: e.g.
+    `.shared::cluster`.
+    """
 
     subject: str
     alternatives: tuple[Requirement, ...]
@@ -182,8 +183,8 @@ class EffectForm:
 class Form:
     """One instruction form. syntax: the line as written. section: the manual's title. file, line: of the .isa.
 
-    tolerated: why an assembler takes it though the manual does not have it; empty for the manual's own forms.
-    tolerances: the like for some of its modifiers alone, each with the condition.
+    tolerated: why an assembler accepts it although the manual does not have it; empty for the manual's own forms.
+    tolerances: the same for some of its modifiers only, each with the condition.
     """
 
     name: str
@@ -207,9 +208,8 @@ class Form:
 class SpecialRegister:
     """A register that the machine sets: `%tid`, a vector with components `.x`..., or `%laneid`.
 
-    type: of the register or of each component. types: all those it may be read as, the first being `type`.
-    requirements: any one suffices; empty where every target has it. companions: directives without which a kernel
-    cannot read it.
+    type: of the register or of each component. types: all types with which it may be read, the first being `type`.
+    requirements: one suffices; empty if every target has it. companions: directives that a kernel needs to read it.
     """
 
     name: str
@@ -222,12 +222,12 @@ class SpecialRegister:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredModifiers:
-    """Modifiers that assemblers do not see on instructions which have none such.
+    """Modifiers that assemblers ignore on instructions without such modifiers.
 
-    on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. place: `last` only
-    after all other types, `later` only after another one, and so even where the instruction has such a type; `beside`
-    where the types that are compared stay as wide as without these words; `once` and `twice` anywhere, but no more than
-    one or two of these words; empty for anywhere, however many. requirements: what they need; any one suffices.
+    on: patterns of the opcodes for which this holds, empty for all; beyond: of those for which it does not. place:
+    `last` only after all other types, `later` only after another one, even if the instruction has such a type; `beside`
+    if the types that are compared have the same width without these words; `once` and `twice` anywhere, but at most one
+    or two of these words; empty for anywhere, without a limit. requirements: of the modifiers; one suffices.
     """
 
     modifiers: tuple[str, ...]
@@ -241,8 +241,8 @@ class IgnoredModifiers:
 class InstructionSet:
     """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
 
-    module: what a module is made of in addition to instructions. tolerances: what assemblers take of any form, and why.
-    ignored: modifiers that they do not see on some instructions. meanings: what forms compute, by
+    module: the parts of a module other than instructions. tolerances: what assemblers accept in any form, with the
+    reason. ignored: modifiers that they ignore on some instructions. meanings: the semantics of forms, by
     `ptxkit.isa.value_semantics.form_key`.
     """
 
@@ -259,11 +259,11 @@ class InstructionSet:
 class Match:
     """A form bound to one opcode string and to the operands that are present, not yet to their values.
 
-    Identity is meaningful: matches are memoised. canonical: the opcode in the manual's order. roles: the position of
-    the operand that holds each role; paths: how to reach the role inside it (a pair's or vector's element, what follows
-    the comma in an address). needs: rules between operands. results: roles of the registers it writes.
-    tolerated: what of the opcode only some assemblers allow: a form that the manual lacks, words in an odd order or
-    twice.
+    Identity is meaningful: matches are cached. canonical: the opcode in the manual's order. roles: the position of the
+    operand that has each role; paths: the path to the role inside it (a pair's or vector's element, an operand after
+    the comma in an address). needs: rules between operands. results: roles of the registers it writes. tolerated: the
+    parts of the opcode that only some assemblers accept: a form that the manual lacks, words in an unusual order or
+    repeated.
     """
 
     form: Form
@@ -284,7 +284,7 @@ class Match:
         return "aligned" in self.modifiers.values()
 
     def operand(self, role: str, instruction: Instruction) -> Operand | None:
-        """The operand that plays `role` in this instruction, or None where it is left out."""
+        """Returns the operand with a role in this instruction, or None if it is omitted."""
         index = self.roles.get(role)
         if index is None or index >= len(instruction.operands):
             return None

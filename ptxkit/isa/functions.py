@@ -1,8 +1,8 @@
-"""Functions of the notation that are computed while a form is bound to an opcode.
+"""Functions of the notation that are evaluated when a form is bound to an opcode.
 
-Arguments and results are what a modifier or constant can be: an integer, a word such as `f32`, a truth value, or None
-for an absent modifier. The functions of `value` effects are only names here; `ptxkit.semantics.value_ops` and the
-analyses give them their meaning.
+Arguments and results are values of a modifier or constant: an integer, a word such as `f32`, a truth value, or None for
+an absent modifier. The functions of `value` effects are only names here; `ptxkit.semantics.value_ops` and the analyses
+define their meaning.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _NARROW = {
     "e2m1p4": 8,
     "s2f6": 8,
 }
-_PADDED = {"b6x16_p32": 128, "b4x16_p64": 128, "b6p2x16": 128}  # sixteen narrow numbers, and what fills them up
+_PADDED = {"b6x16_p32": 128, "b4x16_p64": 128, "b6p2x16": 128}  # sixteen narrow numbers, and their padding
 _SCALAR = re.compile(r"(bf|tf|[usbf])(\d+)")
 
 
 def is_type(word: str) -> bool:
-    """Whether a modifier names an operand type (`u32`, `bf16x2`, `e4m3`, `pred`)."""
+    """Returns whether a modifier names an operand type (`u32`, `bf16x2`, `e4m3`, `pred`)."""
     return word in _TYPE_WORDS
 
 
 def bits(word: Constant) -> int:
-    """The width of a type in bits: 32 of `u32`, 32 of `f16x2`, 32 of `tf32`; 1 of `pred`."""
+    """Returns the width of a type in bits: 32 for `u32`, 32 for `f16x2`, 32 for `tf32`; 1 for `pred`."""
     if not isinstance(word, str):
         raise ValueError(f"{word!r} is no type")
     if word == "pred":
@@ -55,12 +55,12 @@ def bits(word: Constant) -> int:
 
 
 def bytes_(word: Constant) -> int:
-    """The width of a type in bytes."""
+    """Returns the width of a type in bytes."""
     return bits(word) // 8
 
 
 def kind(word: Constant) -> str:
-    """What a type is made of: `u`, `s`, `b`, `f`, or `pred`; every packed or narrow float is `f`."""
+    """Returns the kind of a type: `u`, `s`, `b`, `f`, or `pred`; every packed or narrow float is `f`."""
     if not isinstance(word, str):
         return ""
     if word == "pred":
@@ -71,27 +71,29 @@ def kind(word: Constant) -> str:
 
 
 def is_narrow(word: Constant) -> bool:
-    """Whether a type is a floating-point one of 8 bits or less, or several of these (`e4m3x4`)."""
+    """Returns whether a type is a floating-point type of 8 bits or less, or several of these (`e4m3x4`)."""
     return isinstance(word, str) and word.partition("x")[0] in _NARROW
 
 
 def is_declarable(word: str) -> bool:
-    """Whether a register can have the type; packed and alternate ones are held in untyped registers."""
+    """Returns whether a register can have the type; packed and alternate types are stored in untyped registers."""
     return word in _DECLARABLE
 
 
 def wide(word: Constant) -> str:
-    """The type of twice the width: `u64` of `u32`."""
+    """Returns the type of twice the width: `u64` for `u32`."""
     return f"{kind(word)}{2 * bits(word)}"
 
 
 def as_bits(word: Constant) -> str:
-    """The untyped type of the same width: `b32` of `f16x2`."""
+    """Returns the untyped type of the same width: `b32` for `f16x2`."""
     return f"b{max(bits(word), 8)}"
 
 
 def number(word: Constant) -> int:
-    """The number in a modifier: 4 of `v4`, `x4` and `4d`; the last one of `cta_group::2`; 1 where absent."""
+    """Returns the number in a modifier: 4 for `v4`, `x4` and `4d`; the last one for `cta_group::2`; 1 if it is
+    absent.
+    """
     if word is None:
         return 1
     found = re.findall(r"\d+", str(word))
@@ -101,7 +103,7 @@ def number(word: Constant) -> int:
 
 
 def field(word: Constant, letter: Constant) -> int:
-    """The number after a letter: `field(.m64n8k16, .n)` is 8; of `16x64b`, `field(s, .x)` is 64."""
+    """Returns the number after a letter: `field(.m64n8k16, .n)` is 8; for `16x64b`, `field(s, .x)` is 64."""
     match = re.search(rf"{letter}(\d+)", str(word))
     if match is None:
         raise ValueError(f"{word!r} has no field {letter!r}")
@@ -109,7 +111,7 @@ def field(word: Constant, letter: Constant) -> int:
 
 
 def leading(word: Constant) -> int:
-    """The number that a modifier begins with: 16 of `16x64b`."""
+    """Returns the number that a modifier begins with: 16 for `16x64b`."""
     match = re.match(r"\d+", str(word))
     if match is None:
         raise ValueError(f"{word!r} begins with no number")
@@ -117,7 +119,9 @@ def leading(word: Constant) -> int:
 
 
 def space(word: Constant) -> str:
-    """A state space as effects name it: `shared::cta` of `shared`, `param` of `param::entry`, `generic` of none."""
+    """Returns a state space in the form of effects: `shared::cta` for `shared`, `param` for `param::entry`, `generic`
+    for none.
+    """
     if word is None:
         return "generic"
     name = str(word)
@@ -125,7 +129,7 @@ def space(word: Constant) -> str:
 
 
 def case(value: Constant, *pairs: Constant) -> Constant:
-    """`case(x, k1, v1, k2, v2, otherwise)`: the value after the first key that equals x."""
+    """Returns, for `case(x, k1, v1, k2, v2, otherwise)`, the value after the first key that equals x."""
     for key, result in zip(pairs[::2], pairs[1::2], strict=False):
         if key == value:
             return result
@@ -135,12 +139,12 @@ def case(value: Constant, *pairs: Constant) -> Constant:
 
 
 def starts(word: Constant, prefix: Constant) -> bool:
-    """Whether a modifier is present and begins so: `starts(mode, .im2col)` holds for `im2col::w`."""
+    """Returns whether a modifier is present and has a prefix: `starts(mode, .im2col)` holds for `im2col::w`."""
     return word is not None and str(word).startswith(str(prefix))
 
 
 def word(*parts: Constant) -> str:
-    """A word put together: `word(.b, 32)` is `b32`."""
+    """Returns a concatenation: `word(.b, 32)` is `b32`."""
     return "".join(str(part) for part in parts)
 
 
@@ -200,4 +204,4 @@ VALUE_OPERATIONS = {
     )
     for name in names.split()
 }
-"""The operations of `value` effects, with the number of their arguments."""
+"""The operations of `value` effects, with their numbers of arguments."""

@@ -1,10 +1,10 @@
-"""A module around instructions that declares what they name, and nothing else.
+"""A module around instructions that declares the names in them, and nothing else.
 
 Names that a text may use: `%b32_0` to `%b32_259`, and so for every type that a register can have; `%v4b32_0` to
 `%v4b32_7`, vectors of registers; `global_`, `const_`, `shared_` and `local_`, variables of these state spaces;
-`parameter` of the kernel, `incoming` and `returned` of a function (the text is then in one), `outgoing` for a
-call; `texture_`, `sampler_`, `surface_`; `callee`, `callee_in`, `callee_out`, `callee_in_out`, functions without and
-with a parameter and a result of 32 bits, `prototype` before each; the labels `target` and `targets_`, a list of it.
+`parameter` of the kernel, `incoming` and `returned` of a function (the text is then in one), `outgoing` for a call;
+`texture_`, `sampler_`, `surface_`; `callee`, `callee_in`, `callee_out`, `callee_in_out`, functions without and with a
+parameter and a result of 32 bits, `prototype` before each; the labels `target` and `targets_`, a list of it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ import re
 from collections.abc import Sequence
 
 REGISTERS = 260
-"""Registers of each type: enough for the widest vector, that of wgmma and tcgen05."""
+"""The number of registers of each type: enough for the widest vector, that of wgmma and tcgen05."""
 
 VECTORS = 8
-"""Vector registers of each type and length."""
-
-FIRST_LINE = 3
-"""The line of the first instruction."""
+"""The number of vector registers of each type and length."""
 
 _REGISTER = re.compile(r"%(v[248])?((?:pred|[busf]\d+(?:x2)?))_\d")
 _NAME = re.compile(r"[a-z]\w*_\w*|target|callee|parameter|incoming|returned|outgoing")
@@ -57,7 +54,7 @@ _NEEDS_OWN_FUNCTION = frozenset({"incoming", "returned"})
 
 
 def harness_module(texts: Sequence[str], version: tuple[int, int], target: str) -> str:
-    """A module with one instruction a line, the first on line `FIRST_LINE`."""
+    """Returns a module with one instruction on each line, the first on line 3."""
     joined = "\n".join(texts)
     names = {name: None for text in texts for name in _NAME.findall(text)}
     names |= dict.fromkeys(name.partition("_")[2] for name in list(names) if name.startswith("functions_"))
@@ -93,6 +90,6 @@ def _register_declarations(text: str) -> list[str]:
 
 
 def _wrap_in_block(text: str) -> str:
-    """The instruction in a block of its own where it names a parameter that is handed to a function."""
+    """Returns the instruction in its own block if it names a parameter that is passed to a function."""
     around = [declaration for name, declaration in _BLOCK_DECLARATIONS.items() if name in _NAME.findall(text)]
     return f"{{ {' '.join(around)} {text} }}" if around else text

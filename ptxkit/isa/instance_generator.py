@@ -1,8 +1,8 @@
-"""Instances of forms: instruction texts that the table calls legal, for asking an assembler whether they are.
+"""Instances of forms: instruction texts that are legal according to the table, for checks with an assembler.
 
 Each variation of a form has its turn: every value of a modifier, every choice of optional operands, and every kind of
-thing that may stand for an operand (`ptxkit.isa.operand_spellings`). One instance varies one operand; the others are
-plain, so that what an assembler refuses is easily seen.
+operand (`ptxkit.isa.operand_spellings`). One instance varies one operand; the others are plain, so that the reason of
+an assembler's error is easily found.
 """
 
 from __future__ import annotations
@@ -17,12 +17,8 @@ from ptxkit.isa.binding import bind_form
 from ptxkit.isa.constant_folding import fold, fold_constants, is_true
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Form, Gate, Match
-from ptxkit.isa.harness_module import FIRST_LINE, harness_module
 from ptxkit.isa.limits import MAX_FAILURES, MAX_TRIES
 from ptxkit.isa.operand_spellings import instruction_spellings
-
-__all__ = ["FIRST_LINE", "InstructionInstance", "modifier_choices", "instances", "harness_module", "spell_instruction"]
-
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -38,7 +34,7 @@ class InstructionInstance:
 def instances(
     form: Form, value_gates: Mapping[str, tuple[Gate, ...]], random: Random, count: int
 ) -> Iterator[InstructionInstance]:
-    """Up to `count` instances of a form, with different modifiers and operands."""
+    """Yields up to `count` instances of a form, with different modifiers and operands."""
     turns = _LeastUsedPicker(random)
     made = failed = 0
     while made < count and failed < MAX_FAILURES:
@@ -58,7 +54,7 @@ def instances(
 
 
 def modifier_choices(form: Form, random: Random, count: int) -> Iterator[dict[str, str | None]]:
-    """So many choices of a form's modifiers, each value in its turn."""
+    """Yields `count` choices of a form's modifiers, with each value in turn."""
     turns = _LeastUsedPicker(random)
     for _ in range(count):
         modifiers = _choose_modifiers(form, turns)
@@ -67,19 +63,19 @@ def modifier_choices(form: Form, random: Random, count: int) -> Iterator[dict[st
 
 
 def spell_instruction(match: Match, random: Random) -> str | None:
-    """A plain instruction of this match, or None where an operand has no substitute in the scaffold."""
+    """Returns a plain instruction of this match, or None if the harness module has no such operand."""
     return _spell_match(match, _LeastUsedPicker(random), vary=False)
 
 
 class _LeastUsedPicker:
-    """Gives everything its turn: what was used least comes first, chance decides among equals."""
+    """Selects the least used key, at random among equals."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
         self._uses: Counter[Hashable] = Counter()
 
     def pick(self, keys: Sequence[_Key]) -> _Key:
-        """The key that was used least; it counts as used."""
+        """Returns the key that was used least, and counts its use."""
         chosen = min(keys, key=lambda key: (self._uses[key], self.random.random()))
         self._uses[chosen] += 1
         return chosen
@@ -89,7 +85,7 @@ class _LeastUsedPicker:
 
 
 def _choose_modifiers(form: Form, turns: _LeastUsedPicker) -> dict[str, str | None] | None:
-    """Values for the modifiers, with one whose turn it is, or None where the form's rules never let that one in."""
+    """Returns values for the modifiers, with a least used one, or None if the form's rules exclude it."""
     slots = {slot.name: (None, *slot.values) if slot.optional else slot.values for slot in form.modifiers}
     wanted = [("modifier", name, value) for name, values in slots.items() for value in values]
     if not wanted:
@@ -105,7 +101,7 @@ def _choose_modifiers(form: Form, turns: _LeastUsedPicker) -> dict[str, str | No
 
 
 def _any_value(values: tuple[str | None, ...], random: Random) -> str | None:
-    """Any value; an optional modifier is as often absent as present."""
+    """Returns any value; an optional modifier is as often absent as present."""
     if values[0] is None and random.random() < 0.5:
         return None
     return random.choice(values)
@@ -132,7 +128,7 @@ def _spell_match(match: Match, turns: _LeastUsedPicker, *, vary: bool = True) ->
 
 
 def _satisfies_needs(match: Match, words: Sequence[str]) -> bool:
-    """Whether the constants among the operands keep the rules between operands."""
+    """Returns whether the constant operands satisfy the rules between operands."""
     values = {role: _integer(words[index]) for role, index in match.roles.items()}
     results = [fold_constants(need.condition, values) for need in match.needs]
     return all(not isinstance(result, ConstantExpr) or bool(result.value) for result in results)

@@ -1,27 +1,29 @@
-"""How long matches are searched and kept, and how much a message quotes."""
+"""Limits of the search for matches, of caches, and of quotes in messages."""
 
 from __future__ import annotations
 
 MAX_TRIES = 200
-"""Random choices of modifiers before a value counts as one that the form's rules exclude."""
+"""The number of random choices of modifiers before a value counts as excluded by the form's rules."""
 
 MAX_FAILURES = 8
-"""Instances in sequence that fail before the generator gives up a form."""
+"""The number of consecutive failures after which the generator gives up a form."""
 
 MAX_MATCH_FILES = 4
-"""Files of matches on disk: those of other states of the installation, which another checkout may still use."""
+"""The number of files of matches on disk: the others belong to other states of the installation, which another checkout
+may use.
+"""
 
 MAX_MATCH_ENTRIES = 4096
-"""Entries of each kind in a file of matches; a file with more starts empty again."""
+"""The number of entries of each kind in a file of matches; a file with more is emptied."""
 
 MAX_GATE_CHECKS = 60
-"""Instructions whose requirements are looked at for one completion, which has to be quick."""
+"""The number of instructions whose requirements are examined for one completion, which must be fast."""
 
 MAX_SEARCH_STEPS = 5_000
-"""Choices of modifiers that are tried for one that is offered; it counts as possible where there are more."""
+"""The number of choices of modifiers that are tried for a completion; it counts as possible if there are more."""
 
 MAX_COMPARED_TYPES = 4
-"""Types of a form whose widths assemblers compare: those of a product's matrices."""
+"""The number of types of a form whose widths assemblers compare: those of a product's matrices."""
 
 MAX_QUOTED_CHARS = 120
-"""Characters of the text that a message quotes."""
+"""The number of characters of the text that a message quotes."""

@@ -1,8 +1,8 @@
-"""From the parse trees of the `.isa` files to forms.
+"""Builds forms from the parse trees of the `.isa` files.
 
-Two passes: the first collects what all files share (named sets, the gates of modifier values), the second builds the
-forms, section by section. Every name is resolved here, so that a slip of the pen is reported at its place and never
-turns into a form that silently matches nothing.
+There are two passes: the first collects the definitions that all files share (named sets, the gates of modifier
+values), and the second builds the forms, section by section. Every name is resolved here, so that a misspelling is
+reported with its location and never becomes a form that silently matches nothing.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from ptxkit.resources import grammar_path
 
 
 def isa_files() -> tuple[Path, ...]:
-    """The files that make the table, in a fixed order."""
+    """Returns the files of the table, in a fixed order."""
     return tuple(sorted((grammar_path() / "isa").glob("*.isa")))
 
 
 def load_instructions(files: Sequence[Path] | None = None) -> InstructionSet:
-    """Load the table from `.isa` files (default: the project's); `NotationError` where one is wrong."""
+    """Loads the table from `.isa` files (default: the project's). Raises `NotationError` for an error in them."""
     paths = isa_files() if files is None else tuple(files)
     return load_texts({str(path): _read(path) for path in paths})
 
 
 def load_texts(texts: Mapping[str, str]) -> InstructionSet:
-    """Load the table from texts by path."""
+    """Loads the table from texts by path."""
     chapters = [_Chapter(path, text, parse_notation(text, path)) for path, text in texts.items()]
     sets: dict[str, tuple[str, ...]] = {}
     for chapter in chapters:
@@ -138,16 +138,16 @@ class _Chapter:
         return found
 
     def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[tuple[Form, tuple[SemanticsForm, ...]]]:
-        """The forms, each with the lines that say what it means."""
+        """Returns the forms, each with the lines that define its semantics."""
         return [form for section in self._split_sections() for form in _SectionBuilder(self, section, sets).build()]
 
     def tolerances(self) -> list[tuple[str, str]]:
-        """Name and reason of what assemblers take of any form."""
+        """Returns name and reason of what assemblers accept in any form."""
         found = [node.children for node in _nodes(self.tree) if node.data == "tolerance"]
         return [(str(name), str(reason)[1:-1]) for name, reason in found]
 
     def ignored_modifiers(self, sets: Mapping[str, tuple[str, ...]]) -> Iterator[IgnoredModifiers]:
-        """Modifiers that assemblers do not see on instructions which have none such."""
+        """Yields the modifiers that assemblers ignore on instructions without such modifiers."""
         for node in _nodes(self.tree):
             if node.data == "ignored":
                 values, place, *patterns, needs = node.children
@@ -176,7 +176,7 @@ class _Chapter:
         return found
 
     def module(self) -> ModuleForms:
-        """What the chapter says of modules and their directives."""
+        """Returns the chapter's definitions of modules and their directives."""
 
         def requirement(node: Node) -> Requirement:
             return requirement_of(node, self.fail)
@@ -205,7 +205,7 @@ class _Chapter:
 
 
 class _SectionBuilder:
-    """Builds the forms of one section: first the names of all its forms, then what the common lines mean in each."""
+    """Builds the forms of one section: first the names of all its forms, then the common lines in each."""
 
     def __init__(self, chapter: _Chapter, section: _Section, sets: Mapping[str, tuple[str, ...]]) -> None:
         self.chapter, self.section, self.sets = chapter, section, sets
@@ -297,7 +297,7 @@ class _SectionBuilder:
         return tuple(build_effect(n, builder, _statement_text(self.chapter, n).split(None, 1)[1]) for n in found)
 
     def _meanings(self, block: _Block, builder: ExpressionBuilder) -> tuple[SemanticsForm, ...]:
-        """The `means` lines of the form, else those of the section."""
+        """Returns the `means` lines of the form, or else those of the section."""
         own, common = ([n for n in part.others if n.data == "means"] for part in (block, self.section.common))
         return tuple(
             build_semantics(n, builder, _statement_text(self.chapter, n).split(None, 1)[1]) for n in own or common
@@ -317,7 +317,7 @@ class _SectionBuilder:
         return slots
 
     def _variables(self, block: _Block) -> dict[str, tuple[str, ...]]:
-        """The values of each variable, those of the section and those of the form."""
+        """Returns the values of each variable of the section and of the form."""
         values: dict[str, tuple[str, ...]] = {}
         for part in (self.section.common, block):
             for node in part.variables:
@@ -349,7 +349,7 @@ def _nodes(tree: Node) -> list[Node]:
 
 
 def _split_statements(tree: Node) -> tuple[list[Node], list[ModuleBlock]]:
-    """The lines that are about instructions, and those about modules, each with its heading line."""
+    """Returns the lines about instructions, and those about modules, each with its heading line."""
     instructions: list[Node] = []
     blocks: list[ModuleBlock] = []
     section, is_module = "", False
@@ -370,7 +370,7 @@ def _split_statements(tree: Node) -> tuple[list[Node], list[ModuleBlock]]:
 
 
 def _merge_module_forms(parts: Sequence[ModuleForms]) -> ModuleForms:
-    """What all chapters say of modules."""
+    """Merges the module definitions of all chapters."""
     fields = ModuleForms.__match_args__
     return ModuleForms(*(tuple(each for part in parts for each in getattr(part, name)) for name in fields))
 
@@ -396,20 +396,20 @@ def _values(chapter: _Chapter, node: Node, sets: Mapping[str, tuple[str, ...]]) 
 
 
 def _expand_series(text: str) -> list[str]:
-    """`m64n8k16`, `m64n16k16`... of `m64n{8..256 step 8}k16`."""
+    """Expands `m64n{8..256 step 8}k16` to `m64n8k16`, `m64n16k16`..."""
     before, inside, after = re.split(r"[{}]", text)
     low, high, *step = (int(part) for part in re.findall(r"\d+", inside))
     return [f"{before}{number}{after}" for number in range(low, high + 1, *step)]
 
 
 def _statement_text(chapter: _Chapter, node: Node) -> str:
-    """A statement as written, on one line."""
+    """Returns a statement as written, on one line."""
     written = chapter.text[node.meta.start_pos : node.meta.end_pos]
     return " ".join(written.replace("\\\n", " ").split())
 
 
 def _subject(node: Node, chapter: _Chapter) -> str:
-    """What a gate is about: the modifier value whose common gate it replaces, or its condition as written."""
+    """Returns the subject of a gate: the modifier value whose common gate it replaces, or its condition as written."""
     if node.children[0] is not None:
         return str(node.children[0])
     condition = node.children[2]

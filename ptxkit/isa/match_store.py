@@ -1,9 +1,9 @@
-"""What opcodes were bound to and what the builder chose, kept for the next process.
+"""A cache of bound opcodes and of the builder's choices, for later processes.
 
-Binding an opcode to the forms that it may have takes a millisecond or two, and choosing a form for a method of the
-builder binds a dozen opcodes: four fifths of what building a kernel costs in a process that does so once. So what
-instructions were found to be is kept next to the compiled table, an opcode an entry, each read when it is asked for.
-What is kept belongs to one state of the installation: another has a file of its own.
+Binding an opcode to its forms takes a millisecond or two, and choosing a form for a method of the builder binds a dozen
+opcodes: four fifths of the time of building one kernel in a process. So the results are stored with the compiled table,
+one entry for each opcode, and each is read on first use. A cache belongs to one state of the installation: another
+state has its own file.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.limits import MAX_MATCH_ENTRIES, MAX_MATCH_FILES
 
 ChoiceKey: TypeAlias = "tuple[object, ...]"
-"""A name, and what of the operands decides."""
+"""A name, and the properties of the operands that determine the choice."""
 FormChoice: TypeAlias = "tuple[str, int]"
-"""An opcode, and which of the forms that it may have."""
+"""An opcode, and the index of the form among its matches."""
 
 _MAPPING_FIELDS = frozenset({"modifiers", "roles", "paths"})
 """Fields of a match that are stored as pairs."""
 
 
 class MatchStore:
-    """What is remembered. chosen: what the builder chose, by a key of plain data that begins with a name."""
+    """The cached results. chosen: the builder's choices, by a key of plain data that begins with a name."""
 
     def __init__(self, opcodes: Mapping[str, bytes], chosen: Mapping[ChoiceKey, FormChoice]) -> None:
         self.opcodes = opcodes
@@ -40,22 +40,22 @@ class MatchStore:
 
     @cached_property
     def choice_names(self) -> frozenset[object]:
-        """What was asked for by name."""
+        """The names of all keys."""
         return frozenset(key[0] for key in self.choices)
 
     def candidates(self, opcode: str) -> tuple[Match, ...] | None:
-        """The forms that an opcode may have; None where nothing is known of it."""
+        """Returns the forms that an opcode may have, or None if it is not cached."""
         stored = self.opcodes.get(opcode)
         return None if stored is None else _decode(stored)
 
     def store(self, matches: Mapping[str, tuple[Match, ...]], chosen: Mapping[ChoiceKey, FormChoice]) -> None:
-        """Adds what this process found, by opcode and by key, and writes it down where that can be done."""
+        """Adds the results of this process, by opcode and by key, and writes them to disk if possible."""
         opcodes = {opcode: _encode(found) for opcode, found in matches.items() if opcode not in self.opcodes}
         fresh = {key: choice for key, choice in chosen.items() if key not in self.choices}
         disk = _disk_store()
         if disk.folder is None or not (opcodes or fresh):
             return
-        others = _read_store(disk) or MatchStore({}, {})  # what other processes wrote since this one began
+        others = _read_store(disk) or MatchStore({}, {})  # written by other processes in the meantime
         if max(len(others.opcodes) + len(opcodes), len(others.choices) + len(fresh)) > MAX_MATCH_ENTRIES:
             others = MatchStore({}, {})
         self.opcodes, self.choices = {**others.opcodes, **opcodes}, {**others.choices, **fresh}
@@ -64,7 +64,7 @@ class MatchStore:
 
 
 def load_store() -> MatchStore:
-    """What is kept; an empty memory where nothing is, or nothing sound."""
+    """Returns the cache, which is empty if there is no valid file."""
     return _read_store(_disk_store()) or MatchStore({}, {})
 
 
@@ -97,7 +97,7 @@ def _decode(stored: bytes) -> tuple[Match, ...]:
 
 
 class _LazyMatch(Match):
-    """A match that is remembered. Its form, which is most of it, is only built when it is requested."""
+    """A cached match. Its form, which is most of it, is only constructed on first use."""
 
     __slots__ = ("_form",)
 

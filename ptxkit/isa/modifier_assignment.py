@@ -1,4 +1,4 @@
-"""Which modifier of a form each word of an opcode is, or why the opcode is not of that form."""
+"""Assigns the words of an opcode to the modifiers of a form, or determines why the opcode does not have that form."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from ptxkit.isa.constant_folding import Assignment, fold, is_true
 from ptxkit.isa.forms import Constraint, Form, Modifier
 from ptxkit.isa.functions import is_type
 
-# Modifiers that ptxas takes twice without a word.
+# Modifiers that ptxas accepts twice without a warning.
 _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc", "relu", "shiftamt"})
-# Words straight after the name that are no part of the instruction's name for ptxas: they may be anywhere.
+# Words directly after the name that are not part of the instruction's name for ptxas and may be anywhere.
 _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 
-# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count after it,
-# the first and the second priority in a cache, a kind
-# of access to a texture and the geometry.
+# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count after it, the
+# first and the second priority in a cache, a kind of access to a texture and the geometry.
 _ORDER_SENSITIVE = (
     frozenset({"row", "col"}),
     frozenset({"and", "xor", "popc"}),
@@ -29,7 +28,7 @@ _ORDER_SENSITIVE = (
 
 @dataclass(frozen=True, slots=True)
 class ModifierMismatch:
-    """Why an opcode is not of a form. score: how much of it did fit; higher is nearer."""
+    """The reason why an opcode does not have a form. score: how much of it fits; higher is nearer."""
 
     form: Form
     score: int
@@ -39,9 +38,10 @@ class ModifierMismatch:
 
 
 def assign_modifiers(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | ModifierMismatch:
-    """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
+    """Assigns a value to each modifier of `form` for an opcode with these words after its name, or returns why it does
+    not fit.
 
-    lax: as ptxas does, let `.sync` and the like of the stem be anywhere, and twice.
+    lax: as ptxas does, accepts `.sync` and similar words of the stem anywhere, and twice.
     """
     stem = [slot.name for slot in form.modifiers if slot.stem]
     if lax:
@@ -55,7 +55,7 @@ def assign_modifiers(form: Form, words: Sequence[str], *, lax: bool = False) -> 
 
 
 def fixed_stem(stem: Sequence[str]) -> list[str]:
-    """The words of a stem that are part of the instruction's name to ptxas too, and cannot be elsewhere."""
+    """Returns the words of a stem that are part of the instruction's name for ptxas, too, and cannot be elsewhere."""
     return list(takewhile(lambda word: word not in _MOVABLE, stem))
 
 
@@ -91,7 +91,7 @@ def _assign(
 
 
 def _surplus_word(slots: Sequence[Modifier], words: Sequence[str]) -> str:
-    """The word that is too many: one that no place takes, else one that occurs twice, else the last."""
+    """Returns the surplus word: one that no slot accepts, else one that occurs twice, else the last."""
     legal = {value for slot in slots for value in slot.values}
     seen: set[str] = set()
     for word in words:
@@ -102,7 +102,7 @@ def _surplus_word(slots: Sequence[Modifier], words: Sequence[str]) -> str:
 
 
 def _without_repeats(words: Sequence[str]) -> list[str]:
-    """The words, of the repeatable ones only the first of each."""
+    """Returns the words, with only the first of each repeatable one."""
     seen: set[str] = set()
     kept = []
     for word in words:
@@ -122,10 +122,10 @@ def _common_prefix(words: Sequence[str], stem: Sequence[str]) -> Iterator[str]:
 def _placements(
     slots: Sequence[Modifier], words: Sequence[str], position: int, chosen: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
-    """Every assignment of each word to a place of its own, first places first.
+    """Yields every assignment of each word to a separate slot, first slots first.
 
-    Two words keep their order where they could change places, and where both are types, state spaces or layouts: there
-    the order has meaning.
+    Two words that could be exchanged keep their order if both are types, state spaces or layouts, whose order has
+    meaning.
     """
     if position == len(words):
         yield chosen

@@ -1,6 +1,6 @@
-"""What a PTX module is made of in addition to instructions, as `grammars/isa/directives.isa` has it.
+"""The parts of a PTX module other than instructions, as `grammars/isa/directives.isa` defines them.
 
-Versions, targets, directives, the types of variables, and features of a declaration that came later than the rest.
+Versions, targets, directives, the types of variables, and features of a declaration that were added later.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PLACES = frozenset(
     {"heading", "module", "variable", "global_variable", "kernel_parameter", "prototype", "body", "entry_body"}
     | {"entry", "entry_declaration", "func", "func_declaration"}
 )
-"""Where a directive may be written."""
+"""The contexts in which a directive may be written."""
 
 INITIAL = frozenset({"integer", "float", "address", "mask", "fields"})
 """The classes of initial values."""
@@ -25,7 +25,9 @@ INITIAL = frozenset({"integer", "float", "address", "mask", "fields"})
 
 @dataclass(frozen=True, slots=True)
 class DirectiveArgument:
-    """One constant after a directive. immediates: the legal ones. optional: it and what follows may be left out."""
+    """One constant after a directive. immediates: the legal ones. optional: it and the following ones may be
+    omitted.
+    """
 
     role: str
     immediates: Immediates
@@ -36,10 +38,10 @@ class DirectiveArgument:
 class DirectiveForm:
     """A directive, a linkage, an attribute, or a pragma.
 
-    name: without its dot; of a pragma its first word. places: where it may be written, e.g. `entry`, `func`, `module`.
-    excludes: directives that cannot occur with it. companions: those that must. idle_without: it means nothing where
-    none of these occurs with it. once: it cannot be repeated. first: it precedes all others that are once only. last:
-    the places where it follows all others. gates: what it needs.
+    name: without its dot; for a pragma its first word. places: the contexts in which it may be written, e.g. `entry`,
+    `func`, `module`. excludes: directives that cannot occur with it. companions: those that must. idle_without: it has
+    no effect if none of these occurs with it. once: it cannot be repeated. first: it precedes all others that cannot be
+    repeated. last: the contexts in which it follows all others. gates: its requirements.
     """
 
     name: str
@@ -61,9 +63,9 @@ class DirectiveForm:
 class DataType:
     """A type that variables can have.
 
-    spaces, arrays, vectors: the state spaces of single ones, of arrays, and of vectors, which also must fit in 128
-    bits. initial: the classes of initial values it takes: `integer`, `float`, `address`, `mask`, `fields`.
-    fields: of an opaque type. symbols: the words that stand for constants in them.
+    spaces, arrays, vectors: the state spaces of single variables, of arrays, and of vectors, which also must fit in 128
+    bits. initial: the classes of initial values: `integer`, `float`, `address`, `mask`, `fields`. fields: of an opaque
+    type. symbols: the words for constants in them.
     """
 
     name: str
@@ -79,7 +81,7 @@ class DataType:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Something that is no directive of its own and came with a version. words: what it is, for messages."""
+    """A feature that is not a directive and was added in a version. words: its description, for messages."""
 
     name: str
     description: str
@@ -89,7 +91,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class ModuleForms:
-    """All of the above. versions: those there are. targets: by name, without suffix rules, in the order of the file."""
+    """All of the above. versions: the known ones. targets: by name, without suffix rules, in the order of the file."""
 
     versions: tuple[tuple[int, int], ...] = ()
     targets: tuple[Feature, ...] = ()

@@ -1,4 +1,6 @@
-"""From the parse tree of an `.isa` file to the forms of a module: versions, targets, directives, types of variables."""
+"""Builds the module definitions from the parse tree of an `.isa` file: versions, targets, directives, types of
+variables.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from ptxkit.isa.notation import Node
 from ptxkit.isa.operand_forms import immediates_of
 
 HEADS = frozenset({"versions", "target", "option", "directive", "pragma", "datatype", "feature"})
-"""The lines that begin the description of something in a module."""
+"""The lines that begin a description of a part of a module."""
 
 
 @dataclass(slots=True)
@@ -25,7 +27,7 @@ class ModuleBlock:
     others: list[Node] = field(default_factory=list)
 
     def undotted_words(self, keyword: str) -> tuple[str, ...]:
-        """The words of the lines with that keyword, without their dots."""
+        """Returns the words of the lines with that keyword, without their dots."""
         return tuple(word for node in self.others if node.data == keyword for word in _undotted_words(node.children[0]))
 
 
@@ -34,7 +36,7 @@ def build_module(
     requirement: Callable[[Node], Requirement],
     fail: Callable[[str, Node | Token], Exception],
 ) -> ModuleForms:
-    """The forms of a module; raises what `fail` makes where a name that is used is not described."""
+    """Returns the definitions. Raises the error of `fail` if a name that is used is not described."""
     return _Builder(requirement, fail).build(blocks)
 
 

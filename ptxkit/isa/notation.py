@@ -1,4 +1,4 @@
-"""The notation of `grammars/isa.lark`: text to parse tree, and mistakes in it with their place."""
+"""Parses the notation of `grammars/isa.lark`, and reports errors in it with their location."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptxkit.isa.errors import NotationError
 from ptxkit.isa.notation_checks import check_notation
 from ptxkit.resources import grammar_path
 
-# A parse tree; its shape is the grammar's affair, and no type of Python says it.
+# A parse tree; its shape depends on the grammar, and Python has no type for it.
 Node: TypeAlias = Any
 
 
@@ -26,7 +26,7 @@ def _grammar() -> Lark:
 
 
 def parse_notation(text: str, path: str) -> Node:
-    """The parse tree of one `.isa` file; `NotationError` where it breaks the grammar."""
+    """Returns the parse tree of one `.isa` file. Raises `NotationError` for a syntax error."""
     try:
         tree = _grammar().parse(text + "\n")
     except UnexpectedInput as error:
@@ -48,6 +48,6 @@ def position_of(node: Node) -> tuple[int, int]:
 
 
 def _terminal_words(terminal: str) -> str:
-    """A terminal's name as the writer of an `.isa` file knows it."""
+    """Returns a terminal's name in terms of the notation."""
     names = {"_NL": "end of line", "VALUE": ".word", "NAME": "a name", "INT": "a number", "$END": "end of file"}
     return names.get(terminal, terminal.lower().strip("_"))

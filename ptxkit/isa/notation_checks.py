@@ -1,7 +1,7 @@
-"""What the grammar of the notation takes and what means nothing all the same, whatever the forms: found in the tree.
+"""Checks of statements that the grammar of the notation accepts although they are meaningless, whatever the forms are.
 
-Empty ranges, gates that contradict themselves, types and spaces that there are not, calls with too few arguments,
-words that a field of an effect cannot hold, and lines in places where they are not read.
+They find empty ranges, contradictory gates, unknown types and state spaces, calls with too few arguments, invalid words
+in a field of an effect, and lines in places if they are not read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MODULE_LINES = {
     "versions": frozenset[str](),
     "target": frozenset[str](),
 }
-"""Heads of what describes a module, and the lines that may follow each."""
+"""The heads of module descriptions, and the lines that may follow each."""
 
 _CONDITION_ARGUMENTS: dict[str, tuple[int, ...]] = {
     "and": (),
@@ -39,7 +39,7 @@ _CONDITION_ARGUMENTS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("when", "condition", "not", "if"), (0,)),
     **dict.fromkeys(("operand", "allowed_if"), (1,)),
 }
-"""The children that say yes or no; none for all of them."""
+"""The children that are conditions; none for all of them."""
 
 MODULE_LINES = frozenset[str]().union(*_MODULE_LINES.values()) - {"gate", "summary"}
 """Lines that belong to such a head and never to a form."""
@@ -50,7 +50,7 @@ _FORM_LINES = frozenset(
 
 
 def check_notation(tree: Tree[Token], fail: Fail) -> None:
-    """Raise what `fail` makes at the first thing that means nothing."""
+    """Raises the error of `fail` for the first meaningless statement."""
     _check_lines(tree, fail)
     checks = {
         "requirement": _check_requirement,
@@ -239,7 +239,7 @@ def _check_call(node: Tree[Token], fail: Fail) -> None:
 
 
 def _argument_counts(function: Callable[..., object]) -> tuple[int, int]:
-    """The least and the most arguments that a function takes."""
+    """Returns the least and the most arguments that a function accepts."""
     if not inspect.isfunction(function):
         return 2, 1 << 16  # min and max
     parameters = inspect.signature(function).parameters.values()
@@ -279,7 +279,7 @@ def _fields(node: Tree[Token], names: list[str]) -> Iterator[tuple[str, Tree[Tok
 
 
 def _results(node: Tree[Token]) -> Iterator[Tree[Token]]:
-    """What an expression can give: the branches of `if`, the alternatives of `or`, else itself."""
+    """Yields the possible results of an expression: the branches of `if`, the alternatives of `or`, else itself."""
     kind = str(node.data)
     inner = node.children[1:] if kind == "if" else node.children if kind == "or" else ()
     if kind == "call" and str(node.children[0]) in ("case", "list"):

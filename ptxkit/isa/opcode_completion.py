@@ -1,6 +1,7 @@
-"""How an opcode that is being written can continue: the modifiers that may come next, in the order of the manual.
+"""Completion of a partial opcode: the modifiers that may come next, in the order of the manual.
 
-A modifier counts where some instruction begins with what is written and with it, the rules between modifiers kept.
+A modifier is included if some instruction begins with the partial opcode and the modifier, and the rules between
+modifiers hold.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class PartialForm:
 
 @dataclass(frozen=True, slots=True)
 class NextModifier:
-    """A modifier that may come next, and the forms that it leads to."""
+    """A modifier that may come next, and its forms."""
 
     word: str
     partial_forms: tuple[PartialForm, ...]
@@ -39,9 +40,10 @@ class NextModifier:
         return tuple(each.form for each in self.partial_forms)
 
     def unmet_gates(self, version: tuple[int, int] | None, target: Target | None) -> list[Gate]:
-        """What a module lacks for every instruction that it leads to; nothing where it has all that one needs.
+        """Returns the requirements that a module does not meet for any of its instructions, or nothing if it meets
+        those of one.
 
-        Of very many instructions some are looked at.
+        If there are very many instructions, only some are examined.
         """
         lacking: list[Gate] = []
         completions = islice(
@@ -56,7 +58,7 @@ class NextModifier:
 
 
 def complete_opcode(opcode: str) -> list[NextModifier]:
-    """What may follow an opcode whose last modifier is whole (`cp.async`); nothing where it begins no instruction."""
+    """Returns the modifiers that may follow an opcode whose last modifier is complete (`cp.async`), or nothing."""
     name, *words = opcode.split(".")
     found: dict[str, list[PartialForm]] = {}
     for form in table().forms(name):
@@ -67,7 +69,7 @@ def complete_opcode(opcode: str) -> list[NextModifier]:
 
 
 def _completed_gates(start: PartialForm) -> Iterator[tuple[Gate, ...]]:
-    """The gates of the instructions that begin so."""
+    """Yields the gates of the instructions with that prefix."""
     for modifiers in _ConstraintSearch(start.form).completions(start.next_slot, dict(start.modifiers)):
         for match in bind_form(start.form, modifiers, table().value_gates):
             yield match.gates
@@ -91,7 +93,7 @@ def _next_modifiers(form: Form, words: tuple[str, ...]) -> Iterator[tuple[str, P
 def _place_words(
     slots: Sequence[Modifier], words: Sequence[str], place: int, filled: Mapping[str, str | None]
 ) -> Iterator[tuple[int, dict[str, str | None]]]:
-    """Every assignment of the words to places in their order: the place after the last word, and what is filled."""
+    """Yields every assignment of the words to slots in order: the slot after the last word, and the filled ones."""
     if not words:
         yield place, dict(filled)
         return
@@ -104,7 +106,7 @@ def _place_words(
 def _reachable_slots(
     slots: Sequence[Modifier], place: int, filled: Mapping[str, str | None]
 ) -> Iterator[tuple[int, dict[str, str | None]]]:
-    """The places that the next word may have, with what is left out before each."""
+    """Yields the slots of the next word, with those that are omitted before each."""
     before = dict(filled)
     for index in range(place, len(slots)):
         yield index, dict(before)
@@ -123,11 +125,11 @@ class _ConstraintSearch:
         self._remaining_steps = 0
 
     def can_complete(self, place: int, chosen: dict[str, str | None]) -> bool:
-        """Whether the places from one on can be filled so that all rules hold."""
+        """Returns whether the slots from one on can be filled so that all rules hold."""
         return next(self.completions(place, chosen), None) is not None or self._remaining_steps < 0
 
     def completions(self, place: int, chosen: dict[str, str | None]) -> Iterator[dict[str, str | None]]:
-        """Every assignment of the places from one on so that all rules hold; not all, where they are too many."""
+        """Yields assignments of the slots from one on for which all rules hold, up to a limit."""
         self._remaining_steps = MAX_SEARCH_STEPS
         yield from self._search(place, chosen)
 
@@ -148,7 +150,7 @@ class _ConstraintSearch:
             yield from self._search(index + 1, {**chosen, slot.name: word})
 
     def _are_satisfied(self, chosen: Mapping[str, str | None], *, whole: bool) -> bool:
-        """Whether the rules hold that mention only modifiers which are chosen; all where the opcode is whole."""
+        """Returns whether the rules that only mention chosen modifiers hold, or all rules if the opcode is complete."""
         return all(
             is_true(fold(condition, self._form, chosen))
             for condition, named in self._rules

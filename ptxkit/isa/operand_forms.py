@@ -1,4 +1,4 @@
-"""The operands of a form from their parse trees."""
+"""Builds the operands of a form from their parse trees."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _FLAGS = frozenset(
 )
 _OBJECTS = frozenset({"mbarrier", "tensormap", "texture", "surface", "sampler"})
 
-# What an operand's marks allow, where they are no words.
+# The properties that an operand's marks set, for marks that are not words.
 _MARKS = {"_": "sink", "!": "negatable", "&": "symbol"}
 
 
 def roles_of(node: Node | None) -> list[str]:
-    """All roles of a form's operands, in their order."""
+    """Returns all roles of a form's operands in order."""
     if node is None:
         return []
     found = [
@@ -54,7 +54,7 @@ def roles_of(node: Node | None) -> list[str]:
 
 
 class OperandBuilder:
-    """Builds the operand forms of one form; their types stay expressions."""
+    """Builds the operand forms of one form; their types remain expressions."""
 
     def __init__(
         self, fail: ErrorFactory, expressions: ExpressionBuilder, values: Mapping[str, tuple[str, ...]]
@@ -63,7 +63,7 @@ class OperandBuilder:
         self._groups = 0
 
     def build(self, node: Node | None) -> tuple[OperandForm, ...]:
-        """All operands, those of optional parts included, in their order."""
+        """Returns all operands in order, including those of optional parts."""
         if node is None:
             return ()
         roles = roles_of(node)
@@ -193,7 +193,7 @@ class OperandBuilder:
 
 
 def immediates_of(node: Node) -> Immediates:
-    """The legal constants that `#...` stands for."""
+    """Returns the legal constants of `#...`."""
     numbers = [None if child is None else int(child, 0) for child in node.children]
     match node.data:
         case "any_immediate":

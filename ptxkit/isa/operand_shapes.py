@@ -1,7 +1,7 @@
-"""Which operand forms an operand's shape allows.
+"""The operand forms that accept an operand's shape.
 
-Only what the text of one instruction shows counts here: `%r1` may be a register, a label or a variable. Types of
-registers are the validator's business.
+A shape is determined by the text of one instruction: `%r1` may be a register, a label or a variable. The validator
+checks the types of registers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ptxkit.syntax.tree import (
 )
 
 _SimpleShape: TypeAlias = Literal["name", "constant", "element", "sink", "not", "symbolic", "address", "malformed"]
-"""What needs no more to be known of: an address is one without operands after its base."""
+"""A shape without further properties: an address is one without operands after its base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +84,22 @@ _SIMPLE: dict[type, _SimpleShape] = {Integer: "constant", Float: "constant", Ele
 # A name that is a constant wherever it occurs.
 _CONSTANT_NAMES = frozenset({"WARP_SZ"})
 
-# What may stand for an address without brackets where assemblers let it.
+# Operands that assemblers may accept as an address without brackets.
 _BARE = frozenset({"name", "not", "symbolic", "sink", "constant"})
 
 MALFORMED: Final = "malformed"
-"""The shape of what is an operand of no form: `-%r1`, `4+table`, `generic(t)`, `[texture+8, {%r1}]`, `%v.x|%p`,
-`!%r.b0`."""
+"""The shape of an operand that no form accepts: `-%r1`, `4+table`, `generic(t)`, `[texture+8, {%r1}]`, `%v.x|%p`,
+`!%r.b0`.
+"""
 
-_PARENTHESISED_CONSTANT = ArgumentsShape(("constant",))
+_PARENTHESIZED_CONSTANT = ArgumentsShape(("constant",))
 
 
 def shape_of(operand: Operand) -> OperandShape:
-    """What of an operand decides the form: its kind, and its parts' kinds; equal shapes match the same forms."""
-    kind = type(operand)  # this is asked for every operand of a module: the common kinds first, and without calls
+    """Returns the properties of an operand that determine the form: its kind, and its parts' kinds. Equal shapes match
+    the same forms.
+    """
+    kind = type(operand)  # called for every operand of a module: the common kinds first, without calls
     if kind is Name:
         text = operand.text  # type: ignore[union-attr]
         if "." in text:
@@ -122,7 +125,7 @@ def shape_of(operand: Operand) -> OperandShape:
 
 
 def selector_of(name: str) -> str | None:
-    """The part of a register that a name selects: `b0` of `%r1.b0`, `h10` of `%r1.h10`."""
+    """Returns the part of a register that a name selects: `b0` for `%r1.b0`, `h10` for `%r1.h10`."""
     selector = name.rpartition(".")[2]
     return selector if selector[:1] in ("b", "h") and selector[1:].isdigit() and "." in name else None
 
@@ -133,24 +136,26 @@ def _name_shape(name: str) -> OperandShape:
 
 
 def _strip_parentheses(operand: Operand) -> OperandShape:
-    """The shape of what is inside parentheses: `((1))` is `(1)`."""
+    """Returns the shape inside parentheses: `((1))` is `(1)`."""
     while isinstance(operand, Arguments) and len(operand.elements) == 1:
         operand = operand.elements[0]
     return shape_of(operand)
 
 
 def _index_shape(operand: Operand) -> OperandShape:
-    """The shape of what follows a comma in an address: a name or elements in braces, and nothing else."""
+    """Returns the shape after a comma in an address, which is a name or elements in braces."""
     return _whole_shape(operand) if isinstance(operand, Name | Vector) else MALFORMED
 
 
 def _whole_shape(operand: Operand) -> OperandShape:
-    """The shape of a part of a pair, or of a name after a comma: no element of a vector."""
+    """Returns the shape of a part of a pair, or of a name after a comma, which is not an element of a vector."""
     return MALFORMED if isinstance(operand, Name) and "." in operand.text else shape_of(operand)
 
 
 def _expression_shape(operand: Operand) -> OperandShape:
-    """A constant, or a name with constants added to it; no assembler computes with names in any other way."""
+    """Returns the shape of a constant, or of a name plus constants; no assembler computes with names in any other
+    way.
+    """
     if not _mentions_name(operand):
         return "constant"
     if isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Name):
@@ -180,9 +185,9 @@ def _mentions_name(operand: Operand) -> bool:
 
 
 def accepts_shape(operand: OperandForm, shape: OperandShape) -> bool:
-    """Whether an operand of this shape can be written where `operand` is required."""
+    """Returns whether an operand of this shape can be written where `operand` is required."""
     if isinstance(shape, ArgumentsShape) and operand.kind != "arguments":  # `(1)` is a constant in parentheses
-        return shape == _PARENTHESISED_CONSTANT and accepts_shape(operand, "constant")
+        return shape == _PARENTHESIZED_CONSTANT and accepts_shape(operand, "constant")
     match operand.kind:
         case "register":
             if operand.negative and not isinstance(shape, MinusShape):
@@ -209,7 +214,7 @@ def accepts_shape(operand: OperandForm, shape: OperandShape) -> bool:
 
 
 def accept_shapes(operands: Sequence[OperandForm], shapes: Sequence[OperandShape]) -> bool:
-    """Whether operands and shapes agree one by one."""
+    """Returns whether operands and shapes agree one by one."""
     return len(operands) == len(shapes) and all(map(accepts_shape, operands, shapes))
 
 
@@ -225,7 +230,7 @@ def _accepts_address(operand: OperandForm, shape: OperandShape) -> bool:
 
 def _accepts_register(operand: OperandForm, shape: OperandShape) -> bool:
     match shape:
-        case VectorShape(elements) if operand.count is not None:  # `{%r1}`, a vector of one
+        case VectorShape(elements) if operand.count is not None:  # `{%r1}`, a vector with one element
             return len(elements) == 1 and _without_selector(elements[0]) in ("name", "constant")
         case "name":
             return operand.whole
@@ -239,7 +244,7 @@ def _accepts_register(operand: OperandForm, shape: OperandShape) -> bool:
             return operand.sink
         case "not":
             return operand.negatable
-        case "symbolic":  # to ptxas the address of a variable with an offset is a constant like any other
+        case "symbolic":  # ptxas treats the address of a variable with an offset as a constant like any other
             return operand.whole
         case "element":
             return operand.symbol
@@ -250,7 +255,7 @@ def _accepts_register(operand: OperandForm, shape: OperandShape) -> bool:
 def _accepts_vector(operand: OperandForm, shape: OperandShape) -> bool:
     if operand.more and not operand.braced and shape in ("constant", "symbolic") and operand.immediates is not None:
         return True
-    if shape in ("name", "symbolic"):  # a register declared with `.v2`; `%tid+4`, which assemblers take for one
+    if shape in ("name", "symbolic"):  # a register declared with `.v2`; `%tid+4`, which assemblers accept for one
         return operand.vector or not (operand.elements or operand.braced)
     if not isinstance(shape, VectorShape) or operand.bare:
         return False
@@ -263,20 +268,22 @@ def _accepts_vector(operand: OperandForm, shape: OperandShape) -> bool:
     if not enough or "symbolic" in parts or set(parts) == {"sink"}:
         return False
     element = replace(operand, immediates=Immediates()) if operand.more else operand
-    if operand.loose:  # constants may stand for registers
+    if operand.loose:  # constants are accepted for registers
         parts = tuple("name" if part == "constant" else part for part in parts)
     return all(isinstance(part, str) and _accepts_register(element, part) for part in parts)
 
 
 def _without_selector(part: OperandShape) -> OperandShape:
-    """The shape of an element: of `%r.b0` that of `%r`, as assemblers do not see selectors here, and `(3)` is `3`."""
-    if part == _PARENTHESISED_CONSTANT:
+    """Returns the shape of an element. For `%r.b0` it is that of `%r`, because assemblers ignore selectors here; `(3)`
+    is `3`.
+    """
+    if part == _PARENTHESIZED_CONSTANT:
         return "constant"
     return "name" if isinstance(part, SelectorShape) else part
 
 
 def _accepts_loosely(operand: OperandForm, shape: OperandShape) -> bool:
-    """Whether an assembler may take this for a register at which it does not look."""
+    """Returns whether an assembler accepts this for a register that it does not check."""
     if isinstance(shape, VectorShape):
         count = len(shape.elements)
         return (

@@ -1,4 +1,4 @@
-"""The things that may stand for an operand, spelled with the names that `ptxkit.isa.harness_module` declares."""
+"""The kinds of operands, spelled with the names that `ptxkit.isa.harness_module` declares."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _ELSEWHERE = ("global_", "shared_+16", "const_", "local_")
 _FLOATS = {"f32": ("0f3F800000", "1.5", "0f7FC00000"), "f64": ("0d3FF0000000000000", "2.0", "-1e3")}
 
 Spellings = Mapping[str, str]
-"""By what varies (`plain`, `constant`, `symbol`...), the text. Empty where the scaffold has no substitute."""
+"""The text by variation (`plain`, `constant`, `symbol`...), empty if the harness module has no such operand."""
 
 
 def operand_spellings(operand: OperandForm, random: Random) -> Spellings:
-    """Every kind of thing that a bound operand may be, each once, `plain` among them."""
+    """Returns every kind of a bound operand once, including `plain`."""
     maker = _MAKERS.get(operand.kind)
     return maker(operand, random) if maker is not None else _FIXED.get(operand.kind, {})
 
 
 def instruction_spellings(operands: Sequence[OperandForm], random: Random) -> list[Spellings]:
-    """The spellings of all operands of an instruction, which agree with each other where it names a function."""
+    """Returns the spellings of all operands of an instruction, which agree with each other if it names a function."""
     places = [place for place, operand in enumerate(operands) if operand.kind == "function"]
     if not places:
         return [
@@ -59,14 +59,14 @@ def instruction_spellings(operands: Sequence[OperandForm], random: Random) -> li
 
 
 def _filter_by_position(found: Spellings, place: int) -> Spellings:
-    """An address in the first place is stored to: that of a parameter is one for a call."""
+    """Removes invalid spellings: the first operand is stored to, so the address of a parameter is that of a call."""
     if place or found.get("plain") != "[parameter]":
         return found
     return {**found, "plain": "[outgoing]", "own": "[parameter]"}
 
 
 def register_type(operand: OperandForm) -> str:
-    """A declarable type for an operand: narrow and packed types are held in untyped registers."""
+    """Returns a declarable type for an operand: narrow and packed types are stored in untyped registers."""
     wanted = operand.type.value if isinstance(operand.type, ConstantExpr) else "b32"
     if wanted in DECLARABLE:
         return str(wanted)
@@ -115,12 +115,12 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
 
 
 def _selector(pattern: str, random: Random) -> str:
-    """A selector that a pattern such as `h[0-3][0-3]` allows."""
+    """Returns a selector that a pattern such as `h[0-3][0-3]` allows."""
     return re.sub(r"\[(\d)-(\d)\]", lambda ends: str(random.randint(int(ends[1]), int(ends[2]))), pattern)
 
 
 def _allows_type(found: str, operand: OperandForm) -> bool:
-    """Whether the form lets a register of another type stand for the operand."""
+    """Returns whether the form accepts a register of another type."""
     if operand.exact:
         return kind(found) == "b"
     if operand.halves:
@@ -195,7 +195,7 @@ def _in_braces(names: object) -> str:
 def _container_spellings(
     operand: OperandForm, random: Random, wrap: Callable[[str], str], joint: str = ", "
 ) -> Spellings:
-    """A container with each of its elements varied in turn, the others plain."""
+    """Returns a container with each of its elements varied in turn, the others plain."""
     offered = [operand_spellings(element, random) for element in operand.elements]
     if not all(offered):
         return {}
@@ -227,7 +227,8 @@ def _address(operand: OperandForm, random: Random) -> Spellings:
     inner = _container_spellings(operand, random, str)
     if not inner:
         return {}
-    bases = {variant: base for variant, base in bases.items() if "+" not in base}  # no offset goes with an index
+    # An offset cannot be combined with an index.
+    bases = {variant: base for variant, base in bases.items() if "+" not in base}
     found = {variant: f"[{base}, {inner['plain']}]" for variant, base in bases.items()}
     return found | {
         f"index {variant}": f"[{bases['plain']}, {rest}]" for variant, rest in inner.items() if variant != "plain"
@@ -267,7 +268,7 @@ _MAKERS: Mapping[str, Callable[[OperandForm, Random], Spellings]] = {
     "address": _address,
 }
 
-# Operands that look the same in every form.
+# Operands that have the same text in every form.
 _FIXED: Mapping[str, Spellings] = {
     "label": {"plain": "target"},
     "sink": {"plain": "_"},

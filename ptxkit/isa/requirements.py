@@ -1,4 +1,4 @@
-"""One condition of legality, `ptx>=8.6 sm_100a`: from its parse tree."""
+"""Builds a condition of legality, `ptx>=8.6 sm_100a`, from its parse tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptxkit.isa.notation import Node
 
 
 def requirement_of(node: Node, fail: ErrorFactory) -> Requirement:
-    """The requirement under a node of that name; raises what `fail` makes for a target that is none."""
+    """Returns the requirement of a node. Raises the error of `fail` for a word that is not a target."""
     version, minimum, families = (1, 0), 0, []
     before: tuple[int, int] | None = None
     below: int | None = None

@@ -1,7 +1,7 @@
-"""What is written in a section and means nothing there: names that are never used, words that a modifier never has.
+"""Checks of a section for lines without effect: names that are never used, words that a modifier never has.
 
-The loader resolves names; a mistake that still gives a form, only one that matches nothing or says nothing, is found
-here and reported at its place.
+The loader resolves names. This module detects errors that still produce a form, which matches nothing or has no effect,
+and reports their location.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from ptxkit.isa.notation import Node
 from ptxkit.isa.notation_checks import MODULE_LINES
 
 _OF_MODIFIERS = frozenset({"when", "gate", "effect", "value", "means", "tolerate"})
-"""Lines with a condition, which is decided before there are operands."""
+"""Lines with a condition on modifiers, which is evaluated before there are operands."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormScope:
-    """What a form's lines are about. own: the lines under the form. modifiers: values by name; roles, lets: names."""
+    """The names that a form's lines may use. own: the lines under the form. modifiers: values by name; roles, lets:
+    names.
+    """
 
     head: Node
     own: Sequence[Node]
@@ -35,7 +37,7 @@ class FormScope:
 def check_section(
     common: Sequence[Node], scopes: Sequence[FormScope], sets: Mapping[str, Sequence[str]], fail: ErrorFactory
 ) -> None:
-    """Raise what `fail` makes where a line of the section says nothing. common: the lines before the first form."""
+    """Raises the error of `fail` for a line of the section without effect. common: the lines before the first form."""
     checker = _Checker(sets, fail)
     checker.check_lines(common, scopes)
     if not scopes:
@@ -63,7 +65,7 @@ class _Checker:
         self.sets, self.fail = sets, fail
 
     def check_lines(self, nodes: Sequence[Node], scopes: Sequence[FormScope]) -> None:
-        """Lines of another kind, lines that are repeated, and what a condition or gate cannot be about."""
+        """Checks for lines of another kind, repeated lines, and conditions or gates without a subject."""
         seen: set[tuple[str, str]] = set()
         roles = {role for scope in scopes for role in scope.roles}
         words = {f".{value}" for scope in scopes for values in scope.modifiers.values() for value in values}
@@ -83,7 +85,7 @@ class _Checker:
                         raise self.fail(f"{token} is an operand, and modifiers alone decide here; see `need`", token)
 
     def _key(self, node: Node) -> str:
-        """What no two lines of a kind can share: a name, or the whole line."""
+        """Returns the key that no two lines of a kind can share: a name, or the whole line."""
         if node.data == "summary":
             return ""
         if node.data in ("variable", "let"):
@@ -93,7 +95,7 @@ class _Checker:
         )
 
     def check_form_names(self, scope: FormScope) -> None:
-        """A line under a form is about that form, not about another one of the section."""
+        """Checks that a line under a form concerns that form, not another one of the section."""
         known = {*scope.modifiers, *scope.roles, *scope.lets, "unknown"}
         for node in scope.own:
             for token in _names(node):
@@ -103,7 +105,9 @@ class _Checker:
     def check_words(
         self, nodes: Sequence[Node], modifiers: Mapping[str, Collection[str]], everywhere: Mapping[str, Collection[str]]
     ) -> None:
-        """`t == .b23` where t is never .b23; in a list of words those that it never is in any form of the section."""
+        """Checks words such as in `t == .b23` where t is never .b23; in a list, words that it never is in any form of
+        the section.
+        """
         for node in nodes:
             for comparison in node.iter_subtrees():
                 if comparison.data == "compare" and str(comparison.children[1]) in ("==", "!="):
@@ -116,7 +120,7 @@ class _Checker:
                         self._check_word(comparison.children[0].children[0], word, everywhere)
 
     def check_types(self, scope: FormScope) -> None:
-        """A modifier that gives an operand its type is a type whatever its value."""
+        """Checks that a modifier that determines an operand's type is a type for all of its values."""
         for slot in scope.head.find_data("slot"):
             kind = slot.children[2]
             if isinstance(kind, Tree) and kind.data == "name":
@@ -133,7 +137,7 @@ class _Checker:
             raise self.fail(f"{name} is never {word}; it is {' '.join(f'.{each}' for each in sorted(legal))}", word)
 
     def check_used(self, nodes: Sequence[Node], where: Sequence[Node]) -> None:
-        """Variables and lets that nothing names; lets that are defined by themselves."""
+        """Checks for variables and lets that are never used, and lets that depend on themselves."""
         named = {str(token) for node in where for token in _names(node)}
         lets = {str(node.children[0]): node for node in where if node.data == "let"}
         for node in nodes:
@@ -148,7 +152,7 @@ class _Checker:
 
 
 def _modifier_conditions(node: Node) -> Iterator[Node]:
-    """What of a line modifiers alone must decide."""
+    """Yields the parts of a line that must depend on modifiers only."""
     if node.data == "when":
         yield node.children[0]
     elif node.data in _OF_MODIFIERS:
@@ -156,7 +160,9 @@ def _modifier_conditions(node: Node) -> Iterator[Node]:
 
 
 def _names(node: Node, outside: Collection[str] = ()) -> Iterator[Token]:
-    """The names in an expression, a line or a form's head, choices such as `<t>` too; without calls of `outside`."""
+    """Yields the names in an expression, a line or a form's head, also in choices such as `<t>`, except in calls of
+    `outside`.
+    """
     if node.data == "call" and str(node.children[0]) in outside:
         return
     if node.data in ("name", "choice", "value"):
@@ -169,7 +175,7 @@ def _names(node: Node, outside: Collection[str] = ()) -> Iterator[Token]:
 
 
 def _transitive_lets(name: str, lets: Mapping[str, Node]) -> set[str]:
-    """The lets that a let is made of, directly or not."""
+    """Returns the lets that a let depends on, directly or not."""
     found: set[str] = set()
     waiting = [name]
     while waiting:

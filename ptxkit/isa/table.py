@@ -1,7 +1,7 @@
-"""The instruction table: finds the form of an instruction, and says why there is none.
+"""The instruction table: finds the form of an instruction, or determines why none exists.
 
-Matching is memoised twice: by opcode string (modifiers, in any order), then by opcode and the shapes of the operands.
-Memos hold one entry for each distinct key of the programs seen, a few thousand at most in practice.
+Matches are cached twice: by opcode string (modifiers, in any order), then by opcode and the shapes of the operands. The
+caches hold one entry for each distinct key of the programs, a few thousand at most in practice.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _MAX_REPEATS = {"once": 1, "twice": 2}
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why an instruction has no form.
+    """The reason why an instruction has no form.
 
     message: what is wrong, and what would be right; its code is that of an unknown opcode, of wrong modifiers or of
-    wrong operands. nearest: the form that came closest. operand: the index of the operand that does not fit, or None.
+    wrong operands. nearest: the most similar form. operand: the index of the operand that does not fit, or None.
     """
 
     message: Message
@@ -50,8 +50,9 @@ class Mismatch:
 
 
 class InstructionTable:
-    """The instructions of PTX, as the `.isa` files give them. given: those, or what reads them when they are first
-    needed. recall: reads what other processes asked."""
+    """The instructions of PTX, as the `.isa` files define them. given: the instructions, or a function that reads them
+    on first use. recall: a function that reads the cache of other processes.
+    """
 
     def __init__(
         self, given: InstructionSet | Callable[[], InstructionSet], recall: Callable[[], MatchStore] | None = None
@@ -77,16 +78,18 @@ class InstructionTable:
 
     @property
     def value_gates(self) -> Mapping[str, tuple[Gate, ...]]:
-        """What modifier values need wherever they occur."""
+        """The requirements of modifier values in all forms."""
         return self._instructions.value_gates
 
     @property
     def module(self) -> ModuleForms:
-        """What a module is made of in addition to instructions: versions, targets, directives, types of variables."""
+        """The parts of a module other than instructions: versions, targets, directives, types of variables."""
         return self._instructions.module
 
     def tolerance(self, name: str) -> str:
-        """Why assemblers take something of any form that the manual does not have; NotationError where no line says."""
+        """Returns why assemblers accept something in any form that the manual does not have. Raises NotationError if no
+        line states it.
+        """
         reason = self._instructions.tolerances.get(name)
         if reason is None:
             message = f'the checks know a tolerance {name}: a line `tolerance {name} "why"` must give its reason'
@@ -94,7 +97,9 @@ class InstructionTable:
         return reason
 
     def semantics_of(self, match: Match) -> tuple[Semantics, ...]:
-        """What the `means` lines say of a match, in their order; ValueError where one cannot be bound."""
+        """Returns the semantics of a match from the `means` lines in order. Raises ValueError if one cannot be
+        bound.
+        """
         from ptxkit.isa.value_semantics import bind_semantics, form_key
 
         lines = self._instructions.meanings.get(form_key(match.form), ())
@@ -107,11 +112,11 @@ class InstructionTable:
 
     @property
     def tolerances(self) -> Mapping[str, str]:
-        """All that assemblers take of any form though the manual does not have it: why, by name."""
+        """All that assemblers accept in any form although the manual does not have it: the reasons by name."""
         return self._instructions.tolerances
 
     def special(self, name: str) -> SpecialRegister | None:
-        """The special register that a name means, such as `%laneid` or `%tid.x`, or None."""
+        """Returns the special register that a name denotes, such as `%laneid` or `%tid.x`, or None."""
         base, _, component = name.partition(".")
         found = self._specials.get(base)
         if found is None or (component and not (found.vector and component in _COMPONENTS)):
@@ -119,11 +124,11 @@ class InstructionTable:
         return found
 
     def forms(self, name: str) -> tuple[Form, ...]:
-        """The forms of an instruction name (the opcode up to its first dot), in the manual's order."""
+        """Returns the forms of an instruction name (the opcode up to its first dot), in the manual's order."""
         return self._instructions.forms.get(name, ())
 
     def candidates(self, opcode: str) -> tuple[Match, ...]:
-        """Every form that the opcode string alone allows, each once for every choice of optional operands."""
+        """Returns every form that the opcode string allows, each once for every choice of optional operands."""
         found = self._candidates.get(opcode)
         if found is None:
             found = None if self._store is None else self._store.candidates(opcode)
@@ -131,21 +136,21 @@ class InstructionTable:
         return found
 
     def load_match_store(self) -> None:
-        """Reads what other processes asked, once: it serves those who build a kernel, and takes time."""
+        """Reads the cache of other processes, once. Programs that build kernels need it, and reading it takes time."""
         if self._store is None and self._load_store is not None:
             self._store = self._load_store()
 
     def stored_choice(self, key: ChoiceKey) -> Match | None:
-        """What an earlier process chose, by what it called it; None where nothing is remembered."""
+        """Returns the choice of an earlier process for a key, or None."""
         found = None if self._store is None else self._store.choices.get(key)
         return None if found is None else self.candidates(found[0])[found[1]]
 
     def has_stored_choice(self, name: str) -> bool:
-        """Whether an earlier process chose something by a key that begins so."""
+        """Returns whether an earlier process chose a form by a key with that name."""
         return self._store is not None and name in self._store.choice_names
 
     def store_choices(self, chosen: Mapping[ChoiceKey, Match]) -> None:
-        """Keeps for later processes what opcodes were bound to in this one, and what was chosen, by plain keys."""
+        """Stores the bound opcodes and the choices of this process, by plain keys, for later processes."""
         if self._store is not None:
             seen = {str(key[0]) for key, found in self._matches.items() if isinstance(found, Match)}
             choices: dict[ChoiceKey, FormChoice] = {}
@@ -156,7 +161,7 @@ class InstructionTable:
             self._store.store({opcode: self.candidates(opcode) for opcode in seen}, choices)
 
     def match(self, instruction: Instruction) -> Match | Mismatch:
-        """The form of an instruction, or why it has none."""
+        """Returns the form of an instruction, or the reason why it has none."""
         key = (instruction.opcode, *map(shape_of, instruction.operands))
         found = self._matches.get(key)
         if found is None:
@@ -165,7 +170,7 @@ class InstructionTable:
         return found
 
     def _bind(self, opcode: str) -> Iterable[Match]:
-        """The matches of the manual's spelling, else of one that assemblers tolerate."""
+        """Returns the matches of the manual's spelling, or else of one that assemblers tolerate."""
         name, *words = opcode.split(".")
         for lax, why in ((False, ""), (True, "odd_order"), (False, "ignored_modifier"), (True, "ignored_modifier")):
             matched = False
@@ -191,7 +196,9 @@ class InstructionTable:
                 return
 
     def _ignored_in(self, opcode: str, words: Sequence[str]) -> list[tuple[IgnoredModifiers, set[int]]]:
-        """What assemblers may ignore in an opcode, and where it is there; nothing where one of it is too many."""
+        """Returns the modifiers that assemblers may ignore in an opcode, with their positions, or nothing if there are
+        too many.
+        """
         found: list[tuple[IgnoredModifiers, set[int]]] = []
         for each in self._instructions.ignored:
             there = {place for place, word in enumerate(words) if word in each.modifiers}
@@ -203,7 +210,7 @@ class InstructionTable:
 
     @cached_property
     def _placed(self) -> frozenset[str]:
-        """The words that are ignored by their place among the types."""
+        """The words that are ignored depending on their position among the types."""
         return frozenset(
             word for each in self._instructions.ignored if each.position in _AMONG_TYPES for word in each.modifiers
         )
@@ -211,8 +218,10 @@ class InstructionTable:
     def _strip_ignored(
         self, form: Form, words: Sequence[str], found: Iterable[tuple[IgnoredModifiers, set[int]]]
     ) -> list[str] | None:
-        """The words of an opcode without those that assemblers ignore in an instruction of this form; None where there
-        is none such, or one in the middle of the instruction's name."""
+        """Returns the words of an opcode without those that assemblers ignore in an instruction of this form.
+
+        Returns None if none exist, or if one is inside the instruction's name.
+        """
         ignored: set[int] = set()
         last: set[int] = set()
         companions: set[int] = set()
@@ -233,16 +242,16 @@ class InstructionTable:
             return None
         heads = {stem[0] for other in self.forms(form.name) if (stem := _stem(other)) and not is_type(stem[0])}
         if not heads.isdisjoint(words[min(ignored) :]):
-            return None  # what begins another instruction's name precedes it
+            return None  # the beginning of another instruction's name precedes it
         return [word for place, word in enumerate(words) if place not in ignored]
 
     def _has_ignorable(self, form: Form, unseen: IgnoredModifiers) -> bool:
-        """Whether instructions like this form, or of its name where no opcode is given, have such modifiers."""
+        """Returns whether instructions of this form, or of its name if no opcode is given, have such modifiers."""
         alike = [form] if unseen.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
         return any(set(slot.values).intersection(unseen.modifiers) for other in alike for slot in other.modifiers)
 
     def _gates_of_ignored(self, word: str) -> Iterable[Gate]:
-        """What a modifier needs though assemblers do not see it."""
+        """Returns the requirements of a modifier that assemblers ignore."""
         yield from self.value_gates.get(word, ())
         for each in self._instructions.ignored:
             if each.requirements and word in each.modifiers:
@@ -272,13 +281,15 @@ class InstructionTable:
 
 
 def _notation_error(form: Form, opcode: str, error: Exception) -> NotationError:
-    """What the notation cannot show to be wrong until the form is used, such as `bits(t)` of a word that is no type."""
+    """Returns the error of a notation that is only detected when the form is used, such as `bits(t)` of a word that is
+    not a type.
+    """
     message = f"this form cannot be used for `{clip_text(opcode)}`: {error}"
     return NotationError(message, form.file, "\n" * (form.line - 1) + form.syntax, form.line, 1)
 
 
 def _stem(form: Form) -> list[str]:
-    """The words that follow the form's name, first and in order."""
+    """Returns the words that follow the form's name, first and in order."""
     return fixed_stem([slot.name for slot in form.modifiers if slot.stem])
 
 
@@ -287,7 +298,7 @@ def _matches_any(opcode: str, patterns: Iterable[str]) -> bool:
 
 
 def _keeps_widths(words: Sequence[str], types: Sequence[int], unseen: set[int]) -> bool:
-    """Whether the types that assemblers compare are as wide as they are without the unseen ones among them."""
+    """Returns whether the types that assemblers compare have the same widths without the ignored ones among them."""
     own = [place for place in types if place not in unseen]
     pairs = list(zip(types, own, strict=False))[:MAX_COMPARED_TYPES]
     return all(bits(words[there]) == bits(words[wanted]) for there, wanted in pairs)

@@ -1,4 +1,4 @@
-"""What only the whole table shows to be a mistake: things written twice, or never used, or that there are not."""
+"""Checks of the whole table: definitions that are repeated, unused or unknown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Chapter(Protocol):
 
 
 def check_table(instructions: InstructionSet, chapters: Sequence[Chapter]) -> None:
-    """Raise `NotationError` at the first such mistake."""
+    """Raises `NotationError` for the first such error."""
     values = {
         value
         for forms in instructions.forms.values()
@@ -39,7 +39,7 @@ def check_table(instructions: InstructionSet, chapters: Sequence[Chapter]) -> No
     named = Counter(str(token) for chapter in chapters for token in chapter.tree.scan_values(_is_name))
     for chapter in chapters:
         for node in chapter.tree.find_data("set"):
-            if named[str(node.children[0])] == 1:  # here
+            if named[str(node.children[0])] == 1:  # in this chapter only
                 raise chapter.fail(f"the set {node.children[0]} is never used", node)
         _check_targets(chapter, instructions)
         _check_duplicates(chapter)
@@ -60,7 +60,7 @@ def _is_name(token: object) -> bool:
 
 
 def _check_targets(chapter: Chapter, instructions: InstructionSet) -> None:
-    """Versions and targets of gates; where the chapters say which there are."""
+    """Checks the versions and targets of gates, if the chapters define them."""
     targets = {target.name for target in instructions.module.targets}
     numbers = {int(name.removeprefix("sm_").rstrip("af")) for name in targets if name.startswith("sm_")}
     versions = set(instructions.module.versions)
@@ -80,7 +80,7 @@ def _check_targets(chapter: Chapter, instructions: InstructionSet) -> None:
 
 
 def _check_duplicates(chapter: Chapter) -> None:
-    """Special registers, directives and the like are described once."""
+    """Checks that special registers, directives and similar items are described once."""
     seen: set[tuple[str, str]] = set()
     for node in chapter.tree.children:
         kind = str(getattr(node, "data", ""))
@@ -104,7 +104,7 @@ def _add_unique(keys: Iterable[tuple[str, str]], seen: set[tuple[str, str]], cha
 
 
 def _check_forms(forms: Sequence[Form], chapters: Mapping[str, Chapter]) -> None:
-    """A form like an earlier one is never matched."""
+    """Checks that no form is equal to an earlier one, because it would never be matched."""
     seen: dict[tuple[object, ...], Form] = {}
     for form in forms:
         key = (form.modifiers, form.operands, tuple(rule.condition for rule in form.rules), form.lets)

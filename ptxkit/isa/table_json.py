@@ -47,7 +47,7 @@ VERSION = 1
 
 
 def describe_data(opcode: str | None = None) -> dict[str, object]:
-    """The forms that begin like `opcode`, or the whole table. Raises LookupError where there is no such opcode."""
+    """Returns the forms that begin with `opcode`, or the whole table. Raises LookupError if there is no such opcode."""
     if opcode is not None:
         return {"version": VERSION, "forms": [_form(form) for form in forms_of(opcode)]}
     known = table()
@@ -62,7 +62,7 @@ def describe_data(opcode: str | None = None) -> dict[str, object]:
 
 
 def describe_json(opcode: str | None = None) -> str:
-    """`describe_data` as JSON text."""
+    """Returns `describe_data` as JSON text."""
     return json.dumps(describe_data(opcode), indent=2) + "\n"
 
 
@@ -88,7 +88,7 @@ def _form(form: Form) -> dict[str, object]:
 
 
 _FLAGS = frozenset({"optional"})
-"""Truth values of an operand that are keys of their own."""
+"""Truth values of an operand that have keys of their own."""
 
 
 def _operand(operand: OperandForm) -> dict[str, object]:
@@ -107,7 +107,7 @@ def _pairs_to_json(pairs: tuple[tuple[str, Any], ...]) -> dict[str, object]:
 
 
 def _to_json(value: Any) -> object:
-    """A part of the table as JSON knows it: an object by its fields, an expression as text."""
+    """Returns a part of the table as JSON data: an object by its fields, an expression as text."""
     match value:
         case ConstantExpr() | OperandRole() | CallExpr():
             return expression_text(value)

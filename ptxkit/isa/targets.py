@@ -1,7 +1,7 @@
-"""`.version` and `.target` against what an instruction needs.
+"""Compares `.version` and `.target` with the requirements of instructions.
 
-A target is a number and a suffix: `sm_90` has what every later target has too; `sm_90a` has features of that very
-chip; `sm_100f` has features that the later chips of its family keep.
+A target is a number and a suffix: `sm_90` has the features of all later targets; `sm_90a` has features of that
+architecture only; `sm_100f` has features that the later chips of its family share.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FIRST_NUMBER = re.compile(r"0*(\d{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`sm_100a`: number 100, suffix `a`; the suffix is `a`, `f` or empty. texmode: of the module, if it says so."""
+    """`sm_100a`: number 100, suffix `a`; the suffix is `a`, `f` or empty. texmode: of the module, if it states one."""
 
     number: int
     suffix: str = ""
@@ -34,10 +34,11 @@ class Target:
 
 
 def canonical_target(word: str) -> str | None:
-    """What ptxas takes a `.target` word for: `sm_90a` of `compute_90a`, `sm_x090a` and `sm_90fxa`; None for no target.
+    """Returns the target as which ptxas reads a `.target` word: `sm_90a` for `compute_90a`, `sm_x090a` and `sm_90fxa`,
+    or None.
 
     The number is the first one in the word, the suffix its last letter, so that `sm_90abc` is `sm_90`. Whether there is
-    such a target is another question.
+    such a target is not checked.
     """
     number = _FIRST_NUMBER.search(word) if is_architecture(word) else None
     suffix = word[-1] if word.endswith(("a", "f")) else ""
@@ -46,13 +47,13 @@ def canonical_target(word: str) -> str | None:
 
 @cache
 def parse_target(word: str) -> Target | None:
-    """The target of a `.target` word, or None where it is another word (`texmode_unified`, a misspelling)."""
+    """Returns the target of a `.target` word, or None for another word (`texmode_unified`, a misspelling)."""
     match = _TARGET.fullmatch(word)
     return Target(int(match[1]), match[2]) if match else None
 
 
 def has_features_of(target: Target, wanted: str) -> bool:
-    """Whether `target` has the features of `wanted`, a target with a suffix such as `sm_90a` or `sm_100f`."""
+    """Returns whether `target` has the features of `wanted`, a target with a suffix such as `sm_90a` or `sm_100f`."""
     needed = parse_target(wanted)
     if needed is None:
         return False
@@ -69,7 +70,7 @@ def _same_family(number: int, base: int) -> bool:
 
 
 def is_satisfied(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> bool:
-    """Whether a module's version and target meet one requirement; what the module does not say counts as met."""
+    """Returns whether a module's version and target meet one requirement; missing directives count as met."""
     if version is not None and version < requirement.version:
         return False
     if version is not None and requirement.before is not None and version >= requirement.before:
@@ -86,12 +87,14 @@ def is_satisfied(requirement: Requirement, version: tuple[int, int] | None, targ
 
 
 def unmet_gates(gates: tuple[Gate, ...], version: tuple[int, int] | None, target: Target | None) -> list[Gate]:
-    """The gates that a version and a target do not open."""
+    """Returns the gates that a version and a target do not satisfy."""
     return [gate for gate in gates if not any(is_satisfied(each, version, target) for each in gate.alternatives)]
 
 
 def suggest_target(gates: list[Gate], version: tuple[int, int] | None, target: Target | None) -> RequiredHeading:
-    """The smallest `.version` and `.target` that open gates: for each gate the alternative that changes least."""
+    """Returns the smallest `.version` and `.target` that satisfy gates: for each gate the alternative that changes
+    least.
+    """
     chosen = [min(gate.alternatives, key=lambda each: _change_cost(each, version, target)) for gate in gates]
     parts = [f"a `.version` before {before[0]}.{before[1]}" for before in {each.before for each in chosen} if before]
     parts += [f"a `.target` before sm_{below}" for below in {each.below for each in chosen} if below]
@@ -113,13 +116,15 @@ def suggest_target(gates: list[Gate], version: tuple[int, int] | None, target: T
 
 
 def _change_cost(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> tuple[int, ...]:
-    """How much a module must change to meet a requirement: first the target's family, then the version."""
+    """Returns the size of the change that a module needs to meet a requirement: first the target's family, then the
+    version.
+    """
     target_fits = is_satisfied(Requirement((1, 0), requirement.minimum, requirement.families), None, target)
     version_fits = version is None or version >= requirement.version
     return (not target_fits, not version_fits, *requirement.version, requirement.minimum)
 
 
 def target_words(version: tuple[int, int] | None, target: Target | None) -> str:
-    """A module's version and target in words, as far as it says."""
+    """Describes a module's version and target, as far as it states them."""
     parts = [f"`.version {version[0]}.{version[1]}`"] if version else []
     return " and ".join([*parts, f"`.target {target}`"] if target else parts)

@@ -1,8 +1,8 @@
-"""What a form computes: the `means` lines of the notation.
+"""The semantics of forms: the `means` lines of the notation.
 
-A form that has none, but whose results receive exact values (`effect d = add(32, a, b)`), means these values; a form
-with neither has no meaning, and only the reference machine (`ptxkit/emulator/`) minds. The lines of a form take the
-place of those common to its section. They are kept apart from the forms: what only checks a module never reads them.
+A form without such lines whose results receive exact values (`effect d = add(32, a, b)`) computes these values. A form
+with neither has no semantics, which only affects the reference machine (`ptxkit/emulator/`). The lines of a form
+replace those of its section. They are stored separately from the forms, because checks of a module never read them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from ptxkit.isa.functions import Constant
 Argument: TypeAlias = OperandRole | ConstantExpr | CallExpr
 
 SYNTACTIC_FUNCTIONS = frozenset({"selector", "minus"})
-"""How an operand is written: `selector(a)` is its part (`b0`) or empty, `minus(a)` whether a minus precedes it."""
+"""Functions of the spelling of an operand: `selector(a)` is its part (`b0`) or empty, `minus(a)` whether a minus
+precedes it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticsForm:
     """A `means` line before binding.
 
-    function: its name, which the reference machine knows. results: the roles that receive what it gives, in order.
-    operands: what it reads when it runs, roles mostly. words: named arguments, decided when the form is bound.
+    function: its name, which the reference machine defines. results: the roles that receive its results, in order.
+    operands: its inputs at run time, mostly roles. words: named arguments, which are evaluated when the form is bound.
     """
 
     function: str
@@ -39,12 +41,11 @@ class SemanticsForm:
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """A `means` line of a match. results: a role each, or None where the form lacks it.
+    """A `means` line of a match. results: one role each, or None if the form lacks it.
 
-    operands: roles, constants, calls of `SYNTACTIC_FUNCTIONS`, and `Const(None)` for an operand left out. words: named
-    arguments; a
-    modifier that the syntax names literally (`.sat`) is a truth value, any other its word without dot, or None where it
-    is absent.
+    operands: roles, constants, calls of `SYNTACTIC_FUNCTIONS`, and `Const(None)` for an omitted operand. words: named
+    arguments; a modifier that the syntax names literally (`.sat`) is a truth value, any other its word without dot, or
+    None if it is absent.
     """
 
     function: str
@@ -54,12 +55,12 @@ class Semantics:
 
 
 def form_key(form: Form) -> str:
-    """What `Instructions.meanings` knows a form by."""
+    """Returns the key of a form in `InstructionSet.meanings`."""
     return f"{form.file}:{form.line}"
 
 
 def bind_semantics(line: SemanticsForm, match: Match) -> Semantics | None:
-    """What a line says of a match; None where its condition fails. Raises ValueError where it cannot be bound."""
+    """Returns a bound line, or None if its condition fails. Raises ValueError if it cannot be bound."""
     form, modifiers, roles = match.form, match.modifiers, match.roles
     if line.condition is not None and not is_true(fold(line.condition, form, modifiers, roles)):
         return None

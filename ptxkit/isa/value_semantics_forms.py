@@ -1,4 +1,4 @@
-"""Meanings of the notation: from the parse tree of a `means` line to a `SemanticsForm`."""
+"""Builds a `SemanticsForm` from the parse tree of a `means` line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxkit.isa.value_semantics import SemanticsForm
 
 
 def build_semantics(node: Node, builder: ExpressionBuilder, text: str) -> SemanticsForm:
-    """The meaning of one `means` line; mistakes are reported at their place."""
+    """Returns the semantics of one `means` line. Errors are reported with their location."""
     results, name, given, condition = node.children
     operands: list[Expression] = []
     words: dict[str, Expression] = {}

@@ -1,4 +1,4 @@
-"""Operands, constants and gates in words, for messages and for `ptxkit isa`."""
+"""Describes operands, constants and gates, for messages and for `ptxkit isa`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _KINDS = {
 
 
 def clip_text(text: str) -> str:
-    """A name from the program, cut where a message could not hold it."""
+    """Returns a name of the program, shortened for a message."""
     return text if len(text) <= MAX_QUOTED_CHARS else f"{text[:MAX_QUOTED_CHARS]}..."
 
 
 def describe_operand(operand: OperandForm) -> str:
-    """What may be written in an operand position, in words: `a .u32 register or a constant from 0 to 31`."""
+    """Describes the valid operands in a position: `a .u32 register or a constant from 0 to 31`."""
     match operand.kind:
         case "register":
             words = f"a {_describe_type(operand)}register"
@@ -78,7 +78,7 @@ def describe_immediates(immediates: Immediates) -> str:
 
 
 def describe_gate(gate: Gate) -> str:
-    """What a gate requires: `PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for .cta_group::1`."""
+    """Describes the requirements of a gate: `PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for .cta_group::1`."""
     asked = ", or ".join(_describe_requirement(each) for each in gate.alternatives)
     return f"{asked}, for {gate.subject}" if gate.subject else asked
 
@@ -101,7 +101,7 @@ def _describe_requirement(requirement: Requirement) -> str:
 
 
 def describe_effect(effect: Effect) -> str:
-    """A bound effect in one line: its class, and the fields that say something."""
+    """Describes a bound effect in one line: its class, and the fields with information."""
     parts = []
     for field in fields(effect):
         value = getattr(effect, field.name)
@@ -112,7 +112,7 @@ def describe_effect(effect: Effect) -> str:
 
 
 def describe_expression(expression: Expression) -> str:
-    """An expression as it would be written: `add(32, a, b)`."""
+    """Returns the text of an expression: `add(32, a, b)`."""
     match expression:
         case ConstantExpr(value):
             return str(value)

@@ -1,4 +1,4 @@
-"""Kernels and device functions of the builder, as those see them that compile, link and launch them."""
+"""Kernels and device functions of the builder, as the code that compiles, links and launches them uses them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ptxkit.kernel_model.tensor_form import TensorForm
 from ptxkit.syntax import tree
 
 Extents: TypeAlias = int | tuple[int, ...]
-"""One to three extents of a grid, a CTA or a cluster; those left out are 1."""
+"""One to three extents of a grid, a CTA or a cluster; omitted extents are 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A kernel parameter.
 
-    `space` is the state space that it points into, None for a value, and `alignment` is that of what it points to, in
-    bytes. `tensor` says what a tensor map, passed by value, must be like.
+    `space` is the state space into which it points, None for a value, and `alignment` is the alignment of its target in
+    bytes. `tensor` is the required form of a tensor map that is passed by value.
     """
 
     name: str
@@ -39,20 +39,20 @@ class BuiltRoutine(Protocol):
 
     @property
     def is_kernel(self) -> bool:
-        """Whether it is a kernel, and so a `BuiltKernel`."""
+        """Whether it is a kernel, and therefore a `BuiltKernel`."""
         ...
 
     def assembled(self) -> Assembled:
-        """The module with the routine and the functions that it calls."""
+        """Returns the module with the routine and the functions that it calls."""
         ...
 
     def store_selections(self) -> None:
-        """Keeps for later processes which forms were selected for the instructions."""
+        """Stores the forms that were selected for the instructions, for later processes."""
         ...
 
 
 class BuiltKernel(BuiltRoutine, Protocol):
-    """A kernel of the builder, with what its launches are checked against."""
+    """A kernel of the builder, with the properties against which its launches are checked."""
 
     parameters: list[Parameter]
     threads: tuple[int, int, int] | None
@@ -60,7 +60,7 @@ class BuiltKernel(BuiltRoutine, Protocol):
 
     @property
     def dynamic_bytes(self) -> int:
-        """The launch-sized shared memory that a launch must give, at least."""
+        """The minimum launch-sized shared memory in bytes that a launch must provide."""
         ...
 
     def launch(
@@ -72,14 +72,14 @@ class BuiltKernel(BuiltRoutine, Protocol):
         cluster: Extents | None = None,
         shared: int | None = None,
     ) -> Callable[..., None]:
-        """The kernel with a geometry, to be called with the arguments."""
+        """Returns the kernel with a geometry, which is called with the arguments."""
         ...
 
     def iterate_instructions(self) -> Iterator[tree.Instruction]:
-        """The instructions that it has so far."""
+        """Yields the instructions of the kernel so far."""
         ...
 
 
 def is_built_kernel(source: object) -> TypeGuard[BuiltKernel]:
-    """Whether something is a kernel of the builder."""
+    """Returns whether something is a kernel of the builder."""
     return isinstance(source, BuiltRoutine) and source.is_kernel

@@ -1,8 +1,8 @@
 # ruff: noqa: N801  (the classes are PTX's type words)
 """PTX's fundamental types as Python classes: `u32`, `f32`, `pred`, ...
 
-They are never instantiated: a type stands for itself (`k.param(u32, "n")`) and parametrises values and addresses
-(`Register[u32]`, `Shared[f32]`), so that a type checker and the builder mean the same thing.
+They are never instantiated: the class itself denotes the type (`k.param(u32, "n")`) and parametrizes values and
+addresses (`Register[u32]`, `Shared[f32]`), so that a type checker and the builder interpret them in the same manner.
 
 Source: PTX ISA, "Fundamental Types", "Packed Floating Point Data Types", "Alternate Floating-Point Data Formats".
 """
@@ -13,9 +13,9 @@ from typing import ClassVar, TypeVar
 
 
 class Scalar:
-    """Any type a register or a memory element can have.
+    """The base class of all types of a register or a memory element.
 
-    word: as PTX spells it, without the dot. bits: its width. family: `u`, `s`, `f`, `b` or `p` (predicate).
+    word: the PTX spelling, without the dot. bits: the width. family: `u`, `s`, `f`, `b` or `p` (predicate).
     """
 
     word: ClassVar[str]
@@ -24,7 +24,10 @@ class Scalar:
 
     @classmethod
     def size(cls) -> int:
-        """Bytes of one element in memory; TypeError for `pred`, which has no memory form."""
+        """Returns the size in bytes of one element in memory.
+
+        Raises TypeError for `pred`, which has no memory form.
+        """
         if cls.bits < 8:
             raise TypeError(f".{cls.word} has no form in memory")
         return cls.bits // 8
@@ -59,7 +62,7 @@ class BitsScalar(Scalar):
 
 
 class pred(Scalar):
-    """A predicate: a truth value in a register of its own kind."""
+    """A predicate: a truth value in a predicate register."""
 
     word, bits, family = "pred", 1, "p"
 
@@ -197,12 +200,12 @@ _PREFIXES = {16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}
 
 
 def memory_word(scalar: type[Scalar]) -> str:
-    """The type with which loads and stores move a value: `ld` and `st` know the half-precision types as bits only."""
+    """Returns the type of a value in loads and stores: `ld` and `st` accept half-precision types only as bits."""
     return f"b{scalar.bits}" if scalar.family == "f" and scalar not in (f32, f64) else scalar.word
 
 
 def register_class(scalar: type[Scalar]) -> tuple[str, str]:
-    """(declared type, name prefix) of the registers that hold `scalar`: `("b32", "%r")` for u32, s32 and b32.
+    """Returns the (declared type, name prefix) of registers for `scalar`: `("b32", "%r")` for u32, s32 and b32.
 
     Integers and bits of one width share registers, so that a reinterpretation costs no instruction.
     """

@@ -1,4 +1,4 @@
-"""From statements of a built module to the lines of Python that made them."""
+"""Maps statements of a built module to the lines of Python that created them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Location:
 class Assembled:
     """A module, and for each statement of its kernel's body the user's line (None for declarations).
 
-    `functions` holds the same for each other function of the module, by its name. `boxes` holds the bytes that tensor
-    copies bring, by the name of the kernel or function and the number of the statement in its body.
+    `functions` holds the same for each other function of the module, by its name. `boxes` holds the number of bytes of
+    tensor copies, with the name of the kernel or function and the number of the statement in its body.
     """
 
     module: tree.Module
@@ -41,10 +41,10 @@ class Assembled:
 
 
 def with_source_offsets(assembled: Assembled, name: str) -> tree.Module:
-    """A module whose statements have offsets in its text.
+    """Returns a module whose statements have offsets in its text.
 
-    A built tree is printed and parsed again, which gives every statement an offset and leaves it equal; so an offset
-    leads to a statement, and the statement to the user's line. A parsed module has its offsets already.
+    A built tree is printed and parsed again, which gives every statement an offset and an equal structure. An offset
+    then identifies a statement, and the statement the user's line. A parsed module already has its offsets.
     """
     module = assembled.module
     if module.source is not None:
@@ -55,25 +55,25 @@ def with_source_offsets(assembled: Assembled, name: str) -> tree.Module:
 
 
 def find_statement_starts(module: tree.Module, name: str) -> Sequence[int]:
-    """Where in the text each statement of a function begins; nothing where it has no body."""
+    """Returns the offsets in the text at which the statements of a function begin; empty where it has no body."""
     found = next((each.body for each in module.functions() if each.name == name and each.body is not None), None)
     return found.starts if found is not None else ()
 
 
 def find_location(offset: int, starts: Sequence[int], locations: Sequence[Location | None]) -> Location | None:
-    """The user's line of the statement at an offset of the text; None outside the body and for declarations."""
+    """Returns the user's line of the statement at an offset of the text; None outside the body and for declarations."""
     index = bisect_right(starts, offset) - 1
     return locations[index] if 0 <= index < len(locations) else None
 
 
 class LocationIndex:
-    """From offsets of the text to the user's lines, in the kernel and in the other functions of its module."""
+    """Maps offsets of the text to the user's lines, in the kernel and in the other functions of its module."""
 
     def __init__(self, module: tree.Module, assembled: Assembled, name: str) -> None:
         tables = (*assembled.functions, (name, assembled.locations))
         self._tables = [(find_statement_starts(module, function), lines) for function, lines in tables]
 
     def location_at(self, offset: int) -> Location | None:
-        """The line of the statement there, in the last function that begins before the offset."""
+        """Returns the line of the statement at an offset, in the last function that begins before the offset."""
         within = [each for each in self._tables if each[0] and each[0][0] <= offset]
         return find_location(offset, *max(within, key=lambda each: each[0][0])) if within else None

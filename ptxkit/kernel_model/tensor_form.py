@@ -1,4 +1,7 @@
-"""What a kernel says of a tensor map that is passed to it. Source: PTX ISA, "Tensors"."""
+"""The requirements of a kernel on a tensor map that is passed to it.
+
+Source: PTX ISA, "Tensors".
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernel_model.scalar_types import Scalar
 
 TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT = 128, 64
-"""The size and the alignment of a tensor map."""
+"""The size and the alignment of a tensor map, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorForm:
-    """What a kernel says of a tensor map.
+    """The requirements of a kernel on a tensor map.
 
-    `rank` counts the dimensions of the tensor. `box` holds the elements that a copy takes in each dimension, the
+    `rank` is the number of dimensions of the tensor. `box` is the number of elements of a copy in each dimension, the
     innermost first; for an `im2col` map it holds channels and pixels. `swizzle` is the number of bytes that the swizzle
     spans. `mode` is `tiled` or `im2col`.
     """
@@ -28,5 +31,5 @@ class TensorForm:
 
     @property
     def bytes(self) -> int:
-        """The size of a whole box, which a copy reports also where a part of it lies outside of the tensor."""
+        """The size in bytes of a whole box, which a copy reports even if a part of it is outside of the tensor."""
         return prod(self.box) * self.element.size()

@@ -1,4 +1,4 @@
-"""Verifying a kernel: the verifier's findings, each with the user's line that made the instruction."""
+"""Verifies a kernel: the verifier's findings, each with the user's line that created the instruction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from ptxkit.diagnostic_groups import copies_note
+from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.gc_control import pause_collection
@@ -15,12 +15,12 @@ from ptxkit.kernel_model.source_lines import Assembled, Location, LocationIndex,
 from ptxkit.syntax.tree import Module
 
 _WARNING_REGISTRY: dict[Any, Any] = {}
-"""Where Python notes which warnings were shown."""
+"""The registry in which Python records which warnings were shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """A diagnostic and the user's line that made the instruction, None where no instruction is at its offset.
+    """A diagnostic and the user's line that created the instruction, None where no instruction is at its offset.
 
     `others` holds for each label of the diagnostic the user's line, the message, and the line of the PTX.
     """
@@ -31,7 +31,10 @@ class Blame:
 
 
 class VerificationError(Exception):
-    """The verifier proved that the kernel breaks the ISA. `blames` holds each error-level finding with its line."""
+    """The verifier proved that the kernel violates the ISA.
+
+    `blames` holds each finding of level `error` with its line.
+    """
 
     outcome: ClassVar[str] = "nothing was compiled"
 
@@ -44,22 +47,22 @@ class VerificationError(Exception):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The findings alone."""
+        """The findings without their lines."""
         return tuple(blame.diagnostic for blame in self.blames)
 
 
 class BuildWarning(UserWarning):
-    """What the builder finds strange."""
+    """A warning of the builder."""
 
 
 class FindingWarning(BuildWarning):
-    """What the verifier warns of: it is no proven error, and the kernel is compiled."""
+    """A warning of the verifier: it is not a proven error, and the kernel is compiled."""
 
 
 def verify_assembled(assembled: Assembled, name: str) -> Verdict:
-    """The verdict on an assembled or a parsed module, in which warnings are emitted as `FindingWarning`.
+    """Returns the verdict on an assembled or a parsed module; emits warnings as `FindingWarning`.
 
-    `VerificationError` where a finding is an error.
+    Raises VerificationError where a finding is an error.
     """
     from ptxkit.linter import lint
 
@@ -76,18 +79,18 @@ def verify_assembled(assembled: Assembled, name: str) -> Verdict:
 
 
 def warn_at(message: str, kind: type[BuildWarning], where: Location) -> None:
-    """Warns at a line of the user's."""
+    """Emits a warning at a line of the user's code."""
     warnings.warn_explicit(message, kind, where.file, where.line, registry=_WARNING_REGISTRY)
 
 
 def make_blames(found: Iterable[Diagnostic], module: Module, assembled: Assembled, name: str) -> list[Blame]:
-    """Findings in a module that `with_source_offsets` gave, each with the user's line."""
+    """Returns findings in a module that `with_source_offsets` returned, each with the user's line."""
     lines = LocationIndex(module, assembled, name)
     return [_make_blame(each, lines) for each in found]
 
 
 def _emit_warning(blame: Blame) -> None:
-    """Warns at the user's line; for a module that was parsed, at the line of the PTX."""
+    """Emits a warning at the user's line; for a module that was parsed, at the line of the PTX."""
     found = blame.diagnostic
     line = found.source.position(found.span.start)[0]
     words = f"{found.code}: {found.message}" + (f"; {found.help}" if found.help else "")
@@ -115,7 +118,7 @@ def _render(blame: Blame) -> str:
     shown = text if len(text) <= MAX_PTX_COLUMNS else f"{text[: MAX_PTX_COLUMNS - 3]}..."
     lines.append(f"  = ptx: {found.source.path}:{line}:{column}: {shown}")
     lines += [f"  = {where} (ptx:{number}): {what}: {where.text}" for where, what, number in blame.others]
-    lines += [f"  = note: {note}" for note in (*found.notes, *copies_note(found))]
+    lines += [f"  = note: {note}" for note in (*found.notes, *fault_notes(found))]
     if found.help:
         lines.append(f"  = help: {found.help}")
     if found.isa:

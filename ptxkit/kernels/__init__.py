@@ -1,4 +1,4 @@
-"""Kernels written with the builder that the project maintains: verified, run on a GPU, documented as tutorials."""
+"""Kernels that the project maintains, written with the builder: verified, run on a GPU, and documented as tutorials."""
 
 from ptxkit.kernels.async_copy import async_copy
 from ptxkit.kernels.bulk_add_one import bulk_add_one

@@ -1,25 +1,25 @@
 """Bulk copy in, add one, bulk copy out: one tile for each CTA.
 
-The idea. A bulk copy moves a whole tile with one instruction of one thread; the hardware does the addresses. What is
-left to the program is order, in three places where ordinary instructions and the copy engine (the *async proxy*)
-meet:
+Algorithm. A bulk copy moves a whole tile with one instruction of one thread; the hardware computes the addresses. The
+program only has to order the operations, at three points where generic instructions and bulk copies (the *async proxy*)
+access the same memory:
 
-1. **Copy in.** An mbarrier in shared memory counts bytes. One thread initialises it, and a barrier of the CTA lets
-   the others use it (PTX501); that needs no proxy fence, for a copy's mbarrier operand is a generic access. The same
-   thread announces the bytes (`arrive.expect_tx`) and starts the copy, which reports its bytes to the mbarrier;
-   announce another number and the phase ends too early or never (PTX503). All threads wait for the phase. That wait
-   is enough: what the copy wrote may now be read, with no fence (PTX302 without the wait).
-2. **Add one.** Each thread rewrites its elements with ordinary stores: the *generic proxy*.
-3. **Copy out.** The copy engine does not see ordinary stores of its own accord. Each thread that stored fences its
-   stores (`fence.proxy.async`), and only then the barrier of the CTA lets one thread start the copy. A barrier orders
-   threads and not proxies: without the fence the copy may take the old bytes (PTX401). ptxas accepts that, and tests
-   often pass.
+1. **Copy in.** An mbarrier in shared memory counts bytes. One thread initializes it, and a barrier of the CTA publishes
+   it to the others (PTX501). This needs no proxy fence, because a copy accesses its mbarrier through the generic proxy.
+   The same thread announces the bytes (`arrive.expect_tx`) and starts the copy, which reports its bytes to the
+   mbarrier. If the announced number is wrong, the phase completes too early or never (PTX503). All threads wait for the
+   phase. After the wait they may read the copied bytes without a fence (PTX302 without the wait).
+2. **Add one.** Each thread updates its elements with ordinary stores, which use the *generic proxy*.
+3. **Copy out.** Bulk copies do not observe generic stores without a proxy fence. Each thread that stored executes
+   `fence.proxy.async`, and then a barrier of the CTA precedes the copy, which one thread starts. A barrier orders
+   threads and not proxies: without the fence the copy may read the old bytes (PTX401). ptxas accepts such a program,
+   and tests often pass.
 
-At the end the thread that started the copy closes its group and waits until the source was read: shared memory
-belongs to the CTA, and the CTA must not end before (PTX301, PTX303).
+At the end, the thread that started the copy commits its group and waits until the source has been read: shared memory
+belongs to the CTA, which must not exit before (PTX301, PTX303).
 
-The end of the array. Bulk copies move multiples of 16 bytes. The last tile copies as many as there are; the one to
-three elements that are left are done with plain loads and stores.
+The end of the array. Bulk copies move multiples of 16 bytes. The copies of the last tile are shortened accordingly, and
+the remaining one to three elements are processed with plain loads and stores.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk", "Async Proxy", "mbarrier", "fence".
 """
@@ -30,13 +30,13 @@ from ptxkit.build import Global, Kernel, f32, u32
 
 THREADS = 128
 TILE = 1024
-"""Elements of a tile; the grid has one CTA for each."""
+"""The elements of a tile; the grid has one CTA for each tile."""
 UNIT = 4
-"""Elements in the 16 bytes that a bulk copy moves at least."""
+"""The elements in 16 bytes, the smallest size of a bulk copy."""
 
 
 def bulk_add_one(*, debug: bool = False) -> Kernel:
-    """`target[i] = source[i] + 1` for i < count, for any count below 2**32 - TILE.
+    """Returns a kernel that computes `target[i] = source[i] + 1` for i < count, for any count below 2**32 - TILE.
 
     Parameters: source, target: f32 arrays, aligned to 16 bytes; count: u32. Block: THREADS; grid: `ctas(count)`.
     """
@@ -70,7 +70,7 @@ def bulk_add_one(*, debug: bool = False) -> Kernel:
                 place = tile[mine]
                 place.store(place.load() + 1.0)
 
-        # 3. Copy out: fence first, barrier then.
+        # 3. Copy out: first the fence, then the barrier.
         k.fence_proxy_async_shared_cta()
         k.bar_sync(0)
         with k.thread_is(0):
@@ -87,5 +87,5 @@ def bulk_add_one(*, debug: bool = False) -> Kernel:
 
 
 def ctas(count: int) -> int:
-    """The grid for `count` elements."""
+    """Returns the number of CTAs for `count` elements."""
     return -(-count // TILE)

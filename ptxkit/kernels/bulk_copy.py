@@ -1,19 +1,19 @@
-"""A copy of memory at the speed of the chip: the bulk copy engine in and out, one thread for each piece.
+"""A memory copy at the full memory bandwidth: bulk copies in and out, with one thread for each piece.
 
-The idea. A copy needs no registers and no arithmetic: the engine brings a piece of global memory to shared memory and
-writes it back when one thread starts the copy. Each CTA copies one piece and ends. That beats a persistent loop: the
-hardware starts CTAs in order, so that all multiprocessors work on one narrow front of addresses, which memory likes;
-loops that run freely drift apart.
+Algorithm. A copy needs no registers and no arithmetic: bulk copies move a piece of global memory to shared memory and
+back, and one thread starts them. Each CTA copies one piece and exits. This is faster than a persistent loop: the
+hardware starts CTAs in order, so that all multiprocessors access a narrow range of addresses at the same time, which
+suits the memory system; the CTAs of a persistent loop drift apart.
 
-Two hints help further. What is read is kept (`evict_last`) until it is written, and what was written goes first
-(`evict_first`), as nothing reads it again here.
+Two cache hints improve it further. Lines that are read are kept (`evict_last`) until they are written, and lines that
+are written are evicted first (`evict_first`), because the kernel does not read them again.
 
-The rules that make it right:
+The rules that make the kernel correct:
 
-* The thread that initialises the mbarrier is the only one that uses it, so no barrier is needed.
-* After the wait for the phase the bytes are there; the copy out reads them through the same proxy, so no proxy
-  fence is needed either.
-* The CTA may end only when its shared memory was read (`wait_group.read`).
+* The thread that initializes the mbarrier is the only one that uses it, so no barrier is needed.
+* After the wait for the phase the bytes are in shared memory; the copy out reads them through the same proxy, so no
+  proxy fence is needed either.
+* The CTA may exit only after its shared memory has been read (`wait_group.read`).
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk", "... createpolicy".
 """
@@ -23,13 +23,13 @@ from __future__ import annotations
 from ptxkit.build import Global, Kernel, b8, u32, u64
 
 PIECE = 2048
-"""Bytes that a CTA copies."""
+"""The bytes that a CTA copies."""
 UNIT = 16
-"""Bytes of which the engine copies multiples."""
+"""The bytes of which bulk copies move multiples."""
 
 
 def bulk_copy(*, debug: bool = False) -> Kernel:
-    """`target[:] = source[:]` for a number of bytes that is a multiple of UNIT, below 2**42.
+    """Returns a kernel that computes `target[:] = source[:]` for a multiple of UNIT bytes below 2**42.
 
     Parameters: source, target: b8 arrays, aligned to 16 bytes; bytes: u64. Block: 32; grid: `pieces(bytes)`.
     """
@@ -55,5 +55,5 @@ def bulk_copy(*, debug: bool = False) -> Kernel:
 
 
 def pieces(size: int) -> int:
-    """The CTAs that a copy of so many bytes takes."""
+    """Returns the number of CTAs for a copy of `size` bytes."""
     return -(-size // PIECE)

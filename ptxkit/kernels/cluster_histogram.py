@@ -1,9 +1,9 @@
-"""A histogram too large for the shared memory of one CTA: the CTAs of a cluster hold a part each, and count in all.
+"""A histogram that exceeds the shared memory of one CTA: each CTA of a cluster holds a part of the counters.
 
-The idea. Counting in shared memory is fast, and in global memory it is not; but 65,536 counters are 256 KB, and a CTA
-has at most 227. A cluster has more: each of its CTAs holds a share of the bins, and any thread changes any counter of
-the cluster, with an atomic on *distributed shared memory*. Which CTA a bin is in are the upper bits of its number, and
-`mapa` makes of a place in the own shared memory the same place in that of another CTA.
+Algorithm. Counting is fast in shared memory and slow in global memory, but 65,536 counters take 256 KB, and a CTA has
+at most 227 KB. A cluster has more: each of its CTAs holds a part of the bins, and any thread updates any counter of the
+cluster with an atomic operation on *distributed shared memory*. The upper bits of a bin's number determine its CTA, and
+`mapa` converts an address in the executing CTA's shared memory to the corresponding address in another CTA.
 
     keys      7  40001  12  65535  20000 ...         each thread reads some, 16 bytes at a time
 
@@ -11,23 +11,24 @@ the cluster, with an atomic on *distributed shared memory*. Which CTA a bin is i
     counts    0..32767      32768..65535             128 KB each
     target    0..32767      32768..65535             cp.reduce.async.bulk adds all of it
 
-Each cluster iterates over the keys and has a histogram of its own at the end. It is added to the target by the bulk
-copy engine, which combines as it copies: one instruction of one thread for each CTA, 128 KB at once.
+Each cluster iterates over the keys and has a histogram of its own at the end. A bulk reduction adds it to the target:
+one instruction of one thread for each CTA, for 128 KB at once.
 
-What limits it are the atomics that go to the other CTA, half of them here. In a cluster of four it is three of four,
-and counting takes 2.4 times as long (on an H200); so the cluster is as small as the bins allow.
+The speed is limited by the atomic operations on other CTAs' memory, which are half of them here. In a cluster of four
+they are three quarters, and counting takes 2.4 times as long (on an H200), so the cluster is as small as the bins
+allow.
 
-The rules that make it right, and what the verifier says where one is broken:
+The rules that make the kernel correct, with the code that the verifier reports if one is violated:
 
-* Another CTA's counters may be changed when that CTA has started and set them to zero: the cluster meets after that
-  (PTX611). What is in them at the end others have counted: the cluster meets again, and only then they are read; nor
-  does a CTA end before that, while others may still count in its memory (PTX612).
-* The counting goes through the generic proxy, the copy engine reads through the async proxy: each thread fences what it
-  has counted, in whatever CTA, before the cluster meets (PTX401).
-* The CTA may end only when its shared memory was read (PTX303). The group is waited for, as is usual.
+* Another CTA's counters may be updated only after that CTA has started and set them to zero: a barrier of the cluster
+  follows (PTX611). The counters may be read only after all CTAs have finished counting: a second barrier of the
+  cluster. No CTA exits before it, because others may still access its memory (PTX612).
+* Counting uses the generic proxy, and the bulk reduction reads through the async proxy: each thread executes a proxy
+  fence after it has counted, before the barrier of the cluster (PTX401).
+* The CTA may exit only after its shared memory has been read (PTX303), so its group is waited for.
 
-No order is needed between the counts themselves: `red.relaxed`. Where many keys are equal, their atomics wait for one
-another; this kernel is for keys that are spread.
+The counting operations need no order among each other: `red.relaxed`. Atomic operations on equal keys are serialized,
+so this kernel suits keys that are spread over the bins.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: red", "Data Movement and Conversion
 Instructions: mapa", "... cp.reduce.async.bulk", "Async Proxy".
@@ -39,23 +40,26 @@ from ptxkit.build import Global, Kernel, Register, Shared, u32
 
 BINS = 1 << 16
 CLUSTER = 2
-"""CTAs that share the bins."""
+"""The CTAs that share the bins."""
 BINS_PER_CTA = BINS // CLUSTER
-"""Bins of a CTA: a power of two."""
+"""The bins of a CTA, a power of two."""
 _BINS_PER_CTA_BITS = BINS_PER_CTA.bit_length() - 1
 THREADS = 512
 VECTOR = 4
-"""Keys of one load: 16 bytes."""
+"""The keys of one load of 16 bytes."""
 MIN_KEYS_PER_CLUSTER = THREADS * VECTOR * CLUSTER
-"""Keys for which a cluster is worth starting."""
+"""The number of keys for which an additional cluster reduces the time."""
 _SHARED, _THREADS = 228 * 1024, 2048
-"""Bytes and threads of a multiprocessor of sm_90; each CTA takes 1,024 bytes in addition to its own."""
+"""The shared memory in bytes and the threads of a multiprocessor of sm_90. The system reserves 1,024 bytes for each
+CTA.
+"""
 
 
 def cluster_histogram(*, debug: bool = False) -> Kernel:
-    """`target[key] += 1` for each of `count` keys that is below BINS; others are not counted.
+    """Returns a kernel that computes `target[key] += 1` for each of `count` keys below BINS; other keys are not
+    counted.
 
-    count and the keys of one pass of the grid (CTAs x THREADS x VECTOR) together are below 2**32.
+    The sum of count and the keys of one pass of the grid (CTAs x THREADS x VECTOR) is below 2**32.
 
     Parameters: keys, target: u32 arrays, aligned to 16 bytes, target of BINS elements; count: u32. Block: THREADS;
     grid: any multiple of CLUSTER, such as `ctas(count, room)`.
@@ -66,14 +70,14 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
     count = k.param(u32, "count")
     counts = k.dynamic_shared(u32, BINS_PER_CTA, align=16)
 
-    # 1. No counts, in all CTAs of the cluster.
+    # 1. Set the counters of all CTAs of the cluster to zero.
     mine = k.tid.x * VECTOR
     own = counts[mine]
     for start in k.unroll(0, BINS_PER_CTA, THREADS * VECTOR):
         k.st_v4(own[start], [0] * VECTOR)
     k.cluster_sync()
 
-    # 2. The keys: vectors, and what is left of them.
+    # 2. Count the keys: whole vectors, then the remaining keys.
     first = k.ctaid.x * (THREADS * VECTOR) + mine
     whole = count & -VECTOR
     with k.for_range(first, whole, k.nctaid.x * (THREADS * VECTOR)) as index:
@@ -85,7 +89,7 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
     k.fence_proxy_async_shared_cluster()
     k.cluster_sync()
 
-    # 3. All counts of this CTA's bins are in.
+    # 3. All keys in this CTA's bins are counted.
     with k.thread_is(0):
         k.cp_reduce_async_bulk_add(target[k.cluster_ctarank * BINS_PER_CTA], counts, BINS_PER_CTA * u32.size())
         k.tma_store_arrive()
@@ -94,17 +98,20 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
 
 
 def room(multiprocessors: int) -> int:
-    """The CTAs that are on a device of so many multiprocessors at once: by their shared memory and their threads."""
+    """Returns the number of CTAs that are resident on a device with that many multiprocessors.
+
+    It is limited by shared memory and threads.
+    """
     return multiprocessors * min(_SHARED // (BINS_PER_CTA * u32.size() + 1024), _THREADS // THREADS)
 
 
 def ctas(count: int, room: int) -> int:
-    """The grid for `count` keys, where `room` CTAs are on the device at once; a multiple of CLUSTER."""
+    """Returns the number of CTAs for `count` keys, a multiple of CLUSTER, if `room` CTAs can be resident at once."""
     return max(min(room // CLUSTER, -(-count // MIN_KEYS_PER_CLUSTER)), 1) * CLUSTER
 
 
 def _count_key(k: Kernel, counts: Shared[u32], key: Register[u32]) -> None:
-    """Counts a key where its bin is: in the CTA of the rank that its upper bits say."""
+    """Counts a key in the CTA whose rank the upper bits of its bin's number state."""
     rank, place = key >> _BINS_PER_CTA_BITS, counts[key & (BINS_PER_CTA - 1)]
     with k.if_(rank == k.cluster_ctarank):
         k.red_relaxed_cluster_add(place, 1)

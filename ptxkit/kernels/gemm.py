@@ -1,11 +1,11 @@
-"""A matrix product at the speed of the tensor cores: persistent, warp-specialised, tensor maps in and out.
+"""A matrix product at the speed of the tensor cores: persistent, warp-specialized, with tensor maps for all matrices.
 
-The idea. Each CTA multiplies tiles of 128 x 256, and one thread of it does nothing but start copies of the next 128
-bytes of K of A and B to one of four stages of shared memory (the *producer*). Two warpgroups of 128 threads, the
-*consumers*, multiply 64 x 256 each, straight from shared memory: `wgmma` reads both matrices through descriptors, in
-the swizzle in which the tensor maps wrote them. Two mbarriers a stage hand it over: `full` counts the bytes that have
-come, `empty` the consumers that are done. The producer gives registers back, and the consumers, who hold 128 sums each,
-take them (`setmaxnreg`).
+Algorithm. Each CTA multiplies tiles of 128 x 256. One of its threads, the *producer*, only starts copies of the next
+128 bytes of K of A and B to one of four stages of shared memory. Two warpgroups of 128 threads, the *consumers*,
+multiply 64 x 256 each, directly from shared memory: `wgmma` reads both matrices through descriptors, in the swizzle of
+the tensor maps. Two mbarriers synchronize each stage: `full` counts the bytes that have arrived, and `empty` the
+consumers that have finished. The producer releases registers, and the consumers, which hold 128 sums each, acquire them
+(`setmaxnreg`).
 
     stage 0..3   | A: 128 rows x 128 bytes | B: 256 x 128 bytes |      a ring, 192 KB
     boxes        16 rows x 64 columns of C, two for each consumer warp, 32 KB
@@ -13,46 +13,48 @@ take them (`setmaxnreg`).
     producer     fill 0, 1, 2, 3    empty 0: fill 0    empty 1: fill 1 ...
     consumer     full 0: issue 0    full 1: issue 1, 0 is complete: free 0    full 2: issue 2, free 1 ...
 
-Nothing may make the tensor cores wait:
+The design keeps the tensor cores busy all the time:
 
 * The k-blocks overlap: a warpgroup issues the next four multiplications before it waits for the last four, and only
-  then frees the stage of those.
-* A finished tile is not stored when it is finished. Its sums are packed to bf16 (64 registers), and a quarter of them
-  is stored under each of the next tile's first k-blocks: `stmatrix` to a staging box, and a tensor map's store, by each
-  warp for its own 16 rows.
-* What a warp has in common is computed once a warp: `k.uniform` says so to ptxas, and descriptors are in the uniform
-  registers that `wgmma` wants.
-* The CTAs of a cluster take tiles below one another and need the same part of B: each brings its share of it to all
-  (multicast), and a stage is free when the consumers of all of them say so.
-* Who multiplies what is a table made on the host: see `gemm_schedule`. It also spreads the last tiles over all CTAs,
-  which hand partial sums on through global memory.
+  then releases their stage.
+* The store of a finished tile overlaps with the next tile. Its sums are packed to bf16 (64 registers), and a quarter of
+  them is stored during each of the next tile's first k-blocks: each warp writes its own 16 rows to a staging box with
+  `stmatrix`, and stores the box with a tensor map.
+* Values that are uniform in a warp are computed once for the warp: `k.uniform` makes this known to ptxas, and the
+  descriptors are in the uniform registers that `wgmma` requires.
+* The CTAs of a cluster process tiles below each other and need the same part of B: each copies its share of it to all
+  of them (multicast), and a stage is free when the consumers of all CTAs have released it.
+* A table that the host makes assigns the tiles to the CTAs: see `gemm_schedule`. It also distributes the last tiles
+  over all CTAs, which exchange partial sums through global memory.
 
-The sums of e4m3. The tensor cores of sm_90 add products of e4m3 with fewer bits than fp32 has, and drop what is below
-them. Measured for 1024 x 1024 elements on an H200, relative to the exact product (rounding it to bf16 once is 0.17 %):
+The sums of e4m3. The tensor cores of sm_90 add products of e4m3 with fewer bits than fp32 has, and truncate the rest.
+Errors for 1024 x 1024 elements, measured on an H200 relative to the exact product (rounding it to bf16 once is 0.17 %):
 
     K                              512       2048      8192      32768
     normal data, norm of error     0.17 %    0.19 %    0.26 %    0.50 %
     data of one sign, mean error  -0.5 %    -3.1 %   -13.4 %   -40.8 %
 
-cuBLAS gives the same numbers in its fast mode. Where that does not do, `precise=True` sums each k-block of 128 elements
-by itself, and adds it to the others with ordinary additions, while the other warpgroup multiplies. The two sets of sums
-are as many registers as one of a tile twice as wide, so the tile is 128 x 128, with six stages.
+cuBLAS has the same errors in its fast mode. If they are too large, `precise=True` sums each k-block of 128 elements
+separately and adds it to the others with ordinary additions, while the other warpgroup multiplies. The two sets of sums
+need as many registers as one set of a tile twice as wide, so the tile is 128 x 128, with six stages.
 
-The rules that make it right, with the code that the verifier gives where one is broken. What a role does here hangs on
-the schedule, which is data; where it cannot prove that a wait is missed whatever the data, it says nothing, and such
-rules have no code: they are the author's.
+The rules that make the kernel correct have the code that the verifier reports if one is violated. The control flow of a
+role depends on the schedule, which is data. If the verifier cannot prove that a wait is missing for all data, it
+reports nothing; such rules have no code below, and the author is responsible for them.
 
-* mbarriers are made before any thread uses them, also of other CTAs (PTX501, PTX613): the initialising thread fences,
-  and all threads of the cluster meet. No CTA ends while others may still signal its mbarriers: they meet again at the
-  end.
-* A stage is read when its phase is complete, and the bytes announced are those of the boxes (PTX503 for one CTA).
-* Sums may be touched only when the multiplications are waited for (PTX311); a stage is freed only then.
-* `wgmma.fence` comes before the first multiplication after sums were read or written by other instructions (PTX312).
-* All warps of a warpgroup give registers back before the others ask for them (PTX605).
-* The threads' stores to the staging boxes go through the generic proxy, the copy out reads through the async proxy:
-  each thread fences, the warp meets, one lane issues (PTX401). It waits for its last but one group before the box is
-  written again (PTX303), also when the last group was of nothing; and for all of them before the CTA ends.
-* Partial sums are written, the warp meets, and one lane says so with a release; who takes them waits with an acquire.
+* mbarriers are initialized before any thread uses them, also those of other CTAs (PTX501, PTX613): the initializing
+  thread executes a fence, and a barrier of the cluster follows. No CTA exits while others may still signal its
+  mbarriers: a second barrier of the cluster is at the end.
+* A stage is read only after its phase is complete, and the announced bytes are those of the boxes (PTX503 for one CTA).
+* Sums may be accessed only after a wait for the multiplications (PTX311), and a stage is released only then.
+* `wgmma.fence` precedes the first multiplication after other instructions have accessed the sums (PTX312).
+* All warps of a warpgroup release registers before the others request them (PTX605).
+* The threads store to the staging boxes through the generic proxy, and the copy out reads them through the async proxy:
+  each thread executes a proxy fence, the warp synchronizes, and one lane issues the copy (PTX401). It waits for all but
+  its last group before the box is written again (PTX303), also if the last group is empty, and for all groups before
+  the CTA exits.
+* After partial sums are written and the warp has synchronized, one lane publishes them with a release; the reader waits
+  with an acquire.
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Tensors: Swizzling Modes", "Async Proxy",
 "Miscellaneous Instructions: setmaxnreg", "Memory Consistency Model".
@@ -87,16 +89,17 @@ def gemm(
     precise: bool = False,
     debug: bool = False,
 ) -> Kernel:
-    """`c = a @ b`, summed in fp32, rounded to bf16 once.
+    """Returns a kernel that computes `c = a @ b`, summed in fp32 and rounded to bf16 once.
 
-    element: `bf16`, `e4m3` or `e5m2`; of the two with 8 bits, `c = scale_a * scale_b * (a @ b)`. cluster: CTAs that
-    share a part of B, 1 or 2. by_columns: B is [K, N], row by row (bf16 only); else it is [N, K], so that both matrices
-    run along K. precise: each k-block is summed by itself and added in fp32 (of 8-bit numbers only, whose sums the
-    tensor cores keep to fewer bits).
+    `element` is `bf16`, `e4m3` or `e5m2`; for the two types with 8 bits, the result is `c = scale_a * scale_b * (a @
+    b)`. `cluster` is the number of CTAs that share a part of B, 1 or 2. With `by_columns`, B is [K, N] in row-major
+    order (bf16 only); else it is [N, K], so that the rows of both matrices are along K. With `precise`, each k-block is
+    summed separately and added in fp32 (only for types with 8 bits, whose sums the tensor cores keep with fewer bits).
 
-    Parameters: a, b, c: tensor maps, swizzle 128; items: the schedule's words; parts: CTAs x CONSUMERS x 32 x (sums of
-    a thread) f32 of room; flags: CTAs x CONSUMERS words, zero at first and left zero; of 8-bit numbers, scale_a and
-    scale_b: one f32 each. Block: THREADS; grid: the workers of the schedule times `cluster`. `Matmul` makes all this.
+    Parameters: a, b, c: tensor maps, swizzle 128; items: the words of the schedule; parts: memory for CTAs x CONSUMERS
+    x 32 x (sums of a thread) f32; flags: CTAs x CONSUMERS words, which are zero before and after a launch; for types
+    with 8 bits, scale_a and scale_b: one f32 each. Block: THREADS; grid: the workers of the schedule times `cluster`.
+    `Matmul` creates all of them.
     """
     if element not in ELEMENTS:
         raise BuildValueError(f"the elements are {' or '.join(ELEMENTS)}, not {element!r}")
@@ -146,7 +149,9 @@ def gemm(
 
 
 def _emit_producer(gemm: GemmContext, a: TensorMap, b: TensorMap, items: Global[u32]) -> None:
-    """One thread: for each k-block of each row, waits for a free stage and has it filled."""
+    """Emits the code of the producer thread: for each k-block of each row, it waits for a free stage and starts the
+    copies.
+    """
     k, form = gemm.k, gemm.config
     ring, depth, share = Ring(k, form.stages), form.k_block_elements, form.multicast_columns
     everyone = (1 << form.cluster) - 1 if form.cluster > 1 else None

@@ -1,6 +1,6 @@
-"""The consumers of the GEMM: two warpgroups that multiply, and store the tile before meanwhile.
+"""The consumers of the GEMM: two warpgroups that multiply, and store the previous tile at the same time.
 
-What they do and why is in `gemm`.
+`gemm` explains the algorithm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from ptxkit.kernels.gemm_schedule import FINISH, PARTIAL
 
 
 class _Consumer:
-    """A warp of a consumer warpgroup: its sums, where it is in the ring, and the tile that is still to be stored."""
+    """A warp of a consumer warpgroup: its sums, its position in the ring, and the finished tile that is not yet
+    stored.
+    """
 
     def __init__(self, gemm: GemmContext, c: TensorMap) -> None:
         k = self.k = gemm.k
@@ -32,19 +34,20 @@ class _Consumer:
         self.ring = Ring(k, form.stages)
         self.is_leader = k.laneid == 0
         self.false_predicate = k.laneid > 31
-        # The sums, where they come to be, and the matrices of stage 0.
+        # The sums of the tile and of the current k-block, and the matrices of stage 0.
         self.sums = k.accumulator(form.columns)
         self.block_sums = k.accumulator(form.columns) if form.precise else self.sums
         self.a_matrix = k.matrix(gemm.memory[(self.warp >> 2) * WARPGROUP_A_BYTES].aligned(WARPGROUP_A_BYTES))
         apart = STRIP_COLUMNS * K_BLOCK_BYTES if form.by_columns else 16
         self.b_matrix = k.matrix(gemm.memory[A_STAGE_BYTES:], leading=apart, transposed=form.by_columns)
-        # Lane l frees the stage of the cluster's CTA l. The multiplications have read it when their wait is over; the
-        # arrival is a release in the own CTA, as in other libraries: for the cluster it costs a fifth of the speed.
+        # Lane l releases the stage in the cluster's CTA l. The multiplications have read it when their wait is over.
+        # The arrival is a release of scope `cta`, as in other libraries, because the scope `cluster` costs a fifth of
+        # the speed.
         self.is_releaser = k.laneid < form.cluster
         target = k.selected(k.laneid, gemm.rank, self.is_releaser) if not isinstance(gemm.rank, int) else None
         self.empty = gemm.empty if target is None else gemm.empty.map_rank(target)
         self.previous_stage = k.variable(u32, 0)
-        # The finished tile: packed sums, where they belong, and whether there is one.
+        # The finished tile: its packed sums, their position in C, and whether there is one.
         self.packed = [k.variable(b32, 0) for _ in range(form.sums_per_thread // 2)]
         self.row, self.column = k.variable(u32, 0), k.variable(u32, 0)
         self.pending = k.variable(pred, self.false_predicate)
@@ -53,7 +56,7 @@ class _Consumer:
         self.place = self.boxes.to_register() + (lane & 15) * (2 * STRIP_COLUMNS) + (((lane >> 4) ^ (lane & 7)) << 4)
 
     def multiply(self, *, fresh: bool = False) -> None:
-        """Waits for the stage and issues its multiplications; fresh: the first one begins the sums."""
+        """Waits for the stage and issues its multiplications. With `fresh`, the first one initializes the sums."""
         k, ring, form = self.k, self.ring, self.gemm.config
         assert isinstance(ring.stage, Register)
         self.gemm.full[ring.stage].wait(ring.parity)
@@ -66,12 +69,12 @@ class _Consumer:
         k.wgmma_commit_group()
 
     def advance(self) -> None:
-        """Advances to the next stage; this one becomes the previous one."""
+        """Advances to the next stage; the current one becomes the previous one."""
         self.previous_stage.set(self.ring.stage)
         self.ring.advance()
 
     def free(self, pending: int) -> None:
-        """Waits for all multiplications but the newest `pending` k-blocks, and frees the stage before."""
+        """Waits for all multiplications but the newest `pending` k-blocks, and releases the previous stage."""
         self.k.wgmma_wait_group(pending)
         barrier = self.empty[self.previous_stage]
         with self.k.predicated(self.is_releaser):
@@ -81,7 +84,9 @@ class _Consumer:
                 barrier.arrive()
 
     def promote(self, *, begins: bool) -> None:
-        """Adds the sums of a k-block, which are complete, to those before, in fp32; begins: there are none before."""
+        """Adds the complete sums of a k-block to the earlier ones, in fp32. With `begins`, there are no earlier
+        ones.
+        """
         for fresh, value in zip(self.block_sums.registers, self.sums.registers, strict=True):
             if begins:
                 self.k.mov_f32(fresh, into=value)
@@ -89,7 +94,7 @@ class _Consumer:
                 self.k.add(value, fresh, into=value)
 
     def store(self, strip: int) -> None:
-        """Stores a strip of the finished tile: registers to a staging box, and the box to C."""
+        """Stores a strip of the finished tile: from registers to a staging box, and from the box to C."""
         k, box = self.k, strip % 2
         with k.predicated(self.is_leader):
             k.tma_store_wait(1)  # the box is free: only the other one may still be read
@@ -104,10 +109,10 @@ class _Consumer:
             column = self.column + STRIP_COLUMNS * strip if strip else self.column
             self.c.store((column, self.row), self.boxes[box * STAGING_BOX_BYTES :])
         with k.predicated(self.is_leader):
-            k.tma_store_arrive()  # also a group of nothing, so that the count holds
+            k.tma_store_arrive()  # also commits an empty group, so that the count of groups is correct
 
     def pack(self, item: WorkItem, scale: Register[f32] | None) -> None:
-        """The sums are a finished tile: rounds them, and remembers where they belong."""
+        """Rounds the sums of a finished tile, and records their position in C."""
         self.row.set(item.row(self.gemm) + self.warp * 16)
         self.column.set(item.column(self.gemm))
         self.sums.packed(bf16, into=self.packed, scale=scale)
@@ -122,7 +127,7 @@ def emit_consumer(
     flags: Global[u32],
     scales: list[Global[f32]],
 ) -> None:
-    """Two warpgroups: multiply, and store the tile before meanwhile."""
+    """Emits the code of the two warpgroups, which multiply, and store the previous tile at the same time."""
     k = gemm.k
     consumer = _Consumer(gemm, c)
     scale = scales[0].load() * scales[1].load() if scales else None
@@ -137,7 +142,7 @@ def emit_consumer(
 
 
 def _multiply_row(consumer: _Consumer, item: WorkItem) -> None:
-    """The k-blocks of a row: one is multiplied while the one before completes."""
+    """Multiplies the k-blocks of a row: the next one is issued before the previous one is complete."""
     k, strips = consumer.k, consumer.gemm.config.columns // STRIP_COLUMNS
     consumer.multiply(fresh=True)
     consumer.advance()
@@ -157,7 +162,9 @@ def _multiply_row(consumer: _Consumer, item: WorkItem) -> None:
 
 
 def _multiply_row_precisely(consumer: _Consumer, item: WorkItem) -> None:
-    """The same, with a sum of its own for each k-block. While it is added, the other warpgroup multiplies."""
+    """Multiplies the k-blocks of a row with a separate sum for each. While it is added, the other warpgroup
+    multiplies.
+    """
     k, strips = consumer.k, consumer.gemm.config.columns // STRIP_COLUMNS
 
     def block(strip: int | None = None) -> None:
@@ -180,7 +187,7 @@ def _multiply_row_precisely(consumer: _Consumer, item: WorkItem) -> None:
 def _combine_partial_sums(
     consumer: _Consumer, item: WorkItem, parts: Global[f32], flags: Global[u32], scale: Register[f32] | None
 ) -> None:
-    """The end of a row: publishes partial sums, or adds those that another worker published; a whole sum is packed."""
+    """Ends a row: publishes partial sums, or adds those that another worker published, and packs a complete sum."""
     k, gemm, sums = consumer.k, consumer.gemm, consumer.sums.registers
     count = gemm.config.sums_per_thread
     kind = item.kind & 0xFF

@@ -1,36 +1,37 @@
-"""Heat flowing along rods: steps of a stencil with the halo sent between CTAs of a cluster, and none through memory.
+"""Heat conduction in rods: a stencil whose halo is exchanged between the CTAs of a cluster, without global memory.
 
-The idea. Each step, an element becomes a mean of itself and its two neighbours, so the next step needs what the
-neighbours have become. A launch for each step would read and write all rods each time. Here a rod is held by a cluster:
-each CTA has a stretch of it in registers, PER elements a thread, and all steps happen there. Memory is read once and
-written once.
+Algorithm. In each step, an element becomes a weighted mean of itself and its two neighbors, so each step depends on the
+results of the previous one. A launch for each step would read and write all rods each time. Here a cluster holds a rod:
+each CTA keeps a section of it in registers, ELEMENTS_PER_THREAD elements in each thread, and executes all steps. Global
+memory is read once and written once.
 
-What a thread needs each step are two elements: the last one of the thread before it, the first one of the thread
-after it. All threads write theirs to shared memory, meet, and read. At the ends of a CTA's stretch the neighbour is a
-thread of another CTA. It sends its element with `st.async`, a store into the shared memory of another CTA that counts
-its bytes at an mbarrier there:
+In each step a thread needs two elements of other threads: the last one of the previous thread and the first one of the
+next thread. All threads write theirs to shared memory, synchronize, and read. At the ends of a CTA's section the
+neighbor is a thread of another CTA, which sends its element with `st.async`, a store to the shared memory of another
+CTA that counts its bytes at an mbarrier there:
 
     rank 0                            rank 1
     registers     ... |a b c d|       |e f g h| ...
     shared      first[..]  last[..]   first[..]  last[..]        all threads of the CTA: its barrier
     halo          from_right <-- e    d --> from_left            st.async: the mbarriers of the CTA that receives
 
-All of it exists twice, for odd and for even steps, so that no thread waits before writing: one that is a step ahead
-writes to the other half. None can be two steps ahead, for the step between needs what the neighbour sends in it.
+There are two copies of these buffers, for odd and for even steps, so that no thread waits before it writes: a thread
+that is one step ahead writes to the other copy. No thread can be two steps ahead, because the step between needs the
+elements that its neighbors send in it.
 
-Two more things make it fast, as the threads are busy with arithmetic and not with waiting. Two steps are one turn of
-the loop, so that which half is used is a constant. And a step computes four times the mean, with the weights 1, 2 and
-1: two operations an element. The factors of two steps are taken out in one multiplication; they are powers of two, so
-that nothing is rounded otherwise.
+Two optimizations reduce the arithmetic, which limits the speed. An iteration of the loop executes two steps, so that
+the index of the buffer is a constant. A step computes four times the mean, with the weights 1, 2 and 1: two operations
+for each element. One multiplication removes the factors of two steps; they are powers of two, so that the rounding does
+not change.
 
-The rules that make it right, and what the verifier says where one is broken:
+The rules that make the kernel correct, with the code that the verifier reports if one is violated:
 
-* A CTA's shared memory and its mbarriers exist when it has started: the thread that initialises them fences, and the
-  cluster meets before the first step (PTX611, PTX613). Nor may a CTA end while a neighbour sends to it: here it cannot,
-  since each waits for all that is sent to it.
-* The thread that receives announces the bytes (`arrive.expect_tx`), then waits. The bytes may come before they are
-  announced: the phase is not complete before the one arrival that it needs (PTX503, PTX505).
-* The wait has the scope of the cluster, as what it waits for was written by another CTA. That is the author's to see.
+* A CTA's shared memory and mbarriers are valid only after it has started: the thread that initializes them executes a
+  fence, and a barrier of the cluster precedes the first step (PTX611, PTX613). A CTA must not exit while a neighbor
+  sends to it; this cannot happen here, because each CTA waits for all elements that are sent to it.
+* The receiving thread announces the bytes (`arrive.expect_tx`), then waits. The bytes may arrive before they are
+  announced, because the phase also needs one arrival to complete (PTX503, PTX505).
+* The wait has the scope of the cluster, because another CTA writes the data. The verifier does not check this.
 * Shared memory is read after the barrier that follows the writes (PTX621). It is written again two steps later, after
   the barrier of the step between.
 
@@ -47,20 +48,21 @@ from ptxkit.fast_dataclasses import dataclass
 
 THREADS = 256
 VECTOR = 4
-"""Elements of one load: 16 bytes."""
+"""The elements of one load of 16 bytes."""
 ELEMENTS_PER_THREAD = 16
-"""Elements of a thread."""
+"""The elements of a thread."""
 CLUSTER = 4
-"""CTAs that hold a rod."""
+"""The CTAs that hold a rod."""
 ROD_ELEMENTS = CLUSTER * THREADS * ELEMENTS_PER_THREAD
-"""Elements of a rod."""
+"""The elements of a rod."""
 
 
 def halo_exchange(*, debug: bool = False) -> Kernel:
-    """`steps` times, for each element of each rod: `x[i] = (x[i - 1] + x[i + 1]) / 4 + x[i] / 2`.
+    """Returns a kernel that computes `x[i] = (x[i - 1] + x[i + 1]) / 4 + x[i] / 2` for each element of each rod,
+    `steps` times.
 
-    The ends are insulated: beyond each lies an element like the last one. Rods have LENGTH elements. Each operation is
-    rounded once, to nearest.
+    The ends are insulated: the element beyond an end equals the last element. Rods have ROD_ELEMENTS elements. Each
+    operation is rounded once, to nearest.
 
     Parameters: source, target: f32 arrays of rods, aligned to 16 bytes; steps: u32. Block: THREADS; grid: CLUSTER CTAs
     for each rod.
@@ -96,25 +98,25 @@ def halo_exchange(*, debug: bool = False) -> Kernel:
 def _emit_step(
     k: Kernel, edges: _Edges, half: int, parity: Register[u32], rod: Sequence[Register[f32]]
 ) -> list[Register[f32]]:
-    """The elements after a step, times four."""
+    """Returns the elements after a step, multiplied by four."""
     edges.publish(half, rod[0], rod[-1])
     k.cta_sync()
-    before, after = edges.neighbours(half, parity, rod[0], rod[-1])
+    before, after = edges.neighbors(half, parity, rod[0], rod[-1])
     around = [before, *rod, after]
     return [k.fma_rn(rod[i], 2.0, around[i] + around[i + 2]) for i in range(ELEMENTS_PER_THREAD)]
 
 
 def _scale_into(k: Kernel, values: Sequence[Register[f32]], factor: float, into: Sequence[Register[f32]]) -> None:
-    """The values times a power of two."""
+    """Multiplies the values by a power of two."""
     for value, place in zip(values, into, strict=True):
         k.mul(value, factor, into=place)
 
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The first and last elements of all threads, and what comes from the CTAs on either side.
+    """The first and last elements of all threads, and the elements that adjacent CTAs send.
 
-    at_left: whether the thread has its left neighbour in another CTA; at_right.
+    `at_left` is whether the left neighbor of the thread is in another CTA, and `at_right` whether the right one is.
     """
 
     k: Kernel
@@ -127,7 +129,7 @@ class _Edges:
 
     @classmethod
     def of(cls, k: Kernel) -> _Edges:
-        """Declares all of it."""
+        """Declares the buffers and mbarriers."""
         firsts, lasts = (k.shared(f32, 2 * THREADS, name=name)[k.tid.x] for name in ("firsts", "lasts"))
         rank = k.cluster_ctarank
         at_left = (k.tid.x == 0) & (rank != 0)
@@ -135,12 +137,12 @@ class _Edges:
         return cls(k, firsts, lasts, _Side.of(k, "left"), _Side.of(k, "right"), at_left, at_right)
 
     def init(self) -> None:
-        """Makes the mbarriers; for one thread."""
+        """Initializes the mbarriers. One thread executes it."""
         self.left.arrived.init(1)
         self.right.arrived.init(1)
 
     def publish(self, half: int, first: Register[f32], last: Register[f32]) -> None:
-        """Shows the CTA the thread's elements, and sends them to the neighbours where those are elsewhere."""
+        """Publishes the thread's elements in the CTA, and sends them to neighbors in other CTAs."""
         k, rank = self.k, self.k.cluster_ctarank
         self.firsts[half * THREADS].store(first)
         self.lasts[half * THREADS].store(last)
@@ -149,10 +151,10 @@ class _Edges:
         with k.if_(self.at_right):
             self.left.send(half, last, rank + 1)
 
-    def neighbours(
+    def neighbors(
         self, half: int, parity: Register[u32], first: Register[f32], last: Register[f32]
     ) -> tuple[Register[f32], Register[f32]]:
-        """The elements next to the thread's own; at the ends of the rod, those once more."""
+        """Returns the elements next to the thread's own, or the own elements at the ends of the rod."""
         k = self.k
         before, after = k.variable(f32, first), k.variable(f32, last)
         with k.predicated(k.tid.x != 0):
@@ -168,7 +170,7 @@ class _Edges:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What comes from one neighbour. value: an element for even and one for odd steps. came: the mbarriers of both."""
+    """The elements that one neighbor sends: `value` for even and for odd steps, and `came`, the mbarriers of both."""
 
     value: Shared[f32]
     arrived: Barrier
@@ -178,12 +180,12 @@ class _Side:
         return cls(k.shared(f32, 2, name=f"from_{name}"), k.mbarrier(f"{name}_came", 2))
 
     def send(self, half: int, value: Register[f32], rank: Register[u32]) -> None:
-        """Stores an element in the same place of the CTA of that rank."""
+        """Stores an element to the corresponding location in the CTA with that rank."""
         k = self.value.builder
         k.instruction("st_async", (self.value[half].map_rank(rank), value, self.arrived[half].map_rank(rank)))
 
     def receive(self, half: int, parity: Register[u32], into: Register[f32]) -> None:
-        """Waits for the element that is sent to this place."""
+        """Waits for the element that is sent to this location."""
         came = self.arrived[half]
         came.arrive_expect_tx(f32.size())
         came.wait(parity, scope="cluster")

@@ -1,6 +1,6 @@
-"""What the kernels are checked with: launches on fresh random data, and NumPy's answers.
+"""Test cases of the kernels: launches on new random data, with expected results that NumPy computes.
 
-Sizes are random, of all orders of magnitude, and those at which something ends.
+The sizes are random over all orders of magnitude, and sizes around the boundaries of units, tiles and stages.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from ptxkit.kernels.saxpy import saxpy
 from ptxkit.kernels.transpose import tiles, transpose
 
 EDGE_SIZES = (1, 3, 4, 5, 511, 512, 513, 1023, 1024, 1025, 4096)
-"""Sizes at which something ends: a copy's unit, a tile, a stage."""
+"""Sizes at a boundary: of a copy's unit, of a tile, or of a stage."""
 
 
 def _copy_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """The copy iterates over the array, so that any number of CTAs will do."""
+    """Yields cases for kernels that iterate over the array, so that any number of CTAs is valid."""
     for count in [*draw_sizes(sizes, random), *EDGE_SIZES]:
         source = draw_finite_floats(count, random)
         grid = int(random.integers(1, -(-count // COPY_TILE) + 2))
@@ -81,7 +81,7 @@ def _layer_norm_cases(sizes: int, random: np.random.Generator) -> Iterator[Kerne
 
 
 def _saxpy_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """a * x + y, rounded once."""
+    """Yields cases of a * x + y, rounded once."""
     for count in [*draw_sizes(sizes, random), *EDGE_SIZES, SAXPY_CHUNK - 1, SAXPY_CHUNK, SAXPY_CHUNK + 1]:
         x, y = draw_finite_floats(count, random), draw_finite_floats(count, random)
         a = np.float32(random.normal())
@@ -90,10 +90,10 @@ def _saxpy_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase
 
 
 def fused_multiply_add(a: np.float32, x: Any, y: Any) -> Any:
-    """a * x + y in fp32 with one rounding, as `fma.rn.f32` gives it.
+    """Returns a * x + y in fp32 with one rounding, as `fma.rn.f32` does.
 
-    The product is exact in fp64, the sum is not: where something of it is lost, the last bit is made odd (towards what
-    was lost), so that the rounding to fp32 does not take it for a tie.
+    The product is exact in fp64, but the sum may not be. If bits of the sum are lost, its last bit is made odd, toward
+    the lost bits, so that the rounding to fp32 does not treat it as a tie.
     """
     product, addend = np.float64(a) * x.astype(np.float64), y.astype(np.float64)
     total = product + addend
@@ -107,7 +107,7 @@ def fused_multiply_add(a: np.float32, x: Any, y: Any) -> Any:
 
 
 def _reduction_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """Small whole numbers, whose sums are exact in any order; and others, that are not."""
+    """Yields cases of small integers, whose sums are exact in any order, and of other numbers."""
     for count in [*draw_sizes(sizes, random), *EDGE_SIZES, SUM_CHUNK - 1, SUM_CHUNK, SUM_CHUNK + 1, 37 * SUM_CHUNK]:
         grid = sum_ctas(count)
         more = np.zeros(-(-grid // 4) * 4, np.float32), np.zeros(1, np.uint32), np.uint32(count)
@@ -131,7 +131,9 @@ def _halo_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]
 
 
 def _histogram_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """Keys that are spread, with some that are in no bin; and keys that are nearly all the same."""
+    """Yields cases of keys that are spread over the bins, some outside of all bins, and of keys that are mostly
+    equal.
+    """
     for count in [*draw_sizes(sizes, random), *EDGE_SIZES]:
         for least, most in ((0, BINS + BINS // 16), (BINS // 2 - 1, BINS // 2 + 1)):
             keys = random.integers(least, most, count, dtype=np.uint32)
@@ -156,5 +158,5 @@ CHECKED_KERNELS = (
 
 
 def draw_sizes(sizes: int, random: np.random.Generator) -> list[int]:
-    """Sizes of all orders of magnitude up to `LARGEST`."""
+    """Returns sizes of all orders of magnitude up to `MAX_RANDOM_ELEMENTS`."""
     return [int(size) for size in np.exp(random.uniform(0, np.log(MAX_RANDOM_ELEMENTS), sizes))]

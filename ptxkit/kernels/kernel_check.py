@@ -1,6 +1,6 @@
-"""Runs the kernels on this machine's GPU and compares every element with NumPy's answer.
+"""Runs the kernels on this machine's GPU and compares every element with the result of NumPy.
 
-Each run has fresh random data, and a guard of other bits around the target that must stay as it was.
+Each run has new random data, and guard elements around the target that the kernel must not change.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ WordArray: TypeAlias = np.ndarray[Any, Any]
 """An array of any type of 32 bits."""
 
 GUARD_ELEMENTS = 64
-"""Elements on either side of the target that no kernel may write; a multiple of any alignment."""
+"""The number of elements before and after the target that no kernel may write; a multiple of all alignments."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelCase:
     """One launch.
 
-    `size` describes it in words. `source` is what the kernel reads first, and `more` are the arguments after source and
-    target. `wanted` is the target afterwards, and `tolerance` is relative to the largest value of a row; 0 where each
-    bit must be right. `shared` is the launch-sized shared memory in bytes, where it is more than the kernel declares.
-    `before` is what the target holds at first, where that matters.
+    `size` is a description of its size. `source` is the first input, and `more` are the arguments after source and
+    target. `wanted` is the expected target, and `tolerance` is relative to the largest value of a row, or 0 if all bits
+    must be equal. `shared` is the launch-sized shared memory in bytes, if it is more than the kernel declares. `before`
+    is the initial target, if it matters.
     """
 
     size: str
@@ -45,7 +45,7 @@ class KernelCase:
 
 @dataclass(frozen=True, slots=True)
 class CheckedKernel:
-    """A kernel, and its cases: for so many random sizes, and at every edge."""
+    """A kernel, and a generator of cases for a number of random sizes and all boundary sizes."""
 
     build: Callable[[], Kernel]
     cases: Callable[[int, np.random.Generator], Iterator[KernelCase]]
@@ -53,7 +53,9 @@ class CheckedKernel:
 
 @dataclass(frozen=True, slots=True)
 class KernelCheckResult:
-    """The result of a run. wrong: elements that differ; first: the index of the first one, the guard's from -GUARD."""
+    """The result of a run: `wrong` elements differ, and `first` is the index of the first one, where guards begin at
+    -GUARD_ELEMENTS.
+    """
 
     kernel: str
     size: str
@@ -67,7 +69,7 @@ class KernelCheckResult:
 
 
 def check_kernel(subject: CheckedKernel, sizes: int, random: np.random.Generator) -> Iterator[KernelCheckResult]:
-    """Runs one kernel on all its cases; `NoDeviceError` where there is no GPU."""
+    """Runs a kernel on all its cases and yields the results. Raises `NoDeviceError` if there is no GPU."""
     device = use_device()
     stream = device.create_stream()
     kernel = load(subject.build())
@@ -87,13 +89,13 @@ def check_kernel(subject: CheckedKernel, sizes: int, random: np.random.Generator
 
 
 def as_first_argument(kernel: Kernel, array: WordArray) -> WordArray:
-    """An array of NumPy as the kernel's first parameter takes it: its words, or bytes."""
+    """Returns a NumPy array with the element type of the kernel's first parameter: its words, or its bytes."""
     first = kernel.parameters[0]
     return array.view(np.uint8) if first.tensor is None and first.type.word == "b8" else array
 
 
 class _SubArray:
-    """Some elements of a device array, or its elements seen as others: an array, which keeps the whole one alive."""
+    """A part of a device array, or its elements with another type. It keeps the whole array alive."""
 
     def __init__(self, whole: DeviceArray | _SubArray, **other: Any) -> None:
         self._whole = whole
@@ -109,7 +111,7 @@ def _target_between_guards(whole: DeviceArray, shape: tuple[int, ...]) -> _SubAr
 
 
 def _as_parameter_elements(kernel: Loaded, array: DeviceArray | _SubArray) -> DeviceArray | _SubArray:
-    """The array as the kernel's first parameter takes it: its words, or bytes."""
+    """Returns a device array with the element type of the kernel's first parameter: its words, or its bytes."""
     if kernel.signature.arguments[0].element != "b8":
         return array
     shape: Any = array.__cuda_array_interface__["shape"]
@@ -117,7 +119,7 @@ def _as_parameter_elements(kernel: Loaded, array: DeviceArray | _SubArray) -> De
 
 
 def _make_initial_memory(case: KernelCase, random: np.random.Generator) -> WordArray:
-    """What is in the target, and around it, before the launch."""
+    """Returns the contents of the target and its guards before the launch."""
     words: WordArray = draw_finite_floats(case.expected.size + 2 * GUARD_ELEMENTS, random).view(case.expected.dtype)
     if case.initial_target is not None:
         words[GUARD_ELEMENTS : len(words) - GUARD_ELEMENTS] = case.initial_target.ravel()
@@ -125,7 +127,7 @@ def _make_initial_memory(case: KernelCase, random: np.random.Generator) -> WordA
 
 
 def _find_differences(case: KernelCase, before: WordArray, after: WordArray) -> np.ndarray[Any, Any]:
-    """The indices, from that of the first guard on, of elements that are not as they must be."""
+    """Returns the indices of the wrong elements, counted from the first guard."""
     wanted = np.concatenate([before[:GUARD_ELEMENTS], case.expected.ravel(), before[len(before) - GUARD_ELEMENTS :]])
     differs = wanted.view(np.uint32) != after.view(np.uint32)
     if case.tolerance:
@@ -137,7 +139,7 @@ def _find_differences(case: KernelCase, before: WordArray, after: WordArray) -> 
 
 
 def draw_finite_floats(count: int, random: np.random.Generator) -> FloatArray:
-    """Random bits that are finite numbers: the bits of a NaN after arithmetic are unspecified."""
+    """Returns random finite numbers. NaN is excluded, because the bits of a NaN after arithmetic are unspecified."""
     bits = random.integers(0, 1 << 32, count, dtype=np.uint32)
     bits[(bits & 0x7F800000) == 0x7F800000] &= 0x007FFFFF
     return bits.view(np.float32)

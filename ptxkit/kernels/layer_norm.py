@@ -1,9 +1,9 @@
-"""Layer normalisation of each row of a matrix, at the speed at which memory is copied: the row stays in registers.
+"""Layer normalization of each row of a matrix at the full memory bandwidth: the row stays in registers.
 
-The idea is that of `row_softmax`: one CTA a row, one pass, one exchange. What the threads merge here are mean and
-sum of squared differences from it. Two parts of n elements each, with means a and b, have the mean (a + b) / 2, and
-the sum of both sums and (a - b)^2 * n / 2: no large numbers are subtracted from one another, as they are in the mean of
-squares less the square of the mean. As each merge joins equal parts, n is a constant at each step.
+The algorithm is that of `row_softmax`: one CTA for each row, one pass, one exchange. The threads merge the mean and the
+sum of squared differences from it. Two parts of n elements each, with means a and b, have the mean (a + b) / 2, and a
+sum of squares of both sums plus (a - b)^2 * n / 2. This avoids the cancellation in the mean of squares minus the square
+of the mean. Since each merge joins equal parts, n is a constant in each step.
 
 Source: PTX ISA, "Floating Point Instructions: rsqrt, fma"; Chan, Golub and LeVeque, "Updating Formulae and a Pairwise
 Algorithm for Computing Sample Variances".
@@ -18,14 +18,17 @@ from ptxkit.build.reductions import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
-"""Elements of one load: 16 bytes."""
+"""The elements of one load of 16 bytes."""
 
 
 def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = False) -> Kernel:
-    """`target[row] = (source[row] - mean) / sqrt(variance + epsilon) * gain + bias`, for each row of `columns`.
+    """Returns a kernel that computes `target[row] = (source[row] - mean) / sqrt(variance + epsilon) * gain + bias` for
+    each row.
 
-    columns: THREADS x VECTOR times a power of two. Parameters: source, target: f32 arrays; gain, bias: f32 arrays of
-    `columns` elements; all aligned to 16 bytes. Block: THREADS; grid: one CTA for each row.
+    `columns` is THREADS x VECTOR times a power of two.
+
+    Parameters: source, target: f32 arrays; gain, bias: f32 arrays of `columns` elements; all aligned to 16 bytes.
+    Block: THREADS; grid: one CTA for each row.
     """
     step = THREADS * VECTOR
     parts = columns // step
@@ -40,7 +43,7 @@ def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = Fals
     mine = k.tid.x * VECTOR
     first = k.ctaid.x.convert(u64) * columns + mine.convert(u64)
 
-    # 1. The thread's part of the row, its mean and its sum of squares.
+    # 1. Compute the mean and the sum of squares of the thread's part of the row.
     row: list[Register[f32]] = []
     for start in range(0, columns, step):
         row += k.ld_L2_cache_hint_v4(source[first][start], keep)
@@ -48,11 +51,11 @@ def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = Fals
     differences = [value - mean for value in row]
     squares = _sum([each * each for each in differences])
 
-    # 2. Those of all: at each step both halves have equally many elements.
+    # 2. Merge those of all threads: in each step both parts have the same number of elements.
     counts = _MomentMerger(len(row))
     middle, spread = reduce_over_cta(k, (mean, squares), lambda a, b: counts.merge(k, a, b), (0.0, 0.0))
 
-    # 3. The row, normalised.
+    # 3. Normalize the row.
     scale = k.rsqrt_approx_ftz(k.fma_rn(spread, 1 / columns, epsilon))
     for number, start in enumerate(range(0, columns, step)):
         weights, offsets = k.ld_v4(gain[mine][start]), k.ld_v4(bias[mine][start])
@@ -66,7 +69,7 @@ def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = Fals
 
 
 class _MomentMerger:
-    """Merges parts that double at each step, the first of `count` elements."""
+    """Merges parts whose size doubles in each step, from `count` elements on."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -74,7 +77,7 @@ class _MomentMerger:
     def merge(
         self, k: Kernel, a: Sequence[Register[f32]], b: Sequence[Register[f32]]
     ) -> tuple[Register[f32], Register[f32]]:
-        """Two pairs of mean and sum of squared differences as one."""
+        """Merges two pairs of mean and sum of squared differences."""
         apart, squares = a[0] - b[0], a[1] + b[1]
         found = (a[0] + b[0]) * 0.5, k.fma_rn(apart * apart, self._count / 2, squares)
         self._count *= 2
@@ -82,7 +85,7 @@ class _MomentMerger:
 
 
 def _sum(values: Sequence[Register[f32]]) -> Register[f32]:
-    """A sum in pairs, which keeps errors small."""
+    """Returns a pairwise sum, which keeps rounding errors small."""
     while len(values) > 1:
         pairs = [a + b for a, b in zip(values[::2], values[1::2], strict=False)]
         values = [*pairs, *([values[-1]] if len(values) % 2 else [])]

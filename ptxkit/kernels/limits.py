@@ -1,6 +1,6 @@
-"""The sizes at which kernels are checked."""
+"""The limits of the kernel checks."""
 
 from __future__ import annotations
 
 MAX_RANDOM_ELEMENTS = 1 << 24
-"""Elements of the largest random size at which a kernel is checked: its result is still computed in a second."""
+"""The largest random number of elements, for which the expected result is computed in about a second."""

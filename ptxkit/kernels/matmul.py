@@ -1,11 +1,11 @@
-"""`c = a @ b` on the device: what the host does for the kernel `gemm`.
+"""`c = a @ b` on the device: the host's part of the kernel `gemm`.
 
     matmul(a, b, out)                                     # bf16, fp32 sums; shapes (M, K), (K, N), (M, N)
     plan = Matmul(8192, 8192, 8192, element="e4m3")       # once for a shape
     plan(a, b, out, scale_a, scale_b)                     # tensors of float8_e4m3fn, or their bytes
 
-A plan has the compiled kernel, the schedule in device memory, and the memory in which partial sums are published. Since
-there is one such memory, launches of one plan must follow one another: on one stream, or on streams that wait.
+A plan has the compiled kernel, the schedule in device memory, and the memory for partial sums. Since launches of one
+plan share this memory, they must not overlap: they must be on one stream, or on streams that wait for each other.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from ptxkit.kernels.gemm_schedule import ScheduleRow, encode_schedule, make_sche
 _FLAG = np.dtype(np.uint32)
 _SUM = np.dtype(np.float32)
 PROMOTION = 256
-"""Bytes that the L2 cache fetches at least."""
+"""The least number of bytes that the L2 cache fetches."""
 
 
 class Matmul:
     """A matrix product of one shape: (rows, depth) @ (depth, columns).
 
-    element: of A and B, `bf16`, `e4m3` or `e5m2`; C is bf16. by_columns: B is packed along N, as a (depth, columns)
-    array is; else along K, as the transpose of a (columns, depth) array is. cluster: CTAs that share B. precise: sums
-    of 8-bit numbers are promoted to fp32, see `gemm`. spread: whether the last tiles are spread over all CTAs along K;
-    None does it if that is faster.
+    `element` is the type of A and B, `bf16`, `e4m3` or `e5m2`; C is bf16. With `by_columns`, B is contiguous along N,
+    as a (depth, columns) array is; else along K, as the transpose of a (columns, depth) array is. `cluster` is the
+    number of CTAs that share B. With `precise`, sums of 8-bit types are promoted to fp32, see `gemm`. `spread`
+    determines whether the last tiles are split over all CTAs along K; None splits them if that is faster.
     """
 
     def __init__(  # noqa: PLR0913  (all but the shape are by name, and have defaults)
@@ -57,19 +57,19 @@ class Matmul:
         self.spread = spread
 
     def rows_of(self, workers: int) -> list[list[ScheduleRow]]:
-        """The schedule for so many workers, each of `cluster` CTAs."""
+        """Returns the schedule for a number of workers, each of `cluster` CTAs."""
         rows, columns, depth = self.shape
         down, across = -(-rows // (ROWS * self.form.cluster)), -(-columns // self.form.columns)
         return make_schedule(down, across, -(-depth // self.form.k_block_elements), workers, spread=self.spread)
 
     @cached_property
     def workers(self) -> int:
-        """As many as the device has room for: a CTA fills a multiprocessor."""
+        """The number of workers that the device can run at once; a CTA occupies a multiprocessor."""
         return int(use_device().properties.multiprocessor_count) // self.form.cluster
 
     @cached_property
     def _memory(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-        """The schedule, the room for partial sums, and the flags, which the kernel leaves as they were."""
+        """The schedule, the memory for partial sums, and the flags, which are zero after each launch."""
         lists = self.rows_of(self.workers)
         warps = self.workers * self.form.cluster * CONSUMERS
         whole = all(row.kind == 0 for rows in lists for row in rows)
@@ -78,11 +78,13 @@ class Matmul:
 
     @cached_property
     def _ones(self) -> tuple[DeviceArray, ...]:
-        """The factors where none are given."""
+        """The scale factors for launches without any."""
         return (to_device(np.ones(1, _SUM)),) * 2 if self.form.is_scaled else ()
 
     def maps(self, a: Any, b: Any, out: Any) -> tuple[TensorMap, TensorMap, TensorMap]:
-        """The tensor maps of the matrices. Errors: `ArgumentError` for other shapes and elements, `TensorMapError`."""
+        """Returns the tensor maps of the matrices. Raises `ArgumentError` for other shapes and types, and
+        `TensorMapError`.
+        """
         rows, columns, depth = self.shape
         for name, array, wanted in (("a", a, (rows, depth)), ("b", b, (depth, columns)), ("out", out, (rows, columns))):
             if tuple(array.shape) != wanted:
@@ -100,24 +102,24 @@ class Matmul:
         )
 
     def __call__(self, a: Any, b: Any, out: Any, *scales: Any, stream: Any = None) -> None:
-        """Launches and does not wait. `scales` are the factors of A and of B for 8-bit numbers, an array of one f32
-        each; 1 by default.
+        """Launches the kernel and does not wait.
 
-        A, B and C are tensors of their types (PyTorch's `float8_e4m3fn`, `float8_e5m2` and `bfloat16`), or integers of
-        the same size, whose bits they are.
+        A, B and C are tensors of the plan's types (PyTorch's `float8_e4m3fn`, `float8_e5m2` and `bfloat16`), or
+        integers of the same size with their bits. `scales` are the scale factors of A and B for types with 8 bits, an
+        array of one f32 each, by default 1.
         """
         self.launch(self.maps(a, b, out), *scales, stream=stream)
 
     def launch(self, maps: tuple[TensorMap, ...], *scales: Any, stream: Any = None) -> None:
-        """The same with maps that are made already: they cost more than the launch."""
+        """Launches the kernel with existing tensor maps, whose creation takes longer than the launch."""
         chosen = _current_stream(maps[-1].array) if stream is None else stream
         self.kernel.launch(chosen, grid=self.workers * self.form.cluster)(*maps, *self._memory, *(scales or self._ones))
 
 
 def matmul(a: Any, b: Any, out: Any, *scales: Any, precise: bool = False, stream: Any = None) -> None:
-    """`out = a @ b`: see `Matmul`. A plan is kept for each shape.
+    """Computes `out = a @ b`: see `Matmul`. A plan is cached for each shape.
 
-    What the tensors hold decides; integers are the bits of bf16, or of e4m3 where they are bytes.
+    The types of the tensors determine the kernel; 16-bit integers hold bf16, and bytes hold e4m3.
     """
     (rows, depth), (_, columns) = a.shape, b.shape
     view = view_device_array(b, "b is a matrix in device memory")
@@ -128,7 +130,7 @@ def matmul(a: Any, b: Any, out: Any, *scales: Any, precise: bool = False, stream
 
 
 def _current_stream(array: Any) -> Any:
-    """The current stream of the library that an array is from; None where it has none."""
+    """Returns the current stream of the library that an array belongs to, or None."""
     cuda = getattr(sys.modules.get(type(array).__module__.partition(".")[0]), "cuda", None)
     find = getattr(cuda, "current_stream", None) or getattr(cuda, "get_current_stream", None)
     return None if find is None else find()

@@ -1,27 +1,27 @@
-"""The sum of an array at the speed at which memory is read, in one launch, with the same bits each time.
+"""The sum of an array at the full memory bandwidth, in one launch, with bitwise reproducible results.
 
-The idea. Each CTA sums a stretch of the array: threads read vectors of 16 bytes, many before the first is used, and
-sum in registers; the lanes of a warp merge their sums by shuffles, and the warps theirs through shared memory. So far
-there is one sum for each CTA, in global memory:
+Algorithm. Each CTA sums a section of the array: threads load vectors of 16 bytes, many before the first is used, and
+add them in registers; the lanes of a warp merge their sums by shuffles, and the warps through shared memory. The result
+is one sum for each CTA, in global memory:
 
     source   |  CHUNK  |  CHUNK  |  CHUNK  | ... |  rest |
     parts        [0]       [1]       [2]      ...   [n-1]        each CTA writes its own
     arrived   1 ... 2 ... 0                                      and counts itself; the last one sums the parts
 
-Who sums the sums? A second launch would cost microseconds, and `red.add` to one place would add in another order
-each time, with other bits. Here each CTA counts itself when its part is written, and the one that comes last sums all
-parts. It does not matter which one that is: the parts and their order are always the same.
+A second launch to add these sums would take microseconds, and `red.add` to one location would add them in a different
+order each time, with different rounding. Instead, each CTA increments a counter after its part is written, and the last
+CTA adds all parts. It does not matter which CTA is the last, because the parts and their order are always the same.
 
-`atom.inc` with the limit n - 1 gives the old number, and 0 follows n - 1: after the last CTA the counter is as it was,
-ready for the next launch.
+`atom.inc` with the limit n - 1 returns the old value, and n - 1 is followed by 0: after the last CTA the counter has
+its initial value again, for the next launch.
 
-The rules that make it right:
+The rules that make the kernel correct:
 
 * Shared memory is written before a barrier and read after it (PTX621): the warps' sums.
-* The part is written, then the counter is changed with a release: who reads the counter with an acquire and finds that
-  CTA counted sees its part. One `atom.acq_rel.gpu` is both: the last one acquires what all others have released. Only
-  one thread executes it; the barrier that follows orders the other threads of the CTA after it. That is global memory,
-  of which the verifier proves nothing: such rules are the author's.
+* The part is written, then the counter is incremented with a release: a thread that reads the counter with an acquire
+  and observes this CTA's increment can read its part. `atom.acq_rel.gpu` is both: the last CTA acquires what all others
+  have released. Only one thread executes it; the barrier that follows orders the other threads of the CTA after it. The
+  verifier does not prove such orders in global memory; the author is responsible for them.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: atom", "... bar.red", "Memory Consistency
 Model: Release and Acquire Patterns".
@@ -36,23 +36,23 @@ from ptxkit.build.reductions import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
-"""Elements of one load: 16 bytes."""
+"""The elements of one load of 16 bytes."""
 LOADS = 8
-"""Vectors that a thread reads."""
+"""The vectors that a thread loads."""
 STEP = THREADS * VECTOR
 CHUNK = STEP * LOADS
-"""Elements of a CTA."""
+"""The elements of a CTA."""
 
 
 def reduction(*, debug: bool = False) -> Kernel:
-    """`total[0]` is the sum of source[i] for i < count; count is below 2**32 - CHUNK.
+    """Returns a kernel that computes `total[0]`, the sum of source[i] for i < count. count is below 2**32 - CHUNK.
 
-    Where sums are added, both have about as many elements, but for LOADS vectors one after another, and for the parts
-    that a thread of the last CTA adds: the error is some units in the last place for positive elements.
+    Except for the LOADS vectors of a thread and the parts that a thread of the last CTA adds, sums of similar size are
+    added pairwise: for positive elements, the error is some units in the last place.
 
-    Parameters: source, total: f32 arrays, source aligned to 16 bytes; parts: f32 array of `ctas(count)` elements, at
-    least, rounded up to a multiple of VECTOR, and aligned to 16 bytes; arrived: u32 array of one element, zero at first
-    and left zero; count: u32. Block: THREADS; grid: `ctas(count)`.
+    Parameters: source, total: f32 arrays, source aligned to 16 bytes; parts: f32 array of at least `ctas(count)`
+    elements, rounded up to a multiple of VECTOR, and aligned to 16 bytes; arrived: u32 array of one element, which is
+    zero before and after a launch; count: u32. Block: THREADS; grid: `ctas(count)`.
     """
     k = Kernel("reduction", threads=THREADS, debug=debug)
     source = k.param(Global[f32], "source", align=16)
@@ -61,7 +61,7 @@ def reduction(*, debug: bool = False) -> Kernel:
     arrived = k.param(Global[u32], "arrived")
     count = k.param(u32, "count")
 
-    # 1. The sum of the CTA's stretch.
+    # 1. Compute the sum of the CTA's section.
     begin = k.ctaid.x * CHUNK
     left = count - begin
     own = k.variable(f32, 0.0)
@@ -72,7 +72,7 @@ def reduction(*, debug: bool = False) -> Kernel:
         k.add(own, source[begin][index].load(), into=own)
     (part,) = reduce_over_cta(k, (own,), _add_partial_sums, (0.0,))
 
-    # 2. It is written, and the CTA counted; the last one continues.
+    # 2. Write it and increment the counter; only the last CTA continues.
     last = k.nctaid.x - 1
     before = k.variable(u32, 0)
     with k.thread_is(0):
@@ -80,7 +80,7 @@ def reduction(*, debug: bool = False) -> Kernel:
         k.atom_acq_rel_gpu_inc(arrived, last, into=before)
     is_last = k.cta_sync_or((k.tid.x == 0) & (before == last))
 
-    # 3. The last one sums the parts.
+    # 3. The last CTA adds the parts.
     with k.if_(is_last):
         own.set(0.0)
         with k.for_range(k.tid.x * VECTOR, k.nctaid.x, STEP) as index:
@@ -96,12 +96,12 @@ def reduction(*, debug: bool = False) -> Kernel:
 
 
 def ctas(count: int) -> int:
-    """The grid for `count` elements; one CTA sums none."""
+    """Returns the number of CTAs for `count` elements, at least one."""
     return max(-(-count // CHUNK), 1)
 
 
 def _sum(vectors: list[Sequence[Register[f32]]]) -> Register[f32]:
-    """One sum for each place in the vectors, so that four chains of additions run side by side; then of those four."""
+    """Adds the vectors element by element, so that four chains of additions run in parallel, then the four sums."""
     sums = vectors[0]
     for vector in vectors[1:]:
         sums = [a + b for a, b in zip(sums, vector, strict=True)]

@@ -1,14 +1,14 @@
-"""Softmax of each row of a matrix, at the speed at which memory is copied: the row stays in registers.
+"""Softmax of each row of a matrix at the full memory bandwidth: the row stays in registers.
 
-The idea. A row is read once and written once, and all between happens in registers and in one exchange over shared
-memory. Each thread reads its part of the row with vector loads and finds its own maximum and the sum of
-exp(x - maximum). Two such pairs make one: the larger maximum, and both sums scaled to it. So the threads of a warp
-merge their pairs by shuffles, the warps by shared memory, and one barrier is all that the CTA needs.
+Algorithm. A row is read once and written once, and everything between happens in registers, with one exchange through
+shared memory. Each thread loads its part of the row as vectors and computes its own maximum and the sum of exp(x -
+maximum). Two such pairs are merged to the larger maximum and the sum of both sums scaled to it. The threads of a warp
+merge their pairs by shuffles, and the warps through shared memory, so the CTA needs only one barrier.
 
-One CTA a row, and no loop over rows: see `bulk_copy` for why that is faster than persistent CTAs.
+The kernel has one CTA for each row and no loop over rows: see `bulk_copy` for the reason why this is faster than
+persistent CTAs.
 
-The rules that make it right: the pairs of the warps are written before the barrier and read after it (PTX621 without
-it).
+The pairs of the warps must be written before the barrier and read after it (PTX621 without it).
 
 Source: PTX ISA, "Floating Point Instructions: ex2", "Data Movement and Conversion Instructions: shfl.sync, ld, st".
 """
@@ -23,14 +23,16 @@ from ptxkit.build.reductions import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
-"""Elements of one load: 16 bytes."""
+"""The elements of one load of 16 bytes."""
 
 
 def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
-    """`target[row] = exp(source[row] - max) / sum(exp(source[row] - max))`, for each row of `columns` elements.
+    """Returns a kernel that computes `target[row] = exp(source[row] - max) / sum(exp(source[row] - max))` for each row.
 
-    columns: a multiple of THREADS x VECTOR. Parameters: source, target: f32 arrays, aligned to 16 bytes. Block:
-    THREADS; grid: one CTA for each row. exp is `ex2.approx` of the scaled argument: 2 units in the last place.
+    `columns` is a multiple of THREADS x VECTOR. exp is `ex2.approx` of the scaled argument, with an error of 2 units in
+    the last place.
+
+    Parameters: source, target: f32 arrays, aligned to 16 bytes. Block: THREADS; grid: one CTA for each row.
     """
     step = THREADS * VECTOR
     if columns < step or columns % step:
@@ -41,12 +43,12 @@ def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
     keep = k.createpolicy_fractional_L2_evict_last(1.0)
     first = k.ctaid.x.convert(u64) * columns + (k.tid.x * VECTOR).convert(u64)
 
-    # 1. The thread's part of the row, scaled so that exp is a power of two.
+    # 1. Load the thread's part of the row, scaled so that exp is a power of two.
     row: list[Register[f32]] = []
     for start in range(0, columns, step):
         row += [value * math.log2(math.e) for value in k.ld_L2_cache_hint_v4(source[first][start], keep)]
 
-    # 2. Its maximum and its sum; then those of all.
+    # 2. Compute its maximum and its sum, and merge those of all threads.
     largest = row[0]
     for value in row[1:]:
         largest = k.max(largest, value)
@@ -56,7 +58,7 @@ def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
         total = total + power
     top, whole = reduce_over_cta(k, (largest, total), lambda a, b: _merge_partials(k, a, b), (float("-inf"), 0.0))
 
-    # 3. Each power of two was taken relative to the thread's own maximum.
+    # 3. Rescale: each power of two is relative to the thread's own maximum.
     scale = k.ex2_approx_ftz(largest - top) / whole
     for number, start in enumerate(range(0, columns, step)):
         part = powers[number * VECTOR : (number + 1) * VECTOR]
@@ -67,6 +69,6 @@ def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
 def _merge_partials(
     k: Kernel, a: Sequence[Register[f32]], b: Sequence[Register[f32]]
 ) -> tuple[Register[f32], Register[f32]]:
-    """Two pairs of maximum and sum as one. A part without elements has the maximum -inf and the sum 0."""
+    """Merges two pairs of maximum and sum. A part without elements has the maximum -inf and the sum 0."""
     top = k.max(a[0], b[0])
     return top, k.fma_rn(a[1], k.ex2_approx_ftz(a[0] - top), b[1] * k.ex2_approx_ftz(b[0] - top))

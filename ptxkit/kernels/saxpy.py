@@ -1,34 +1,34 @@
-"""`y = a * x + y` at the speed of memory: cp.async in stages, so that each thread has many loads in flight.
+"""`y = a * x + y` at the full memory bandwidth: cp.async in stages, so that each thread has many loads in flight.
 
-The idea. A multiprocessor has to have some 40 KB of loads in flight to keep memory busy. Registers are a poor place to
-wait in: `cp.async` brings what is loaded to shared memory and needs none. Each thread starts the copies of the
-first pieces before it touches one, and then, for each piece that it finishes, starts another:
+Algorithm. A multiprocessor needs about 40 KB of loads in flight to use the memory bandwidth, which would take many
+registers. `cp.async` loads to shared memory and needs none. Each thread starts the copies of the first pieces before it
+processes one, and then starts another for each piece that it has processed:
 
     piece       0  1  2  3  4  5  6  7          of 16 bytes of x and of y, for each thread
     started     |<- STAGES ->|
     worked on   ^                               wait_group STAGES - 1: all but the newest STAGES - 1 are there
     next           |<- STAGES ->|
 
-The stages lie in shared memory as a ring: piece p is in stage p mod STAGES.
+The stages form a ring in shared memory: piece p is in stage p mod STAGES.
 
     stage 0: x of piece 0, 4, ... | y of piece 0, 4, ...        TILE elements each: VECTOR for each thread
     stage 1: x of piece 1, 5, ... | y of piece 1, 5, ...
 
-A CTA works on PIECES tiles in a row and ends; the hardware starts the next one. See `bulk_copy` for why that is faster
-than CTAs that iterate over the whole array.
+A CTA processes PIECES consecutive tiles and exits; the hardware starts the next one. See `bulk_copy` for the reason why
+this is faster than CTAs that iterate over the whole array.
 
-The rules that make it right, and what the verifier says where one is broken:
+The rules that make the kernel correct, with the code that the verifier reports if one is violated:
 
-* x and y of a piece are one group: what is copied and never committed is seen by no wait (PTX302).
-* `wait_group` counts the groups that may still be pending. So a group is closed for every piece, also an empty one
-  where there is nothing left to start (PTX302 for the wait that then covers too little).
-* A stage is filled again by the thread that has read it, in program order: no barrier. Each thread reads back only what
-  it copied itself, and the wait covers a thread's own copies: no barrier there either.
+* x and y of a piece are one group. No wait covers a copy that is not committed (PTX302).
+* `wait_group` states the number of groups that may still be pending. So a group is committed for every piece, also an
+  empty one if there is no copy left to start (otherwise the wait covers too few groups: PTX302).
+* A stage is filled again by the thread that has read it, in program order, so no barrier is needed. Each thread reads
+  only what it has copied itself, and the wait covers a thread's own copies, so no barrier is needed there either.
 
-The end of the array. After it a predicate makes a copy ignore its source and write zeros: it is issued nevertheless,
-so no branch surrounds it. A vector is inside or not; the one to three elements that make no vector are
-done with plain loads and stores. (A copy can also read fewer bytes than it writes, as in `async_copy`; where a register
-says how many, the machine computes that into each address.)
+The end of the array. Beyond it, a predicate makes a copy ignore its source and write zeros: it is issued in any case,
+without a branch. A vector is either inside or outside; the last one to three elements, which do not form a vector, are
+processed with plain loads and stores. (A copy can also read fewer bytes than it writes, as in `async_copy`; if a
+register states the number, its use adds instructions to each address computation.)
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async", "... cp.async.commit_group", "...
 cp.async.wait_group / cp.async.wait_all"; "Floating Point Instructions: fma".
@@ -40,17 +40,18 @@ from ptxkit.build import Global, Kernel, f32, s32, u32
 
 THREADS = 128
 VECTOR = 4
-"""Elements that a thread copies at once: 16 bytes, the most that cp.async takes."""
+"""The elements that a thread copies with one instruction: 16 bytes, the largest size of cp.async."""
 TILE = THREADS * VECTOR
-"""Elements of a piece of the whole CTA."""
+"""The elements of a piece of the whole CTA."""
 STAGES = 4
 PIECES = 8
 CHUNK = PIECES * TILE
-"""Elements of a CTA."""
+"""The elements of a CTA."""
 
 
 def saxpy(*, debug: bool = False) -> Kernel:
-    """`y[i] = a * x[i] + y[i]` for i < count, rounded once; count is below 2**31 - CHUNK.
+    """Returns a kernel that computes `y[i] = a * x[i] + y[i]` for i < count, rounded once. count is below 2**31 -
+    CHUNK.
 
     Parameters: x, y: f32 arrays, aligned to 16 bytes; a: f32; count: u32. Block: THREADS; grid: `ctas(count)`.
     """
@@ -68,7 +69,7 @@ def saxpy(*, debug: bool = False) -> Kernel:
     stages = k.shared(f32, STAGES * 2 * TILE, align=16, name="stages")[mine]
 
     def start(piece: int) -> None:
-        """Starts the copies of a piece, or of none after the last one; always closes a group."""
+        """Starts the copies of a piece, or none after the last piece, and always commits a group."""
         if piece < PIECES:
             outside = left <= piece * TILE
             slot = stages[piece % STAGES * 2 * TILE]
@@ -94,5 +95,5 @@ def saxpy(*, debug: bool = False) -> Kernel:
 
 
 def ctas(count: int) -> int:
-    """The grid for `count` elements."""
+    """Returns the number of CTAs for `count` elements."""
     return -(-count // CHUNK)

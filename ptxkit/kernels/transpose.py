@@ -1,23 +1,24 @@
-"""A transpose at nearly the speed of a copy: tensor maps bring and take boxes, threads turn 4 x 4 elements at a time.
+"""A transpose at nearly the speed of a copy: tensor maps copy boxes, and threads transpose 4 x 4 elements at a time.
 
-The idea. Tensor maps read and write boxes of 32 columns (128 bytes, whole lines of memory) at any place, so nothing in
-the kernel deals with the matrix' edges: what lies outside is not written. In shared memory the map's swizzle spreads
-the rows of a box over the banks; a thread that reads a 16-byte piece down the rows, and writes one along them, meets no
-conflict. Each thread reads four pieces and writes four: 4 x 4 elements turned in registers.
+Algorithm. Tensor maps read and write boxes of 32 columns (128 bytes, whole cache lines) at any position, so the kernel
+needs no code for the edges of the matrix: elements outside are not written. The swizzle of the map distributes the rows
+of a box over the banks of shared memory, so that reading 16-byte pieces down the rows and writing them along the rows
+causes no bank conflicts. Each thread reads four pieces and writes four: it transposes 4 x 4 elements in registers.
 
-Each CTA turns one tile and ends; see `bulk_copy` for why that is faster than a loop. The tiles go down the columns of
-the source, so that the rows of the target are written one after another, and what is read is kept in the cache
-(`evict_last`) until its neighbours are, too.
+Each CTA transposes one tile and exits; see `bulk_copy` for the reason why this is faster than a loop. The tiles follow
+the columns of the source, so that the rows of the target are written one after another, and lines that are read are
+kept in the cache (`evict_last`) until their neighbors have been read, too.
 
-The rules that make it right, and what the verifier says where one is broken:
+The rules that make the kernel correct, with the code that the verifier reports if one is violated:
 
-* A tile is there when its phase is complete (PTX302); the bytes announced are those of its two boxes (PTX503).
-* The threads' stores go through the generic proxy, and the copy out reads through the async proxy: each thread fences
-  its stores, then all meet, then one issues the copy (PTX401).
-* The CTA may end only when its shared memory was read: the thread that issued the copy waits for its group (PTX303).
+* A tile may be read when its phase is complete (PTX302); the announced bytes are those of its two boxes (PTX503).
+* The threads store through the generic proxy, and the copy out reads through the async proxy: each thread executes a
+  proxy fence after its stores, a barrier follows, and then one thread issues the copy (PTX401).
+* The CTA may exit only after its shared memory has been read: the thread that issued the copy waits for its group
+  (PTX303).
 
-Source: PTX ISA, "Tensors: Swizzling Modes", "Data Movement and Conversion Instructions: cp.async.bulk.tensor",
-"Async Proxy".
+Source: PTX ISA, "Tensors: Swizzling Modes", "Data Movement and Conversion Instructions: cp.async.bulk.tensor", "Async
+Proxy".
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ from __future__ import annotations
 from ptxkit.build import Kernel, Register, Shared, f32, u32
 
 TILE = 64
-"""Rows and columns of a tile."""
+"""The rows and columns of a tile."""
 COLUMNS = 32
-"""Of a box: 128 bytes, as much as the swizzle spans."""
+"""The columns of a box: 128 bytes, the width of the swizzle."""
 THREADS = 256
 _BOX = COLUMNS * TILE
 _ELEMENTS = TILE * TILE
 _BLOCK = 32
-"""Rows and columns that 64 threads turn."""
+"""The rows and columns that 64 threads transpose."""
 
 
 def transpose(*, debug: bool = False) -> Kernel:
-    """`target[c, r] = source[r, c]` for a matrix of f32 with up to 2**22 rows and columns.
+    """Returns a kernel that computes `target[c, r] = source[r, c]` for f32 matrices of up to 2**22 rows and columns.
 
     Parameters: source, target: matrices (or tensor maps of boxes of 32 columns and 64 rows, swizzle 128) with rows of a
     multiple of 16 bytes; rows of the source: u32. Block: THREADS; grid: `tiles(rows, columns)`.
@@ -71,12 +72,14 @@ def transpose(*, debug: bool = False) -> Kernel:
 
 
 def tiles(rows: int, columns: int) -> int:
-    """The CTAs that a matrix of this shape takes."""
+    """Returns the number of CTAs for a matrix of this shape."""
     return -(-rows // TILE) * -(-columns // TILE)
 
 
 def _transpose_blocks(k: Kernel, incoming: Shared[f32], outgoing: Shared[f32]) -> None:
-    """64 threads turn a block of 32 x 32: each reads four pieces of four rows and writes them as columns."""
+    """Emits code with which 64 threads transpose a 32 x 32 block: each reads four pieces of four rows and writes
+    columns.
+    """
     thread = k.tid.x
     group = thread >> 6
     down, across = group % (TILE // _BLOCK), group // (TILE // _BLOCK)
@@ -90,5 +93,5 @@ def _transpose_blocks(k: Kernel, incoming: Shared[f32], outgoing: Shared[f32]) -
 
 
 def _swizzled_offset(row: Register[u32], piece: Register[u32]) -> Register[u32]:
-    """Where the swizzle puts a piece of four elements of a row of 32."""
+    """Returns the offset at which the swizzle places a piece of four elements of a row of 32."""
     return row * COLUMNS + ((row & 7) ^ piece) * 4

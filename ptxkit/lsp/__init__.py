@@ -1,10 +1,11 @@
-"""`ptxkit lsp`: what editors request while PTX is written, over the language server protocol.
+"""`ptxkit lsp`: a language server for PTX.
 
-The server's process keeps the texts (`documents`), reads them even where they are broken (`reading`), and answers what
-needs no analysis: hover, definitions, completion, symbols, formatting. Checking a text takes long at times, so that it
-is done by a second process (`worker`, `analyst`) that is ended when the text has changed meanwhile (`checking`).
+The server's process keeps the texts (`documents`), parses them even if they have errors (`tolerant_parse`), and
+responds to requests that need no analysis: hover, definitions, completion, symbols, formatting. Checking a text can
+take long, so a second process executes it (`worker`, `worker_client`), which is ended if the text has changed in the
+meantime (`check_scheduler`).
 
-Only this room imports pygls and lsprotocol, and only when the server is started: `worker` needs neither.
+Only this package imports pygls and lsprotocol, and only when the server is started: `worker` needs neither.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""When open texts are checked: soon after a change what takes no time, then all; the last version wins.
+"""Schedules the checks of open texts: soon after a change the checks that take no time, then all checks of the last
+version.
 
-What the analysis found in an earlier version stays in view, moved along with the text, until it has looked at this one.
+The findings of the analysis in an earlier version remain visible, moved with the text, until the present version is
+analyzed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from typing import TypeVar
 
@@ -32,25 +34,32 @@ from ptxkit.source import Span
 _Value = TypeVar("_Value")
 
 Publish = Callable[[TextSnapshot, Sequence[Diagnostic]], None]
+PublishPrograms = Callable[[TextSnapshot, Sequence[Diagnostic]], Awaitable[None]]
 
 
 class CheckScheduler:
-    """Checks open texts. publish: takes the findings of a version. complain: receives errors in settings. log: receives
-    internal errors. pool: threads for short tasks.
+    """Checks open texts. publish: receives the findings of a version, publish_programs: those of a whole check.
+    complain: receives errors in settings. log: receives internal errors. pool: threads for short tasks.
     """
 
     def __init__(
-        self, pool: Executor, publish: Publish, complain: Callable[[str], None], log: Callable[[str], None]
+        self,
+        pool: Executor,
+        publish: Publish,
+        publish_programs: PublishPrograms,
+        complain: Callable[[str], None],
+        log: Callable[[str], None],
     ) -> None:
         self.workers = WorkerPool(WORKER_PROCESSES)
         self.root: str | None = None
-        self._pool, self._publish, self._show_error, self._log = pool, publish, complain, log
+        self._pool, self._publish, self._publish_programs = pool, publish, publish_programs
+        self._show_error, self._log = complain, log
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._debounce_start: dict[str, float] = {}
         self._last_settings_error = ""
 
     def schedule(self, document: OpenDocument, *, at_once: bool = False) -> None:
-        """A text is to be checked again; what was being done about an earlier version of it is dropped."""
+        """Schedules a check of a text, and cancels the check of an earlier version of it."""
         uri = document.snapshot.uri
         now = asyncio.get_running_loop().time()
         since = self._debounce_start.setdefault(uri, now)
@@ -59,39 +68,41 @@ class CheckScheduler:
         self._tasks[uri] = asyncio.create_task(self._check(document, calm))
 
     def cancel(self, document: OpenDocument) -> None:
-        """The results for a text are not needed any more."""
+        """Cancels the check of a text."""
         for task in (self._tasks.pop(document.snapshot.uri, None), *document.pending_fixes.values()):
             if task is not None:
                 task.cancel()
         document.pending_fixes.clear()
 
     def close_document(self, document: OpenDocument) -> None:
-        """A text is open no longer."""
+        """Handles the closing of a text."""
         self.cancel(document)
         self.workers.forget(document.snapshot.path)
         self._debounce_start.pop(document.snapshot.uri, None)
 
     def cancel_all(self) -> None:
-        """Drops everything."""
+        """Cancels all checks."""
         for task in self._tasks.values():
             task.cancel()
         self._tasks.clear()
         self.workers.kill()
 
     async def close(self) -> None:
-        """Drops everything, and waits until the process that checks is gone."""
+        """Cancels all checks, and waits until the process that checks has ended."""
         await self.workers.close()
         self.cancel_all()
 
     async def result(self, document: OpenDocument, seconds: float) -> FileResult | None:
-        """What a whole check of the present version gives, if it is done within that time."""
+        """Returns the result of a whole check of the present version, or None if it is not available within that
+        time.
+        """
         task = self._tasks.get(document.snapshot.uri)
         if document.result is None and task is not None:
             await asyncio.wait([task], timeout=seconds)
         return document.result
 
     async def find_fix(self, document: OpenDocument, item: Diagnostic, seconds: float) -> Fix | None:
-        """The fix that holds for a finding of the present version, if one is found within that time."""
+        """Returns a fix for a finding of the present version, or None if none is found within that time."""
         asked = item.code, item.span, item.message
         if asked not in document.pending_fixes:
             job = AnalysisRequest("offer", document.snapshot.path, document.snapshot.text, document.settings, asked)
@@ -100,7 +111,7 @@ class CheckScheduler:
         return found if isinstance(found, Fix) else None
 
     async def fixed_text(self, document: OpenDocument, seconds: float) -> str | None:
-        """The text after all safe fixes, if they are found within that time."""
+        """Returns the text after all safe fixes, or None if they are not found within that time."""
         now = document.snapshot
         asked = "", Span(0, 0), ""
         if asked not in document.pending_fixes:
@@ -111,7 +122,7 @@ class CheckScheduler:
 
     @staticmethod
     async def _wait_for(task: asyncio.Task[object], seconds: float) -> object:
-        """What a task gives; it continues after the wait has ended."""
+        """Returns the result of a task, or None after a timeout, after which the task continues."""
         done, _ = await asyncio.wait([task], timeout=seconds)
         return task.result() if done and not task.cancelled() else None
 
@@ -123,7 +134,7 @@ class CheckScheduler:
             return None
 
     async def run_in_thread(self, function: Callable[..., _Value], *arguments: object) -> _Value:
-        """What a function gives that would hold up the client for a moment."""
+        """Calls a function in a thread, because it would delay other requests, and returns its result."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
 
     async def _check(self, document: OpenDocument, calm: float) -> None:
@@ -141,9 +152,10 @@ class CheckScheduler:
                 document.diagnostics = tuple(item for item in result.diagnostics if item.code in codes)
             self._publish(snapshot, result.diagnostics)
             document.result = result
+            await self._publish_programs(snapshot, result.diagnostics)
         except WorkerError as error:
-            self._log(f"{snapshot.path} was not analysed: {error}")
-        except Exception as error:  # the server continues: another text, or another version of this, may fare better
+            self._log(f"{snapshot.path} was not analyzed: {error}")
+        except Exception as error:  # the server continues: another text, or another version of this one, may succeed
             self._log(f"{snapshot.path} was not checked: {error!r}")
 
     async def _full_check(self, snapshot: TextSnapshot, settings: Settings) -> FileResult:
@@ -152,8 +164,7 @@ class CheckScheduler:
         return await self.run_in_thread(remove_known, result, settings)
 
     async def _settings(self, snapshot: TextSnapshot) -> Settings:
-        """What counts for a text; where a file of settings cannot be used, that is reported once, and it does not
-        count."""
+        """Returns the settings of a text. A settings file that cannot be used is reported once and ignored."""
         try:
             found = await self.run_in_thread(_usable_settings, snapshot, self.root)
         except SettingsError as error:

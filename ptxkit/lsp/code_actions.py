@@ -1,6 +1,6 @@
-"""What can be done about a finding: fixes that hold, and a comment that hides it; all safe fixes of a text at once.
+"""Code actions for a finding: fixes, and a comment that suppresses it; all safe fixes of a text at once.
 
-A fix is offered only where it has been tried, as by `ptxkit lint --fix`.
+A fix is offered only after its result has been checked, as by `ptxkit lint --fix`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ KINDS = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll, FIX_A
 
 
 def is_requested(kind: str, only: Sequence[str] | None) -> bool:
-    """Whether a client requests actions of a kind: it names kinds, or the beginnings of some."""
+    """Returns whether a client requests actions of a kind: the client names kinds, or their prefixes."""
     return not only or any(kind == each or kind.startswith(f"{each}.") for each in map(_kind_text, only))
 
 
 def findings_in(found: Sequence[Diagnostic], span: Span) -> list[Diagnostic]:
-    """The findings that a selection touches."""
+    """Returns the findings that a selection touches."""
     return [
         item
         for item in found
@@ -36,8 +36,8 @@ def findings_in(found: Sequence[Diagnostic], span: Span) -> list[Diagnostic]:
 
 
 def fix_action(text: TextSnapshot, item: Diagnostic, fix: Fix, abilities: ClientFeatures) -> types.CodeAction:
-    """A fix that holds, as an action."""
-    words = fix.message if fix.safe else f"{fix.message} (unsafe: it may change the behaviour of a correct program)"
+    """Returns the action for a fix."""
+    words = fix.message if fix.safe else f"{fix.message} (unsafe: it may change the behavior of a correct program)"
     return types.CodeAction(
         f"{item.code}: {words}",
         kind=types.CodeActionKind.QuickFix,
@@ -48,7 +48,7 @@ def fix_action(text: TextSnapshot, item: Diagnostic, fix: Fix, abilities: Client
 
 
 def suppress_action(text: TextSnapshot, item: Diagnostic, abilities: ClientFeatures) -> types.CodeAction | None:
-    """A comment that hides a finding; None where nothing hides it."""
+    """Returns the action that inserts a comment to suppress a finding, or None if it cannot be suppressed."""
     if item.code in UNSUPPRESSIBLE:
         return None
     return types.CodeAction(
@@ -61,7 +61,7 @@ def suppress_action(text: TextSnapshot, item: Diagnostic, abilities: ClientFeatu
 
 
 def fix_all_action(text: TextSnapshot, new: str) -> types.CodeAction | None:
-    """All safe fixes at once; None where there is nothing to fix."""
+    """Returns the action for all safe fixes, or None if there is nothing to fix."""
     edits = minimal_edits(text, new)
     if not edits:
         return None

@@ -1,4 +1,4 @@
-"""What may be written next: an opcode, a modifier that leads to an instruction, a name, a directive or a type."""
+"""Completion: an opcode, a modifier that leads to an instruction, a name, a directive or a type."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from ptxkit.lsp.cursor_context import CursorContext, context_at
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.instructions import target_of
 from ptxkit.lsp.limits import MAX_COMPLETION_ITEMS, MAX_NUMBERED_REGISTERS
-from ptxkit.semantics.symbols import ENTRY, FUNCTION, LABEL
+from ptxkit.mangled_names import short_name
+from ptxkit.semantics.symbols import ENTRY, FUNCTION, LABEL, PARAMETERS, is_code, is_symbol
 from ptxkit.source import Span
 from ptxkit.syntax.tree import Module
 from ptxkit.validate.name_problems import describe_class
 from ptxkit.validate.typed_scope import TypedScope
 
-TRIGGERS = [".", "%", "@", "$", ":"]
-"""Characters after which an editor requests completions by itself."""
+TRIGGERS = [".", "%", "@", "$", ":", "["]
+"""Characters after which an editor requests completions automatically."""
 
 _Kind = types.CompletionItemKind
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """One thing to write. order: the lower, the earlier it is listed."""
+    """One completion. order: the lower, the earlier it is listed."""
 
     word: str
     kind: types.CompletionItemKind
@@ -40,7 +41,7 @@ class _Candidate:
 
 
 def completions_at(text: TextSnapshot, position: types.Position) -> types.CompletionList | None:
-    """What may be written at a position; None where nothing is known, as in a comment."""
+    """Returns the completions at a position, or None if none exist, as in a comment."""
     written = context_at(text.text, text.lines.offset(position))
     if written is None:
         return None
@@ -104,9 +105,10 @@ def _modifiers(opcode: str, module: Module | None) -> Iterator[_Candidate]:
 
 
 def _operands(written: CursorContext, module: Module | None, scope: TypedScope) -> Iterator[_Candidate]:
-    """The names that may be written there; those of the type that the forms require first."""
+    """Yields the names that are valid as an operand, with those of the type that the forms require first."""
     kinds: set[str] = set()
     wanted: set[str] = set()
+    spaces: set[str] = set()
     for match in table().candidates(written.opcode):
         if written.operand < len(match.operands):
             operand = match.operands[written.operand]
@@ -114,8 +116,13 @@ def _operands(written: CursorContext, module: Module | None, scope: TypedScope) 
             kind = getattr(operand.type, "value", None)
             if isinstance(kind, str):
                 wanted.add(kind)
+            space = getattr(operand.space, "value", None)
+            if isinstance(space, str):
+                spaces.add(space.partition("::")[0])
     if kinds and kinds <= {"label"}:
         yield from _names(written, scope, {LABEL})
+    elif written.address:
+        yield from _address_bases(written, scope, spaces)
     elif kinds and kinds <= {"function"}:
         yield from _names(written, scope, {FUNCTION, ENTRY})
     else:
@@ -132,10 +139,31 @@ def _operands(written: CursorContext, module: Module | None, scope: TypedScope) 
                 yield _Candidate(part, _Kind.Constant, detail, 8 + closed)
 
 
+def _address_bases(written: CursorContext, scope: TypedScope, spaces: set[str]) -> Iterator[_Candidate]:
+    """Yields the names with which an address can begin: first variables of the instruction's state spaces, then
+    registers, then other variables.
+    """
+    for name in dict.fromkeys(_visible(scope, written.word)):
+        kind = scope.type_of(name)
+        description = short_name(name)
+        shown = description if description != name else ""
+        if is_symbol(kind) and not is_code(kind):
+            held = "param" if kind in PARAMETERS else kind.removeprefix("&")
+            order = 1 if not spaces & _SPACES or held in spaces else 3
+            yield _Candidate(name, _Kind.Field, str(describe_class(kind)), order, shown)
+        elif kind in _ADDRESS_TYPES:
+            yield _Candidate(name, _Kind.Variable, str(describe_class(kind)), 2, shown)
+
+
+_SPACES = frozenset({"shared", "global", "local", "const", "param"})
+"""State spaces in which variables are declared; an address in another one, such as the generic one, begins with any."""
+_ADDRESS_TYPES = frozenset(f"{kind}{size}" for kind in "bus" for size in (32, 64))
+
+
 def _names(
     written: CursorContext, scope: TypedScope, kinds: set[str] | None, wanted: set[str] | None = None
 ) -> Iterator[_Candidate]:
-    """The names that can be used in a scope, of some classes (None: of all)."""
+    """Yields the names that can be used in a scope, of some classes, or of all for None."""
     for name in dict.fromkeys(_visible(scope, written.word)):
         kind = scope.type_of(name)
         if kinds is None or kind in kinds:
@@ -147,7 +175,9 @@ _KINDS = {LABEL: _Kind.Reference, FUNCTION: _Kind.Function, ENTRY: _Kind.Functio
 
 
 def _visible(scope: TypedScope, begun: str) -> Iterator[str]:
-    """The names that begin so; of many numbered registers the first ones, and those whose number is begun."""
+    """Yields the names with a prefix; of many numbered registers the first ones, and those whose number begins with
+    it.
+    """
     for at in scope.enclosing():
         yield from at.names
         for prefix, (count, _) in at.numbered.items():
@@ -165,7 +195,7 @@ _BODY_PLACES = {"body", "entry_body", "variable"}
 
 
 def _directives(*, inside: bool) -> Iterator[_Candidate]:
-    """Directives, and the state spaces with which declarations begin."""
+    """Yields directives, and the state spaces with which declarations begin."""
     module = table().module
     for form in module.directives:
         places = set(form.places)
@@ -180,7 +210,7 @@ def _directives(*, inside: bool) -> Iterator[_Candidate]:
 
 
 def _types(space: str) -> Iterator[_Candidate]:
-    """The types of variables in a state space, their alignment and vectors."""
+    """Yields the types of variables in a state space, their alignment and vectors."""
     for each in table().module.types:
         if space in each.spaces:
             yield _Candidate(f".{each.name}", _Kind.TypeParameter, f"type of .{space} variables", 1)
@@ -190,7 +220,7 @@ def _types(space: str) -> Iterator[_Candidate]:
 
 
 def _headings(directive: str) -> Iterator[_Candidate]:
-    """The versions, or the targets and what may follow one; the newest first."""
+    """Yields the versions, or the targets and their options, the newest first."""
     module = table().module
     if directive == "version":
         for place, (major, minor) in enumerate(reversed(module.versions)):

@@ -1,4 +1,6 @@
-"""What is being written at a place: part of an opcode, a modifier, an operand, a directive. Looks at the text alone."""
+"""The syntactic context at a position: part of an opcode, a modifier, an operand, a directive. It is derived from the
+text only.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,10 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 @dataclass(frozen=True, slots=True)
 class CursorContext:
-    """What is being written. word: as far as it is written there, which is from `start` to `end`.
+    """The syntactic context. word: the part that is written, from `start` to `end`.
 
-    opcode: of a modifier, what precedes it; of an operand, that of its instruction; of a type, the state space;
-    of a heading, `version` or `target`.
-    operand: which one it is, from 0.
+    opcode: for a modifier, the opcode before it; for an operand, that of its instruction; for a type, the state space;
+    for a heading, `version` or `target`. operand: its index. address: whether it is the first name in brackets.
     """
 
     kind: ContextKind
@@ -39,10 +40,11 @@ class CursorContext:
     end: int
     opcode: str = ""
     operand: int = 0
+    address: bool = False
 
 
 def context_at(text: str, offset: int) -> CursorContext | None:
-    """What is being written before an offset; None in comments and strings."""
+    """Returns the context before an offset, or None in comments and strings."""
     begun = _statement_prefix(text, offset)
     if begun is None:
         return None
@@ -74,7 +76,8 @@ def _make_context(
     found = pattern.search(begun)
     if found is None or (kind == "operand" and found.group()[:1].isdecimal()):
         return None
-    return CursorContext(kind, found.group(), offset - len(found.group()), offset, opcode, operand)
+    address = kind == "operand" and begun[: found.start()].rstrip().endswith("[")
+    return CursorContext(kind, found.group(), offset - len(found.group()), offset, opcode, operand, address)
 
 
 def _directive_context(rest: str, offset: int) -> CursorContext | None:
@@ -98,7 +101,7 @@ def _directive_context(rest: str, offset: int) -> CursorContext | None:
 
 
 def _statement_prefix(text: str, offset: int) -> str | None:
-    """The text of the statement before an offset, its label and comments left out; None inside of a comment."""
+    """Returns the text of the statement before an offset, without its label and comments, or None inside a comment."""
     start = text.rfind("\n", 0, offset) + 1
     for _ in range(MAX_STATEMENT_LINES):
         if start == 0 or _ends_statement(text[text.rfind("\n", 0, start - 1) + 1 : start - 1]):
@@ -119,13 +122,15 @@ _COMMENT_CLOSED = re.compile(r"/\*.*?\*/|//[^\n]*\n", re.DOTALL)
 
 
 def _ends_statement(line: str) -> bool:
-    """Whether no statement continues after a line: it is blank, ends one, or is a directive that ends with its line."""
+    """Returns whether no statement continues after a line: it is blank, ends one, or is a directive that ends with its
+    line.
+    """
     line = _COMMENT.sub(" ", line).strip()
     return not line or line[-1] in ";{}:" or (line[0] == "." and line[-1] not in ",(")
 
 
 def _last_statement_end(begun: str) -> int:
-    """The end of the last semicolon or brace that ends a statement: not one of a vector."""
+    """Returns the end of the last semicolon or brace that ends a statement, which is not one of a vector."""
     depth, end = 0, 0
     for index, character in enumerate(begun):
         if character == ";":
@@ -138,7 +143,7 @@ def _last_statement_end(begun: str) -> int:
 
 
 def _count_commas(operands: str) -> int:
-    """How many operands precede the last one."""
+    """Returns the number of operands before the last one."""
     depth = count = 0
     for character in operands:
         depth += _BRACKETS.get(character, 0)

@@ -1,4 +1,4 @@
-"""Where a name is declared, and everywhere that it stands for the same."""
+"""The declaration of a name, and all of its uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptxkit.syntax.tree import Directive
 
 
 def resolve_at(text: TextSnapshot, position: types.Position) -> tuple[NameIndex, ResolvedName] | None:
-    """What the name at a position stands for."""
+    """Returns the meaning of the name at a position."""
     names = text.tolerant_parse.names
     word = names.word_at(text.lines.offset(position)) if names is not None else None
     if names is None or word is None or word.opcode:
@@ -23,9 +23,9 @@ def resolve_at(text: TextSnapshot, position: types.Position) -> tuple[NameIndex,
 
 
 def definition_at(text: TextSnapshot, position: types.Position) -> types.Location | None:
-    """Where the name at a position is declared, of a `.loc` the line of the program that it names.
+    """Returns the declaration of the name at a position, or for a `.loc` the line of the program that it names.
 
-    None for what the machine has, and for what nothing declares.
+    Returns None for names that the machine defines, and for undeclared ones.
     """
     found = resolve_at(text, position)
     if found is None:
@@ -34,7 +34,7 @@ def definition_at(text: TextSnapshot, position: types.Position) -> types.Locatio
 
 
 def _loc_target(text: TextSnapshot, position: types.Position) -> types.Location | None:
-    """The place that a `.loc` names, where such a file is there."""
+    """Returns the location that a `.loc` names, or None if there is no such file."""
     names = text.tolerant_parse.names
     place = names.statement_before(text.lines.offset(position)) if names is not None else None
     node = place.node if place is not None else None
@@ -52,13 +52,13 @@ def _loc_target(text: TextSnapshot, position: types.Position) -> types.Location 
 
 
 def highlights_at(text: TextSnapshot, position: types.Position) -> list[types.DocumentHighlight]:
-    """Every place where the name at a position stands for the same."""
+    """Returns all uses of the name at a position in the document."""
     places = references_at(text, position, declared=True)
     return [types.DocumentHighlight(place.range, types.DocumentHighlightKind.Text) for place in places]
 
 
 def references_at(text: TextSnapshot, position: types.Position, *, declared: bool) -> list[types.Location]:
-    """Every place where the name at a position stands for the same. declared: its declaration, too."""
+    """Returns all uses of the name at a position. declared: whether its declaration is included."""
     found = resolve_at(text, position)
     if found is None:
         return []

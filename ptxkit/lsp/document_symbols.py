@@ -15,7 +15,7 @@ from ptxkit.syntax.tree import Declaration, Function, LabelStatement
 
 
 def document_symbols(text: TextSnapshot) -> list[types.DocumentSymbol]:
-    """The outline, in the order of the text; empty where nothing of it can be read."""
+    """Returns the outline, in the order of the text, or an empty list if nothing can be parsed."""
     names = text.tolerant_parse.names
     return list(_outline(text, names)) if names is not None else []
 
@@ -50,7 +50,7 @@ def _function_symbol(
 
 
 def _declared_symbols(text: TextSnapshot, names: NameIndex, place: StatementContext) -> Iterator[types.DocumentSymbol]:
-    """The labels and variables that a statement declares. Registers would be too many."""
+    """Yields the labels and variables that a statement declares. Registers are omitted, because there are too many."""
     match place.node:
         case LabelStatement(name=name):
             kind, declared, detail = types.SymbolKind.Key, [name], "label"

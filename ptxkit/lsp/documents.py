@@ -21,43 +21,45 @@ from ptxkit.source import SourceFile, Span
 
 
 class TextSnapshot:
-    """A text at one version: it does not change, so that any thread may read it."""
+    """A text at one version, which does not change, so that any thread may read it."""
 
     def __init__(self, uri: str, version: int | None, text: str, encoding: str) -> None:
         self.uri, self.version, self.text, self.encoding = uri, version, text, encoding
 
     @cached_property
     def path(self) -> str:
-        """The path in the file system; of a text that is in no file, what the client calls it."""
+        """The path in the file system, or the client's name for a text that is in no file."""
         return to_fs_path(self.uri) or self.uri
 
     @property
     def folder(self) -> str | None:
-        """The folder of the file; None where there is none."""
+        """The folder of the file, or None."""
         path = to_fs_path(self.uri)
         return os.path.dirname(path) if path else None
 
     @cached_property
     def source(self) -> SourceFile:
-        """The text as the library takes it."""
+        """The text as a source file of the library."""
         return SourceFile(self.path, self.text)
 
     @cached_property
     def lines(self) -> TextLines:
-        """Its places as the client counts them."""
+        """The positions of the text in the encoding of the client."""
         return TextLines(self.text, self.encoding)
 
     @cached_property
     def tolerant_parse(self) -> TolerantParse:
-        """Its tree, as far as there is one. It takes time: not to be called by the thread that serves the client."""
+        """The tree, as far as the text can be parsed. This takes time, and the thread that serves the client must not
+        call it.
+        """
         return TolerantParse(self.source)
 
 
 class OpenDocument:
-    """An open text. found: what the analysis found in an earlier version, moved along with the text since.
+    """An open text. found: the findings of the analysis in an earlier version, moved with the text since then.
 
-    checked: what a whole check of this very version gave, under `settings`; None as long as there is none. offers:
-    fixes that are being looked for, by finding.
+    checked: the result of a whole check of this version, under `settings`, or None. offers: fixes that are being
+    computed, by finding.
     """
 
     def __init__(self, uri: str, version: int | None, text: str, encoding: str) -> None:
@@ -68,7 +70,7 @@ class OpenDocument:
         self.pending_fixes: dict[FindingKey, asyncio.Task[object]] = {}
 
     def change(self, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
-        """Takes changes over, one after the other."""
+        """Applies changes, one after the other."""
         text, now = self.snapshot.text, self.snapshot
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
@@ -86,7 +88,9 @@ class OpenDocument:
 
 
 def _shift_findings(found: Sequence[Diagnostic], span: Span, length: int) -> Iterator[Diagnostic]:
-    """Findings after the text of a span was replaced by another one of that length; those inside of it are gone."""
+    """Yields findings after the text of a span was replaced by another one of that length; those inside the span are
+    removed.
+    """
     by = length - (span.end - span.start)
 
     def move(place: Span) -> Span | None:
@@ -121,14 +125,14 @@ class OpenDocuments:
         return iter(list(self._open.values()))
 
     def get(self, uri: str) -> OpenDocument | None:
-        """The text of that name; None where none is open."""
+        """Returns the open text of that name, or None."""
         return self._open.get(uri)
 
     def open(self, item: types.TextDocumentItem) -> OpenDocument:
-        """A text that is open from now on."""
+        """Opens a text and returns it."""
         document = self._open[item.uri] = OpenDocument(item.uri, item.version, item.text, self.encoding)
         return document
 
     def close(self, uri: str) -> OpenDocument | None:
-        """A text that is open no longer."""
+        """Closes a text and returns it, or None."""
         return self._open.pop(uri, None)

@@ -1,4 +1,4 @@
-"""The whole text in its canonical form, as `ptxkit fmt` writes it."""
+"""Formats the whole text as `ptxkit fmt` does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ptxkit.syntax import PTXSyntaxError, format_source
 
 
 def format_edits(text: TextSnapshot) -> list[types.TextEdit] | str:
-    """The edits that lead to the canonical form; the reason why a text with a syntax error is not changed."""
+    """Returns the edits that lead to the canonical form, or the reason why a text with a syntax error is not
+    changed.
+    """
     try:
         new = format_source(text.source)
     except PTXSyntaxError as error:

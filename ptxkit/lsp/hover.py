@@ -1,4 +1,4 @@
-"""What is known of the word under the pointer: an instruction's form, a register, a name, a directive, a constant."""
+"""Information about the word at the pointer: an instruction's form, a register, a name, a directive, a constant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEXADECIMAL = re.compile(r"0[xX]([0-9A-Fa-f]+)U?")
 
 
 def hover_at(text: TextSnapshot, position: types.Position, *, markdown: bool = True) -> types.Hover | None:
-    """What to show, as Markdown or as plain text; None where nothing is known."""
+    """Returns the information as Markdown or as plain text, or None if nothing is known."""
     names = text.tolerant_parse.names
     word = names.word_at(text.lines.offset(position)) if names is not None else None
     if names is None or word is None:
@@ -57,7 +57,7 @@ def _describe_word(names: NameIndex, word: SourceWord) -> Iterator[str]:
 
 
 def _describe_in_isa(describe: object, word: str) -> Iterator[str]:
-    """What `ptxkit isa` says."""
+    """Yields the output of `ptxkit isa`."""
     assert callable(describe)
     try:
         yield code_block(str(describe(word.rstrip(":"))))
@@ -81,7 +81,7 @@ def _describe_name(names: NameIndex, word: SourceWord, meaning: ResolvedName) ->
 
 
 def _describe_constant(word: str) -> Iterator[str]:
-    """A constant in decimal digits."""
+    """Yields a constant in decimal digits."""
     found = _FLOAT.fullmatch(word)
     if found is not None and len(found[2]) == (8 if found[1] in "fF" else 16):
         [value] = struct.unpack(">f" if found[1] in "fF" else ">d", bytes.fromhex(found[2]))
@@ -92,19 +92,21 @@ def _describe_constant(word: str) -> Iterator[str]:
 
 
 def code_block(text: str, language: str = "text") -> str:
-    """A text as it is, in Markdown: in a fence that nothing in it ends. Line ends are LF."""
+    """Returns a text as a code block in Markdown, with a fence that nothing in it ends. Line ends are LF."""
     marks = _backtick_fence(text, 3)
     shown = escape_lines(text.replace("\r\n", "\n").rstrip())
     return f"{marks}{language}\n{shown}\n{marks}"
 
 
 def code_span(text: str) -> str:
-    """A part of a line as it is, in Markdown. Source: CommonMark, "Code spans"."""
+    """Returns a part of a line as a code span in Markdown. Source: CommonMark, "Code spans"."""
     marks = _backtick_fence(text, 1)
     blank = " " * text.startswith("`") or " " * text.endswith("`")
     return f"{marks}{blank}{escape_text(text)}{blank}{marks}" if text else ""
 
 
 def _backtick_fence(text: str, least: int) -> str:
-    """Backticks, more than follow each other in a text: it was written by others, and is to be shown as text."""
+    """Returns more backticks than follow each other in a text, which another user may have written and which must
+    remain text.
+    """
     return "`" * max([least, *(len(each) + 1 for each in _BACKTICKS.findall(text))])

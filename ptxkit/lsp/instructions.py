@@ -1,14 +1,15 @@
-"""An instruction in words: its form, what it needs, its operands and effects, and where the manual has it."""
+"""The description of an instruction: its form, its requirements, its operands and effects, and the manual's section."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ptxkit.isa import table
+from ptxkit.isa.effect_words import match_sentences
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.targets import Target, canonical_target, parse_target, target_words, unmet_gates
-from ptxkit.isa.wording import describe_effect, describe_gate, describe_operand
+from ptxkit.isa.wording import describe_gate, describe_operand
 from ptxkit.lsp.limits import MAX_SHOWN_FORMS
 from ptxkit.syntax.tree import Instruction, Module
 from ptxkit.validate.match_cache import match_cache_for
@@ -16,19 +17,19 @@ from ptxkit.validate.typed_scope import TypedScope
 
 
 def target_of(module: Module) -> Target | None:
-    """The target that the module names."""
+    """Returns the target that the module names."""
     names = [name for name in map(canonical_target, module.targets) if name is not None]
     return next((target for target in map(parse_target, names) if target is not None), None)
 
 
 def match_instruction(module: Module, instruction: Instruction, scope: TypedScope) -> Match | Mismatch:
-    """The form that the instruction has, given what its operands are; why there is none."""
+    """Returns the form of the instruction with the types of its operands, or the reason why none exists."""
     found = match_cache_for(module.version, target_of(module)).lookup(instruction, scope).match
     return found if found is not None else table().match(instruction)
 
 
 def describe_instruction(module: Module, instruction: Instruction, scope: TypedScope) -> Iterator[str]:
-    """What is known of an instruction, in paragraphs of Markdown."""
+    """Yields the description of an instruction, in paragraphs of Markdown."""
     found = match_instruction(module, instruction, scope)
     if isinstance(found, Mismatch):
         yield str(found.message)
@@ -45,7 +46,7 @@ def describe_instruction(module: Module, instruction: Instruction, scope: TypedS
     gates = list(_gate_lines(module, found))
     if gates:
         yield "\n".join(gates)
-    effects = [f"- `{describe_effect(effect)}`" for effect in found.effects]
+    effects = [f"- {sentence}" for sentence in match_sentences(found)]
     if effects:
         yield "\n".join(["Effects:", *effects])
 
@@ -56,7 +57,7 @@ def _form_heading(form: Form) -> Iterator[str]:
 
 
 def _gate_lines(module: Module, found: Match) -> Iterator[str]:
-    """What it needs, and whether the module has that."""
+    """Yields its requirements, and whether the module meets them."""
     target = target_of(module)
     closed = unmet_gates(found.gates, module.version, target)
     for gate in found.gates:

@@ -1,4 +1,4 @@
-"""What the names of a module stand for, by the place where they are: declarations, labels, functions, parameters."""
+"""Name resolution in a module by position: declarations, labels, functions, parameters."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _WORD = re.compile(r"\.?[%$\w][%$\w.:]*")
 
 @dataclass(frozen=True, slots=True)
 class StatementContext:
-    """A statement, item or head of a function, with the names that can be used there.
+    """A statement, item or function header, with the names that can be used there.
 
-    function: the one that it is in, or the head of; None outside. start: its first character.
+    function: the function that contains it, or whose header it is, or None outside of functions. start: its first
+    character.
     """
 
     start: int
@@ -46,7 +47,7 @@ class SourceWord:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedName:
-    """What a name stands for. name: without the component of a vector. span: of the name where it is declared."""
+    """The meaning of a name. name: without the component of a vector. span: of the name in its declaration."""
 
     name: str
     named: NameBinding
@@ -66,15 +67,20 @@ class NameIndex:
             self._index_item(item, start)
         self._starts = [place.start for place in self.statements]
 
-    # ------------------------------------------------------------------------------------------ where is what
+    # ------------------------------------------------------------------------------------------ positions
 
     def statement_before(self, offset: int) -> StatementContext | None:
-        """The last statement that begins at or before an offset."""
+        """Returns the last statement that begins at or before an offset."""
         index = bisect_right(self._starts, offset) - 1
         return self.statements[index] if index >= 0 else None
 
+    def statements_in(self, span: Span) -> list[StatementContext]:
+        """Returns the statements that begin in a span, and the one before them, which may end in it."""
+        first = max(0, bisect_right(self._starts, span.start) - 1)
+        return self.statements[first : bisect_right(self._starts, span.end)]
+
     def scope_at(self, offset: int) -> TypedScope:
-        """The names that can be used at an offset, also between two statements."""
+        """Returns the names that can be used at an offset, also between two statements."""
         place = self.statement_before(offset)
         if place is None:
             return self.outer
@@ -85,7 +91,7 @@ class NameIndex:
         return scope
 
     def word_at(self, offset: int) -> SourceWord | None:
-        """The word at an offset, or the one that ends there; None in blanks and comments."""
+        """Returns the word at an offset, or the one that ends there, or None in blanks and comments."""
         place = self.statement_before(offset)
         if place is None:
             return None
@@ -99,10 +105,12 @@ class NameIndex:
                 return SourceWord(text, span, place)
         return None
 
-    # ------------------------------------------------------------------------------------------ what it means
+    # ------------------------------------------------------------------------------------------ name resolution
 
     def resolve(self, name: str, place: StatementContext) -> ResolvedName | None:
-        """What a name stands for in a statement; None for what the machine has, and for what nothing declares."""
+        """Returns the meaning of a name in a statement, or None for names that the machine defines and for undeclared
+        ones.
+        """
         for known in dict.fromkeys((name, name.rpartition(".")[0])):
             named = place.scope.find(known) if known else None
             if named is not None:
@@ -110,7 +118,7 @@ class NameIndex:
         return None
 
     def declaration_span(self, name: str, named: NameBinding) -> Span:
-        """Where a name is in what declares it."""
+        """Returns the span of a name in its declaration."""
         words = statement_tokens(self.source, named.start)
         prefix = name.rstrip("0123456789")
         for index, (text, span) in enumerate(words):
@@ -120,19 +128,20 @@ class NameIndex:
         return statement_spans(self.source, named.start).statement
 
     def find_uses(self, meaning: ResolvedName) -> Iterator[Span]:
-        """Every place where a name stands for the same, its declaration included."""
+        """Yields all uses of a name, with its declaration."""
         name = re.escape(meaning.name)
         for found in re.finditer(rf"(?<![%$\w]){name}(?![%$\w])", self.source.text):
             place = self.statement_before(found.start())
             if place is None or place.scope.find(meaning.name) is not meaning.named:
                 continue
-            if self._is_word(place, found.start()):
+            if self.is_token(place, found.start()):
                 yield Span(found.start(), found.end())
 
-    def _is_word(self, place: StatementContext, offset: int) -> bool:
+    def is_token(self, place: StatementContext, offset: int) -> bool:
+        """Returns whether a token of a statement begins at an offset, which is neither in a comment nor a string."""
         return any(span.start == offset for _, span in statement_tokens(self.source, place.start))
 
-    # ------------------------------------------------------------------------------------------ entering
+    # ------------------------------------------------------------------------------------------ internals
 
     def _index_item(self, item: Item, start: int) -> None:
         self.outer.enter(item, start)
@@ -148,7 +157,7 @@ class NameIndex:
             ]
 
     def values(self, function: Function) -> RegisterValues:
-        """What the registers of a function hold; made when it is first asked for."""
+        """Returns the values of the registers of a function, which are computed on first use."""
         from ptxkit.lsp.register_values import values_of
 
         found = self._values.get(id(function))
@@ -158,7 +167,7 @@ class NameIndex:
 
     @cached_property
     def function_ends(self) -> dict[int, int]:
-        """The end of the closing brace of each function with a body, by where it begins."""
+        """The end of the closing brace of each function with a body, by its start."""
         located = list(self.module.located())
         stops = [start for _, start in located[1:]] + [len(self.source.text)]
         return {

@@ -1,7 +1,7 @@
-r"""Places in a text as the protocol counts them: lines from 0, and in a line the units of an encoding.
+r"""Positions in a text in the form of the protocol: lines from 0, and columns in the units of an encoding.
 
-Lines end with `\n`, `\r\n` or `\r`, and with nothing else that Unicode calls a line end. The units of a column are
-those of UTF-16 unless client and server agree on another encoding.
+Lines end with `\n`, `\r\n` or `\r`, and not with other line separators of Unicode. The units of a column are those of
+UTF-16 unless client and server agree on another encoding.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LAST_OF_ONE_UNIT = {"utf-16": 0xFFFF, "utf-32": 0x10FFFF}
 
 
 def units(text: str, encoding: str) -> int:
-    """How long a text is in the units of an encoding; half of a pair that is alone counts as one character."""
+    """Returns the length of a text in the units of an encoding; an unpaired surrogate counts as one character."""
     if text.isascii():
         return len(text)
     if encoding == "utf-8":
@@ -38,7 +38,9 @@ class TextLines:
         self._plain = text.isascii()
 
     def offset(self, position: types.Position) -> int:
-        """The character that a position is before; one past the end of a line, or of the text, is that end."""
+        """Returns the offset of the character at a position. A position after the end of a line, or of the text, is
+        that end.
+        """
         if position.line >= len(self._starts):
             return len(self.text)
         start, end = self._starts[position.line], self._end(position.line)
@@ -55,7 +57,7 @@ class TextLines:
         return end
 
     def position(self, offset: int) -> types.Position:
-        """Where a character is. One that ends a line is at the end of that line."""
+        """Returns the position of a character. A line end is at the end of its line."""
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
         inside = min(offset, self._end(line))
@@ -63,16 +65,16 @@ class TextLines:
         return types.Position(line, character)
 
     def range(self, span: Span) -> types.Range:
-        """A span as a range."""
+        """Returns a span as a range."""
         return types.Range(self.position(span.start), self.position(span.end))
 
     def span(self, wanted: types.Range) -> Span:
-        """A range as a span; one that ends before it starts is empty."""
+        """Returns a range as a span; one that ends before it starts is empty."""
         start = self.offset(wanted.start)
         return Span(start, max(start, self.offset(wanted.end)))
 
     def _end(self, line: int) -> int:
-        """The end of the last character of a line, its line end left out."""
+        """Returns the end of the last character of a line, without its line end."""
         if line + 1 >= len(self._starts):
             return len(self.text)
         end = self._starts[line + 1]

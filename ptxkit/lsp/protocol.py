@@ -1,6 +1,6 @@
-"""The protocol as pygls implements it, except for the texts, which are kept by `documents`.
+"""The protocol as pygls implements it, except for the texts, which `documents` stores.
 
-pygls would keep them too, and take for line ends what the protocol does not (form feeds, U+2028).
+pygls would store them, too, and recognizes line ends that the protocol does not have (form feeds, U+2028).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 
 def _forward_to_server(method: str) -> Callable[..., Iterator[Any]]:
-    """A handler that does nothing but call the server's own."""
+    """Returns a handler that only calls the server's own."""
 
     @lsp_method(method)
     def handler(self: LanguageServerProtocol, params: object) -> Iterator[Any]:
@@ -26,10 +26,10 @@ def _forward_to_server(method: str) -> Callable[..., Iterator[Any]]:
 
 
 class TextlessProtocol(LanguageServerProtocol):
-    """Without a copy of the texts, and with an answer to every request, even a malformed one."""
+    """The protocol without a copy of the texts, and with a response to every request, even a malformed one."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """A part of a message as an object. Raises JsonRpcException."""
+        """Converts a part of a message to an object. Raises JsonRpcException."""
         try:
             return super().structure_message(data)
         except JsonRpcException as error:

@@ -1,4 +1,6 @@
-"""What a register holds at a point, as far as its assignments show, and the state space that it is an address in."""
+"""The value of a register at a point, as far as its assignments determine it, and the state space of an address in
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from ptxkit.syntax.tree import Address, Function, Instruction, Module, Name
 
 @dataclass(frozen=True, slots=True)
 class RegisterValues:
-    """The values of one function's registers. steps: by where they begin in the text. turn: of the request."""
+    """The values of one function's registers. steps: by their offsets in the text. turn: of the request."""
 
     formulas: SymbolicExprs
     steps: dict[int, Step]
@@ -26,13 +28,32 @@ class RegisterValues:
 
 
 def values_of(module: Module, function: Function) -> RegisterValues:
-    """The values of a function that has a body."""
+    """Returns the values of a function that has a body."""
     program = flatten(module, function)
     return RegisterValues(SymbolicExprs(program), {step.start: step for step in program.steps})
 
 
+def address_value(names: NameIndex, word: SourceWord) -> tuple[str, str] | None:
+    """Returns the state space and the value of a register that an instruction reads as an address, or None if neither
+    is known. The space is in words, such as `.shared` or `generic .global`, or "".
+    """
+    function = word.statement.function
+    if function is None or function.body is None:
+        return None
+    values = names.values(function)
+    step = values.steps.get(word.statement.start)
+    if step is None:
+        return None
+    with values.lock:
+        found = values.formulas.value_before(step, word.text)
+    if found is None or found.condition_text:
+        return None
+    space = f"{'generic ' * found.is_generic}.{found.space}" if found.space is not None else ""
+    return space, str(found)
+
+
 def describe_value(names: NameIndex, word: SourceWord) -> Iterator[str]:
-    """The value of a register where a word names it, in words; nothing outside of instructions."""
+    """Yields the description of a register's value at a word; nothing outside of instructions."""
     place = word.statement
     if not isinstance(place.node, Instruction) or place.function is None or place.function.body is None:
         return
@@ -66,7 +87,7 @@ def _describe_space(found: SymbolicExpr) -> str:
 
 
 def _describe_uses(names: NameIndex, values: RegisterValues, step: Step, name: str) -> Iterator[str]:
-    """As an address in which state spaces the function uses the register."""
+    """Yields the state spaces in which the function uses the register as an address."""
     register = step.scope.register_name(name)
     spaces: dict[str, int] = {}
     for other in values.steps.values():
@@ -83,7 +104,7 @@ def _describe_uses(names: NameIndex, values: RegisterValues, step: Step, name: s
 
 
 def _is_assigned(names: NameIndex, word: SourceWord, step: Step) -> bool:
-    """Whether the word is where the instruction writes."""
+    """Returns whether the instruction writes the register at the word."""
     match = step.match
     spans = statement_spans(names.source, step.start).operands
     index = next((number for number, span in enumerate(spans) if _within(word.span, span)), None)

@@ -1,9 +1,9 @@
-"""The server: which function handles each request of the protocol."""
+"""The server: the handlers of the requests of the protocol."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from json import JSONDecodeError
 from traceback import format_exception
@@ -32,42 +32,50 @@ from ptxkit.lsp.definitions import definition_at, highlights_at, references_at
 from ptxkit.lsp.diagnostics import ClientFeatures, to_lsp_diagnostic
 from ptxkit.lsp.document_symbols import document_symbols
 from ptxkit.lsp.documents import OpenDocument, OpenDocuments, TextSnapshot
+from ptxkit.lsp.folding import folding_ranges
 from ptxkit.lsp.formatting import format_edits
 from ptxkit.lsp.hover import hover_at
+from ptxkit.lsp.inlay_hints import inlay_hints
 from ptxkit.lsp.limits import MAX_FIXED_FINDINGS, REQUEST_TIMEOUT_SECONDS, SERVER_THREADS
+from ptxkit.lsp.program_diagnostics import ProgramDiagnostics, find_in_programs
 from ptxkit.lsp.protocol import TextlessProtocol
 from ptxkit.lsp.renaming import renamable_range, rename_edits
+from ptxkit.lsp.semantic_tokens import encoded_tokens, legend
+from ptxkit.lsp.signature_help import SIGNATURE_TRIGGERS, signature_help
 from ptxkit.results import FileResult
 
 _Value = TypeVar("_Value")
 
 
 class PtxLanguageServer(LanguageServer):
-    """One client's server. status: what its process ends with."""
+    """The server of one client. status: the exit status of its process."""
 
     def __init__(self) -> None:
         super().__init__("ptxkit", __version__, protocol_cls=TextlessProtocol)
         self.documents = OpenDocuments()
         self.client_features = ClientFeatures()
         self.pool = ThreadPoolExecutor(SERVER_THREADS, thread_name_prefix="ptxkit")
-        self.checker = CheckScheduler(self.pool, self.publish, self.show_error, self.log)
+        self.programs = ProgramDiagnostics()
+        self.checker = CheckScheduler(self.pool, self.publish, self.publish_programs, self.show_error, self.log)
         self.status = 1
         _register_handlers(self)
 
     def serve(self, stdin: BinaryIO, stdout: BinaryIO) -> int:
-        """Answers until the client says that it is enough; 0 where it took its leave as the protocol has it."""
+        """Serves the client until it exits. Returns 0 if the client has requested a shutdown as the protocol
+        requires.
+        """
         pygls = logging.getLogger("pygls")
         pygls.addHandler(logging.NullHandler())
-        pygls.propagate = False  # the client is notified
+        pygls.propagate = False  # errors are reported to the client
         self.start_io(stdin, stdout)
         self.checker.cancel_all()
         self.pool.shutdown(wait=False, cancel_futures=True)
         return self.status
 
-    # ------------------------------------------------------------------------------------------ to the client
+    # ------------------------------------------------------------------------------------------ messages to the client
 
     def publish(self, snapshot: TextSnapshot, found: Sequence[Diagnostic]) -> None:
-        """Publishes what is found in a version of a text, if it is still the present one."""
+        """Publishes the findings in a version of a text, if it is still the present one."""
         document = self.documents.get(snapshot.uri)
         if document is None or document.snapshot is not snapshot:
             return
@@ -76,8 +84,23 @@ class PtxLanguageServer(LanguageServer):
             types.PublishDiagnosticsParams(snapshot.uri, items, version=snapshot.version)
         )
 
+    async def publish_programs(self, snapshot: TextSnapshot, found: Sequence[Diagnostic]) -> None:
+        """Publishes what a whole check found at the lines of the programs that a text was compiled from."""
+        folders = [path for each in self.workspace.folders.values() if (path := to_fs_path(each.uri))]
+        folders = folders or [path for path in (self.checker.root,) if path]
+        abilities = self.client_features
+        in_programs = await self.checker.run_in_thread(find_in_programs, snapshot, found, folders, abilities)
+        document = self.documents.get(snapshot.uri)
+        if document is not None and document.snapshot is snapshot:
+            self.update_programs(snapshot.uri, in_programs)
+
+    def update_programs(self, uri: str, in_programs: Mapping[str, list[types.Diagnostic]]) -> None:
+        """Replaces what is published for the programs of a text."""
+        for program, items in self.programs.update(uri, in_programs):
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(program, items))
+
     def show_error(self, words: str) -> None:
-        """Shows the user something that only a person can fix."""
+        """Shows the user an error that only a person can fix."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, words))
 
     def log(self, words: str) -> None:
@@ -85,19 +108,19 @@ class PtxLanguageServer(LanguageServer):
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, words))
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """What a handler raised is no reason to stop, and none to open a window."""
+        """Logs the exception of a handler. The server continues, and no window is opened."""
         if isinstance(error, JsonRpcInternalError):
             self.log("\n".join([str(error), *(error.data or {}).get("traceback", ())]))
         elif isinstance(error, JsonRpcException | JSONDecodeError):
-            if source is not FeatureRequestError:  # who asked has the answer
+            if source is not FeatureRequestError:  # the requesting client has the response
                 self.log(f"{type(error).__name__}: {error}")
         else:
             self.log("".join(format_exception(error)))
 
-    # ------------------------------------------------------------------------------------------ for handlers
+    # ------------------------------------------------------------------------------------------ handlers
 
     async def run_on_text(self, uri: str, function: Callable[[TextSnapshot], _Value]) -> _Value | None:
-        """What a function makes of the present version of a text, in a thread; None where no such text is open."""
+        """Calls a function with the present version of a text, in a thread. Returns None if the text is not open."""
         document = self.documents.get(uri)
         if document is None:
             return None
@@ -108,13 +131,14 @@ def _register_handlers(server: PtxLanguageServer) -> None:
     _register_lifecycle(server)
     _register_text_sync(server)
     _register_queries(server)
+    _register_decorations(server)
     _register_edits(server)
 
 
 def _register_lifecycle(server: PtxLanguageServer) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        server.client_features = ClientFeatures.of(params.capabilities)
+        server.client_features = ClientFeatures.of(params.capabilities, params.initialization_options)
         server.documents.encoding = str(
             types.PositionEncodingKind(server.workspace.position_encoding or "utf-16").value
         )
@@ -156,7 +180,7 @@ def _register_text_sync(server: PtxLanguageServer) -> None:
         document = documents.get(params.text_document.uri)
         if params.text_document.uri.rpartition("/")[2] in FILES:
             _check_all()
-        elif document is not None:  # its settings may be other ones by now
+        elif document is not None:  # its settings may have changed
             checker.schedule(document, at_once=True)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -165,6 +189,7 @@ def _register_text_sync(server: PtxLanguageServer) -> None:
         if document is not None:
             checker.close_document(document)
             server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.snapshot.uri, []))
+            server.update_programs(document.snapshot.uri, {})
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
@@ -206,6 +231,31 @@ def _register_queries(server: PtxLanguageServer) -> None:
     async def completion(params: types.CompletionParams) -> types.CompletionList | None:
         return await server.run_on_text(params.text_document.uri, lambda text: completions_at(text, params.position))
 
+    signature_options = types.SignatureHelpOptions(trigger_characters=SIGNATURE_TRIGGERS)
+
+    @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, signature_options)
+    async def signature(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+        return await server.run_on_text(params.text_document.uri, lambda text: signature_help(text, params.position))
+
+
+def _register_decorations(server: PtxLanguageServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        most = server.client_features.folding_ranges
+        return await server.run_on_text(params.text_document.uri, lambda text: folding_ranges(text, most))
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend())
+    async def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        return await server.run_on_text(params.text_document.uri, encoded_tokens)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, legend())
+    async def tokens_in_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
+        return await server.run_on_text(params.text_document.uri, lambda text: encoded_tokens(text, params.range))
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        return await server.run_on_text(params.text_document.uri, lambda text: inlay_hints(text, params.range))
+
 
 def _register_edits(server: PtxLanguageServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
@@ -241,7 +291,7 @@ def _register_edits(server: PtxLanguageServer) -> None:
 async def _code_actions(
     server: PtxLanguageServer, document: OpenDocument, result: FileResult, params: types.CodeActionParams
 ) -> list[types.CodeAction] | None:
-    """The actions for a selection; None where the text changes before they are found."""
+    """Returns the actions for a selection, or None if the text changes before they are found."""
     text, only = document.snapshot, params.context.only
     span = text.lines.span(params.range)
     found: list[types.CodeAction | None] = []

@@ -1,8 +1,7 @@
-"""A text as a tree, even while it is being written: what cannot be read is taken out, and the rest keeps its places.
+"""Parses a text with syntax errors: the parts that cannot be parsed are removed, and the rest keeps its positions.
 
-A line with a syntax error is replaced by blanks, and so on until the rest is a module; where a brace is missing, one is
-put in the place of a blank. Names and completions are looked
-up in that tree; nothing is reported because of it.
+A line with a syntax error is replaced by blanks, until the rest is a module; a missing brace replaces a blank. Names
+and completions are looked up in that tree; it causes no findings.
 """
 
 from __future__ import annotations
@@ -20,11 +19,13 @@ from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Module
 
 _PRESERVED = re.compile(r"[^\S \t]|[{}]")
-"""Characters that stay where a line is blanked: its end, and braces."""
+"""Characters that remain if a line is blanked: its end, and braces."""
 
 
 class TolerantParse:
-    """One text. `module` is None where nothing of it could be read; `errors` are those of the text as it is."""
+    """The result for one text. `module` is None if nothing could be parsed; `errors` are those of the unchanged
+    text.
+    """
 
     def __init__(self, source: SourceFile) -> None:
         self.source = source
@@ -39,7 +40,7 @@ class TolerantParse:
 
     @cached_property
     def names(self) -> NameIndex | None:
-        """What its names stand for."""
+        """The meanings of its names."""
         return NameIndex(self.module) if self.module is not None else None
 
     def _parse(self) -> Module | None:
@@ -58,7 +59,9 @@ class TolerantParse:
         return None
 
     def _blank_errors(self, text: str, errors: tuple[Diagnostic, ...]) -> str:
-        """The text without the lines of these errors. Where such a line is blank already, the one before it goes."""
+        """Returns the text without the lines of these errors. If such a line is blank already, the one before it is
+        removed.
+        """
         pieces: list[str] = []
         place = 0
         for error in errors:
@@ -74,7 +77,7 @@ class TolerantParse:
 
 
 def _insert_brace(text: str, errors: tuple[Diagnostic, ...]) -> str | None:
-    """The text with a brace where the first of these errors lacks one; None where it is another error."""
+    """Returns the text with a brace where the first of these errors lacks one, or None for another error."""
     place = errors[0].span.start
     if not isinstance(errors[0].payload, MissingBrace):
         return None
@@ -84,7 +87,7 @@ def _insert_brace(text: str, errors: tuple[Diagnostic, ...]) -> str | None:
 
 
 def _line_bounds(text: str, span: Span) -> tuple[int, int]:
-    """The whole lines that a span touches."""
+    """Returns the bounds of the whole lines that a span touches."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", max(span.start, span.end - 1))
     return start, len(text) if end < 0 else end

@@ -1,4 +1,4 @@
-"""What runs in the process that checks texts for the server."""
+"""The process that checks texts for the server."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ptxkit.source import SourceFile
 
 
 class RequestHandler:
-    """Does jobs. What was found in the last text is kept: its fixes are requested next."""
+    """Executes jobs. The findings of the last text are kept, because its fixes are usually requested next."""
 
     def __init__(self) -> None:
         self._last: tuple[SourceFile, Settings, FileResult] | None = None
 
     def handle(self, job: AnalysisRequest) -> FileResult | Fix | str | None:
-        """What a job gives."""
+        """Returns the result of a job."""
         source = SourceFile(job.path, job.text)
         if job.kind == "fix":
             from ptxkit.fixes import fix_source
@@ -47,12 +47,12 @@ class RequestHandler:
 
 
 def _picklable(item: Diagnostic) -> Diagnostic:
-    """The finding as it can be sent."""
+    """Returns the finding in a form that can be sent."""
     return replace(item, properties=dict(item.properties))
 
 
 def serve(channel: ParentChannel) -> None:
-    """Does jobs, one after the other, until the server ends this process."""
+    """Executes jobs, one after the other, until the server ends this process."""
     from ptxkit import fixes  # noqa: F401  (ready before the first job comes)
 
     handler = RequestHandler()

@@ -1,4 +1,6 @@
-"""The server's side of the processes that check: each does one job at a time, and is ended when that is not wanted."""
+"""The server's side of the processes that check: each executes one job at a time, and is ended if the job is
+canceled.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from ptxkit.processes.supervised_process import ProcessLostError, ProcessTimeout
 
 
 class WorkerError(Exception):
-    """There is no answer; the text says why."""
+    """There is no result; the text states the reason."""
 
 
 class WorkerClient:
-    """A process, started when it is first needed, and again after it was ended; a thread waits for its answers.
+    """A process, which is started on first use, and again after it was ended; a thread waits for its results.
 
-    Who stops waiting for an answer (a cancelled task) ends the process if it is at work on that job.
+    A canceled task that waits for a result ends the process if it executes that job.
     """
 
     def __init__(self) -> None:
@@ -29,17 +31,17 @@ class WorkerClient:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it is at work."""
+        """Whether it executes a job."""
         return self._lock.locked()
 
     async def start(self) -> None:
-        """Starts the process before there is something to do, so that it is ready then."""
+        """Starts the process before there is a job."""
         async with self._lock:
             if not self._is_closed:
                 self._ensure_process()
 
     async def request(self, job: AnalysisRequest) -> object:
-        """The answer to a job. Raises WorkerError."""
+        """Returns the result of a job. Raises WorkerError."""
         async with self._lock:
             try:
                 reply = await self._exchange(job)
@@ -59,7 +61,7 @@ class WorkerClient:
                 self.kill()
                 raise WorkerError(f"{job.path}: no response within {MAX_JOB_SECONDS:.0f} seconds") from None
             except ProcessLostError:
-                self.kill()  # it may have ended long ago: another one is given the job
+                self.kill()  # it may have ended long ago, so another one executes the job
         raise WorkerError(f"{job.path}: the checking process has ended")
 
     def _ensure_process(self) -> SupervisedProcess:
@@ -77,7 +79,7 @@ class WorkerClient:
             self._thread.submit(process.close)
 
     async def close(self) -> None:
-        """Ends the process, and waits until it is gone. No other one is started."""
+        """Ends the process, waits for its end, and starts no other one."""
         self._is_closed = True
         self.kill()
         async with self._lock:
@@ -92,25 +94,27 @@ def _request(process: SupervisedProcess, job: AnalysisRequest) -> AnalysisReply:
 
 
 class WorkerPool:
-    """A few of them, so that a long job for one text holds up no other; the second process begins when it is needed."""
+    """Several processes, so that a long job for one text does not delay another; the second one starts when it is
+    needed.
+    """
 
     def __init__(self, count: int) -> None:
         self._clients = [WorkerClient() for _ in range(count)]
         self._client_of_path: dict[str, WorkerClient] = {}
 
     async def start(self) -> None:
-        """Makes one ready."""
+        """Starts one of them."""
         await self._clients[0].start()
 
     async def request(self, job: AnalysisRequest) -> object:
-        """The answer to a job, of the one that knows the text already, if it has time. Raises WorkerError."""
+        """Returns the result of a job from the process that knows the text, if it is idle. Raises WorkerError."""
         known = self._client_of_path.get(job.path, self._clients[0])
         free = (each for each in (known, *self._clients) if not each.is_busy)
         chosen = self._client_of_path[job.path] = next(free, known)
         return await chosen.request(job)
 
     def forget(self, path: str) -> None:
-        """A text will not be asked about again."""
+        """Handles the closing of a text."""
         self._client_of_path.pop(path, None)
 
     def kill(self) -> None:
@@ -119,6 +123,6 @@ class WorkerPool:
             each.kill()
 
     async def close(self) -> None:
-        """Ends all processes, and waits until they are gone."""
+        """Ends all processes, and waits for their end."""
         for each in self._clients:
             await each.close()

@@ -1,4 +1,4 @@
-"""The messages of the server and the process that checks: an `AnalysisRequest`, and an `AnalysisReply` to it."""
+"""The messages between the server and the process that checks: an `AnalysisRequest`, and an `AnalysisReply` to it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ FindingKey: TypeAlias = tuple[str, Span, str]
 
 @dataclass(frozen=True, slots=True)
 class AnalysisRequest:
-    """What to do with a text. check: its result. `offer`: the fix that holds for a finding, or None. `fix`: the text
-    after all safe ones. finding: its code, place and message.
+    """A job for a text. check: its result. `offer`: a fix for a finding, or None. `fix`: the text after all safe fixes.
+    finding: its code, location and message.
     """
 
     kind: RequestKind
@@ -28,7 +28,7 @@ class AnalysisRequest:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisReply:
-    """value: what the job gives. error: why there is nothing."""
+    """value: the result of the job. error: the reason why none exists."""
 
     value: Any
     error: str = ""

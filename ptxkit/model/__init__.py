@@ -1,4 +1,4 @@
-"""Data that analysis computes and reports draw: traces, views and transfers.
+"""The data that analyses compute and reports render: traces, views and transfers.
 
-Input: none. Output: frozen records. It imports `ptxkit.source` and `ptxkit.diagnostics`.
+Input: none. Output: frozen records. The package imports `ptxkit.source` and `ptxkit.diagnostics`.
 """

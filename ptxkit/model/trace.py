@@ -1,7 +1,7 @@
-"""What led to a finding of the reference machine, as a picture shows it: plain data that the verifier fills in.
+"""The trace of a finding of the reference machine: plain data that the verifier computes and reports render.
 
-Threads that do the same share one column; each step is one instruction of some threads, or something that the
-machine did by itself; a bar is an asynchronous operation from its issue until its completion is known.
+Threads that do the same share one column; each step is one instruction of some threads, or an action of the machine
+itself; a bar is an asynchronous operation from its issue until its completion is observed.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from __future__ import annotations
 from enum import StrEnum
 
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.source import SourceFile
+from ptxkit.source import SourceFile, SourceLine
 
 Dim3 = tuple[int, int, int]
 
 
 class StepKind(StrEnum):
-    """What happens in a step."""
+    """The kind of a step."""
 
     READ = "read"
     WRITE = "write"
     UPDATE = "update"
     ARRIVE = "arrive"
-    """Threads come to a barrier of their CTA, of their cluster, or to an mbarrier."""
+    """Threads arrive at a barrier of their CTA, of their cluster, or at an mbarrier."""
     JOIN = "join"
-    """A barrier lets threads go: all they did before is known to all of them."""
+    """A barrier completes, and its threads acquire each other's earlier accesses."""
     PHASE = "phase"
-    """A phase of an mbarrier is complete, or threads see that it is."""
+    """A phase of an mbarrier is complete, or threads observe that it is."""
     FENCE = "fence"
     ISSUE = "issue"
     COMMIT = "commit"
@@ -34,21 +34,23 @@ class StepKind(StrEnum):
 
 
 class FindingRole(StrEnum):
-    """What a step, or an access, has to do with the finding."""
+    """The role of a step, or of an access, in the finding."""
 
     FAULT = "fault"
     """The access at fault."""
     OTHER = "other"
-    """The access that it conflicts with."""
+    """The access with which it conflicts."""
     NONE = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceAccess:
-    """One of the accesses of a finding. thread, cta: places in the CTA and in the grid; line: of the PTX, from 1.
+    """One of the accesses of a finding.
 
-    space, start, size: the bytes, size 0 where it is about none. old, new: values as hexadecimal digits from the lowest
-    address on, None where they are not known.
+    thread, cta: positions in the CTA and in the grid. line: the line of the PTX, from 1. space, start, size: the bytes;
+    the size is 0 if none exist. old, new: values as hexadecimal digits, beginning with the lowest address; None
+    where they are not known. place: the variable and the index, empty where none exists. type: of the values, None
+    where it is not known. old_value, new_value: in that type. origin: the line of the program.
     """
 
     role: FindingRole
@@ -61,11 +63,19 @@ class TraceAccess:
     size: int = 0
     old: str | None = None
     new: str | None = None
+    place: str = ""
+    type: str | None = None
+    old_value: str | None = None
+    new_value: str | None = None
+    origin: SourceLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadColumn:
-    """Threads of a CTA that do the same in all steps shown. part: of a thread that the finding names."""
+    """Threads of a CTA that do the same in all steps shown.
+
+    role: that of a thread that the finding names.
+    """
 
     label: str
     cta: Dim3
@@ -75,10 +85,11 @@ class ThreadColumn:
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One moment. number: of accesses and synchronisations recorded in the run so far, from 1; columns: who takes part.
+    """One step.
 
-    touching: those of them that use the bytes of the finding. left_out: how many steps between the one before and this
-    one are not shown.
+    number: the number of accesses and synchronizations recorded in the run so far, from 1. columns: those that take
+    part. touching: the columns that use the bytes of the finding. omitted_before: the number of steps between the
+    previous one and this one that are not shown. origin: the line of the program.
     """
 
     number: int
@@ -90,13 +101,15 @@ class TraceStep:
     touching: tuple[int, ...] = ()
     role: FindingRole = FindingRole.NONE
     omitted_before: int = 0
+    origin: SourceLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TraceBar:
-    """An asynchronous operation. column: of a thread that issued it; first, last: positions of steps.
+    """An asynchronous operation.
 
-    last is None where it is not known complete by the end of the picture; is_complete: whether it is so at some time.
+    column: that of a thread that issued it. first, last: the positions of steps; `last` is None where the operation is
+    not known to be complete at the end of the trace. is_complete: whether it is complete at some time.
     """
 
     instruction: str
@@ -110,9 +123,10 @@ class TraceBar:
 
 @dataclass(frozen=True, slots=True)
 class FindingTrace:
-    """A finding as a picture. missing: the ordering that lacks, in words. left_out: what the picture leaves out.
+    """The trace of a finding.
 
-    launch: how the run can be seen again, in words. steps is empty where a second run did not show the finding.
+    launch: how to reproduce the run, in words. missing_ordering: a description of the ordering that is missing. steps:
+    empty where a second run did not show the finding. omissions: descriptions of what the trace omits.
     """
 
     code: str

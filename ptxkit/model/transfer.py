@@ -1,8 +1,6 @@
-"""What a kernel moves, and how it learns that it is there: plain data that the analysis fills in and every renderer
-reads.
+"""The transfers of a kernel and their completion: plain data that the analysis computes and reports render.
 
-Lines are the PTX's, from 1. A place in the program that the PTX was compiled from comes with each (`.loc`), where the
-compiler wrote one.
+Lines are those of the PTX, from 1. Each has the location in the source program (`.loc`), where the compiler wrote one.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from ptxkit.source import SourceLine
 
 
 class Unit(StrEnum):
-    """What does the copying."""
+    """The hardware unit that executes the transfer."""
 
     LDGSTS = "LDGSTS"
     """The load-store unit, which stores what it loads without a register: `cp.async`."""
@@ -26,21 +24,21 @@ class Unit(StrEnum):
     TENSOR = "TMA, tensor map"
     """The bulk copy engine, given a box of a tensor."""
     REMOTE = "async store"
-    """The load-store unit, out of registers, done later: `st.async`, `red.async`."""
+    """The load-store unit, from registers, asynchronously: `st.async`, `red.async`."""
     TENSOR_CORE = "tensor core"
     """The tensor core, into, out of or within Tensor Memory."""
     SCHEDULER = "scheduler"
-    """The hardware's answer to a request."""
+    """The hardware's response to a request."""
     PLAIN = "plain"
     """Ordinary loads and stores, through a register; not asynchronous."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Bytes that one execution of the instruction by one thread moves.
+    """The number of bytes that one execution of the instruction by one thread moves.
 
-    number: None where it is not the same whenever the kernel runs. words: then, what it depends on. zeros: of the
-    bytes written, those that are zeros instead of a copy; None where that depends, too.
+    number: None where it is not the same in every execution. depends_on: a description of the inputs on which it then
+    depends. zeros: the number of written bytes that are zeros instead of copied; None where it varies as well.
     """
 
     number: int | None
@@ -50,7 +48,10 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A line that waits. pending: groups that may still be unfinished. reads_only: only the sources are free then."""
+    """A line that waits.
+
+    pending: the number of groups that may still be incomplete. reads_only: whether only the sources are free then.
+    """
 
     line: int
     pending: int | None = None
@@ -59,12 +60,12 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """How one learns that the transfer is done.
+    """The mechanism by which a thread observes the completion of a transfer.
 
     mechanism: `group`, `bulk group` and `wgmma group` (closed by the commits at `lines`), `mbarrier`, `commit` (of the
     tensor core, to an mbarrier, at `lines`), `wait::ld`, `wait::st`, `at once` for a plain store, `nothing` where
-    nothing signals it. object: the mbarrier, in words. lines: of the commits, or of the arrivals that make an mbarrier
-    track it.
+    nothing signals it. object: a description of the mbarrier. lines: those of the commits, or of the arrivals that make
+    an mbarrier track the transfer.
     """
 
     mechanism: str
@@ -76,8 +77,8 @@ class Completion:
 class Fence:
     """A proxy fence between the accesses to the bytes, by its line.
 
-    between: `generic and async` or `tensormap`. line: None where bytes pass from one proxy to the other and no fence
-    lies between. other: the line of the other access, a write before a transfer or a read after one.
+    between: `generic and async` or `tensormap`. line: None where bytes pass from one proxy to the other without a
+    fence. other: the line of the other access, a write before a transfer or a read after one.
     """
 
     line: int | None
@@ -87,10 +88,11 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class UnitSelection:
-    """Why the transfer is done by this unit and not by another.
+    """The reason why the transfer is executed by this unit and not by another.
 
-    decided: `run time`, where the kernel holds alternatives and branches on addresses or sizes; `compile time`.
-    words: what decided. branch: the line of the branch, at run time. alternatives: lines of the other ways.
+    decided: `run time`, where the kernel has alternatives and branches on addresses or sizes; else `compile time`.
+    words: a description of the condition. branch: the line of the branch, at run time. alternatives: the lines of the
+    alternatives.
     """
 
     decided: str
@@ -101,14 +103,14 @@ class UnitSelection:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One instruction that moves bytes (for `Unit.PLAIN`, the store of what was loaded).
+    """One instruction that moves bytes (for `Unit.PLAIN`, the store of loaded values).
 
-    operation: `copy`, `reduction`, `prefetch`, `response`, and `product` where multiplications were asked for.
-    source, destination: `global`, `shared`, `cluster` (shared memory of other CTAs too), `tensor` (Tensor Memory),
-    `registers`, `L2`, `multimem`, `generic`. variable: the shared
-    variable on its near side. reached: some execution of the analysis reached it; what only executions show (waits,
-    fences, objects) is known where it holds. loads: of a plain copy, the lines that load what is stored. function: that
-    the line is in.
+    operation: `copy`, `reduction`, `prefetch`, `response`, and `product` where multiplications were requested. source,
+    destination: `global`, `shared`, `cluster` (including shared memory of other CTAs), `tensor` (Tensor Memory),
+    `registers`, `L2`, `multimem`, `generic`. variable: the shared variable that is the source or destination. reached:
+    whether some execution of the analysis reached it; otherwise the properties that only executions show (waits,
+    fences, objects) are unknown. loads: of a plain copy, the lines that load the stored values. function: the function
+    that contains the line.
     """
 
     line: int
@@ -130,7 +132,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class KernelTransfers:
-    """The transfers of one kernel in the order of the text, those of functions it calls after its own.
+    """The transfers of one kernel in the order of the text, followed by those of the functions that it calls.
 
     kind: `entry`; `func` for a function that no explored kernel calls.
     """
@@ -142,7 +144,10 @@ class KernelTransfers:
 
 @dataclass(frozen=True, slots=True)
 class TransferTable:
-    """The transfers of a module. target: as it is written."""
+    """The transfers of a module.
+
+    target: the target as it is written.
+    """
 
     path: str
     target: str
@@ -151,9 +156,10 @@ class TransferTable:
 
 @dataclass(frozen=True, slots=True)
 class FileTransfers:
-    """The result of one input. table: None where it could not be read, parsed or analysed.
+    """The result of one input.
 
-    diagnostics: why there is no table, or what an assembler would refuse of a module that has one.
+    table: None where the input could not be read, parsed or analyzed. diagnostics: the reason why there is no table, or
+    the findings for which an assembler would reject a module that has one.
     """
 
     path: str

@@ -1,7 +1,7 @@
-"""A file as a picture shows it: plain data that the analyses fill in and the page of `ptxkit view` reads.
+"""A view of a file: plain data that the analyses compute and the page of `ptxkit view` renders.
 
-Lines are the PTX's, from 1. Nothing here formats text, and nothing here is decided: what could not be found out is
-absent, and `FunctionView.without_graph` and `FileView.unread` say why.
+Lines are those of the PTX, from 1. This module formats no text and decides nothing. A value that could not be computed
+is absent, and `FunctionView.no_graph_reason` and `FileView.missing_functions_reason` give the reason.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptxkit.source import SourceFile, SourceLine
 
 
 class TokenClass(StrEnum):
-    """What a piece of text is, for colours."""
+    """The class of a piece of text, which determines its color."""
 
     OPCODE = "opcode"
     REGISTER = "register"
@@ -29,45 +29,51 @@ class TokenClass(StrEnum):
     COMMENT = "comment"
 
 
-ColouredSpan = tuple[int, int, TokenClass]
-"""A coloured piece of a text: offsets `[start, end)`. It may go over several lines."""
+ColoredSpan = tuple[int, int, TokenClass]
+"""A colored piece of a text: offsets `[start, end)`. It may span several lines."""
 
 
 class AsyncOpCategory(StrEnum):
-    """What an instruction has to do with asynchronous operations and with other threads."""
+    """The relation of an instruction to asynchronous operations and to other threads."""
 
     ISSUE = "issue"
     """It begins an asynchronous operation."""
     COMMIT = "commit"
-    """It closes a group, or has an mbarrier signalled when what was issued is complete."""
+    """It closes a group, or makes an mbarrier track the completion of the operations issued so far."""
     WAIT = "wait"
-    """It waits for a group, for a phase of an mbarrier, for another grid."""
+    """It waits for a group, for a phase of an mbarrier, or for another grid."""
     FENCE = "fence"
     """It orders memory, proxies or registers, and waits for no thread."""
     BARRIER = "barrier"
-    """Threads meet."""
+    """Threads synchronize."""
     ARRIVE = "arrive"
-    """It arrives at an mbarrier, or announces bytes to one."""
+    """It arrives at an mbarrier, or adds to the bytes that it expects."""
     SETUP = "setup"
-    """It makes or ends what the others need: mbarriers, Tensor Memory, registers of a warpgroup, cancellations."""
+    """It creates or destroys mbarriers, Tensor Memory, registers of a warpgroup, or cancellations."""
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncOp:
-    """An instruction that synchronises or is asynchronous. words: what it does, as far as its text says."""
+    """An instruction that synchronizes or is asynchronous.
+
+    description: its effect, with the objects and numbers that are known. threads: those that execute it, `all`,
+    `thread 128`, `warps 0..3`; empty where they are not known.
+    """
 
     line: int
     category: AsyncOpCategory
     opcode: str
     description: str = ""
+    threads: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """A basic block: lines of its first and last instruction, how many it has, the label it begins with.
+    """A basic block.
 
-    sorts: of its instructions that are `AsyncOp`s, in the order of the text. ends: `exit`, `return` or `trap` where
-    control may leave the function at its end, else empty.
+    first, last: the lines of its first and last instruction. steps: the number of its instructions. label: the label at
+    its beginning. categories: those of its instructions that are `AsyncOp`s, in the order of the text. exit_kind:
+    `exit`, `return` or `trap` where control may leave the function at its end, else empty.
     """
 
     first: int
@@ -79,21 +85,24 @@ class BlockView:
 
 
 class EdgeKind(StrEnum):
-    """How control goes from one block to another."""
+    """The kind of an edge between two blocks."""
 
     NEXT = "next"
-    """To the block after it: nothing branches, or a branch is not taken."""
+    """To the next block: there is no branch, or it is not taken."""
     TAKEN = "taken"
     """By a branch with a predicate."""
     JUMP = "jump"
-    """By a branch without one."""
+    """By a branch without a predicate."""
     INDEXED = "indexed"
-    """By one of the targets of an indexed branch."""
+    """To one of the targets of an indexed branch."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlFlowEdge:
-    """Control may go from one block to another, by their numbers. guard: the predicate of a branch, `@%p1`, `@!%p1`."""
+    """An edge between two blocks, by their numbers.
+
+    guard: the predicate of a branch, `@%p1`, `@!%p1`.
+    """
 
     source: int
     target: int
@@ -112,10 +121,11 @@ class LoopView:
 
 @dataclass(frozen=True, slots=True)
 class FunctionView:
-    """A function with a body. line, last: its first and last line. facts: what its head says of a launch, and the
-    memory and registers that it declares: (name, words).
+    """A function with a body.
 
-    transfers: with the multiplications of its tensor cores. without_graph: why there are no blocks.
+    line, last: its first and last line. facts: (name, words) for its launch directives, and the memory and registers
+    that it uses. transfers: including the multiplications of its tensor cores. no_graph_reason: the reason why there
+    are no blocks.
     """
 
     name: str
@@ -133,15 +143,20 @@ class FunctionView:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """A file. version, target: as written, empty where they are missing. places: by PTX line, where the source line
-    changes: the line that it was compiled from, then where that was inlined. unread: why functions are missing.
+    """A file.
+
+    version, target: as written, empty where they are missing. source_lines: by PTX line, where the source line changes:
+    the line from which it was compiled, followed by its call sites if it was inlined. routine_lines: those that a
+    compiler writes in any case, such as declarations of registers, `.loc` and copies of registers.
+    missing_functions_reason: the reason why functions are missing.
     """
 
     source: SourceFile
     result: FileResult
     version: str = ""
     target: str = ""
-    coloured_spans: tuple[ColouredSpan, ...] = ()
+    colored_spans: tuple[ColoredSpan, ...] = ()
     functions: tuple[FunctionView, ...] = ()
     source_lines: Mapping[int, tuple[SourceLine, ...]] = field(default_factory=dict)
+    routine_lines: frozenset[int] = frozenset()
     missing_functions_reason: str = ""

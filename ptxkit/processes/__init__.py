@@ -1,5 +1,5 @@
-"""Child processes that are supervised: what hangs or ends one is reported to the caller, who starts another.
+"""Supervised child processes: a hang or a crash is reported to the caller, who starts another process.
 
 `supervised_process` is the caller's side and `child_process` is the child's. They exchange pickled messages through
-pipes (`messages`), and time limits are in time that the child had (`cpu_time`).
+pipes (`messages`), and time limits are in time that the child has used (`cpu_time`).
 """

@@ -1,7 +1,7 @@
-"""The child's side: its channel to the process that started it, and the limits that it sets itself.
+"""The child's side: its channel to the process that started it, and its own limits.
 
-The child ends when its parent is gone, whatever it does at that time, unless it is in code that does not let other
-threads of Python run; a limit of processor time, which the system enforces, ends it then.
+The child ends when its parent has ended, unless it executes code that does not let other threads of Python run; then a
+limit of processor time, which the system enforces, ends it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ptxkit.processes.messages import read_bytes, write_message
 
 
 class ParentChannel:
-    """Messages from and to the parent. What anything else in this process prints goes to standard error."""
+    """Messages from and to the parent. Other output of this process is redirected to standard error."""
 
     def __init__(self) -> None:
         self._replies = os.fdopen(os.dup(1), "wb")
@@ -36,7 +36,7 @@ class ParentChannel:
         write_message(self._replies, message)
 
     def receive(self) -> Any:
-        """Waits for the next message. The process ends where the parent is gone."""
+        """Waits for the next message and returns it. The process ends if the parent has ended."""
         return pickle.loads(self._requests.get())
 
     def _read_requests(self, requests: IO[bytes]) -> None:
@@ -63,7 +63,7 @@ def run_child() -> None:
 
 
 def limit_memory(most: int) -> None:
-    """Limits the bytes of address space of this process and its children, who write no core files either."""
+    """Limits the address space in bytes of this process and its children, and disables core files."""
     if sys.platform != "win32":
         import resource
 
@@ -74,13 +74,13 @@ def limit_memory(most: int) -> None:
 
 
 def limit_processor_time(seconds: float) -> None:
-    """Lets the system end this process after so many seconds of processor time from now on; 0 removes the limit."""
+    """Makes the system end this process after `seconds` more seconds of processor time; 0 removes the limit."""
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def peak_memory() -> int:
-    """The most bytes of memory that this process has had; 0 where the system does not report them."""
+    """Returns the peak memory of this process in bytes, or 0 if the system does not report it."""
     if sys.platform == "win32":
         return 0
     import resource

@@ -1,4 +1,6 @@
-"""How much of a time limit another process has used: a busy machine that does not let it run takes nothing from it."""
+"""The part of a time limit that another process has used: time in which a busy machine does not run it does not
+count.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,19 @@ from pathlib import Path
 from ptxkit.fast_dataclasses import dataclass
 
 POLL_SECONDS = 0.25
-"""Between two looks at a process, at most."""
+"""The largest number of seconds between two samples of a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """What a process has had of the processor. seconds: of all threads. runs: the main one runs, or is ready to."""
+    """The processor usage of a process. seconds: of all threads. runs: whether the main one runs, or is ready to."""
 
     seconds: float
     is_runnable: bool
 
 
 def cpu_usage_of(pid: int) -> CpuUsage | None:
-    """None where the system does not report it, or the process is gone."""
+    """Returns the processor usage of a process, or None if the system does not report it, or the process has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -30,9 +32,9 @@ def cpu_usage_of(pid: int) -> CpuUsage | None:
 
 
 class CheckTimer:
-    """The time of a process: by the clock while it waits, and processor time while it runs or is ready to run.
+    """The time of a process: elapsed time while it waits, and processor time while it runs or is ready to run.
 
-    Where the system does not report processor time, all time is by the clock.
+    If the system does not report processor time, all time is elapsed time.
     """
 
     def __init__(self, pid: int) -> None:
@@ -41,7 +43,9 @@ class CheckTimer:
         self._spent = 0.0
 
     def elapsed(self) -> float:
-        """Seconds since the beginning. What happened since the last call is judged by what the process does now."""
+        """Returns the seconds since the beginning. The time since the last call is attributed by the present state of
+        the process.
+        """
         now, processor = time.monotonic(), cpu_usage_of(self._pid)
         if processor is not None and self._cpu_usage is not None and processor.is_runnable:
             self._spent += processor.seconds - self._cpu_usage.seconds

@@ -1,6 +1,6 @@
-"""How much is kept of what a lost process wrote."""
+"""Limits of the output that is kept of a lost process."""
 
 from __future__ import annotations
 
 MAX_STDERR_BYTES = 20_000
-"""Bytes of what a process wrote to standard error that are read when it is lost: the last ones."""
+"""The number of bytes at the end of a lost process's standard error that are read."""

@@ -6,18 +6,18 @@ import pickle
 from typing import IO, Any
 
 LENGTH_BYTES = 8
-"""Bytes of the length of a message."""
+"""The number of bytes of the length of a message."""
 
 
 def write_message(stream: IO[bytes], message: object) -> None:
-    """Writes a message with its length in front. Raises OSError where the other side is gone."""
+    """Writes a message after its length. Raises OSError if the other side has ended."""
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     stream.write(len(data).to_bytes(LENGTH_BYTES, "little") + data)
     stream.flush()
 
 
 def read_bytes(stream: IO[bytes]) -> bytes:
-    """The pickled object of the next message. Raises EOFError where the other side is gone."""
+    """Returns the pickled object of the next message. Raises EOFError if the other side has ended."""
     head = stream.read(LENGTH_BYTES)
     data = stream.read(int.from_bytes(head, "little"))
     if len(head) < LENGTH_BYTES or len(data) < int.from_bytes(head, "little"):
@@ -26,5 +26,5 @@ def read_bytes(stream: IO[bytes]) -> bytes:
 
 
 def read_message(stream: IO[bytes]) -> Any:
-    """The next message. Raises EOFError where the other side is gone, and UnpicklingError."""
+    """Returns the next message. Raises EOFError if the other side has ended, and UnpicklingError."""
     return pickle.loads(read_bytes(stream))

@@ -1,7 +1,7 @@
-"""The parent's side: a child process that gets messages, answers them, and is ended where it takes too long.
+"""The parent's side: a child process that receives messages, replies to them, and is ended if it takes too long.
 
 A `SupervisedProcess` is one process of the system. When it is lost, `receive` raises `ProcessLostError`, and the caller
-starts another. The child has a process group of its own, so that what it started is ended with it.
+starts another. The child has its own process group, so that its children are ended with it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ptxkit.processes.limits import MAX_STDERR_BYTES
 from ptxkit.processes.messages import read_message, write_message
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ptxkit.processes.child_process import run_child; run_child()"
-"""The child's program. `path` is that of this process, and no folder comes first that could contain another ptxkit."""
+"""The child's program. `path` is that of this process, and its first folder contains no other ptxkit."""
 
 
 _STACK_SECONDS = 2.0
-"""Seconds in which a process that took too long can report its stack before it is killed."""
+"""The seconds in which a process that took too long can report its stack before it is killed."""
 
 
 class ProcessLostError(Exception):
-    """The process has ended; the message is `signal SIGSEGV` or `status 1`. errors: the last of standard error."""
+    """The process has ended; the message is `signal SIGSEGV` or `status 1`. errors: the end of its standard error."""
 
     def __init__(self, how: str, errors: str) -> None:
         super().__init__(how)
@@ -39,15 +39,15 @@ class ProcessLostError(Exception):
 
 
 class ProcessTimeoutError(ProcessLostError):
-    """The process was ended since it took too long. errors: with the stack at that time."""
+    """The process was ended because it took too long. errors: with the stack at that time."""
 
 
 class SupervisedProcess:
     """A child that runs `function(channel, *arguments)`, where `channel` is its `ParentChannel`. Raises OSError.
 
-    The function is a public one of a module. captures_errors: whether what the child writes to standard error is kept
-    for ProcessLostError; it goes to that of this process otherwise. The process is killed when this object is deleted,
-    and at the end of this process.
+    The function must be a public one of a module. captures_errors: whether the child's standard error is kept for
+    ProcessLostError instead of being written to that of this process. The process is killed when this object is
+    deleted, and at the end of this process.
     """
 
     def __init__(self, function: Callable[..., None], *arguments: object, captures_errors: bool = True) -> None:
@@ -72,7 +72,7 @@ class SupervisedProcess:
 
     @contextmanager
     def time_limit(self, seconds: float) -> Iterator[None]:
-        """The process is ended after so many seconds of its own time (`CheckTimer`)."""
+        """Ends the process after `seconds` seconds of its own time (`CheckTimer`) in the block."""
         self._watchdog.set_limit(seconds)
         try:
             yield
@@ -80,7 +80,7 @@ class SupervisedProcess:
             self._watchdog.set_limit(None)
 
     def send(self, message: object) -> None:
-        """Sends a message. Where the process is gone, `receive` raises ProcessLostError."""
+        """Sends a message. If the process has ended, `receive` raises ProcessLostError."""
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):  # ValueError: it was closed
             write_message(self._process.stdin, message)
@@ -94,7 +94,7 @@ class SupervisedProcess:
             raise self._lost_error() from None
 
     def kill(self) -> None:
-        """Ends the process, from whatever thread; one that waits for a message gets ProcessLostError."""
+        """Ends the process from any thread; a thread that waits for a message receives ProcessLostError."""
         if self._process.returncode is None:
             _kill_group(self._process)
 
@@ -104,7 +104,7 @@ class SupervisedProcess:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
             if stream is not None:
-                with suppress(OSError):  # what was still to be written has no reader
+                with suppress(OSError):  # buffered output has no reader
                     stream.close()
 
     def _lost_error(self) -> ProcessLostError:
@@ -125,7 +125,7 @@ class SupervisedProcess:
 
 
 class _Watchdog:
-    """Ends a process that has used up the limit that is set; its thread starts with the first limit."""
+    """Ends a process that has used the limit that is set; its thread starts with the first limit."""
 
     def __init__(self, process: subprocess.Popen[bytes], *, reports_stack: bool) -> None:
         self._process = process
@@ -138,7 +138,7 @@ class _Watchdog:
         self.timed_out = False
 
     def set_limit(self, seconds: float | None) -> None:
-        """Counts the time of the process from now on; None: not at all."""
+        """Counts the time of the process from this call on, or not at all for None."""
         with self._condition:
             self._limit = seconds
             if seconds is not None:
@@ -176,7 +176,7 @@ def _end(process: subprocess.Popen[bytes], watchdog: _Watchdog) -> None:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process and those that it started. The number of a group is not used again while it has members."""
+    """Ends a process and its children. The number of a group is not reused while it has members."""
     if sys.platform == "win32":
         process.kill()
         return
@@ -185,7 +185,7 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _describe_exit(code: int) -> str:
-    """`signal SIGSEGV`, `status 1`."""
+    """Describes an exit: `signal SIGSEGV`, `status 1`."""
     if code >= 0:
         return f"status {code}"
     try:

@@ -1,7 +1,7 @@
 """One renderer for each output format. They read results and know no rule.
 
 `full_report(results)` yields styled lines as results arrive: `plain(lines)` converts them to text, `to_terminal(lines,
-...)` colours them. `json_report(results)` returns the document that `--format json` prints.
+...)` colors them. `json_report(results)` returns the document that `--format json` prints.
 `ptxkit.report.transfer_table` and `ptxkit.report.transfers_json` do the same for tables of transfers.
 """
 

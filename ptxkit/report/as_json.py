@@ -1,11 +1,11 @@
-"""The JSON format. README.md documents the schema; `version` changes with every incompatible change."""
+"""The JSON format. Its schema is in the documentation; `version` changes with every incompatible change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
-from ptxkit.diagnostic_groups import copies_note, group_names
+from ptxkit.diagnostic_groups import fault_notes, group_names
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
 from ptxkit.source import SourceFile, SourceLine, Span
@@ -86,7 +86,7 @@ def diagnostic_object(item: Diagnostic) -> dict[str, object]:
         "path": item.source.path,
         **_span_object(item.source, item.span),
         "labels": [_label_object(item.source, label) for label in item.labels],
-        "notes": [*item.notes, *copies_note(item)],
+        "notes": [*item.notes, *fault_notes(item)],
         "help": item.help,
         "isa": list(item.isa),
         "source": _origin_objects(item.origin),

@@ -23,10 +23,10 @@ TAB_INDENT = 4
 them."""
 WIDTH = 100
 """Columns of code shown of one line."""
-LABELLED_WIDTH = 64
+LABELED_WIDTH = 64
 """Columns of code shown of a line that has a label to its right."""
 GAP = 4
-"""The minimum number of spaces between the longest labelled line and its label."""
+"""The minimum number of spaces between the longest labeled line and its label."""
 INDENT = 2
 """Spaces that the least indented line of a frame keeps."""
 ELLIPSIS = "..."
@@ -94,7 +94,7 @@ def _indent(text: str) -> int:
 
 
 def _display_line(text: str, row: _FrameRow) -> _DisplayedLine:
-    width = LABELLED_WIDTH if row.messages else WIDTH
+    width = LABELED_WIDTH if row.messages else WIDTH
     indent = min(_indent(text), row.column - 1)
     begin = _window_start(text, indent, row.column - 1, width)
     ends = [0]

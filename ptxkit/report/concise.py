@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.report.full import header_line, program_header, summary_lines, undecided_header
 from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
-from ptxkit.report.program_source import ProgramSources, locate_in_program, locate_question
-from ptxkit.report.readable_names import with_readable_names
+from ptxkit.report.program_source import ProgramSources
+from ptxkit.report.shown_findings import shown_findings, shown_questions
 from ptxkit.report.style import Line, TextRole
 from ptxkit.results import FileResult, ResultCounter
 from ptxkit.untrusted_text import escape_path
@@ -24,15 +23,19 @@ def concise_report(results: Iterable[FileResult], options: ReportOptions = DEFAU
     sources = ProgramSources()
     for result in results:
         counted.add(result)
-        found = result.diagnostics if options.all_places else fold_groups(result.diagnostics)
-        for item in found if options.verbose else map(with_readable_names, found):
-            place = None if options.show == "ptx" else locate_in_program(item, sources)
-            yield header_line(item) if place is None else (*program_header(item, place), *_ptx_place(item, options))
-        for question in result.undecided if options.show_undecided else ():
-            at = None if options.show == "ptx" else locate_question(question, sources)
+        for item, found in shown_findings(result.diagnostics, options, sources):
+            line = header_line(item) if found is None else program_header(item, found)
+            yield (*line, *_other_codes(item), *(() if found is None else _ptx_place(item, options)))
+        for question, at in shown_questions(result.undecided, options, sources):
             line = undecided_header(question, at)
             yield line if at is None else (*line, *_ptx_place(question, options))
     yield from summary_lines(counted.summary)
+
+
+def _other_codes(item: Diagnostic) -> Line:
+    """The codes of the findings with the same cause."""
+    codes = dict.fromkeys(each.code for each in item.related if each.code != item.code)
+    return ((f" (also {', '.join(codes)})", TextRole.PLAIN),) if codes else ()
 
 
 def _ptx_place(item: Diagnostic | Undecided, options: ReportOptions) -> Line:

@@ -13,7 +13,7 @@ from ptxkit.results import CodePage, FileResult
 Format: TypeAlias = Literal["full", "concise", "json", "json-lines", "github", "gitlab", "junit", "sarif"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 STYLED: tuple[Format, ...] = ("full", "concise")
-"""The formats of styled lines, which a terminal shows in colour."""
+"""The formats of styled lines, which a terminal shows in color."""
 
 
 def styled_report(form: str, results: Iterable[FileResult], options: ReportOptions = DEFAULT_OPTIONS) -> Iterator[Line]:

@@ -9,22 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptxkit.diagnostic_groups import copies_note, fold_groups, other_lines_text
+from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.report.code_frame import code_frame
 from ptxkit.report.limits import MAX_REASONS
 from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
-from ptxkit.report.program_source import (
-    ProgramFinding,
-    ProgramLabel,
-    ProgramSources,
-    locate_in_program,
-    locate_question,
-    relative_line,
-)
-from ptxkit.report.readable_names import question_with_readable_names, with_readable_names
+from ptxkit.report.program_source import ProgramFinding, ProgramLabel, ProgramSources
+from ptxkit.report.shown_findings import shown_findings, shown_questions
 from ptxkit.report.style import Line, TextRole
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status, Summary
 from ptxkit.source import origin_chain
@@ -39,11 +32,9 @@ def full_report(results: Iterable[FileResult], options: ReportOptions = DEFAULT_
     sources = ProgramSources()
     for result in results:
         counted.add(result)
-        found = result.diagnostics if options.all_places else fold_groups(result.diagnostics)
-        yield from diagnostic_lines(found, options, sources)
-        if options.show_undecided:
-            for question in result.undecided:
-                yield from _undecided_lines(question, options, sources)
+        yield from diagnostic_lines(result.diagnostics, options, sources)
+        for question, at in shown_questions(result.undecided, options, sources):
+            yield from _undecided_lines(question, at, options)
         yield from (_run_line(run) for run in result.runs)
     yield from summary_lines(counted.summary)
 
@@ -54,20 +45,18 @@ def diagnostic_lines(
     sources: ProgramSources | None = None,
 ) -> Iterator[Line]:
     """The lines of some diagnostics, each followed by an empty one."""
-    sources = sources or ProgramSources()
-    for item in diagnostics if options.verbose else map(with_readable_names, diagnostics):
-        found = None if options.show == "ptx" else locate_in_program(item, sources)
+    for item, found in shown_findings(diagnostics, options, sources or ProgramSources()):
         if found is None:
             yield header_line(item)
             yield from _ptx_frame(item)
-            notes, remedy = (*item.notes, *copies_note(item)), item.help
+            notes, remedy = (*item.notes, *fault_notes(item)), item.help
         else:
             yield program_header(item, found)
             if found.at.source.text or options.show == "source":
                 yield from _program_frames(found)
             if options.show == "both":
                 yield from _frame_below(item, is_dimmed=bool(found.at.source.text))
-            notes, remedy = (*item.notes, *_other_lines(found)), found.help
+            notes, remedy = (*item.notes, *found.notes), found.help
         if item.origin and (found is None or options.verbose or not found.at.source.text):
             yield _field("source", origin_chain(item.origin))
         for note in notes:
@@ -116,14 +105,8 @@ def _program_frames(found: ProgramFinding) -> Iterator[Line]:
         yield from code_frame(first.source, first.span, [Label(each.span, each.message) for each in here])
 
 
-def _other_lines(found: ProgramFinding) -> tuple[str, ...]:
-    """The other lines of the program at which the same holds: one note, or none."""
-    lines = [relative_line(each.place, found.at.place) for each in found.copies if each.place != found.at.place]
-    return (other_lines_text(lines),) if lines else ()
-
-
 def severity_role(severity: Severity) -> TextRole:
-    """How a severity looks."""
+    """The color and the marks of a severity."""
     return _ROLES[severity]
 
 
@@ -206,9 +189,7 @@ def _run_line(run: KernelRun) -> Line:
     )
 
 
-def _undecided_lines(item: Undecided, options: ReportOptions, sources: ProgramSources) -> Iterator[Line]:
-    item = item if options.verbose else question_with_readable_names(item)
-    at = None if options.show == "ptx" else locate_question(item, sources)
+def _undecided_lines(item: Undecided, at: ProgramLabel | None, options: ReportOptions) -> Iterator[Line]:
     yield undecided_header(item, at)
     if at is not None and at.source.text:
         yield from code_frame(at.source, at.span)

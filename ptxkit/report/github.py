@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.diagnostic_groups import copies_note, fold_groups
+from ptxkit.diagnostic_groups import fault_notes, fold_groups
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.paths import from_root
@@ -30,7 +30,9 @@ def github_report(results: Iterable[FileResult]) -> Iterator[str]:
 def _annotation(item: Diagnostic, sources: ProgramSources) -> str:
     found = locate_in_repository(item, sources)
     source, span = (item.source, item.span) if found is None else (found.at.source, found.at.span)
-    message, remedy = (item.message, item.help) if found is None else (found.message, found.help)
+    message, notes, remedy = (
+        (item.message, fault_notes(item), item.help) if found is None else (found.message, found.notes, found.help)
+    )
     line, column = source.position(span.start)
     end_line, end_column = source.position(span.end)
     path = escape_path(from_root(source.path))
@@ -43,7 +45,7 @@ def _annotation(item: Diagnostic, sources: ProgramSources) -> str:
         place = f"{path}:{line}:{column}"
     properties = ",".join(f"{key}={_property(str(value))}" for key, value in given)
     text = f"{place}: {item.code} {escape_lines(message)}"
-    text += "".join(f"\n{escape_lines(each)}" for each in (*copies_note(item), remedy) if each)
+    text += "".join(f"\n{escape_lines(each)}" for each in (*notes, remedy) if each)
     if found is not None:
         ptx_line, ptx_column = item.source.position(item.span.start)
         text += f"\nin the PTX: {escape_path(from_root(item.source.path))}:{ptx_line}:{ptx_column}"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from ptxkit.baseline import fingerprints
-from ptxkit.diagnostic_groups import copies_note
+from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.paths import from_root
@@ -42,7 +42,7 @@ def _issue(item: Diagnostic, fingerprint: str, root: str | None, sources: Progra
     for offset in (span.start, span.end):
         line, column = source.position(offset)
         places.append({"line": line, "column": column})
-    message = "; ".join((item.message if found is None else found.message, *copies_note(item)))
+    message = "; ".join((item.message if found is None else found.message, *fault_notes(item)))
     return {
         "description": escape_lines(f"{item.code}: {message}"),
         "check_name": item.code,

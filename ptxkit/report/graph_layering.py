@@ -2,7 +2,7 @@
 
 Back edges are found by a depth-first search and omitted; the rank of a block is then the longest path to it. Edges over
 several ranks get a slot in each rank that they pass, so that none crosses a block; the order within ranks follows the
-mean of neighbours (the barycentre heuristic), and positions are as near to that as the order and the widths allow (a
+mean of neighbors (the barycenter heuristic), and positions are as near to that as the order and the widths allow (a
 least-squares fit by pooling adjacent violators). Coordinates are pixels, y downwards.
 """
 
@@ -95,7 +95,7 @@ class _Layering:
                 self._long_edges.append(number)
             else:
                 self._add_slots(number, source, target)
-        self._centres = [0.0] * len(self._sizes)
+        self._centers = [0.0] * len(self._sizes)
 
     def _add_slots(self, number: int, source: int, target: int) -> None:
         """Slots for an edge in the ranks that it passes."""
@@ -116,13 +116,13 @@ class _Layering:
         if not self._ranks:
             return GraphLayout((), (), 2 * MARGIN, 2 * MARGIN)
         self._reduce_crossings()
-        self._place_centres()
+        self._place_centers()
         return route_edges(self._layered_graph())
 
     # ------------------------------------------------------------------------------------------------ order
 
     def _reduce_crossings(self) -> None:
-        """Reduces crossings: each rank is sorted by the positions of its neighbours, downwards and upwards in turn; the
+        """Reduces crossings: each rank is sorted by the positions of its neighbors, downwards and upwards in turn; the
         best order is kept."""
         best = [list(rank) for rank in self._ranks]
         fewest = self._count_crossings()
@@ -130,12 +130,12 @@ class _Layering:
             if not fewest:
                 break
             down = sweep % 2 == 0
-            neighbours = self._above if down else self._below
+            neighbors = self._above if down else self._below
             ordered = self._ranks if down else self._ranks[::-1]
             for before, rank in itertools.pairwise(ordered):
                 places = {node: place for place, node in enumerate(before)}
                 own = {node: place for place, node in enumerate(rank)}
-                rank.sort(key=lambda node: (_mean(neighbours[node], places, own[node]), own[node]))
+                rank.sort(key=lambda node: (_mean(neighbors[node], places, own[node]), own[node]))
             crossings = self._count_crossings()
             if crossings < fewest:
                 fewest, best = crossings, [list(rank) for rank in self._ranks]
@@ -156,24 +156,24 @@ class _Layering:
 
     # ----------------------------------------------------------------------------------------------- places
 
-    def _place_centres(self) -> None:
-        """Centres near those of neighbours, in the given order, with minimum distances."""
+    def _place_centers(self) -> None:
+        """Centers near those of neighbors, in the given order, with minimum distances."""
         for rank in self._ranks:
-            self._fit_centres(rank, [0.0] * len(rank))
+            self._fit_centers(rank, [0.0] * len(rank))
         for sweep in range(FIT_PASSES):
             down = sweep % 2 == 0
             for rank in self._ranks if down else self._ranks[::-1]:
-                wanted = [self._preferred_centre(node, down=down, both=sweep >= FIT_PASSES - 2) for node in rank]
-                self._fit_centres(rank, wanted)
-        left = min(self._centres[node] - self._sizes[node][0] / 2 for rank in self._ranks for node in rank)
-        self._centres = [centre - left for centre in self._centres]
+                wanted = [self._preferred_center(node, down=down, both=sweep >= FIT_PASSES - 2) for node in rank]
+                self._fit_centers(rank, wanted)
+        left = min(self._centers[node] - self._sizes[node][0] / 2 for rank in self._ranks for node in rank)
+        self._centers = [center - left for center in self._centers]
 
-    def _preferred_centre(self, node: int, *, down: bool, both: bool) -> float:
+    def _preferred_center(self, node: int, *, down: bool, both: bool) -> float:
         near = [*self._above[node], *self._below[node]] if both else (self._above if down else self._below)[node]
-        return sum(self._centres[other] for other in near) / len(near) if near else self._centres[node]
+        return sum(self._centers[other] for other in near) / len(near) if near else self._centers[node]
 
-    def _fit_centres(self, nodes: Sequence[int], wanted: Sequence[float]) -> None:
-        """The centres nearest to the wanted ones that keep the order and the distances."""
+    def _fit_centers(self, nodes: Sequence[int], wanted: Sequence[float]) -> None:
+        """The centers nearest to the wanted ones that keep the order and the distances."""
         offsets = [0.0]
         for one, other in itertools.pairwise(nodes):
             offsets.append(offsets[-1] + (self._sizes[one][0] + self._sizes[other][0]) / 2 + GAP)
@@ -186,7 +186,7 @@ class _Layering:
             pools.append((total, count))
         fitted = [total / count for total, count in pools for _ in range(count)]
         for node, base, offset in zip(nodes, fitted, offsets, strict=False):
-            self._centres[node] = base + offset
+            self._centers[node] = base + offset
 
     def _layered_graph(self) -> LayeredGraph:
         return LayeredGraph(
@@ -195,12 +195,12 @@ class _Layering:
             count=self._count,
             rank=self._rank,
             rows=[GraphRank(rank) for rank in self._ranks],
-            centres=self._centres,
+            centers=self._centers,
             back=frozenset(self._back),
             long_edges=tuple(self._long_edges),
             chains=self._chains,
         )
 
 
-def _mean(neighbours: Sequence[int], places: dict[int, int], own: int) -> float:
-    return sum(places[other] for other in neighbours) / len(neighbours) if neighbours else float(own)
+def _mean(neighbors: Sequence[int], places: dict[int, int], own: int) -> float:
+    return sum(places[other] for other in neighbors) / len(neighbors) if neighbors else float(own)

@@ -1,7 +1,7 @@
 """Routes the edges of a control-flow graph whose blocks have their order and horizontal positions: heights, ports and
 corners.
 
-Edges between neighbouring ranks are curves; back edges pass to the left of the blocks in their loop, and long forward
+Edges between neighboring ranks are curves; back edges pass to the left of the blocks in their loop, and long forward
 edges to the right. Each horizontal part of such an edge has its own track between two ranks.
 """
 
@@ -62,7 +62,7 @@ class GraphRank:
 
 @dataclass(frozen=True, slots=True)
 class LayeredGraph:
-    """The input of the routing. sizes, rank, centres: by node; those past `count` are slots of edges. back: the edges
+    """The input of the routing. sizes, rank, centers: by node; those past `count` are slots of edges. back: the edges
     that close loops; aside: those that pass too many ranks. chains: by any other edge, its nodes and the slots between
     them."""
 
@@ -71,7 +71,7 @@ class LayeredGraph:
     count: int
     rank: Sequence[int]
     rows: Sequence[GraphRank]
-    centres: Sequence[float]
+    centers: Sequence[float]
     back: frozenset[int]
     long_edges: Sequence[int]
     chains: Mapping[int, Sequence[int]]
@@ -120,7 +120,7 @@ class _Routing:
         graph = self._graph
         edges_of = [
             [
-                (graph.centres[node] - graph.sizes[node][0] / 2, graph.centres[node] + graph.sizes[node][0] / 2)
+                (graph.centers[node] - graph.sizes[node][0] / 2, graph.centers[node] + graph.sizes[node][0] / 2)
                 for node in rank.nodes
             ]
             for rank in graph.rows
@@ -162,7 +162,7 @@ class _Routing:
                 there = here = float("inf")
             else:
                 chain = graph.chains[number]
-                there, here = graph.centres[chain[1]], graph.centres[chain[-2]]
+                there, here = graph.centers[chain[1]], graph.centers[chain[-2]]
             leaving[source].append((there, number))
             coming[target].append((here, number))
         self._exit_ports = self._spread(leaving)
@@ -173,7 +173,7 @@ class _Routing:
         for node, edges in ends.items():
             width = self._graph.sizes[node][0]
             step = min(22.0, (width - 16) / max(len(edges) - 1, 1))
-            start = self._graph.centres[node] - step * (len(edges) - 1) / 2
+            start = self._graph.centers[node] - step * (len(edges) - 1) / 2
             for place, (_, number) in enumerate(sorted(edges)):
                 found[number] = start + step * place + self._shift
         return found
@@ -183,9 +183,9 @@ class _Routing:
         boxes = []
         for node in range(graph.count):
             width, height = graph.sizes[node]
-            x = graph.centres[node] - width / 2 + self._shift
+            x = graph.centers[node] - width / 2 + self._shift
             boxes.append(NodeBox(x, graph.rows[graph.rank[node]].top, width, height))
-        ends = [graph.centres[node] + graph.sizes[node][0] / 2 for rank in graph.rows for node in rank.nodes]
+        ends = [graph.centers[node] + graph.sizes[node][0] / 2 for rank in graph.rows for node in rank.nodes]
         routes = [self._route_edge(number, boxes) for number in range(len(graph.edges))]
         width = max([*ends, *self._side_offsets.values()]) + self._shift + MARGIN
         return GraphLayout(tuple(boxes), tuple(routes), width, self._height)
@@ -200,7 +200,7 @@ class _Routing:
         chain = self._graph.chains[number]
         for place, node in enumerate(chain[:-1]):
             rank = self._graph.rows[self._graph.rank[node]]
-            x = start[0] if not place else self._graph.centres[node] + self._shift
+            x = start[0] if not place else self._graph.centers[node] + self._shift
             if place:
                 points.append((x, rank.top))
             points.append((x, rank.top + rank.height))

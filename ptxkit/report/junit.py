@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostic_groups import copies_note
+from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.code_frame import code_frame
@@ -53,7 +53,7 @@ def _case(item: Diagnostic, path: str) -> Element:
     message = escape_lines(item.message)
     shown = plain(code_frame(item.source, item.span, item.labels)) if item.source.text else ""
     text = f"{path}:{line}:{column}: {item.code} {item.severity}: {message}\n{shown}"
-    text += "".join(f"note: {escape_lines(note)}\n" for note in (*item.notes, *copies_note(item)))
+    text += "".join(f"note: {escape_lines(note)}\n" for note in (*item.notes, *fault_notes(item)))
     text += f"help: {escape_lines(item.help)}\n" if item.help else ""
     if item.severity is Severity.NOTE:
         SubElement(case, "system-out").text = text

@@ -23,6 +23,9 @@ MAX_STATEMENT_CHARS = 90
 MAX_DRAWN_NODES = 2_500
 """Blocks of a graph that are drawn, chains counted as one: the layout of more takes minutes."""
 
+MAX_DRAWN_LOOPS = 60
+"""Loops of a function, up to which each has a drawing of its own."""
+
 MAX_FENCE_DISTANCE = 10
 """Rows between a fence and its bar up to which the fence is drawn at the bar."""
 
@@ -32,6 +35,12 @@ MAX_LOOP_BRACKETS = 4
 MAX_LINE_CHARS = 2_000
 """Characters of a line of PTX that are shown."""
 
+MAX_PROGRAM_FILES = 8
+"""Files of the program that are shown next to the PTX."""
+
+MAX_PROGRAM_LINES = 20_000
+"""Lines of all these files."""
+
 MAX_INLINE_FINDINGS = 1_000
 """Findings that are shown below their lines: a browser must lay them out."""
 
@@ -40,9 +49,6 @@ MAX_DRAWN_FUNCTIONS = 500
 
 MAX_FUNCTION_NAME_CHARS = 90
 """Characters of a function's name; the middle of a longer, mangled name is omitted."""
-
-MAX_STATEMENT_CHARS = 90
-"""Characters of a statement in a list of findings."""
 
 MAX_TITLE_CHARS = 400
 """Characters of a statement that a tooltip shows."""

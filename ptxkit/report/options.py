@@ -1,4 +1,4 @@
-"""What a report for people shows."""
+"""The options of the reports for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class ReportOptions:
     """show: the program that the PTX was compiled from, the PTX, or both, where `.loc` leads to a program.
 
     show_undecided: open questions, too. all_places: each copy of a finding that unrolling or inlining made, instead of
-    one with their number. verbose: mangled names, and the frames of libraries that an instruction was inlined from.
+    one with their number, and each finding with the same cause as another one. verbose: mangled names, and the frames
+    of libraries that an instruction was inlined from.
     """
 
     show: ShownCode = "both"

@@ -12,8 +12,9 @@ def with_readable_names(item: Diagnostic) -> Diagnostic:
     fix = [item.fix.message] if item.fix is not None else []
     texts = [item.message, *(label.message for label in item.labels), *item.notes, item.help or "", *fix]
     names = short_names(texts)
+    related = tuple(map(with_readable_names, item.related))
     if not names:
-        return item
+        return replace(item, related=related) if related else item
 
     def shown(text: str) -> str:
         return with_short_names(text, names)
@@ -26,6 +27,7 @@ def with_readable_names(item: Diagnostic) -> Diagnostic:
         help=item.help and shown(item.help),
         fix=item.fix and replace(item.fix, message=shown(item.fix.message)),
         texts=item.texts and _shorten(item.texts, names),
+        related=related,
     )
 
 

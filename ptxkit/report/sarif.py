@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from ptxkit.baseline import fingerprints
-from ptxkit.diagnostic_groups import copies_note
+from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.as_json import replace_surrogates
@@ -99,7 +99,7 @@ def _result(item: Diagnostic, rule: int, fingerprint: str, sources: ProgramSourc
     """A finding: at the program's line where the program is in the repository, with the PTX among the other places."""
     found = locate_in_repository(item, sources)
     message, remedy = (item.message, item.help) if found is None else (found.message, found.help)
-    texts = [message, *item.notes, *copies_note(item), *([f"help: {remedy}"] if remedy else [])]
+    texts = [message, *item.notes, *fault_notes(item), *([f"help: {remedy}"] if remedy else [])]
     in_ptx = _physical_location(item.source, item.span)
     result: JsonObject = {
         "ruleId": item.code,

@@ -1,4 +1,4 @@
-"""Text with roles: renderers assign roles to text; the roles become colours on a terminal only."""
+"""Text with roles: renderers assign roles to text; the roles become colors on a terminal only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def plain_line(line: Line) -> str:
 
 
 def to_terminal(lines: Iterable[Line], stream: TextIO) -> None:
-    """Writes the lines in colour. rich determines the number of colours of the terminal; nothing is wrapped or
+    """Writes the lines in color. rich determines the number of colors of the terminal; nothing is wrapped or
     highlighted."""
     from rich.console import Console
     from rich.text import Text

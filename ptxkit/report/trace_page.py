@@ -5,6 +5,7 @@ The page is also valid XML. Without scripts it shows all findings, one below the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from ptxkit.model.trace import FindingRole, FindingTrace, TraceAccess
@@ -12,6 +13,7 @@ from ptxkit.report.limits import MAX_TRACE_FINDINGS, MAX_TRACE_LINES
 from ptxkit.report.markup import content_security_policy, escape_markup, tag
 from ptxkit.report.trace_drawing import draw_trace
 from ptxkit.report.trace_style import SCRIPT, STYLE
+from ptxkit.source import SourceLine
 
 CONTEXT = 2
 """Lines that are shown before and after one."""
@@ -107,17 +109,35 @@ def _article(trace: FindingTrace, number: int) -> str:
 
 def _accesses(accesses: Sequence[TraceAccess]) -> str:
     """The accesses as a table: thread, location, and the old and new values."""
-    heads = ("", "instruction", "line", "thread", "CTA", "bytes", "old value", "new value")
+    heads = ["", "instruction", "PTX line", "program", "thread", "CTA", "place", "old value", "new value"]
+    if not any(each.origin for each in accesses):
+        heads.remove("program")
     rows = [tag("tr", *(tag("th", head, scope="col") for head in heads))]
     for each in accesses:
-        where = f"{each.space} 0x{each.start:x} to 0x{each.start + each.size - 1:x}" if each.size else ""
-        cells = (each.instruction, each.line, each.thread, each.cta, where, each.old or "", each.new or "")
-        shown = [
-            tag("td", escape_markup(_NAMES[each.role])),
-            *(tag("td", escape_markup(cell), class_="mono") for cell in cells),
+        octets = f"{each.space} 0x{each.start:x} to 0x{each.start + each.size - 1:x}" if each.size else ""
+        cells = [
+            (each.instruction, None),
+            (each.line, None),
+            (_origin(each.origin), each.origin and each.origin.file),
+            (each.thread, None),
+            (each.cta, None),
+            (each.place or octets, octets),
+            (each.old_value or each.old or "", each.old),
+            (each.new_value or each.new or "", each.new),
+        ]
+        if "program" not in heads:
+            del cells[2]
+        shown = [tag("td", escape_markup(_NAMES[each.role]))]
+        shown += [
+            tag("td", escape_markup(cell), class_="mono", title=title, data_head=head)
+            for head, (cell, title) in zip(heads[1:], cells, strict=True)
         ]
         rows.append(tag("tr", *shown, class_=each.role))
     return tag("table", *rows)
+
+
+def _origin(place: SourceLine | None) -> str:
+    return f"{os.path.basename(place.file)}:{place.line}" if place is not None else ""
 
 
 def _legend() -> str:
@@ -131,12 +151,21 @@ def _legend_sign(drawing: str) -> str:
 
 
 _SIGNS = (
-    (tag("circle", class_="mark touch", cx=11, cy=7, r=5), "reads the bytes"),
-    (tag("rect", class_="mark touch", x=6, y=2, width=10, height=10), "writes them"),
-    (tag("circle", class_="mark", cx=11, cy=7, r=4), "the same instruction on other bytes"),
-    (tag("line", class_="join", x1=3, x2=19, y1=7, y2=7), "barrier that synchronises threads"),
+    (tag("circle", class_="mark touch", cx=11, cy=7, r=5), "reads the place in question"),
+    (tag("rect", class_="mark touch", x=6, y=2, width=10, height=10), "writes it"),
+    (
+        tag("polygon", class_="mark touch", points="4,7 11,0 18,7 11,14"),
+        "updates it, or issues or completes an operation",
+    ),
+    (tag("circle", class_="mark", cx=11, cy=7, r=4), "the same instruction at other places"),
+    (tag("circle", class_="mark fault", cx=11, cy=7, r=5), "the access at fault"),
+    (tag("circle", class_="mark other", cx=11, cy=7, r=5), "the access with which it conflicts"),
+    (tag("line", class_="join", x1=3, x2=19, y1=7, y2=7), "a barrier synchronizes these threads"),
     (tag("polygon", class_="arrive", points="5,2 17,2 11,13"), "arrives at a barrier"),
+    (tag("line", class_="phase", x1=1, x2=21, y1=7, y2=7), "a phase of an mbarrier is complete"),
+    (tag("rect", class_="chip", x=1, y=2, width=20, height=10, rx=5), "a fence, commit or wait"),
     (tag("rect", class_="copy", x=3, y=2, width=16, height=10, rx=3), "in flight, from issue to completion"),
+    (tag("line", class_="wire", x1=1, x2=21, y1=7, y2=7), "from the issue to its bar"),
     (tag("line", class_="lack", x1=1, x2=21, y1=7, y2=7), "nothing orders these accesses"),
 )
 

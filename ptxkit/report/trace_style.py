@@ -13,7 +13,7 @@ PALETTE = """
   --line: #3a4452; --grid: #252d38; --fault: #ff7b72; --other: #f0a94a; --copy: #85a5ff; --join: #4fc69b;
   --mark: #3a331f; --faultmark: #482428; --othermark: #41331c; }
 """
-"""The colours of all pages, light and dark. All text has a contrast of at least 4.5 to 1 to its background."""
+"""The colors of all pages, light and dark. All text has a contrast of at least 4.5 to 1 to its background."""
 
 STYLE = (
     PALETTE
@@ -46,6 +46,12 @@ th { text-align: left; font-weight: 600; color: var(--soft); }
 th, td { padding: 3px 14px 3px 0; vertical-align: top; white-space: nowrap; }
 tr.fault td:first-child { color: var(--fault); font-weight: 600; }
 tr.other td:first-child { color: var(--other); font-weight: 600; }
+@media (max-width: 700px) {
+  .wide tr, .wide td { display: block; white-space: normal; overflow-wrap: anywhere; padding: 1px 0; }
+  .wide tr { padding: 0 0 8px; }
+  .wide th, .wide td:empty { display: none; }
+  .wide td[data-head]::before { content: attr(data-head) " "; color: var(--soft); display: inline-block; width: 7em; }
+}
 pre { margin: 0; font-size: 12px; line-height: 1.55; border: 1px solid var(--grid); border-radius: 8px;
   padding: 8px 0; overflow-x: auto; tab-size: 4; }
 pre span { display: block; padding: 0 10px; min-width: max-content; }

@@ -59,7 +59,7 @@ def transfer_report(results: Iterable[FileTransfers]) -> Iterator[Line]:
 
 
 def _kernel(kernel: KernelTransfers) -> Iterator[Line]:
-    kind = "" if kernel.kind == "entry" else ", a function that no analysed kernel calls"
+    kind = "" if kernel.kind == "entry" else ", a function that no analyzed kernel calls"
     nothing = "" if kernel.transfers else ": no transfers"
     yield ()
     yield ((_truncate(escape_text(kernel.name), WIDTH - 50), TextRole.LOCATION), (kind + nothing, TextRole.PLAIN))

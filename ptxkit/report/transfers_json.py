@@ -1,4 +1,4 @@
-"""Tables of transfers as JSON. README.md documents the schema; `version` changes with every incompatible change."""
+"""Tables of transfers as JSON. The schema is in the documentation; `version` changes if it becomes incompatible."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@
     });
     heads.forEach(function (head) { head.classList.toggle('away', name === 'findings'); });
     showFunction(shown);
-    if (here) { mark(Number(here.id.slice(1))); } else { centre(); }
+    if (here) { mark(Number(here.id.slice(1))); } else { center(); }
   }
 
   /* Brings the first block to the middle of the drawing. */
-  function centre() {
+  function center() {
     all('#graph .canvas').forEach(function (canvas) {
       var entry = one('.entry rect', canvas);
       if (!entry || !canvas.clientWidth) { return; }
@@ -85,6 +85,101 @@
   on(one('#before'), 'click', function () { goToFunction(shown - 1); });
   on(one('#after'), 'click', function () { goToFunction(shown + 1); });
 
+  /* Of the drawings of a function, shows one: all blocks, its loops as one block each, or one loop. */
+  function showLevel(level) {
+    all(':scope > .level', level.parentElement).forEach(function (each) { each.hidden = each !== level; });
+    all(':scope > .levels a', level.parentElement).forEach(function (link) {
+      link.classList.toggle('chosen', link.getAttribute('href') === '#' + level.id);
+    });
+  }
+  all('.level:not(.part)').forEach(function (level) {
+    var top = one(':scope > .level.part', level.parentElement);
+    showLevel(top && all('.block', level).length > 24 ? top : level);
+  });
+
+  // ----------------------------------------------------------------------------------------------------- panes
+
+  /* A narrow window has room for one pane: the program, the PTX or the pictures. */
+  function showPane(name) {
+    root.dataset.pane = name;
+    all('#panes button').forEach(function (each) { each.setAttribute('aria-pressed', String(each.value === name)); });
+  }
+  all('#panes button').forEach(function (button) {
+    on(button, 'click', function () {
+      showPane(button.value);
+      if (button.value === 'panel' && here) { mark(Number(here.id.slice(1))); }
+      if (button.value !== 'panel' && here) { bring(here); tie(here, true); }
+    });
+  });
+
+  /* The lines that a compiler writes in any case are folded until they are asked for. */
+  function fold(isFolded) {
+    root.classList.toggle('folded', isFolded);
+    if (one('#fold')) { one('#fold').setAttribute('aria-pressed', String(!isFolded)); }
+  }
+  on(one('#fold'), 'click', function () {
+    fold(!root.classList.contains('folded'));
+    if (here) { bring(here); }
+  });
+
+  // ----------------------------------------------------------------------------------------------- the program
+
+  var tied = [];
+  function untie() {
+    tied.forEach(function (each) { each.classList.remove('tied'); });
+    tied = [];
+  }
+
+  function linesOf(row) {
+    var found = [];
+    (row.dataset.ptx || '').split(' ').forEach(function (range) {
+      var ends = range.split('-').map(Number);
+      for (var number = ends[0]; number && number <= (ends[1] || ends[0]); number += 1) {
+        if (lineOf(number)) { found.push(lineOf(number)); }
+      }
+    });
+    return found;
+  }
+
+  /* Marks what belongs to a line, of the PTX or of the program. isBrought: and scrolls there. */
+  function tie(row, isBrought) {
+    untie();
+    var source = row.dataset.src ? document.getElementById('S' + row.dataset.src) : null;
+    var own = source || row;
+    tied = linesOf(own).concat(own.dataset.ptx ? [own] : []);
+    tied.forEach(function (each) { each.classList.add('tied'); });
+    if (isBrought && source) { bring(source); }
+    if (isBrought && !source && tied.length > 1) { bring(tied[0]); }
+  }
+
+  /* Scrolls a line to the middle of its pane. */
+  function bring(row) {
+    row.scrollIntoView({ block: 'center', inline: 'start' });
+    row.scrollIntoView({ block: 'center', inline: 'start' });  // the first one lays out what was not yet seen
+  }
+
+  ['#program', '#listing'].forEach(function (name) {
+    on(one(name), 'mouseover', function (event) {
+      var row = event.target.closest('li[data-src], li[data-ptx]');
+      if (row) { tie(row, false); }
+    });
+    on(one(name), 'mouseleave', function () { if (here) { tie(here, false); } else { untie(); } });
+  });
+
+  on(one('#program'), 'click', function (event) {
+    var row = event.target.closest('li[data-ptx]');
+    if (row && !event.target.closest('a') && !String(window.getSelection())) { goToProgram(row); }
+  });
+
+  /* Goes to the first line of the PTX that a line of the program became. */
+  function goToProgram(row) {
+    var found = linesOf(row);
+    var first = found.find(function (each) { return !each.classList.contains('fold'); }) || found[0];
+    if (!first) { bring(row); return; }
+    goToLine(Number(first.id.slice(1)));
+    choose(Number(first.id.slice(1)));
+  }
+
   // -------------------------------------------------------------------------------------------------- the text
 
   function lineOf(number) { return document.getElementById('L' + number); }
@@ -95,9 +190,18 @@
     if (here) { here.classList.remove('here'); }
     here = line;
     line.classList.add('here');
-    line.scrollIntoView({ block: 'center', inline: 'start' });
-    line.scrollIntoView({ block: 'center', inline: 'start' });  // the first one lays out what was not yet seen
+    showPane('listing');
+    if (line.classList.contains('fold')) { fold(false); }
+    bring(line);
+    tie(line, true);
     return true;
+  }
+
+  /* Chooses the function of a line, and marks the line in the pictures. */
+  function choose(line) {
+    var owner = functionAt(line);
+    if (owner) { showFunction(owner); }
+    mark(line);
   }
 
   function functionAt(line) {
@@ -117,29 +221,37 @@
     }
   }
 
-  function follow() {
-    var hash = decodeURIComponent(location.hash.slice(1));
+  function follow() { goTo(decodeURIComponent(location.hash.slice(1))); }
+
+  function goTo(hash) {
     var line = /^L(\d+)$/.exec(hash);
     var kernel = /^f-(\d+)$/.exec(hash);
     if (line) {
-      var owner = functionAt(Number(line[1]));
-      if (owner) { showFunction(owner); }
       goToLine(Number(line[1]));
-      mark(Number(line[1]));
+      choose(Number(line[1]));
+    } else if (/^S\d+-\d+$/.test(hash) && document.getElementById(hash)) {
+      showPane('program');
+      bring(document.getElementById(hash));
+      tie(document.getElementById(hash), false);
+    } else if (/^g\d+-\w+$/.test(hash) && document.getElementById(hash)) {
+      showPane('panel');
+      showFunction(Number(document.getElementById(hash).closest('[data-function]').dataset.function));
+      showLevel(document.getElementById(hash));
+      if (one('#graph').hidden) { showTab('graph'); }
+      center();
     } else if (kernel) {
       goToFunction(Number(kernel[1]));
     } else if (/^d\d+$/.test(hash)) {
       var finding = document.getElementById(hash);
       var held = finding ? finding.closest('li') : null;
       if (held) {
-        var owning = functionAt(Number(held.id.slice(1)));
-        if (owning) { showFunction(owning); }
         goToLine(Number(held.id.slice(1)));
-        mark(Number(held.id.slice(1)));
+        choose(Number(held.id.slice(1)));
         finding.scrollIntoView({ block: 'nearest' });
         one('#listing').scrollLeft = 0;
       }
     } else if (hash === 'findings' || hash === 'graph' || hash === 'transfers') {
+      showPane('panel');
       showTab(hash);
     }
   }
@@ -180,9 +292,8 @@
     if (here) { here.classList.remove('here'); }
     here = line;
     line.classList.add('here');
-    var number = Number(line.id.slice(1));
-    if (functionAt(number)) { showFunction(functionAt(number)); }
-    mark(number);
+    tie(line, true);
+    choose(Number(line.id.slice(1)));
   });
 
   // ----------------------------------------------------------------------------------------------------- search
@@ -364,6 +475,16 @@
 
   // ------------------------------------------------------------------------------------------------------ start
 
+  showPane('listing');
+  fold(true);
   showTab(one('#transfers .lanes') ? 'transfers' : one('#graph .cfg .block') ? 'graph' : 'findings');
-  follow();
+  if (location.hash) {
+    follow();
+  } else if (one('#d1')) {
+    goTo('d1');
+  } else if (one('ul.open a')) {
+    goTo(one('ul.open a').getAttribute('href').slice(1));
+  } else if (heads.length) {
+    lineOf(Number(heads[0].dataset.from)).scrollIntoView({ block: 'start' });
+  }
 })();

@@ -10,7 +10,7 @@ from ptxkit.report.markup import tag
 from ptxkit.report.view_lanes import AsyncChart, ChartBar
 from ptxkit.report.view_marks import SVG
 
-ROW, BRACKET = 38, 7
+ROW, BRACKET = 52, 7
 MIDDLE = ROW / 2
 WIDE_LANE, NARROW_LANE, LANES_WIDTH = 17, 10, 200
 """Pixels: the height of a row, the width of a loop's bracket, the maximum and minimum width of a lane, the width of all
@@ -58,7 +58,7 @@ def _bracket(x: float, is_first: bool, is_last: bool) -> str:
 
 
 class _BarShape:
-    """One bar. x: of its centre; lane: its maximum width."""
+    """One bar. x: of its center; lane: its maximum width."""
 
     def __init__(self, x: float, lane: int, bar: ChartBar) -> None:
         self._x = x

@@ -45,7 +45,7 @@ def transfers_chart(
     found: Mapping[int, Sequence[FindingLink]],
     name: str,
 ) -> str:
-    """The chart with its legend, or a sentence about why there is none.
+    """The chart with its legend, or a sentence about why none exists.
 
     everywhere: the operations of all functions, by line. found: links to the findings, by line. name: makes the names
     of the bars unique.
@@ -55,7 +55,9 @@ def transfers_chart(
         return tag("p", "This function has no asynchronous operation and no synchronization.", class_="left")
     lanes = LaneDrawing(drawn)
     rows = [_row(source, drawn, number, lanes, found, name) for number in range(len(drawn.rows))]
-    heads = ("line", "in flight", "", "instruction, and what it does")
+    heads = ["line", "in flight", "threads", "", "instruction, and what it does"]
+    if not any(row.threads for row in drawn.rows):
+        heads.remove("threads")
     head = tag("tr", *(tag("th", each, scope="col") for each in heads))
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="lanes")
     return _chart_description(drawn) + _legend() + tag("div", table, class_="canvas")
@@ -70,7 +72,13 @@ def _chart_description(drawn: AsyncChart) -> str:
         words.append(f"{lost:,} for which the analysis found no wait")
     if unknown:
         words.append(f"{unknown:,} that the analysis did not reach (undecided)")
-    legend = tag("p", escape_markup(f"{', '.join(words)}. Bars go from the issue to the wait."), class_="how")
+    legend = tag(
+        "p",
+        escape_markup(
+            f"{', '.join(words)}. Bars go from the issue to the wait, those of the same threads side by side."
+        ),
+        class_="how",
+    )
     left = []
     if drawn.omitted_rows:
         left.append(f"{drawn.omitted_rows:,} more rows ({MAX_ROWS:,} are shown)")
@@ -108,6 +116,7 @@ def _row(
         "tr",
         tag("td", tag("a", lines, href=f"#L{row.first}"), class_="at"),
         tag("td", lanes.draw_row(number, name), class_="bars"),
+        tag("td", escape_markup(row.threads), class_="who") if any(each.threads for each in drawn.rows) else "",
         tag("td", inline_mark(sort), tag("span", str(sort), class_="sr"), class_="mk"),
         tag(
             "td",
@@ -116,9 +125,10 @@ def _row(
                 escape_markup(shown),
                 more,
                 class_="mono",
-                title=statement[:MAX_TITLE_CHARS] if shown != statement else None,
+                title=statement[:MAX_TITLE_CHARS],
             ),
-            tag("div", words, *_finding_tags(row, found), class_="wd") if words or _finding_tags(row, found) else "",
+            tag("div", *_finding_tags(row, found), words, class_="wd") if words or _finding_tags(row, found) else "",
+            class_="what",
         ),
         class_=str(sort),
         data_from=row.first,
@@ -138,7 +148,7 @@ def _finding_tags(row: ChartRow, found: Mapping[int, Sequence[FindingLink]]) -> 
 
 def _link(found: FindingLink, count: int) -> str:
     more = f" \u00d7{count}" if count > 1 else ""
-    return " " + tag("a", escape_markup(found.label + more), href=found.target, class_=f"found {found.severity}")
+    return tag("a", escape_markup(found.label + more), href=found.target, class_=f"found {found.severity}") + ". "
 
 
 def _describe_issue(row: ChartRow) -> str:

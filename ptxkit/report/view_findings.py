@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptxkit.diagnostic_groups import copies_note
+from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.limits import MAX_LISTED_QUESTIONS, MAX_STATEMENT_CHARS
@@ -23,7 +23,7 @@ def finding_box(item: Diagnostic, number: int, page: CodePage | None) -> str:
     line, column = item.source.position(item.span.start)
     labels = [tag("li", *_label(item.source, each)) for each in sorted(item.labels, key=lambda each: each.span)]
     fields = [_field("source", origin_chain(item.origin))] if item.origin else []
-    fields += [_field("note", note) for note in (*item.notes, *copies_note(item))]
+    fields += [_field("note", note) for note in (*item.notes, *fault_notes(item))]
     fields += [_field("help", item.help)] if item.help else []
     fields += [_field("isa", "; ".join(item.isa))] if item.isa else []
     return tag(
@@ -134,7 +134,7 @@ def _filter(findings: Iterable[Diagnostic]) -> str:
 
 
 def undecided_list(questions: Sequence[Undecided]) -> str:
-    """The undecided questions, which can be expanded, with equal ones merged; empty if there are none."""
+    """The undecided questions, which can be expanded, with equal ones merged; empty if none exist."""
     if not questions:
         return ""
     alike: dict[tuple[str, str], list[Undecided]] = {}

@@ -3,50 +3,60 @@ conditions."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ptxkit.fast_dataclasses import dataclass
-from ptxkit.model.view import AsyncOpCategory, BlockView, ControlFlowEdge, FunctionView
+from ptxkit.model.view import AsyncOpCategory, ControlFlowEdge, FunctionView
+from ptxkit.report.graph_labels import place_labels
 from ptxkit.report.graph_layering import layout_graph
+from ptxkit.report.graph_nodes import GraphNode, collapsed_nodes, nodes_of
 from ptxkit.report.graph_routing import EdgeRoute, GraphLayout, NodeBox
-from ptxkit.report.limits import MAX_DRAWN_NODES, MAX_GUARD_CHARS, MAX_LABEL_CHARS
+from ptxkit.report.limits import MAX_DRAWN_LOOPS, MAX_DRAWN_NODES, MAX_GUARD_CHARS, MAX_LABEL_CHARS
 from ptxkit.report.markup import escape_markup, tag
+from ptxkit.report.text_metrics import text_width
 from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, draw_mark, inline_mark
 from ptxkit.untrusted_text import escape_text
 
-COLLAPSE_THRESHOLD = 120
-"""The number of blocks from which on chains of them are merged."""
-LETTER_WIDTH, SMALL_LETTER_WIDTH, LINE_HEIGHT, PADDING = 7.3, 6.4, 16.0, 9.0
+TITLE_SIZE, SMALL_SIZE, GUARD_SIZE, LINE_HEIGHT, PADDING = 12.0, 11.0, 10.5, 16.0, 9.0
+"""Pixels: fonts as in view.css, and distances."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
-    """Blocks that are merged, in execution order. entry: the entry of the function."""
-
-    blocks: tuple[BlockView, ...]
-    is_entry: bool
-
-    @property
-    def first(self) -> int:
-        return self.blocks[0].first
-
-    @property
-    def last(self) -> int:
-        return self.blocks[-1].last
-
-
-def draw_graph(function: FunctionView) -> str:
-    """The drawing, or a sentence about why there is none."""
+def draw_graph(function: FunctionView, name: str = "g") -> str:
+    """The drawings: of all blocks, of the function with its loops as one block each, and of each loop; or a sentence
+    about why none exists. name: makes the names of the drawings unique."""
     if function.no_graph_reason:
         return tag("p", escape_markup(function.no_graph_reason), class_="left")
-    nodes, edges = nodes_of(function)
+    whole = _level(function, *nodes_of(function), name, "all")
+    if not 0 < len(function.loops) <= MAX_DRAWN_LOOPS:
+        return whole
+    choice = tag(
+        "p",
+        tag("a", "all blocks", href=f"#{name}-all"),
+        tag("a", "loops collapsed", href=f"#{name}-top"),
+        class_="levels scripted",
+    )
+    parts = [_level(function, *collapsed_nodes(function, None), name, "top")]
+    parts += [
+        _level(function, *collapsed_nodes(function, number), name, f"loop{number}")
+        for number in range(len(function.loops))
+    ]
+    return choice + whole + "".join(parts)
+
+
+def _level(
+    function: FunctionView, nodes: Sequence[GraphNode], edges: Sequence[ControlFlowEdge], name: str, level: str
+) -> str:
+    drawing = _drawing(function, nodes, edges, name)
+    return tag("div", drawing, id=f"{name}-{level}", class_="level" if level == "all" else "level part")
+
+
+def _drawing(function: FunctionView, nodes: Sequence[GraphNode], edges: Sequence[ControlFlowEdge], name: str) -> str:
     if len(nodes) > MAX_DRAWN_NODES:
         return tag("p", escape_markup(_too_large(function, nodes)), class_="left")
     layout = layout_graph([_size(node) for node in nodes], [(edge.source, edge.target) for edge in edges])
     description = _graph_description(function, nodes)
     what = f"Control-flow graph of {escape_text(function.name)}: {description}"
-    inner = [*_draw_edges(edges, layout), *_boxes(nodes, layout), *_guards(edges, layout)]
+    inner = [*_draw_edges(edges, layout), *_boxes(nodes, layout, name), *_guards(edges, layout)]
     width, height = f"{layout.width:.0f}", f"{layout.height:.0f}"
     drawing = tag(
         "svg",
@@ -84,44 +94,24 @@ def _sample(sort: str) -> str:
     return tag("svg", line, xmlns=SVG, class_="cfg", width=38, height=12, viewBox="0 0 38 12", aria_hidden="true")
 
 
-def nodes_of(function: FunctionView) -> tuple[list[GraphNode], list[ControlFlowEdge]]:
-    """The contents of the drawing: the blocks (of a large function, chains of blocks), and the edges between them."""
-    blocks, edges = function.blocks, function.edges
-    follower = _chains(blocks, edges) if len(blocks) > COLLAPSE_THRESHOLD else {}
-    inside = set(follower.values())
-    nodes: list[GraphNode] = []
-    number: dict[int, int] = {}
-    for block in range(len(blocks)):
-        if block in inside:
-            continue
-        members = [block]
-        while members[-1] in follower:
-            members.append(follower[members[-1]])
-        number.update(dict.fromkeys(members, len(nodes)))
-        nodes.append(GraphNode(tuple(blocks[each] for each in members), is_entry=block == 0))
-    kept = [edge for edge in edges if follower.get(edge.source) != edge.target]
-    return nodes, [ControlFlowEdge(number[each.source], number[each.target], each.kind, each.guard) for each in kept]
-
-
-def _chains(blocks: Sequence[BlockView], edges: Sequence[ControlFlowEdge]) -> dict[int, int]:
-    """By block: its only successor, if that is further down and has no other predecessor."""
-    after: dict[int, list[int]] = defaultdict(list)
-    before = Counter(edge.target for edge in edges)
-    for edge in edges:
-        after[edge.source].append(edge.target)
-    return {
-        block: found[0]
-        for block, found in after.items()
-        if len(found) == 1 and before[found[0]] == 1 and found[0] > block and not blocks[block].exit_kind
-    }
-
-
 def _graph_description(function: FunctionView, nodes: Sequence[GraphNode]) -> str:
-    count = len(function.blocks)
-    words = f"{count:,} block{'' if count == 1 else 's'}, {len(function.edges):,} ways, {len(function.loops):,} loops"
-    if len(nodes) < count:
+    count = sum(len(node.blocks) for node in nodes)
+    if count < len(function.blocks):
+        words = f"The loop at {_span(nodes)}, {count:,} block{'' if count == 1 else 's'}"
+    else:
+        words = (
+            f"{count:,} block{'' if count == 1 else 's'}, {len(function.edges):,} edges, {len(function.loops):,} loops"
+        )
+    if any(len(node.blocks) > 1 and node.loop is None for node in nodes):
         words += f"; straight chains of blocks are drawn as one, {len(nodes):,} in all"
+    if any(node.loop is not None for node in nodes):
+        words += "; a loop is drawn as one block, which leads to its own drawing"
     return words
+
+
+def _span(nodes: Sequence[GraphNode]) -> str:
+    blocks = [block for node in nodes for block in node.blocks]
+    return _line_range(min(each.first for each in blocks), max(each.last for each in blocks))
 
 
 def _too_large(function: FunctionView, nodes: Sequence[GraphNode]) -> str:
@@ -135,11 +125,16 @@ def _too_large(function: FunctionView, nodes: Sequence[GraphNode]) -> str:
 def _title(node: GraphNode) -> str:
     label = escape_text(node.blocks[0].label)
     words = label if len(label) <= MAX_LABEL_CHARS else f"{label[: MAX_LABEL_CHARS - 1]}\u2026"
+    if node.loop is not None:
+        return f"loop {words}".rstrip()
     return words or ("entry" if node.is_entry else "")
 
 
 def _lines(node: GraphNode) -> str:
-    low, high = min(each.first for each in node.blocks), max(each.last for each in node.blocks)
+    return _line_range(min(each.first for each in node.blocks), max(each.last for each in node.blocks))
+
+
+def _line_range(low: int, high: int) -> str:
     return f"line {low}" if low == high else f"lines {low}\u2013{high}"
 
 
@@ -156,18 +151,23 @@ def _counts(node: GraphNode) -> list[tuple[AsyncOpCategory, int]]:
 
 
 def _size(node: GraphNode) -> tuple[float, float]:
-    head = len(_title(node)) * LETTER_WIDTH + (10 if _title(node) else 0) + len(_lines(node)) * SMALL_LETTER_WIDTH
-    chips = sum(22 + SMALL_LETTER_WIDTH * len(str(count)) for _, count in _counts(node))
-    width = max(head, len(_hidden_lines_note(node)) * SMALL_LETTER_WIDTH, chips) + 2 * PADDING
+    title = text_width(_title(node), TITLE_SIZE, is_mono=True)
+    head = title + (10 if title else 0) + text_width(_lines(node), SMALL_SIZE)
+    chips = sum(_chip_width(count) for _, count in _counts(node))
+    width = max(head, text_width(_hidden_lines_note(node), SMALL_SIZE), chips) + 2 * PADDING
     return max(width, 110), 2 * LINE_HEIGHT + 9 + (LINE_HEIGHT + 3 if _counts(node) else 0)
 
 
-def _boxes(nodes: Sequence[GraphNode], layout: GraphLayout) -> Iterator[str]:
+def _chip_width(count: int) -> float:
+    return 22 + text_width(str(count), SMALL_SIZE)
+
+
+def _boxes(nodes: Sequence[GraphNode], layout: GraphLayout, name: str) -> Iterator[str]:
     for node, box in zip(nodes, layout.boxes, strict=True):
-        yield _box(node, box)
+        yield _box(node, box, f"#L{node.first}" if node.loop is None else f"#{name}-loop{node.loop}")
 
 
-def _box(node: GraphNode, box: NodeBox) -> str:
+def _box(node: GraphNode, box: NodeBox, target: str) -> str:
     parts = [
         tag("title", escape_markup(_accessible_text(node))),
         tag(
@@ -210,10 +210,11 @@ def _box(node: GraphNode, box: NodeBox) -> str:
         parts.append(
             tag("text", str(count), class_="soft", x=_format_number(at + 15), y=_format_number(y + LINE_HEIGHT + 18))
         )
-        at += 22 + SMALL_LETTER_WIDTH * len(str(count))
+        at += _chip_width(count)
     low, high = min(each.first for each in node.blocks), max(each.last for each in node.blocks)
     kind = "block entry" if node.is_entry else "block exit" if node.blocks[-1].exit_kind else "block"
-    return tag("a", *parts, href=f"#L{node.first}", class_=kind, data_from=low, data_to=high)
+    kind += " looped" if node.loop is not None else ""
+    return tag("a", *parts, href=target, class_=kind, data_from=low, data_to=high)
 
 
 def _accessible_text(node: GraphNode) -> str:
@@ -230,7 +231,8 @@ def _draw_edges(edges: Sequence[ControlFlowEdge], layout: GraphLayout) -> Iterat
     for edge, route in zip(edges, layout.routes, strict=True):
         sort = f"way {edge.kind}{' back' if route.is_back else ''}"
         head = "url(#a-back)" if route.is_back else "url(#a-way)"
-        yield tag("path", class_=sort, d=_edge_path(route), marker_end=head)
+        title = tag("title", escape_markup(_guard(edge))) if edge.guard else ""
+        yield tag("path", title, class_=sort, d=_edge_path(route), marker_end=head)
 
 
 def _edge_path(route: EdgeRoute) -> str:
@@ -251,15 +253,17 @@ def _edge_path(route: EdgeRoute) -> str:
 
 
 def _guards(edges: Sequence[ControlFlowEdge], layout: GraphLayout) -> Iterator[str]:
-    """The predicates at the sources of branch edges."""
-    for edge, route in zip(edges, layout.routes, strict=True):
-        if edge.guard:
-            words = escape_text(edge.guard)
-            words = words if len(words) <= MAX_GUARD_CHARS else f"{words[: MAX_GUARD_CHARS - 1]}\u2026"
-            x, y = route.points[0]
-            yield tag(
-                "text", escape_markup(words), class_="guard mono", x=_format_number(x + 4), y=_format_number(y + 12)
-            )
+    """The predicates at the sources of branch edges, where there is room; a tooltip of the edge has them, too."""
+    widths = [text_width(_guard(edge), GUARD_SIZE, is_mono=True) for edge in edges]
+    for edge, place in zip(edges, place_labels(layout, widths), strict=True):
+        if place is not None:
+            x, y = _format_number(place.x), _format_number(place.y + GUARD_SIZE)
+            yield tag("text", escape_markup(_guard(edge)), class_="guard mono", x=x, y=y)
+
+
+def _guard(edge: ControlFlowEdge) -> str:
+    words = escape_text(edge.guard)
+    return words if len(words) <= MAX_GUARD_CHARS else f"{words[: MAX_GUARD_CHARS - 1]}\u2026"
 
 
 def _format_number(value: float) -> str:

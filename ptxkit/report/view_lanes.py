@@ -1,6 +1,6 @@
 """The asynchronous operations of a function as bars along its program: issues, commits, waits, fences.
 
-The rows are the lines that synchronize, in the order of the text; equal neighbours are merged. A bar extends from the
+The rows are the lines that synchronize, in the order of the text; equal neighbors are merged. A bar extends from the
 row of the issue to the row of the wait; if that is further up, in a loop, the bar continues at the beginning of the
 loop.
 """
@@ -17,7 +17,7 @@ from ptxkit.report.limits import MAX_FENCE_DISTANCE, MAX_LANES, MAX_LOOP_BRACKET
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """Equal neighbouring lines in the chart. happening: of the first one. transfer: that it issues."""
+    """Equal neighboring lines in the chart. happening: of the first one. transfer: that it issues."""
 
     first: int
     last: int
@@ -26,13 +26,19 @@ class ChartRow:
     transfer: Transfer | None = None
     lines: tuple[int, ...] = ()
 
+    @property
+    def threads(self) -> str:
+        """Those that execute it, in words."""
+        return self.happening.threads if self.happening is not None else ""
+
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
     """An operation in flight. lane: its column from the left. issue: its row. spans: pairs of rows, from the middle of
     the first to the middle of the last, during which it is in flight; tails: after the first of several waits. waits,
     reads: the rows that wait for it, and for its source only. commits, fences: rows. is_open: no wait is known;
-    is_known: the analysis reached it."""
+    is_known: the analysis reached it.
+    threads: those that issue it, in words."""
 
     issue: int
     transfer: Transfer
@@ -43,6 +49,7 @@ class ChartBar:
     reads: tuple[int, ...]
     commits: tuple[int, ...]
     fences: tuple[int, ...]
+    threads: str = ""
     lane: int = 0
 
     @property
@@ -114,15 +121,15 @@ def _lines_of(transfer: Transfer) -> Iterator[int]:
 
 
 def _key(row: ChartRow, loops: Sequence[LoopView]) -> object:
-    """What neighbours must have in common to be merged."""
+    """The properties that neighbors must have in common to be merged."""
     around = [number for number, loop in enumerate(loops) if loop.first <= row.first <= loop.last]
     what = row.transfer
     if what is not None:
         key = (what.operation, what.source, what.destination, what.unit, what.completion, what.waits, what.fences)
-        return (*key, what.reached, what.variable, what.size, around)
+        return (*key, what.reached, what.variable, what.size, row.threads, around)
     if row.happening is None:
         return row.first
-    return (row.happening.category, row.happening.opcode, around)
+    return (row.happening.category, row.happening.opcode, row.happening.description, row.threads, around)
 
 
 def _bar(
@@ -163,6 +170,7 @@ def _bar(
         tuple(sorted(set(reads))),
         commits,
         fences,
+        row.threads,
     )
 
 
@@ -174,19 +182,23 @@ def _loop_containing(lines: Sequence[int], loops: Sequence[LoopView]) -> LoopVie
 
 
 def _assign_lanes(bars: Sequence[ChartBar]) -> tuple[list[ChartBar], int]:
-    """Assigns each bar the first free lane; those without one are omitted."""
-    free: list[int] = []
+    """Assigns each bar a lane, side by side those of the same threads, and of these the first free one; bars without
+    one are omitted."""
     drawn: list[ChartBar] = []
-    for bar in sorted(bars, key=lambda each: each.extent):
-        low, high = bar.extent
-        lane = next((number for number, end in enumerate(free) if end < low), len(free))
-        if lane >= MAX_LANES:
-            continue
-        if lane == len(free):
-            free.append(-1)
-        free[lane] = high
-        drawn.append(replace(bar, lane=lane))
-    return sorted(drawn, key=lambda each: each.issue), len(free)
+    lanes = 0
+    for threads in dict.fromkeys(bar.threads for bar in bars):
+        free: list[int] = []
+        for bar in sorted((each for each in bars if each.threads == threads), key=lambda each: each.extent):
+            low, high = bar.extent
+            lane = next((number for number, end in enumerate(free) if end < low), len(free))
+            if lanes + lane >= MAX_LANES:
+                continue
+            if lane == len(free):
+                free.append(-1)
+            free[lane] = high
+            drawn.append(replace(bar, lane=lanes + lane))
+        lanes += len(free)
+    return sorted(drawn, key=lambda each: each.issue), lanes
 
 
 def _loop_brackets(loops: Sequence[LoopView], rows: Sequence[ChartRow]) -> Iterator[tuple[int, int, int]]:

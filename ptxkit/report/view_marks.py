@@ -21,9 +21,9 @@ CATEGORY_WORDS = {
     AsyncOpCategory.COMMIT: "commits a group, or makes an mbarrier track completion",
     AsyncOpCategory.WAIT: "waits",
     AsyncOpCategory.FENCE: "fence",
-    AsyncOpCategory.BARRIER: "barrier: threads synchronise",
+    AsyncOpCategory.BARRIER: "barrier: threads synchronize",
     AsyncOpCategory.ARRIVE: "arrives at an mbarrier, or sets its expected bytes",
-    AsyncOpCategory.SETUP: "initialises, allocates or frees mbarriers, Tensor Memory, registers",
+    AsyncOpCategory.SETUP: "initializes, allocates or frees mbarriers, Tensor Memory, registers",
 }
 
 

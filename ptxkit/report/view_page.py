@@ -1,6 +1,6 @@
 """The page of `ptxkit view`: a file's text, findings, control flow and transfers, in one file that loads nothing else.
 
-How it looks and what moves is in the files next to this one (`view.css`, `view.js`); the browser runs that script and
+Its style and interaction are in the files next to this one (`view.css`, `view.js`); the browser runs that script and
 no other, by its hash. Without scripts the page shows everything, one below the other.
 """
 
@@ -16,18 +16,24 @@ from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.model.view import FileView, FunctionView
 from ptxkit.report.limits import MAX_DRAWN_FUNCTIONS, MAX_FUNCTION_NAME_CHARS, MAX_INLINE_FINDINGS
 from ptxkit.report.markup import content_security_policy, escape_markup, tag
+from ptxkit.report.program_source import ProgramSources
+from ptxkit.report.readable_names import question_with_readable_names, with_readable_names
 from ptxkit.report.trace_style import PALETTE
 from ptxkit.report.view_chart import FindingLink, transfers_chart
 from ptxkit.report.view_findings import file_findings, finding_list, undecided_list
 from ptxkit.report.view_graph import draw_graph, graph_legend
-from ptxkit.report.view_listing import listing
+from ptxkit.report.view_listing import foldable_lines, listing
 from ptxkit.report.view_marks import definitions
+from ptxkit.report.view_program import ProgramLinks, link_program, program_section
 from ptxkit.results import CodePage
 from ptxkit.untrusted_text import escape_text
 
 
-def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> str:
-    """The page, as text to be written in UTF-8. pages: the documentation of codes."""
+def view_page(
+    view: FileView, pages: Mapping[str, CodePage] | None = None, sources: ProgramSources | None = None
+) -> str:
+    """The page, as text to be written in UTF-8. pages: the documentation of codes. sources: reads the program that the
+    PTX was compiled from."""
     style, script = PALETTE + _asset("view.css"), _asset("view.js")
     title = f"{escape_text(os.path.basename(view.source.path) or view.source.path)} \u2013 ptxkit view"
     head = tag(
@@ -38,22 +44,27 @@ def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> st
         tag("title", escape_markup(title)),
         f"<style>{style}</style>",
     )
-    body = tag("body", definitions(), _header(view), _main(view, pages or {}), f"<script>{script}</script>")
+    sources = sources or ProgramSources()
+    links = link_program(view, sources)
+    main = _main(view, pages or {}, links, sources)
+    body = tag("body", definitions(), _header(view, links), main, f"<script>{script}</script>")
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _main(view: FileView, pages: Mapping[str, CodePage]) -> str:
-    findings = view.result.diagnostics
+def _main(view: FileView, pages: Mapping[str, CodePage], links: ProgramLinks, sources: ProgramSources) -> str:
+    findings = [with_readable_names(each) for each in view.result.diagnostics]
     below = [item for item in findings if item.code != ptx1xx.NO_VERDICT]
     numbered = [*below, *(item for item in findings if item.code == ptx1xx.NO_VERDICT)]
-    lines = tag("section", listing(view, below, pages), id="listing", tabindex=0, aria_label="PTX with findings")
-    return tag("main", lines, _panel(view, numbered, min(len(below), MAX_INLINE_FINDINGS)))
+    text = listing(view, below, pages, links.places)
+    lines = tag("section", text, id="listing", tabindex=0, aria_label="PTX with findings")
+    program = program_section(links, below[:MAX_INLINE_FINDINGS], sources)
+    return tag("main", program, lines, _panel(view, numbered, min(len(below), MAX_INLINE_FINDINGS)))
 
 
 # -------------------------------------------------------------------------------------------------------- header
 
 
-def _header(view: FileView) -> str:
+def _header(view: FileView, links: ProgramLinks) -> str:
     name = tag("h1", escape_markup(escape_text(view.source.path)))
     facts = [
         f".version {view.version}" if view.version else "no .version",
@@ -88,13 +99,22 @@ def _header(view: FileView) -> str:
         role="search",
         class_="scripted",
     )
+    panes = [("program", "Program")] if links.files else []
+    panes += [("listing", "PTX"), ("panel", "Pictures")]
+    switch = [tag("button", word, type="button", value=name, aria_controls=name) for name, word in panes]
+    folded = len(foldable_lines(view))
+    title = "declarations of registers, .loc, copies of registers, debugging information"
+    words = escape_markup(f"{folded:,} routine lines")
+    fold = tag("button", words, id="fold", type="button", class_="scripted", aria_pressed="false", title=title)
     theme = tag("button", "light / dark", id="theme", type="button", class_="scripted")
     return tag(
         "header",
         tag("div", name, tag("p", escape_markup(" \u00b7 ".join(facts)), class_="how"), class_="file"),
         tag("p", *counts, class_="counts"),
         search,
+        fold if folded else "",
         theme,
+        tag("div", *switch, id="panes", class_="scripted", role="group", aria_label="What to show"),
     )
 
 
@@ -132,7 +152,7 @@ def _panel(view: FileView, findings: Sequence[Diagnostic], shown: int) -> str:
         tag("h2", "Findings"),
         file_findings(findings),
         finding_list(findings, shown),
-        undecided_list(view.result.undecided),
+        undecided_list([question_with_readable_names(each) for each in view.result.undecided]),
         id="findings",
         class_="tab",
         aria_labelledby="tab-findings",
@@ -154,7 +174,10 @@ def _panel(view: FileView, findings: Sequence[Diagnostic], shown: int) -> str:
         _function_section(number, function, transfers_chart(view.source, function, everywhere, links, f"b{number}"))
         for number, function in enumerate(drawn, 1)
     ]
-    graphs = [_function_section(number, function, draw_graph(function)) for number, function in enumerate(drawn, 1)]
+    graphs = [
+        _function_section(number, function, draw_graph(function, f"g{number}"))
+        for number, function in enumerate(drawn, 1)
+    ]
     legend = graph_legend() if any(function.blocks for function in drawn) else ""
     empty = (
         tag("p", escape_markup(view.missing_functions_reason or "There is no function."), class_="left")
@@ -199,7 +222,7 @@ def _finding_links(findings: Sequence[Diagnostic]) -> dict[int, list[FindingLink
 
 
 def _function_selector(functions: Sequence[FunctionView]) -> str:
-    """What to choose a function by, where there are several."""
+    """The control that selects a function, if there are several."""
     if len(functions) < 2:
         return ""
     options = [
@@ -250,7 +273,7 @@ def _facts(function: FunctionView, number: int) -> str:
 
 
 def _function_section(number: int, function: FunctionView, content: str) -> str:
-    """What belongs to one function. Its name is above it where all are shown, one below the other."""
+    """The sections of one function. Its name is above it where all are shown, one below the other."""
     return tag("div", tag("h3", escape_markup(_name(function)), class_="plain"), content, data_function=number)
 
 

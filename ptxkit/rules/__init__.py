@@ -1,4 +1,4 @@
-"""The rules, one per file, and `analyse`, which checks a module with them.
+"""The rules, one per file, and `analyze`, which checks a module with them.
 
 A rule reads facts of `ptxkit.analysis` and reports findings; it computes no facts and formats no text.
 """
@@ -138,7 +138,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def analyse(
+def analyze(
     module: Module,
     policy: str = "isa",
     *,
@@ -148,15 +148,16 @@ def analyse(
 ) -> Verdict:
     """Checks every kernel of a module with the rules.
 
-    policy: `isa` reports what the manual forbids; `strict` adds warnings where the manual is silent. notes: also report
-    redundant synchronization. shows: the codes to check, whatever `notes` is; None: all others. explored: receives the
-    facts of the analysed kernels by name, for callers that need more than the findings.
+    policy: `isa` reports what the manual forbids; `strict` adds warnings where the manual does not specify the
+    behavior. notes: whether redundant synchronization is reported. shows: selects the codes to check, whatever `notes`
+    is; None for the default ones. explored: receives the facts of the analyzed kernels by name, for callers that need
+    more than the findings.
     """
-    *_, verdict = analyse_incrementally(module, policy, notes=notes, shows=shows, explored=explored)
+    *_, verdict = analyze_incrementally(module, policy, notes=notes, shows=shows, explored=explored)
     return verdict
 
 
-def analyse_incrementally(
+def analyze_incrementally(
     module: Module,
     policy: str = "isa",
     *,
@@ -168,8 +169,8 @@ def analyse_incrementally(
 ) -> Iterator[Verdict]:
     """Yields the verdict so far whenever a rule has added to it; the last one is complete.
 
-    first: a function and a code: that kernel and that rule are checked first. budget: of the module; it reports what
-    remains of it.
+    first: a function and a code: that kernel and that rule are checked first. budget: the budget of the module, which
+    is reduced by what is used.
     """
     rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
     if not rules and shows is not None and not shows(ptx3xx.NOT_REACHED):
@@ -185,4 +186,4 @@ def analyse_incrementally(
         yield from RuleRun(module, policy, rules, AnalysisBudget(), explored).verdicts()
 
 
-__all__ = ["RULES", "Rule", "analyse", "analyse_incrementally"]
+__all__ = ["RULES", "Rule", "analyze", "analyze_incrementally"]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from ptxkit.analysis.context.barrier_placement import CTA_BARRIER, OrderingBarrier
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import LabelLine, Message
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.rules.model import FixCandidate, StepEdit
 
 
 def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, Message], ...]:
-    """The label at the release by one lane, which follows the label of the other access; none without such a
-    release."""
+    """Returns the label at the release by one lane; empty without such a release.
+
+    It follows the label of the other access.
+    """
     if barrier.release is None:
         return ()
     template = ptx6xx.RELAXED_RELEASE if barrier.is_relaxed else ptx6xx.RELEASE_BY_ONE_LANE
@@ -19,18 +21,21 @@ def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, Message], ...]:
 
 
 def barrier_fixes(barrier: OrderingBarrier, first: Step, last: Step) -> tuple[FixCandidate, ...]:
-    """The barrier before the release, otherwise before the later access; on both sides of it for a split barrier."""
+    """Returns the barrier before the release, otherwise before the later access.
+
+    A split barrier is inserted on both sides of the later access.
+    """
     if barrier.text is None:
         return ()
     before = StepEdit(barrier.release or last, barrier.text)
     changes = (StepEdit(first, barrier.text, "after"), before) if barrier.is_split else (before,)
-    return (FixCandidate(f"add `{barrier.text}`", changes, safe=False),)
+    return (FixCandidate(fix_titles.ADD(text=barrier.text), changes, safe=False),)
 
 
 def format_barrier_help(
     barrier: OrderingBarrier, where: Message, first: str, lines: tuple[int, int] = (1, 2)
 ) -> Message:
-    """The help of a finding whose primary location is the later access.
+    """Returns the help of a finding whose primary location is the later access.
 
     where: the place of the barrier, in words. first: the threads of the earlier access. lines: the numbers of the
     labels at the earlier access, or at its completion, and at the release.

@@ -1,7 +1,7 @@
-"""Analyses kernels without a declared block size at each usual size if the size decides a question.
+"""Analyzes kernels without a declared block size at each usual size if the size decides a question.
 
-What is wrong at all of them is a warning: a launch of another size may be correct, so it is not proved. What is correct
-at one of them remains undecided.
+A violation at all sizes is a warning: a launch of another size may be correct, so it is not proven. A question that is
+decided as correct at one size remains undecided.
 """
 
 from __future__ import annotations
@@ -15,25 +15,29 @@ from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics.catalogue import notes
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.syntax.tree import Directive, Function, Module, Name
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
-"""Threads of a block, the most usual first: no further size is tried after a correct one."""
+"""The numbers of threads of a block, the most frequent first; no further size is tried after a correct one."""
 
 _OTHER_AXES = ("%tid.y", "%tid.z", "%ntid.y", "%ntid.z")
 
 
 class BlockSizeTrials:
-    """Tries other block sizes of a kernel than the analysed one. budget: for all trials together."""
+    """Tries other block sizes of a kernel than the analyzed one.
+
+    budget: the budget of all trials together.
+    """
 
     def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
         self._module, self._policy, self._context, self._budget = module, policy, outside, budget
 
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
-        """Turns undecided questions that depend on the block size into warnings if every size has the same answer.
+        """Turns undecided questions that depend on the block size into warnings if every size has the same result.
 
         No size is tried for a question that a scenario of the first analysis decides as correct: at that size it
         remains undecided.
@@ -58,8 +62,10 @@ class BlockSizeTrials:
     def _try_sizes(
         self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]
     ) -> tuple[dict[CodeSpan, Diagnostic], set[CodeSpan], list[int]]:
-        """Returns which of the questions are violations at every size, which remain undecided although the size is
-        known, and the sizes. Empty if not all sizes could be analysed."""
+        """Returns the questions that are violations at every size, those undecided at a known size, and the sizes.
+
+        The result is empty if not all sizes could be analyzed.
+        """
         sizes, open_ = list[int](), set[CodeSpan]()
         failing: dict[CodeSpan, Diagnostic] | None = None
         for launch in _candidate_launches(kernel):
@@ -76,7 +82,7 @@ class BlockSizeTrials:
         return failing or {}, open_, sorted(sizes)
 
     def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> _SizeTrial | None:
-        """The verdict on the kernel with a block size; None if the analysis was incomplete."""
+        """Returns the verdict on the kernel with a block size; None if the analysis was incomplete."""
         assert self._module.source is not None
         program = flatten(self._module, _with_block_size(function, launch), self._context, calls=True)
         explorer = Explorer(program, self._budget)
@@ -94,12 +100,14 @@ class BlockSizeTrials:
 class _SizeTrial:
     builder: VerdictBuilder
     is_launchable: bool
-    """Returns whether the shared memory of a CTA of that size is within the limit."""
+    """Whether the shared memory of a CTA of that size is within the limit."""
 
 
 def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
-    """The launches of the usual sizes that the kernel allows, and of sizes that its barrier counts suggest; none if it
-    uses several thread axes without declaring their lengths."""
+    """Yields the launches of the usual sizes that the kernel allows, and of sizes that its barrier counts suggest.
+
+    The result is empty if the kernel uses several thread axes without declaring their lengths.
+    """
     given = kernel.explorer.launch
     if not given.is_limit and _has_other_axes(kernel.program):
         return
@@ -118,11 +126,10 @@ def _has_other_axes(program: Program) -> bool:
 
 
 def _with_block_size(function: Function, launch: LaunchConfig) -> Function:
-    """The kernel as if its directives required blocks of this size."""
+    """Returns the kernel as if its directives required blocks of this size."""
     return replace(function, directives=(*function.directives, Directive("reqntid", tuple(map(str, launch.block)))))
 
 
 def _as_warning(item: Diagnostic, sizes: Sequence[int]) -> Diagnostic:
     listed = ", ".join(map(str, sizes))
-    note = f"the kernel does not say how many threads a block has; it is so at each size that was tried: {listed}"
-    return replace(item, severity=Severity.WARNING, notes=(*item.notes, note))
+    return replace(item, severity=Severity.WARNING, notes=(*item.notes, notes.BLOCK_SIZE_UNKNOWN(sizes=listed)))

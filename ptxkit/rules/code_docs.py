@@ -15,13 +15,13 @@ from ptxkit.fast_dataclasses import dataclass
 class DocPage:
     """One page.
 
-    behaviour, rationale: paragraphs. sections: titles of sections of the PTX manual. example_context: what the examples
+    behavior, rationale: paragraphs. sections: titles of sections of the PTX manual. example_context: what the examples
     are: `body`, `module` or `file`; empty if there is no PTX to show.
     """
 
     code: DiagnosticCode
     headline: str
-    behaviour: str
+    behavior: str
     rationale: str
     sections: str
     example_context: str = ""
@@ -29,8 +29,8 @@ class DocPage:
     replacement: str = ""
 
     def parts(self) -> list[tuple[str, str]]:
-        """The parts of the page in order, as (title, text)."""
-        parts = [("What it does", self.behaviour), ("Why it matters", self.rationale)]
+        """Returns the parts of the page in order, as (title, text)."""
+        parts = [("What it does", self.behavior), ("Why it matters", self.rationale)]
         parts += [("Example", self.example), ("Use instead", self.replacement), ("ISA section", self.sections)]
         return [(title, text.strip()) for title, text in parts if text]
 
@@ -231,10 +231,10 @@ is placed. The finding is a warning, because assemblers accept the access.""",
         """Lists asynchronous instructions that the analysis did not reach, because no kernel of the file
 calls their function or because a limit of the analysis was exceeded, and calls of functions
 that the file does not define. This code is never a finding; `ptxkit lint --format json` lists
-these places as undecided. What other rules would report if such a call had no effect is
-undecided under their codes. The analysis knows `vprintf`, `malloc`, `free`, `__assertfail` and
-the device runtime: they order nothing, and `__assertfail` ends the launch like `trap`.""",
-        """An instruction that was not analysed has no finding, but is not proved correct.""",
+these places as undecided. Findings of other rules that assume that such a call has no effect
+are undecided under their codes. The analysis knows `vprintf`, `malloc`, `free`, `__assertfail`
+and the device runtime: they order nothing, and `__assertfail` ends the launch like `trap`.""",
+        """An instruction that was not analyzed has no finding, but is not proved correct.""",
         '"Control Flow Instructions"',
         replacement="""Call the function from a kernel of the same file, add the called functions to the file, or
 remove unreachable code.""",

@@ -13,22 +13,25 @@ from ptxkit.rules.code_docs import PAGES, DocPage
 from ptxkit.rules.model import Rule
 
 EXAMPLES = ("Example", "Use instead")
-"""Titles of the parts that contain PTX; on pages without an example, the second one is text, as are all others."""
+"""The titles of the parts that contain PTX.
+
+On pages without an example, the second one contains text like all others.
+"""
 
 
 def all_pages() -> tuple[CodePage, ...]:
-    """All pages, by code."""
+    """Returns all pages, by code."""
     return tuple(sorted([*map(_page_of_rule, RULES), *map(_page_of, PAGES)], key=lambda page: page.code))
 
 
 def as_text(page: CodePage) -> str:
-    """The page as text for a terminal: its name, and its parts with their titles."""
+    """Returns the page as text for a terminal: its name, and its parts with their titles."""
     parts = [f"{title}\n{_indent(text)}" for title, text in page.parts]
     return "\n\n".join([page.name, f"{page.code}: {page.headline}", *parts]) + "\n"
 
 
 def as_markdown(page: CodePage, level: int = 2) -> str:
-    """The page as Markdown with a heading of the given level."""
+    """Returns the page as Markdown with a heading of the given level."""
     lines = [f"{'#' * level} {page.code}: {page.name} {{#{page.code}}}", "", _capitalize(page.headline), ""]
     shows = any(title == EXAMPLES[0] for title, _ in page.parts)
     for title, text in page.parts:
@@ -52,7 +55,7 @@ def _page_of_rule(rule: Rule) -> CodePage:
 
 
 def _documentation(module: ModuleType) -> str:
-    """The docstring of a module, read from its source text, because `python -OO` removes it from the compiled code."""
+    """Returns the docstring of a module from its source text, because `python -OO` removes it from the code."""
     if module.__doc__ is not None:
         return module.__doc__
     from ast import get_docstring, parse
@@ -69,7 +72,7 @@ def _page_of(page: DocPage) -> CodePage:
 
 
 def _strip_code(text: str) -> str:
-    """The headline without the code."""
+    """Returns the headline without the code."""
     return " ".join(text.split()).partition(": ")[2]
 
 

@@ -1,4 +1,4 @@
-"""How rules word what lets all threads of a ring continue: a count, another mbarrier, an arrival of the readers."""
+"""Help texts for what lets all threads of a ring continue: a count, another mbarrier, or an arrival of the readers."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_NAME_LENGTH
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier
 from ptxkit.diagnostics import LabelLine, Message
-from ptxkit.diagnostics.catalogue import ptx5xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
 from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MissingArrival
 from ptxkit.rules.model import FixCandidate, replace_constant
 
 
 def format_count_help(fault: WrongCount) -> Message:
-    """The help: the count that fits the arrivals, or arrivals that fit the count."""
+    """Returns the help about a count: one that fits the arrivals, or arrivals that fit the count."""
     return ptx5xx.CORRECT_ARRIVAL_COUNT(count=fault.count, threads=fault.initial_count)
 
 
 def count_fixes(fault: WrongCount) -> tuple[FixCandidate, ...]:
-    """The count where each of the mbarriers is made at which the same instructions arrive."""
+    """Returns the fixes that change the count in each initialization of the mbarriers."""
     changes = tuple(
         change for step in fault.inits for change in replace_constant(step, fault.initial_count, fault.count)
     )
-    return (FixCandidate(f"make the count {fault.count}", changes, safe=False),) if changes else ()
+    return (FixCandidate(fix_titles.MAKE_COUNT(count=fault.count), changes, safe=False),) if changes else ()
 
 
 def format_mbarrier_help(program: Program, fault: WrongMbarrier, label: int) -> Message:
-    """The help: the mbarrier to wait for. label: the number of the label at the wait; 0 for the primary place."""
+    """Returns the help about the mbarrier to wait for.
+
+    label: the number of the label at the wait; 0 for the primary location.
+    """
     pair = other_mbarrier(program, fault)
     if pair.own != pair.other and pair.other is not None and len(pair.other) <= MAX_NAME_LENGTH:
         mbarrier = ptx5xx.MBARRIER_OF_VARIABLE(variable=pair.other)
@@ -36,12 +39,15 @@ def format_mbarrier_help(program: Program, fault: WrongMbarrier, label: int) -> 
 
 
 def other_mbarrier(program: Program, fault: WrongMbarrier) -> MbarrierPair:
-    """What a fix needs to know of the mbarrier to wait for."""
+    """Returns the payload of a fix for a wait on the wrong mbarrier."""
     return _pair(program, fault.wait, fault.own, fault.other)
 
 
 def format_release_help(missing: MissingRelease, label: int) -> Message:
-    """The help: who should arrive, and where. label: the number of the label at the last read."""
+    """Returns the help about the missing arrival: the arriving threads, and the place.
+
+    label: the number of the label at the last read.
+    """
     line = LabelLine(label)
     if missing.is_by_thread:
         return ptx5xx.ALL_READERS_ARRIVE(threads=missing.threads, line=line)
@@ -51,7 +57,7 @@ def format_release_help(missing: MissingRelease, label: int) -> Message:
 
 
 def missing_arrival(program: Program, missing: MissingRelease) -> MissingArrival | None:
-    """What a fix needs to know of the arrival; None where it is unknown how many threads should arrive."""
+    """Returns the payload of a fix for a missing arrival; None where it is unknown how many threads should arrive."""
     if not missing.is_by_thread and not missing.is_by_warp:
         return None
     mbarriers = _pair(program, missing.wait, missing.filled, missing.empty)

@@ -1,4 +1,4 @@
-"""What a rule reports about one pair of steps in one scenario, before it is formatted."""
+"""The results that a rule reports for a pair of steps in one scenario, before they are formatted."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Literal
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import DiagnosticCode, Message, Severity
-from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.rules.limits import MAX_CONSTANT_CANDIDATES
 from ptxkit.syntax.tree import Integer, Name
 
-#: Why it is not known that nothing orders two places.
+#: The reason why it is unknown whether two positions are ordered.
 TRUNCATED = ptx3xx.LOOP_CUT_SHORT()
 
 
 @dataclass(frozen=True, slots=True)
 class StepEdit:
-    """One change to the text at a step: `text` before or after its statement, or in place of an operand."""
+    """An edit at a step: `text` before or after its statement, or in place of an operand."""
 
     step: Step
     text: str
@@ -28,31 +28,38 @@ class StepEdit:
 
 @dataclass(frozen=True, slots=True)
 class FixCandidate:
-    """A fix that may settle a finding; a check of the changed text verifies it. safe: no correct program changes its
-    meaning."""
+    """A fix that may settle a finding; a check of the changed text verifies it.
+
+    safe: whether it changes the meaning of no correct program.
+    """
 
     message: str
     edits: tuple[StepEdit, ...]
     safe: bool = True
 
 
-def replace_constant(step: Step, old: int | None, new: int | None) -> tuple[StepEdit, ...]:
-    """The edits that change the operand with the constant `old` to `new`; none if there is no such operand, or a value
-    is unknown.
+def add_statement(change: StepEdit, *, safe: bool = True) -> FixCandidate:
+    """Returns the fix that inserts one text, which its title shows on one line."""
+    return FixCandidate(fix_titles.ADD(text=" ".join(change.text.split())), (change,), safe)
 
-    If no operand is that constant, the last one is changed if it is a register, which may hold the constant.
+
+def replace_constant(step: Step, old: int | None, new: int | None) -> tuple[StepEdit, ...]:
+    """Returns the edits that change the operand with the constant `old` to `new`.
+
+    The result is empty if there is no such operand, or a value is unknown. If no operand is that constant, the last one
+    is changed if it is a register, which may hold the constant.
     """
     if old is None or new is None:
         return ()
     operands = step.instruction.operands
     places = [place for place, each in enumerate(operands) if isinstance(each, Integer) and each.value == old]
     if not places and operands and isinstance(operands[-1], Name):
-        places = [len(operands) - 1]  # a register that holds it
+        places = [len(operands) - 1]  # a register that may hold the constant
     return (StepEdit(step, str(new), places[-1]),) if places else ()
 
 
 def decrease_constant(step: Step) -> Iterator[StepEdit]:
-    """The edits of the last constant operand to each smaller value, the largest first."""
+    """Yields the edits of the last constant operand to each smaller value, the largest first."""
     old = next((each.value for each in reversed(step.instruction.operands) if isinstance(each, Integer)), 0)
     for new in range(min(old, MAX_CONSTANT_CANDIDATES) - 1, -1, -1):
         yield from replace_constant(step, old, new)
@@ -60,9 +67,12 @@ def decrease_constant(step: Step) -> Iterator[StepEdit]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation. labels: (step, message) of other locations. severity: None for the default of the code. cause:
-    findings of one rule with the same cause share one fix and are reported together; None: not shared. fixes: the most
-    likely first. payload: as for a diagnostic.
+    """A violation.
+
+    labels: (step, message) of other locations. severity: None for the default of the code. group_key: findings of one
+    rule with the same key have one cause: they share one fix and are reported together; None for a separate finding.
+    fixes: the most likely first. payload: as for a diagnostic. lacks: the missing orders: of one instruction before
+    another, or of an asynchronous instruction without a wait before everything that depends on it.
 
     `{0}` in message and help is the line of `primary`; `{1}`, `{2}`... are those of the labels.
     """
@@ -76,14 +86,15 @@ class Finding:
     payload: object = None
     group_key: Hashable = None
     fixes: tuple[FixCandidate, ...] = ()
+    lacks: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """The result of one check of a pair of steps: `finding` is None if the rule holds.
 
-    scenario_index: the scenario of the check. exact: the paths need no guess. threads: the number of threads involved;
-    two threads that guess may guess differently, which proves nothing.
+    scenario_index: the scenario of the check. exact: whether the paths need no guess. threads: the number of threads
+    involved; two threads that guess may guess differently, which proves nothing.
     """
 
     key: tuple[Step, Step | None]
@@ -95,8 +106,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class OpenObligation:
-    """A question that the rule could not decide. missing: the part of the launch that would decide it, `block` or
-    `cluster`."""
+    """A question that the rule could not decide.
+
+    missing: the part of the launch that would decide it, `block` or `cluster`.
+    """
 
     step: Step
     reason: Message
@@ -107,8 +120,8 @@ class OpenObligation:
 class Rule:
     """A rule: its code, and its check.
 
-    on_request: it reports notes only, if they are requested. asynchronous: it concerns only asynchronous operations and
-    their ordering, so kernels without any are not checked with it.
+    on_request: whether it reports only notes, and only if they are requested. asynchronous: whether it concerns only
+    asynchronous operations and their ordering; then kernels without any are not checked with it.
     """
 
     code: DiagnosticCode

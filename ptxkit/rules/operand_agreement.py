@@ -1,5 +1,4 @@
-"""Operands with values that their instruction does not accept, in every scenario: shared by PTX201 to PTX210 and
-PTX607."""
+"""Checks of operands with values that their instruction does not accept, shared by PTX201 to PTX210 and PTX607."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation
 
-#: What an execution showed of operands, by (step, role).
+#: The violations of operands in an execution, by (step, role).
 Noticed = TypeVar("Noticed", WrongAddressKind, OperandViolation)
 
 
@@ -98,8 +97,10 @@ def _is_certain(
 
 
 def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
-    """Returns whether an address does not depend on arguments and is in the CTA of the thread: then one sample
-    suffices."""
+    """Returns whether an address does not depend on arguments and is in the CTA of the thread.
+
+    One sample then suffices.
+    """
     step = found.step
     if not isinstance(found, WrongAddressKind) or found.origin == REMOTE or step.match is None:
         return False

@@ -48,7 +48,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every address that must be aligned and is known by number."""
+    """Checks every address that must be aligned and is known as a number."""
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     strict = kernel.policy == "strict"
 
@@ -57,7 +57,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             return False
         return misfit.is_certain or strict or (misfit.variable is not None and not misfit.variable.is_open)
 
-    # The dependences of an operand need the whole kernel: they are computed for a finding only.
+    # The dependences of an operand need the whole kernel, so they are computed only for a finding.
     if not any(observe_operand_violations(kernel, wanted, _finding)):
         return
     certainty = kernel.explorer.input_independence

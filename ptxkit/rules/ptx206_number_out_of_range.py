@@ -8,7 +8,7 @@ What it does
     are reported too.
 
 Why it matters
-    The behaviour is undefined: the copy may fault or be incomplete, the mbarrier may never complete a phase or complete
+    The behavior is undefined: the copy may fault or be incomplete, the mbarrier may never complete a phase or complete
     it at once, and data for a CTA that does not exist is lost.
 
 Example
@@ -31,16 +31,16 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.trace import OperandViolation
-from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
-#: What may be wrong with a number.
+#: The kinds of violations by a number.
 KINDS = ("multiple", "range", "rule", "rank", "mask")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every size, count and number of bytes that is known by number."""
+    """Checks every size, count and number of bytes that is known as a number."""
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     yield from observe_operand_violations(
         kernel, lambda misfit: misfit.kind in KINDS and grounds.is_launch_independent(misfit), _finding
@@ -77,7 +77,7 @@ def _finding(misfit: OperandViolation) -> Finding:
 
 
 def _fixes(misfit: OperandViolation) -> Iterator[FixCandidate]:
-    """The nearest multiples on both sides; for a mask, the CTAs that exist."""
+    """Yields the nearest multiples on both sides; for a mask, the CTAs that exist."""
     needed, value, match = misfit.required, misfit.value, misfit.step.match
     if misfit.kind == "multiple":
         numbers = [value - value % needed + needed, value - value % needed]
@@ -87,7 +87,7 @@ def _fixes(misfit: OperandViolation) -> Iterator[FixCandidate]:
     if place is None:
         return
     for number in numbers:
-        yield FixCandidate(f"write {number}", (StepEdit(misfit.step, str(number), place),), safe=False)
+        yield FixCandidate(fix_titles.WRITE(text=number), (StepEdit(misfit.step, str(number), place),), safe=False)
 
 
 RULE = Rule(ptx2xx.NUMBER_OUT_OF_RANGE, check)

@@ -40,7 +40,7 @@ from ptxkit.semantics.value_ops import to_signed
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every access whose place is known."""
+    """Checks every access whose address is known."""
     certainty = kernel.explorer.input_independence
     yield from observe_operand_violations(
         kernel, lambda misfit: _variable_and_offset(certainty, misfit) is not None, lambda m: _finding(certainty, m)
@@ -48,8 +48,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation) -> tuple[DeclaredVariable, int] | None:
-    """Returns the variable that an address is derived from, and the offset of the access in bytes; None if the access
-    is correct or unknown."""
+    """Returns the variable from which an address is derived, and the offset of the access in bytes.
+
+    The result is None if the access is correct or unknown.
+    """
     step = misfit.step
     if misfit.kind != "bounds" or step.match is None or not certainty.is_in_function(step):
         return None
@@ -60,7 +62,7 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
     where = misfit.value
     if misfit.variable is not base:
         where += (misfit.variable.address if misfit.variable is not None else 0) - base.address
-        where = to_signed(where, 32 if where < 1 << 32 else 64)  # an offset below zero wraps
+        where = to_signed(where, 32 if where < 1 << 32 else 64)  # a negative offset wraps
     return None if 0 <= where <= base.fixed_size - misfit.required else (base, where)
 
 

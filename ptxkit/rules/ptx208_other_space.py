@@ -35,12 +35,12 @@ from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every address operand whose state space is known on both sides."""
+    """Checks every address operand of which both the required and the actual state space are known."""
     yield from observe_wrong_address_kinds(kernel, is_wrong_space, _finding)
 
 
 def is_wrong_space(misuse: WrongAddressKind) -> bool:
-    """Returns whether an operand holds an address in a state space, and its instruction accepts another one."""
+    """Returns whether an operand holds an address in one state space while its instruction accepts another one."""
     return misuse.origin == "global" or "generic" not in (misuse.origin, misuse.expected_space)
 
 

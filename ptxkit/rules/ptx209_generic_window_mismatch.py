@@ -7,7 +7,7 @@ What it does
     `cvta.to` whose source is not an address in that state space, or is not a generic address.
 
 Why it matters
-    The behaviour is undefined: the operation may not be atomic, use unrelated data, or fault. The result of `cvta.to`
+    The behavior is undefined: the operation may not be atomic, use unrelated data, or fault. The result of `cvta.to`
     for an address outside its window is not a valid address.
 
 Example
@@ -35,7 +35,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every generic address whose window is known, and at every address that was converted from one."""
+    """Checks every generic address whose window is known, and every address that was converted from one."""
     yield from observe_operand_violations(kernel, lambda misfit: misfit.kind == "window", _finding)
 
 

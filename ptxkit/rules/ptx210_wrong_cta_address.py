@@ -7,7 +7,7 @@ What it does
     pair.)
 
 Why it matters
-    The behaviour is undefined. An H200 counts the bytes at the mbarrier at the same offset in the CTA of the
+    The behavior is undefined. An H200 counts the bytes at the mbarrier at the same offset in the CTA of the
     destination, so a thread that waits for them here never continues.
 
 Example
@@ -34,7 +34,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every address that must lie in a certain CTA, and does not."""
+    """Checks every address that must be in a certain CTA."""
     certainty = kernel.explorer.input_independence
 
     def wanted(misfit: OperandViolation) -> bool:

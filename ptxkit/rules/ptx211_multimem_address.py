@@ -5,7 +5,7 @@ What it does
     through the same pointer, which is therefore a multimem address.
 
 Why it matters
-    A multimem address denotes locations on several devices. Only `multimem` instructions may access it; the behaviour
+    A multimem address denotes locations on several devices. Only `multimem` instructions may access it; the behavior
     of other instructions is undefined. The location of each device also has an ordinary address.
 
 Example
@@ -32,7 +32,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each access to what a `multimem` instruction accesses."""
+    """Checks each access to memory that a `multimem` instruction accesses."""
     chosen = [step for step in kernel.program.effectful_steps if is_multimem(step)]
     others = (
         [step for step in kernel.program.effectful_steps if is_plain_global_access(step, "read", "write", "update")]

@@ -31,14 +31,9 @@ from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import CommitGroup, WaitGroup
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
-
-#: The instruction that closes a group, by mechanism: only for the words of the help.
-_COMMIT = {
-    "cp.async": "cp.async.commit_group",
-    "bulk": "cp.async.bulk.commit_group",
-    "wgmma": "wgmma.commit_group.sync.aligned",
-}
+from ptxkit.isa.group_opcodes import commit_opcode
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.operation_nouns import operation_noun
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -69,20 +64,22 @@ def _finding(thread: ThreadView, copy: AsyncCopy) -> Finding:
     commits = [
         e.step for at, e in thread.positions(CommitGroup) if at < copy.position and _group_of(e.effect) == copy.group
     ]
+    noun = operation_noun(copy.event.step)
     labels = [(step, ptx3xx.WAITS_FOR_COMMITTED_ONLY()) for step in waits[:1]]
-    labels += [(step, ptx3xx.LAST_COMMIT()) for step in commits[-1:]]
-    commit = f"{_COMMIT[copy.group]};"
+    labels += [(step, ptx3xx.LAST_COMMIT(operation=noun)) for step in commits[-1:]]
+    opcode = commit_opcode(copy.event.step.instruction.name, copy.group)
+    commit = f"{opcode};"
     consequence = ptx3xx.WAIT_DOES_NOT_COVER_COPY() if waits else ptx3xx.NOTHING_CAN_WAIT()
     return Finding(
         primary=copy.event.step,
-        message=ptx3xx.COPY_WITHOUT_COMMIT(consequence=consequence),
+        message=ptx3xx.COPY_WITHOUT_COMMIT(operation=noun, consequence=consequence),
         labels=tuple(labels),
-        help=ptx3xx.ADD_COMMIT(commit=_COMMIT[copy.group]),
+        help=ptx3xx.ADD_COMMIT(operation=noun, commit=opcode),
         severity=Severity.ERROR if waits or copy.group == "bulk" else Severity.WARNING,
         properties={"group": copy.group},
-        group_key=(copy.group, *waits[:1], *commits[-1:]),  # one commit after them all is the fix
+        group_key=(copy.group, *waits[:1], *commits[-1:]),  # one commit after all of them fixes the finding
         fixes=tuple(
-            FixCandidate(f"add `{commit}`", (change,), safe=False)
+            add_statement(change, safe=False)
             for change in (*(StepEdit(step, commit) for step in waits[:1]), StepEdit(copy.event.step, commit, "after"))
         ),
     )

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.cluster.cluster_facts import find_signalled_mbarriers, may_poll_memory
+from ptxkit.analysis.cluster.cluster_facts import find_signaled_mbarriers, may_poll_memory
 from ptxkit.analysis.cluster.remote_copies import (
     OutgoingSignals,
     RemoteCopy,
@@ -50,6 +50,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import AccessInstance
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.tx_balance import find_late_expects
 from ptxkit.analysis.memory.copy_completion import (
     CopyStatus,
     copy_status_at,
@@ -57,14 +58,16 @@ from ptxkit.analysis.memory.copy_completion import (
     is_group_copy,
     last_copy_before,
 )
+from ptxkit.analysis.memory.unlocated_reads import find_unlocated_reads
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.sync_edges import find_unordered_release
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.diagnostics import Message
-from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, WaitGroup
+from ptxkit.isa.group_opcodes import wait_opcode
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import (
     TRUNCATED,
@@ -74,8 +77,10 @@ from ptxkit.rules.model import (
     OpenObligation,
     Rule,
     StepEdit,
+    add_statement,
     decrease_constant,
 )
+from ptxkit.rules.operation_nouns import operation_noun
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -85,13 +90,15 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             continue
         for thread in facts.threads.values():
             yield from _check_thread(number, facts, thread)
+        for read in find_unlocated_reads(facts, kernel.explorer.input_independence.dependence):
+            yield OpenObligation(read, ptx3xx.READ_MAY_OVERLAP_COPY())
         if facts.scenario.launch.cluster_size > 1:
             yield from _check_remote_copies(kernel, number, facts)
     yield from _check_early_releases(kernel)
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Yields reads by threads that another thread signalled before it had waited for its copies, or did not signal."""
+    """Yields reads by threads that another thread signaled before it had waited for its copies, or did not signal."""
     by_steps: dict[tuple[Step, Step], set[LaunchConfig]] = defaultdict(set)
     found = [(number, conflict) for number, conflict in kernel.races if is_copy_race(conflict)]
     for number, conflict in found:
@@ -118,7 +125,7 @@ def _check_remote_copies(
     looks, departures = PairBudget(facts.budget), OutgoingSignals(facts)
     signals: frozenset[int] | None = None
     for copy in find_remote_copies(kernel.scenarios, facts):
-        signals = find_signalled_mbarriers(kernel.scenarios) if signals is None else signals
+        signals = find_signaled_mbarriers(kernel.scenarios) if signals is None else signals
         for reader in facts.threads.values():
             for position, event in reads_of_copy(reader, copy):
                 key = (event.step, copy.event.step)
@@ -167,8 +174,14 @@ def _check_pair(
         return None
     if status is CopyStatus.TRUNCATED:
         return OpenObligation(event.step, TRUNCATED)
-    exact = issuer.trace.is_certain(copy.position) and reader.trace.is_certain(position)
     is_complete = status is CopyStatus.COMPLETE
+    if (
+        not is_complete
+        and _last_phase_wait(reader, position, copy) is not None
+        and any(late.expect.address == copy.barrier for _, late in find_late_expects(facts))
+    ):
+        return None  # the copy belongs to a later phase since its bytes are expected too late, which PTX503 reports
+    exact = issuer.trace.is_certain(copy.position) and reader.trace.is_certain(position)
     finding = None if is_complete else _finding(facts, issuer, copy, reader, position, event)
     return Observation((event.step, copy.event.step), number, exact, finding, 1 if reader is issuer else 2)
 
@@ -176,7 +189,8 @@ def _check_pair(
 def _finding(
     facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int, event: TraceEvent
 ) -> Finding:
-    labels: list[tuple[Step, Message]] = [(copy.event.step, ptx3xx.COPY_INTO_THESE_BYTES())]
+    noun = operation_noun(copy.event.step)
+    labels: list[tuple[Step, Message]] = [(copy.event.step, ptx3xx.COPY_INTO_THESE_BYTES(operation=noun))]
     grouped = is_group_copy(copy)
     own = reader is issuer
     until = position if own and copy.completion_position is not None else len(issuer.trace.events)
@@ -188,9 +202,13 @@ def _finding(
     leaves = bool(waits) and (own or copy.completion_position is None)
     fixes: list[FixCandidate] = []
     properties: dict[str, object] = {"completion": copy.group}
+    lacks: tuple[Step, ...] = (copy.event.step,)
     if not grouped:
-        what = ptx3xx.NO_WAIT_ON_MBARRIER()
-        fix = ptx3xx.WAIT_FOR_MBARRIER_PHASE()
+        earlier = _last_phase_wait(reader, position, copy)
+        what, fix = ptx3xx.NO_WAIT_ON_MBARRIER(operation=noun), ptx3xx.WAIT_FOR_MBARRIER_PHASE()
+        if earlier is not None and copy.phase is not None:
+            what = ptx3xx.WAITS_FOR_EARLIER_PHASE(operation=noun, phase=copy.phase)
+            labels.append((earlier[0], ptx3xx.OBSERVES_EARLIER_PHASE(phase=earlier[1])))
     elif copy.commit_position is None:
         what = ptx3xx.GROUP_NOT_COMMITTED()
         fix = ptx3xx.COMMIT_BEFORE_WAIT() if waits else ptx3xx.COMMIT_AND_WAIT()
@@ -211,38 +229,52 @@ def _finding(
         what, fix, fixes = lack.reason, lack.help, [*lack.fixes]
         labels += lack.labels
         properties["barrier"] = lack.barrier
+        lacks = (copy.event.step, event.step)
     if grouped:
         fixes += _fixes(copy, waits, event.step, own=own)
     who = "" if own else ptx3xx.BY_ANOTHER_THREAD()
     return Finding(
         primary=event.step,
-        message=ptx3xx.READ_DURING_COPY(variable=facts.name_of(event), issuer=who, reason=what),
+        message=ptx3xx.READ_DURING_COPY(operation=noun, variable=facts.name_of(event), issuer=who, reason=what),
         labels=tuple(labels),
         help=fix,
         properties=properties,
         group_key=(what, copy.group, waits[0] if waits else None),
         fixes=tuple(fixes),
+        lacks=(lacks,),
     )
 
 
+def _last_phase_wait(reader: ThreadView, position: int, copy: AsyncCopy) -> tuple[Step, int] | None:
+    """Returns the last wait of a thread, before a position, that observes a phase of a copy's mbarrier, and the phase.
+
+    The result is None where no such wait exists, as after a wait that is true at once on a fresh mbarrier.
+    """
+    points, key = reader.release_acquire_points, ("mbarrier", copy.barrier)
+    waits = zip(points.acquires.get(key, ()), points.acquire_phases.get(key, ()), strict=True)
+    last = max((wait for wait in waits if wait[0] < position), default=None)
+    return (reader.trace.events[last[0]].step, last[1]) if last is not None and last[1] else None
+
+
 def _fixes(copy: AsyncCopy, waits: list[Step], read: Step, *, own: bool) -> Iterator[FixCandidate]:
-    """The edits: a smaller count if the wait leaves the copy pending; a barrier or a wait before the read."""
+    """Yields the fixes: a smaller count if the wait leaves the copy pending; a barrier or a wait before the read."""
     for step in waits[:1] if own or copy.completion_position is None else ():
-        yield from (FixCandidate(f"wait with {change.text}", (change,)) for change in decrease_constant(step))
+        for change in decrease_constant(step):
+            yield FixCandidate(fix_titles.WAIT_WITH_COUNT(count=change.text), (change,))
     if waits and not own:
-        yield FixCandidate(f"add `{CTA_BARRIER}`", (StepEdit(read, CTA_BARRIER),), safe=False)
-        yield FixCandidate(f"add `{WARP_BARRIER}`", (StepEdit(read, WARP_BARRIER),), safe=False)
+        yield add_statement(StepEdit(read, CTA_BARRIER), safe=False)
+        yield add_statement(StepEdit(read, WARP_BARRIER), safe=False)
     if copy.commit_position is not None:
-        wait = f"{copy.group if copy.group != 'bulk' else 'cp.async.bulk'}.wait_group 0;"
-        yield FixCandidate(f"add `{wait}`", (StepEdit(read, wait if own else f"{wait}\n{CTA_BARRIER}"),), safe=own)
+        wait = f"{wait_opcode(copy.event.step.instruction.name, copy.group)} 0;"
+        yield add_statement(StepEdit(read, wait if own else f"{wait}\n{CTA_BARRIER}"), safe=own)
 
 
 @dataclass(frozen=True, slots=True)
 class _MissingOrder:
     """The missing order between a thread that has waited for its copies and a reader.
 
-    reason, help: of a finding; labels: those after the label of the copy. barrier: the text of the missing one; None if
-    no barrier is missing.
+    reason, help: those of a finding. labels: those after the label of the copy. barrier: the text of the missing
+    barrier; None if no barrier is missing.
     """
 
     reason: Message
@@ -253,7 +285,7 @@ class _MissingOrder:
 
 
 def _missing_order(facts: ScenarioFacts, copy: PathPoint, over: PathPoint, read: PathPoint) -> _MissingOrder:
-    """What is missing between the wait of the issuing thread and the read of another thread."""
+    """Returns what is missing between the wait of the issuing thread and the read of another thread."""
     what, wait = ptx3xx.ONLY_ISSUER_WAITED(), (over.step, ptx3xx.WAIT_OF_ISSUER())
     release = find_unordered_release(
         copy.tid, copy.events, copy.position, over.position, read.path.release_acquire_points, read.position
@@ -276,16 +308,18 @@ def _incomplete_copy(facts: ScenarioFacts, write: AccessInstance, read: AccessIn
         lack = _MissingOrder(ptx3xx.NOT_ORDERED(), fix, ())
     else:
         lack = _missing_order(facts, copy, PathPoint(write.path, write.tid, write.completion_wait), reader)
-    labels = ((write.event.step, ptx3xx.COPY_INTO_THESE_BYTES()), *lack.labels)
+    noun = operation_noun(write.event.step)
+    labels = ((write.event.step, ptx3xx.COPY_INTO_THESE_BYTES(operation=noun)), *lack.labels)
     name = facts.name_of(read.event)
     return Finding(
         primary=read.event.step,
-        message=ptx3xx.READ_DURING_COPY_OF_OTHER_THREAD(variable=name, reason=lack.reason),
+        message=ptx3xx.READ_DURING_COPY_OF_OTHER_THREAD(operation=noun, variable=name, reason=lack.reason),
         labels=labels,
         help=lack.help,
         properties={"completion": effect.completion if isinstance(effect, Access) else None, "barrier": lack.barrier},
         group_key=(lack.reason, labels[-1][0]),
         fixes=lack.fixes,
+        lacks=((write.event.step, read.event.step),),
     )
 
 
@@ -294,10 +328,11 @@ def _unobserved_remote_copy(name: str, copy: RemoteCopy, event: TraceEvent) -> F
     return Finding(
         primary=event.step,
         message=ptx3xx.READ_DURING_COPY_OF_OTHER_CTA(variable=name, rank=rank),
-        labels=((copy.event.step, ptx3xx.COPY_INTO_BYTES_OF_OTHER_CTA()),),
+        labels=((copy.event.step, ptx3xx.COPY_INTO_BYTES_OF_OTHER_CTA(operation=operation_noun(copy.event.step))),),
         help=ptx3xx.WAIT_FOR_MBARRIER_PHASE(),
         properties={"completion": "mbarrier", "cta": rank},
         group_key=("another CTA", copy.event.step),
+        lacks=((copy.event.step,),),
     )
 
 

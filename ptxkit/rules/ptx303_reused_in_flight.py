@@ -53,7 +53,8 @@ from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.operation_nouns import operation_noun
 
 _WAIT = "cp.async.bulk.wait_group.read 0;"
 _WAIT_HELP = {
@@ -86,7 +87,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
-    """Yields writes by threads that another thread signalled before it had waited for its copies."""
+    """Yields writes by threads that another thread signaled before it had waited for its copies."""
     for number, conflict in kernel.races:
         facts, write, read = kernel.scenarios[number], conflict.write, conflict.read
         launch = facts.scenario.launch
@@ -94,14 +95,15 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
         if known and conflict.is_early_release and read.completion_wait is not None and not is_operand_read(read.event):
             wait = read.path.group.events[read.completion_wait].step
             barrier = find_barrier_between(facts, read, write)
+            noun = operation_noun(read.event.step)
             labels = (
-                (read.event.step, ptx3xx.COPY_OUT_OF_THESE_BYTES()),
+                (read.event.step, ptx3xx.COPY_OUT_OF_THESE_BYTES(operation=noun)),
                 (wait, ptx3xx.WAIT_OF_ITS_THREAD()),
                 *release_label(barrier),
             )
             finding = Finding(
                 primary=write.event.step,
-                message=ptx3xx.WRITE_DURING_COPY(variable=facts.name_of(write.event)),
+                message=ptx3xx.WRITE_DURING_COPY(operation=noun, variable=facts.name_of(write.event)),
                 labels=labels,
                 help=format_barrier_help(
                     barrier,
@@ -111,6 +113,7 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
                 ),
                 properties={"completion": "bulk", "barrier": barrier.sole_text},
                 fixes=barrier_fixes(barrier, wait, write.event.step),
+                lacks=((read.event.step, write.event.step),),
             )
             exact = write.is_certain and read.is_certain
             yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
@@ -119,7 +122,9 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
 def _check_exit(
     number: int, issuer: ThreadView, sources: list[AsyncCopy], ineffective: Set[Step] | None, strict: bool
 ) -> Iterator[Observation]:
-    """Checks the exit of a thread whose copies may still read. ineffective: None if no wait follows any of them.
+    """Checks the exit of a thread whose copies may still read.
+
+    ineffective: the waits that cover no copy; None if no wait follows any of the copies.
 
     The manual states that the source must not be modified, not how long the memory of an exited CTA remains valid;
     libraries do not wait for their last copies. A thread that waits for none of its copies is an error: it has no wait,
@@ -183,47 +188,52 @@ def _pending_at_exit(issuer: ThreadView, copy: AsyncCopy, severity: Severity) ->
     lack = ptx3xx.NO_WAIT_COVERS_COPY() if labels else ptx3xx.THREAD_NEVER_WAITS()
     return Finding(
         primary=copy.event.step,
-        message=ptx3xx.EXIT_DURING_COPY(reason=lack),
+        message=ptx3xx.EXIT_DURING_COPY(operation=operation_noun(copy.event.step), reason=lack),
         labels=labels,
         help=ptx3xx.WAIT_BEFORE_EXIT(),
         severity=severity,
         properties={"completion": "bulk"},
         fixes=_fixes(issuer, copy),
+        lacks=((copy.event.step,),),
     )
 
 
 def _fixes(issuer: ThreadView, copy: AsyncCopy) -> tuple[FixCandidate, ...]:
-    """A wait after the commit."""
+    """Returns the fix that inserts a wait after the commit."""
     if copy.commit_position is None:
         return ()
     commit = issuer.trace.events[copy.commit_position].step
-    return (FixCandidate(f"add `{_WAIT}`", (StepEdit(commit, _WAIT, "after"),)),)
+    return (add_statement(StepEdit(commit, _WAIT, "after")),)
 
 
 def _source_overwrite(name: str, issuer: ThreadView, copy: AsyncCopy, event: TraceEvent) -> Finding:
     waits, wait_help = _first_wait(issuer, copy)
+    noun = operation_noun(copy.event.step)
     return Finding(
         primary=event.step,
-        message=ptx3xx.WRITE_DURING_COPY(variable=name),
-        labels=((copy.event.step, ptx3xx.COPY_OUT_OF_THESE_BYTES()), *waits),
+        message=ptx3xx.WRITE_DURING_COPY(operation=noun, variable=name),
+        labels=((copy.event.step, ptx3xx.COPY_OUT_OF_THESE_BYTES(operation=noun)), *waits),
         help=ptx3xx.THEN_BARRIER_BEFORE_WRITE(wait=wait_help),
         properties={"completion": "bulk"},
         fixes=_fixes(issuer, copy),
+        lacks=((copy.event.step,) if copy.source_free_position is None else (copy.event.step, event.step),),
     )
 
 
 def _destination_overwrite(copy: AsyncCopy, event: TraceEvent) -> Finding:
+    noun = operation_noun(copy.event.step)
     return Finding(
         primary=event.step,
-        message=ptx3xx.WRITE_INTO_TARGET_OF_COPY(),
-        labels=((copy.event.step, ptx3xx.COPY_INTO_THESE_BYTES()),),
-        help=ptx3xx.WAIT_BEFORE_STORE(),
+        message=ptx3xx.WRITE_INTO_TARGET_OF_COPY(operation=noun),
+        labels=((copy.event.step, ptx3xx.COPY_INTO_THESE_BYTES(operation=noun)),),
+        help=ptx3xx.WAIT_BEFORE_STORE(operation=noun),
         properties={"completion": copy.group},
+        lacks=((copy.event.step,),),
     )
 
 
 def _first_wait(issuer: ThreadView, copy: AsyncCopy) -> tuple[tuple[tuple[Step, Message], ...], Message]:
-    """The label of the first wait after a copy, if any, and the help for that wait."""
+    """Returns the label of the first wait after a copy, if any, and the help for that wait."""
     found = first_wait_after(issuer, copy)
     if found is None:
         return (), _WAIT_HELP[WaitCoverage.COVERS][1]()

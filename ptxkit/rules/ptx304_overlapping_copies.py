@@ -36,7 +36,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks the copies of each thread's groups; of pairs that surely share bytes."""
+    """Checks the copies of each thread's groups, and reports pairs that certainly share bytes."""
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             yield from _check_thread(number, facts, thread)
@@ -53,7 +53,7 @@ def _check_thread(number: int, facts: ScenarioFacts, thread: ThreadView) -> Iter
         group = groups[copy.commit_position]
         is_new = True
         for earlier in group.overlapping(*touched):
-            # An mbarrier that tracks the earlier one may have signalled its completion.
+            # An mbarrier that tracks the earlier copy may have signaled its completion.
             if earlier.track_position is None:
                 exact = thread.trace.is_certain(copy.position)
                 finding = _finding(facts.name_of(copy.event), earlier, copy)
@@ -71,7 +71,7 @@ def _covers_range(copy: AsyncCopy, touched: tuple[int, int]) -> bool:
 
 def _finding(name: str, earlier: AsyncCopy, copy: AsyncCopy) -> Finding:
     same = earlier.event.step is copy.event.step
-    where = ptx3xx.IN_EARLIER_ROUND() if same else ptx3xx.AT_LABELLED_LINE()
+    where = ptx3xx.IN_EARLIER_ROUND() if same else ptx3xx.AT_LABELED_LINE()
     return Finding(
         primary=copy.event.step,
         message=ptx3xx.COPIES_OF_GROUP_OVERLAP(variable=name, place=where),

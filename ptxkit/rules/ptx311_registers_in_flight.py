@@ -91,6 +91,7 @@ def _finding(thread: ThreadView, touch: WgmmaHazard) -> Finding:
         help=fix,
         properties={"register": touch.register},
         group_key=touch.issue,
+        lacks=((touch.issue,),),
     )
 
 

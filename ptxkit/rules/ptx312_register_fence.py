@@ -38,14 +38,14 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence
 from ptxkit.rules.limits import MAX_FENCE_LOOKBACK
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
 
 _GROUP = "wgmma"
 _FENCE = "wgmma.fence.sync.aligned;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks what each thread executed last before each multiplication."""
+    """Checks which fence or multiplication each thread executed last before each multiplication."""
     issues = find_issues(kernel.program, _GROUP)
     if not issues:
         return
@@ -79,7 +79,7 @@ def _check_thread(
 
 
 def _fences_and_issues(thread: ThreadView) -> list[tuple[int, TraceEvent]]:
-    """The fences and multiplications of a thread in order, one event each."""
+    """Returns the fences and multiplications of a thread in order, one event each."""
     found: dict[tuple[Step, int], tuple[int, TraceEvent]] = {}
     for position, event in thread.positions(AsyncRegisters, RegisterFence):
         if isinstance(event.effect, AsyncRegisters | RegisterFence) and event.effect.group == _GROUP:
@@ -90,7 +90,10 @@ def _fences_and_issues(thread: ThreadView) -> list[tuple[int, TraceEvent]]:
 def _check_issue(
     thread: ThreadView, approach: ReachingAccesses, before: Step | None, fence: Step | None
 ) -> Finding | None:
-    """The violation on the path from `before` (None: the start of the kernel) to an issue; fence: the last one."""
+    """Returns the violation on the path from `before` to an issue.
+
+    before: the last step with an effect on the order; None for the start of the kernel. fence: the last fence.
+    """
     if before in approach.ordering_steps or (before is None and not approach.reaches_entry):
         return None
     touches = [step for step in approach.accesses if step in thread.trace.covered_steps]
@@ -117,7 +120,7 @@ def _check_issue(
 
 
 def _fence_fix(approach: ReachingAccesses) -> FixCandidate:
-    return FixCandidate(f"add `{_FENCE}`", (StepEdit(approach.issue, _FENCE),))
+    return add_statement(StepEdit(approach.issue, _FENCE))
 
 
 RULE = Rule(ptx3xx.MISSING_REGISTER_FENCE, check, asynchronous=True)

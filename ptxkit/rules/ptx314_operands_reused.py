@@ -1,7 +1,7 @@
 """PTX314: shared memory that a multiplication reads is released before the multiplication is complete.
 
 What it does
-    Finds writes into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was signalled before the
+    Finds writes into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was signaled before the
     multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a barrier, precedes the
     `wgmma.wait_group` that covers the multiplication. Of several warpgroups, each one must have waited.
 
@@ -60,7 +60,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
-    """Writes by threads that another warpgroup signalled before it had waited for its multiplications."""
+    """Yields writes by threads that another warpgroup signaled before it had waited for its multiplications."""
     for number, race in kernel.races:
         facts, write, read = kernel.scenarios[number], race.write, race.read
         launch = facts.scenario.launch
@@ -80,6 +80,7 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
                 properties={"completion": "wgmma", "barrier": barrier.sole_text},
                 group_key=("early release", wait),
                 fixes=barrier_fixes(barrier, wait, write.event.step),
+                lacks=((read.event.step, write.event.step),),
             )
             exact = write.is_certain and read.is_certain
             yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
@@ -87,6 +88,7 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
 
 def _finding(name: str, turn: OperandReuse) -> Finding:
     labels: list[tuple[Step, Message]] = [(turn.read.event.step, ptx3xx.READS_UNTIL_COMPLETE())]
+    lacks: tuple[Step, ...] = (turn.read.event.step,)
     if turn.read.group == "wgmma":
         waits = [
             event.step
@@ -94,6 +96,7 @@ def _finding(name: str, turn: OperandReuse) -> Finding:
             if at > turn.read.position and isinstance(event.effect, WaitGroup) and event.effect.group == "wgmma"
         ]
         labels += [(step, ptx3xx.NEXT_WAIT()) for step in waits[:1]]
+        lacks = (*lacks, turn.write.step) if waits else lacks
         fix = ptx3xx.WAIT_BEFORE_RELEASE()
     else:
         fix = ptx3xx.COMMIT_TO_MBARRIER()
@@ -104,6 +107,7 @@ def _finding(name: str, turn: OperandReuse) -> Finding:
         help=fix,
         properties={"completion": turn.read.group},
         group_key=turn.read.event.step,
+        lacks=(lacks,),
     )
 
 

@@ -6,11 +6,12 @@ What it does
 
 Why it matters
     These instructions are `.sync.aligned`: all 128 threads of a warpgroup, four consecutive warps of which the first
-    has a rank that is a multiple of four, must execute each of them. Otherwise the behaviour is undefined; usually the
+    has a rank that is a multiple of four, must execute each of them. Otherwise the behavior is undefined; usually the
     kernel hangs.
 
 Example
-    setp.eq.u32 %p1, %tid.x, 0;
+    mov.u32 %r1, %tid.x;
+    setp.eq.u32 %p1, %r1, 0;
     @%p1 wgmma.fence.sync.aligned;
 
 Use instead
@@ -36,7 +37,7 @@ _GROUP = "wgmma"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Compares what the threads of each warpgroup execute."""
+    """Compares how often the threads of each warpgroup execute each multiplication."""
     issues = find_issues(kernel.program, _GROUP)
     if not issues:
         return
@@ -47,14 +48,17 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             elif not _is_in_every_launch(kernel, facts, uneven):
                 yield OpenObligation(step, ptx3xx.WARPGROUP_MAY_BE_WHOLE(), "block")
             else:
-                exact = uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
-                yield Observation((step, None), number, exact, _finding(uneven), 2)
+                yield Observation((step, None), number, uneven.is_certain, _finding(uneven), 2)
         if facts.scenario.launch == kernel.explorer.launch:
             yield from _check_incomplete_warpgroups(number, facts)
 
 
 def _is_in_every_launch(kernel: KernelFacts, facts: ScenarioFacts, uneven: UnevenExecution) -> bool:
-    """Whether the size of the block has no part in it: where these threads multiply, the first warpgroup is there."""
+    """Returns whether the uneven execution occurs in every launch, whatever the size of the block.
+
+    This is so where the block size is declared, and for the first warpgroup if the block size does not decide whether
+    the multiplication is executed.
+    """
     if facts.scenario.launch.is_exact:
         return True
     certainty = kernel.explorer.input_independence

@@ -38,10 +38,10 @@ from ptxkit.analysis.context.barrier_placement import OrderingBarrier
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.proxy_order import MissingFence, MissingOrder, ProxyPair, find_proxy_pairs
-from ptxkit.diagnostics.catalogue import ptx4xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx4xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierWait
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
@@ -69,7 +69,7 @@ def _finding_of(pair: ProxyPair, missing: MissingFence | MissingOrder | bool) ->
 
 
 def _with_missing_half(finding: Finding, released: Step | None, acquired: Step | None) -> Finding:
-    """The finding for a pair of unidirectional fences of which one is missing."""
+    """Returns the finding for a pair of one-way fences of which one is missing."""
     there = released or acquired
     if there is None:
         return finding
@@ -87,15 +87,17 @@ def _with_missing_half(finding: Finding, released: Step | None, acquired: Step |
 
 
 def _one_way_fence_fix(fence: str, finding: Finding, in_reader: bool) -> FixCandidate:
-    """The fix: a unidirectional fence, before the read or after the write."""
+    """Returns the fix that inserts a one-way fence, before the read or after the write."""
     write = finding.labels[0][0]
-    change = StepEdit(finding.primary, fence) if in_reader else StepEdit(write, fence, "after")
-    return FixCandidate(f"add `{fence}`", (change,))
+    return add_statement(StepEdit(finding.primary, fence) if in_reader else StepEdit(write, fence, "after"))
 
 
 def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, barrier: OrderingBarrier) -> Finding:
-    """fence: the fence of the writers, which orders proxies and no threads; None if they have none. barrier: the
-    missing one."""
+    """Returns the finding for a write and a read that nothing orders.
+
+    fence: the fence of the writers, which orders proxies but no threads; None if they have none. barrier: the missing
+    barrier.
+    """
     has_fence = fence is not None and write.start < fence.start < read.start
     after, line = (fence, ptx4xx.FENCE_AT_LINE()) if fence is not None and has_fence else (write, ptx4xx.THE_WRITE())
     both: tuple[FixCandidate, ...] = ()
@@ -112,8 +114,8 @@ def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, b
         )
         second = (StepEdit(read, barrier.text),) if barrier.is_split else ()
         fenced = StepEdit(write, f"{_FENCE}\n{barrier.text}", "after")
-        both = (FixCandidate("add a proxy fence and a barrier", (fenced, *second), safe=False),)
-        alone = (FixCandidate("add a barrier", (StepEdit(after, barrier.text, "after"), *second), safe=False),)
+        both = (FixCandidate(fix_titles.ADD_FENCE_AND_BARRIER(), (fenced, *second), safe=False),)
+        alone = (FixCandidate(fix_titles.ADD_BARRIER(), (StepEdit(after, barrier.text, "after"), *second), safe=False),)
     return Finding(
         primary=read,
         message=ptx4xx.UNORDERED_ASYNC_READ(variable=name),
@@ -141,7 +143,7 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
         properties={"space": "shared::cta"},
         group_key=between[0] if between else since,
         fixes=tuple(
-            FixCandidate(f"add `{_FENCE}`", (change,))
+            add_statement(change)
             for change in (
                 *(StepEdit(step, _FENCE) for step, _ in between),
                 StepEdit(write, _FENCE, "after"),

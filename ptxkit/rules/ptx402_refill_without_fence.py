@@ -32,13 +32,13 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.memory.async_refills import AsyncRefill, find_refills
 from ptxkit.analysis.symexec.access_ranges import is_generic_read
 from ptxkit.diagnostics.catalogue import ptx4xx
-from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each copy into bytes that were used before."""
+    """Checks each asynchronous write of bytes that were used before."""
     if kernel.policy != "strict":
         return
     for number, facts in enumerate(kernel.scenarios):
@@ -59,7 +59,7 @@ def _finding(facts: ScenarioFacts, refill: AsyncRefill) -> Finding:
         properties={"space": "shared::cta", "policy": "strict"},
         group_key=refill.use.step,
         fixes=tuple(
-            FixCandidate(f"add `{_FENCE}`", (change,))
+            add_statement(change)
             for change in (*(StepEdit(step, _FENCE) for step, _ in between), StepEdit(refill.use.step, _FENCE, "after"))
         ),
     )

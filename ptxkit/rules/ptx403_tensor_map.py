@@ -43,7 +43,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks every change of a map with the copies by it; under `strict`, at maps that no thread acquires, too."""
+    """Checks every change of a map against the copies with it; under `strict`, also maps without an acquire."""
     changes = may_change_tensor_maps(kernel.program)
     if not changes and kernel.policy != "strict":
         return
@@ -65,20 +65,23 @@ class _ScenarioChecker:
         self._pair_budget = PairBudget(facts.budget)
 
     def observe(self) -> Iterator[Observation]:
-        """Both ways in which a change and a copy can be wrong."""
+        """Yields both kinds of violations between a change and a copy."""
         for use in self._maps.uses:
             changes = list(self._maps.writes_to(use))
             own = {change.event.step for change in changes if change.thread is use.thread}
             for change in changes:
                 if change.thread is not use.thread and change.event.step in own:
-                    continue  # the copying thread does it as well, as all lanes of a warp copy a map, each all of it
+                    continue  # the copying thread also executes the change, as all lanes of a warp do
                 threads = change.thread.tid, use.thread.tid
                 if self._pair_budget.allow((threads, change.event.step, use.copy.event.step)):
                     yield from self._check_pair(change, use)
 
     def observe_unacquired(self) -> Iterator[Observation]:
-        """Copies by maps in global memory that nothing here changes, and nothing acquires: another grid, or a copy to
-        the device, may have written them, and the start of a kernel orders nothing for the tensormap proxy."""
+        """Yields copies with maps in global memory that this kernel neither changes nor acquires.
+
+        Another grid, or a copy to the device, may have written the maps, and the start of a kernel orders nothing for
+        the tensormap proxy.
+        """
         for use in self._maps.uses:
             step = use.copy.event.step
             if not self._pair_budget.allow(step) or not use.is_global_pointer or any(self._maps.writes_to(use)):
@@ -106,7 +109,7 @@ class _ScenarioChecker:
         return bool(self._maps.sync_edges(change, use))
 
     def _missing_half(self, change: MapWrite, use: MapUse) -> str | None:
-        """`release` or `acquire` where that half of the fence is not there; None where both are."""
+        """Returns `release` or `acquire` where that part of the fence is missing; None where both are present."""
         release, acquire = self._release_and_acquire(change, use)
         if not change.is_map_update and release is None and acquire is None:
             return None
@@ -119,8 +122,10 @@ class _ScenarioChecker:
     def _release_and_acquire(
         self, change: MapWrite, use: MapUse
     ) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """The first release and the last acquire between a change and a copy: by thread, the changing one first, and
-        place."""
+        """Returns the first release and the last acquire between a change and a copy, as (thread, position).
+
+        The changing thread has the number 0, the copying one the number 1.
+        """
         first, until = change.position, use.copy.position
         if change.thread is use.thread:
             spans = [(0, change.thread, first, until)]
@@ -136,8 +141,10 @@ class _ScenarioChecker:
         return _first_known(releases), _first_known(acquires)
 
     def _is_copy_inflight(self, change: MapWrite, use: MapUse) -> bool:
-        """Whether the copy has surely not been waited for when the map changes: no other thread could have signalled
-        it."""
+        """Returns whether the copy was certainly in flight when the map changed.
+
+        Then no other thread can have signaled it.
+        """
         issued, read = use.copy.position, use.copy.source_free_position
         if change.thread is not use.thread or change.position < issued or not change.is_map_update:
             return False
@@ -149,7 +156,7 @@ class _ScenarioChecker:
 
 
 def _first_known(places: Iterable[tuple[int, int | None]]) -> tuple[int, int] | None:
-    """The first of them that there is."""
+    """Returns the first entry with a known position; None if none exists."""
     return next(((number, position) for number, position in places if position is not None), None)
 
 

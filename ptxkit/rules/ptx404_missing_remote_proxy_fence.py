@@ -37,11 +37,11 @@ from ptxkit.analysis.cluster.remote_proxy_crossings import RemoteProxyCrossing, 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx4xx
-from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at what passes from each CTA to others of its cluster."""
+    """Checks the bytes that pass from each CTA to others of its cluster."""
     for number, facts in enumerate(kernel.scenarios):
         if facts.scenario.launch.cluster_size == 1:
             return
@@ -67,21 +67,14 @@ def _finding(passage: RemoteProxyCrossing, *, strict: bool) -> Finding | None:
         severity=Severity.WARNING if passage.may_fence_in_releaser else Severity.ERROR,
         properties={"space": "shared::cluster"},
         group_key=passage.before.event.step,
-        fixes=(
-            FixCandidate(
-                "add `fence.proxy.async.shared::cta;`",
-                (StepEdit(passage.after.event.step, "fence.proxy.async.shared::cta;"),),
-            ),
-        ),
+        fixes=(add_statement(StepEdit(passage.after.event.step, "fence.proxy.async.shared::cta;")),),
     )
 
 
 def _two_copies_finding(passage: RemoteProxyCrossing) -> Finding:
-    sides = [
-        ("uses it first", passage.may_fence_in_releaser),
-        ("uses it next", passage.may_fence_in_acquirer),
-    ]
-    missing = " and ".join(words for words, fenced in sides if not fenced)
+    missing = ptx4xx.EITHER_CTA()
+    if passage.may_fence_in_releaser or passage.may_fence_in_acquirer:
+        missing = ptx4xx.SECOND_CTA() if passage.may_fence_in_releaser else ptx4xx.FIRST_CTA()
     return Finding(
         primary=passage.after.event.step,
         message=ptx4xx.TWO_CTAS_WITHOUT_FENCE(missing=missing),

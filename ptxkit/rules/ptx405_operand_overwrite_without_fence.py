@@ -33,11 +33,11 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.tensor.operand_overwrites import OperandOverwrite, find_operand_overwrites
 from ptxkit.diagnostics.catalogue import ptx4xx
-from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each store to what an operation read before."""
+    """Checks each store to bytes that an operation read before."""
     if kernel.policy != "strict":
         return
     for number, facts in enumerate(kernel.scenarios):
@@ -57,11 +57,7 @@ def _finding(facts: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
         help=ptx4xx.ADD_FENCE_AFTER_OPERATION(),
         properties={"space": "shared::cta", "policy": "strict"},
         group_key=found.sync or found.operation.step,
-        fixes=(
-            FixCandidate(
-                "add `fence.proxy.async.shared::cta;`", (StepEdit(found.store.step, "fence.proxy.async.shared::cta;"),)
-            ),
-        ),
+        fixes=(add_statement(StepEdit(found.store.step, "fence.proxy.async.shared::cta;")),),
     )
 
 

@@ -29,11 +29,11 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.polled_flags import PolledCopy, find_polled_copies
 from ptxkit.diagnostics.catalogue import ptx4xx
-from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each copy after a loop that waits for a flag."""
+    """Checks each copy after a loop that polls a flag."""
     if kernel.policy == "strict":
         for found in find_polled_copies(kernel.program):
             yield Observation((found.copy, found.poll), 0, True, _finding(found))
@@ -47,7 +47,7 @@ def _finding(found: PolledCopy) -> Finding:
         help=ptx4xx.ADD_FENCE_AFTER_LOOP(),
         properties={"space": "global", "policy": "strict"},
         group_key=found.poll,
-        fixes=(FixCandidate("add `fence.proxy.async.global;`", (StepEdit(found.copy, "fence.proxy.async.global;"),)),),
+        fixes=(add_statement(StepEdit(found.copy, "fence.proxy.async.global;")),),
     )
 
 

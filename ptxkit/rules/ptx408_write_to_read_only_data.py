@@ -40,7 +40,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each load through the non-coherent cache, and at each store to what it may load."""
+    """Checks each load through the non-coherent cache, and each store to the bytes that it may load."""
     loads = [step for step in kernel.program.effectful_steps if is_read_only_load(step)]
     stores = (
         [step for step in kernel.program.effectful_steps if is_plain_global_access(step, "write", "update")]
@@ -49,7 +49,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     )
     for each in find_overlaps(kernel.explorer, loads, stores, splits=True):
         if each.is_in_place:
-            if each.overlap is not None and each.is_exact:  # else it is no question: the load returns what it should
+            if each.overlap is not None and each.is_exact:  # otherwise the load returns the expected value
                 yield Observation((each.first, None), each.scenario_index, True, _in_place_finding(each.overlap))
             continue
         finding = None if each.overlap is None else _finding(each.overlap)

@@ -1,11 +1,11 @@
-"""PTX501: an mbarrier is used before it is initialised, or without an order after its initialisation.
+"""PTX501: an mbarrier is used before it is initialized, or without an order after its initialization.
 
 What it does
     Finds an operation on an mbarrier by a thread that nothing orders after the `mbarrier.init` in another thread, and
-    operations on an mbarrier that no thread of its CTA initialises.
+    operations on an mbarrier that no thread of its CTA initializes.
 
 Why it matters
-    Uninitialised memory is not an mbarrier. An arrival before the initialisation is lost, and the kernel hangs; a wait
+    Uninitialized memory is not an mbarrier. An arrival before the initialization is lost, and the kernel hangs; a wait
     may return at once.
 
 Example
@@ -29,21 +29,20 @@ from functools import cache
 from ptxkit.analysis.cluster.cluster_facts import SIGNAL_EFFECTS, find_remote_accesses, scenario_of_rank
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
-from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.mbarrier.mbarrier_objects import USE_EFFECTS, find_initializations, is_ambiguous, mbarrier_of
+from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx5xx
-from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.isa.effects import MbarrierComplete, MbarrierInit, MbarrierUse
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 
 _CTA_BARRIER = "bar.sync 0;"
 _CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each first use of an object by each thread."""
-    made = cache(_initialized_mbarriers)  # by scenario, once: many threads use many objects
+    """Checks each thread's first use of each mbarrier."""
+    made = cache(_initialized_mbarriers)  # once for each scenario: many threads use many mbarriers
     for number, facts in enumerate(kernel.scenarios):
         if not is_ambiguous(facts):
             yield from _check_scenario(number, facts, made)
@@ -58,7 +57,7 @@ def _check_scenario(
     for thread in facts.threads.values():
         seen: set[int] = set()
         for position, event in enumerate(thread.trace.events):
-            if not isinstance(event, TraceEvent) or not isinstance(event.effect, USE_EFFECTS):
+            if not isinstance(event, TraceEvent) or not isinstance(event.effect, MbarrierUse):
                 continue
             address = mbarrier_of(event)
             if address is None or address in seen:
@@ -76,7 +75,7 @@ def _check_scenario(
 def _check_remote_uses(
     kernel: KernelFacts, number: int, facts: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
 ) -> Iterator[Observation]:
-    """What signals objects of another CTA of the cluster: some thread there must make them."""
+    """Yields signals to mbarriers of another CTA of the cluster, which some thread of that CTA must initialize."""
     seen: set[tuple[int, int | None]] = set()
     for reach in find_remote_accesses(facts) if facts.scenario.launch.cluster_size > 1 else ():
         key = (reach.rank, reach.mbarrier)
@@ -94,12 +93,12 @@ def _check_remote_uses(
 
 
 def _initialized_mbarriers(facts: ScenarioFacts) -> set[int] | None:
-    """The objects that threads of the CTA initialise; None where not all are known."""
+    """Returns the mbarriers that threads of the CTA initialize; None where not all are known."""
     return None if facts.init_phase_threads is None else set(find_initializations(facts.init_phase_threads))
 
 
 def _is_never_initialized(made: set[int] | None, address: int) -> bool:
-    """Whether surely no thread initialises the object."""
+    """Returns whether certainly no thread initializes the mbarrier."""
     return made is not None and address not in made
 
 
@@ -125,8 +124,8 @@ def _check_use(
 def _uninitialized_use(event: TraceEvent, where: Message | None = None) -> Finding:
     return Finding(
         primary=event.step,
-        message=ptx5xx.MBARRIER_NEVER_INITIALISED(where=where or ptx5xx.THIS_KERNEL()),
-        help=ptx5xx.INITIALISE_IN_ONE_THREAD(),
+        message=ptx5xx.MBARRIER_NEVER_INITIALIZED(where=where or ptx5xx.THIS_KERNEL()),
+        help=ptx5xx.INITIALIZE_IN_ONE_THREAD(),
         group_key=event.address,
     )
 
@@ -135,13 +134,12 @@ def _unordered_use(event: TraceEvent, init: TraceEvent, same: bool) -> Finding:
     use = "completes on" if isinstance(event.effect, MbarrierComplete) else "uses"
     message = (ptx5xx.MBARRIER_USED_BEFORE_INIT if same else ptx5xx.MBARRIER_INIT_UNORDERED)(use=use)
     fix = ptx5xx.MOVE_INIT_BEFORE_USE() if same else ptx5xx.ADD_BARRIER_AFTER_INIT()
-    fixes = () if same else tuple(_barrier_fix(text, event.step) for text in (_CTA_BARRIER, _CLUSTER_BARRIER))
-    return Finding(event.step, message, ((init.step, ptx5xx.INITIALISED_HERE()),), fix, fixes=fixes)
-
-
-def _barrier_fix(text: str, step: Step) -> FixCandidate:
-    words = " ".join(text.split())
-    return FixCandidate(f"add `{words}`", (StepEdit(step, text),), safe=False)
+    fixes = (
+        ()
+        if same
+        else tuple(add_statement(StepEdit(event.step, each), safe=False) for each in (_CTA_BARRIER, _CLUSTER_BARRIER))
+    )
+    return Finding(event.step, message, ((init.step, ptx5xx.INITIALIZED_HERE()),), fix, fixes=fixes)
 
 
 RULE = Rule(ptx5xx.MBARRIER_USE_BEFORE_INIT, check, asynchronous=True)

@@ -1,11 +1,11 @@
-"""PTX502: an mbarrier is initialised twice.
+"""PTX502: an mbarrier is initialized twice.
 
 What it does
     Finds an `mbarrier.init` of an object that is already valid: several threads execute it, or one thread executes it
     again without an `mbarrier.inval` between.
 
 Why it matters
-    Initialising a valid mbarrier is undefined behaviour. A late second initialisation discards arrivals that were
+    Initializing a valid mbarrier is undefined behavior. A late second initialization discards arrivals that were
     already counted. If the lanes of one warp execute it in one instruction, current GPUs write it once; then the
     finding is a warning.
 
@@ -37,7 +37,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every object that is initialised."""
+    """Checks every initialized mbarrier."""
     for number, facts in enumerate(kernel.scenarios):
         if not is_ambiguous(facts):
             yield from _check_scenario(number, facts)
@@ -66,7 +66,7 @@ def _may_end_between(
     first: tuple[ThreadView, int],
     second: tuple[ThreadView, int],
 ) -> bool:
-    """Whether the object's life surely or possibly ended between two initialisations."""
+    """Returns whether the mbarrier was, or may have been, invalidated between two initializations."""
     return any(
         (thread is not first[0] or position > first[1])
         and (position < second[1] if thread is second[0] else any(facts.sync_edges(thread, position, *second)))
@@ -75,7 +75,7 @@ def _may_end_between(
 
 
 def _is_simultaneous(first: tuple[ThreadView, TraceEvent], second: tuple[ThreadView, TraceEvent]) -> bool:
-    """Whether two threads of one warp execute one instruction together."""
+    """Returns whether two threads of one warp execute one instruction together."""
     (thread, init), (other, again) = first, second
     in_one_warp = thread is not other and thread.tid // 32 == other.tid // 32
     return in_one_warp and (init.step, init.visit) == (again.step, again.visit)
@@ -85,16 +85,16 @@ def _finding(first: Step, second: Step, threads_differ: bool, at_once: bool) -> 
     if threads_differ:
         return Finding(
             primary=second,
-            message=ptx5xx.SEVERAL_THREADS_INITIALISE(),
-            labels=((first, ptx5xx.INITIALISED_HERE()),) if first is not second else (),
-            help=ptx5xx.INITIALISE_IN_ONE_THREAD_ONLY(),
+            message=ptx5xx.SEVERAL_THREADS_INITIALIZE(),
+            labels=((first, ptx5xx.INITIALIZED_HERE()),) if first is not second else (),
+            help=ptx5xx.INITIALIZE_IN_ONE_THREAD_ONLY(),
             severity=Severity.WARNING if at_once else Severity.ERROR,
         )
     return Finding(
         primary=second,
-        message=ptx5xx.LIVE_MBARRIER_REINITIALISED(),
-        labels=((first, ptx5xx.INITIALISED_HERE()),) if first is not second else (),
-        help=ptx5xx.INITIALISE_ONCE(),
+        message=ptx5xx.LIVE_MBARRIER_REINITIALIZED(),
+        labels=((first, ptx5xx.INITIALIZED_HERE()),) if first is not second else (),
+        help=ptx5xx.INITIALIZE_ONCE(),
     )
 
 

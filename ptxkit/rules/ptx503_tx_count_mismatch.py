@@ -4,7 +4,7 @@ completes.
 What it does
     Compares the bytes that threads make an mbarrier expect with the bytes of the copies that complete on it, for each
     phase if phases can be distinguished. It also finds a wait on an mbarrier at which no thread arrives (`expect_tx`
-    alone is not an arrival), bytes that are expected after the arrival or the copy that may end their phase, and
+    by itself is not an arrival), bytes that are expected after the arrival or the copy that may end their phase, and
     expected bytes that exceed the limit of an mbarrier. For clusters, it simulates which bytes each CTA adds to the
     mbarriers of the others.
 
@@ -28,15 +28,17 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size, may_poll_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.missing_release import find_missing_release
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.argument_sizes import steps_with_invalid_size, steps_with_matching_argument
 from ptxkit.analysis.mbarrier.cluster_tx_count import TxImbalance, find_tx_imbalances
 from ptxkit.analysis.mbarrier.mbarrier_objects import is_ambiguous
 from ptxkit.analysis.mbarrier.tx_balance import (
+    TxBalance,
     TxBalanceCheck,
     UnknownBalance,
     find_late_expects,
@@ -45,7 +47,7 @@ from ptxkit.analysis.mbarrier.tx_balance import (
 from ptxkit.analysis.mbarrier.tx_count import PhaseTx
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx
-from ptxkit.diagnostics.catalogue import ptx5xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.mbarrier_help import format_release_help, missing_arrival
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
@@ -61,9 +63,10 @@ _UNKNOWN = {
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every mbarrier that is fed, and at every mbarrier that is waited for."""
+    """Checks every mbarrier on which bytes are expected or copied, and every mbarrier with a wait."""
     if not any(_uses_mbarriers(facts) for facts in kernel.scenarios) or has_unknown_cluster_size(kernel.program):
         return
+    alone: list[tuple[int, ScenarioFacts, TxBalanceCheck]] = []
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call or is_ambiguous(facts):
             continue
@@ -74,10 +77,45 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             continue
         if facts.is_exhaustive_for(MbarrierArrive, MbarrierTrack):
             yield from _check_missing_arrivals(kernel, number, facts)
-        yield from _check_balance(number, TxBalanceCheck(facts))
+        alone.append((number, facts, TxBalanceCheck(facts)))
+    yield from _check_balances(alone)
 
 
-def _check_balance(number: int, check: TxBalanceCheck) -> Iterator[Observation | OpenObligation]:
+def _check_balances(
+    checks: Sequence[tuple[int, ScenarioFacts, TxBalanceCheck]],
+) -> Iterator[Observation | OpenObligation]:
+    open_steps = steps_with_matching_argument(
+        (balance.step, facts.scenario.sample, balance.unbalanced.missing_bytes)
+        for _, facts, check in checks
+        for balance in check.balances
+        if balance.unbalanced is not None and balance.unbalanced.missing_bytes is not None
+    )
+    invalid = steps_with_invalid_size(
+        (step, facts.scenario.sample, size) for _, facts, check in checks for step, size in check.copy_sizes()
+    )
+    for number, facts, check in checks:
+        invalid_here = {step for step, sample in invalid if sample == facts.scenario.sample}
+        for balance in check.balances:
+            phase = balance.unbalanced
+            is_open = phase is not None and (
+                balance.step in open_steps or any(entry.event.step in invalid_here for entry in phase.entries)
+            )
+            yield (
+                OpenObligation(balance.step, ptx5xx.ARGUMENT_DECIDES_BYTES())
+                if is_open
+                else _balance_result(number, balance)
+            )
+        yield from _check_consistency(number, check)
+
+
+def _balance_result(number: int, balance: TxBalance) -> Observation | OpenObligation:
+    if balance.unknown is not None:
+        return OpenObligation(balance.step, _UNKNOWN[balance.unknown]())
+    violation = None if balance.unbalanced is None else _finding(balance.unbalanced)
+    return Observation((balance.step, None), number, balance.is_certain, violation, balance.threads)
+
+
+def _check_consistency(number: int, check: TxBalanceCheck) -> Iterator[Observation]:
     whole = check.consistency()
     for result in (*check.consistency_by_thread(), *(() if whole is None else (whole,))):
         for phase, usual in result.inconsistent:
@@ -86,21 +124,15 @@ def _check_balance(number: int, check: TxBalanceCheck) -> Iterator[Observation |
         if not result.inconsistent:
             for step in result.expects:
                 yield Observation((step, None), number, result.is_certain)
-    for balance in check.balances():
-        if balance.unknown is not None:
-            yield OpenObligation(balance.step, _UNKNOWN[balance.unknown]())
-        else:
-            violation = None if balance.unbalanced is None else _finding(balance.unbalanced)
-            yield Observation((balance.step, None), number, balance.is_certain, violation, balance.threads)
 
 
 def _uses_mbarriers(facts: ScenarioFacts) -> bool:
-    """Whether the CTA has to do with mbarriers that wait for bytes, or are waited for."""
+    """Returns whether threads of the CTA expect bytes on mbarriers, copy bytes on them, or wait for them."""
     return any(thread.positions(MbarrierExpect, MbarrierComplete, MbarrierWait) for thread in facts.threads.values())
 
 
 def _check_cluster(kernel: KernelFacts, number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
-    """The CTAs of a cluster, played together: what one copies may complete in another."""
+    """Yields the results for the CTAs of a cluster together: copies of one CTA may complete in another."""
     broken: dict[Step, Finding] = {}
     for schedule in facts.schedules:
         for imbalance in find_tx_imbalances(facts.simulation, schedule):
@@ -153,7 +185,7 @@ def _cluster_finding(facts: ScenarioFacts, found: TxImbalance) -> Finding:
 
 
 def _byte_count_fixes(step: Step, expected: int | None, brought: int | None) -> tuple[FixCandidate, ...]:
-    """Another number of bytes where they are announced: all; or, where that is done in parts, this part's share."""
+    """Returns fixes with another number of expected bytes: all, or the share of this part."""
     operands = step.instruction.operands
     own = next((each.value for each in reversed(operands) if isinstance(each, Integer)), expected)
     if not expected or not brought or own is None:
@@ -162,7 +194,7 @@ def _byte_count_fixes(step: Step, expected: int | None, brought: int | None) -> 
     numbers += [own * brought // expected] if not own * brought % expected else []
     numbers += [own + brought - expected] if own + brought > expected else []
     return tuple(
-        FixCandidate(f"expect {number} bytes", (change,), safe=False)
+        FixCandidate(fix_titles.EXPECT_BYTES(size=number), (change,), safe=False)
         for number in dict.fromkeys(numbers)
         for change in replace_constant(step, own, number)
     )
@@ -221,13 +253,10 @@ def _finding(round_: PhaseTx) -> Finding:
     )
 
 
-# ------------------------------------------------------------------------------------ announced too much, too late
-
-
 def _check_tx_overflow(
     kernel: KernelFacts, number: int, facts: ScenarioFacts
 ) -> Iterator[Observation | OpenObligation]:
-    """Looks at how many bytes an object is due at once: copies may all be in flight when the last is announced."""
+    """Checks how many bytes an mbarrier expects at once: all copies may be in flight at the last expect-tx."""
     broken: dict[Step, Finding] = {}
     for event, due in (schedule.tx_overflows[0] for schedule in facts.schedules if schedule.tx_overflows):
         broken.setdefault(
@@ -246,7 +275,7 @@ def _check_tx_overflow(
 def _check_late_expects(
     kernel: KernelFacts, number: int, facts: ScenarioFacts
 ) -> Iterator[Observation | OpenObligation]:
-    """Looks at bytes that are announced after an arrival at an mbarrier whose phases one arrival ends."""
+    """Checks expect-tx operations after an arrival at an mbarrier whose phases one arrival completes."""
     for thread, late in find_late_expects(facts):
         if may_poll_memory(kernel.program):
             yield OpenObligation(late.expect.step, ptx5xx.FLAG_MAY_DECIDE_PHASE())
@@ -268,9 +297,6 @@ def _late_expect(late: LateExpectTx) -> Finding:
         labels=((late.phase_end.step, label),),
         help=fix,
     )
-
-
-# --------------------------------------------------------------------------------------- phases that never complete
 
 
 def _check_missing_arrivals(kernel: KernelFacts, number: int, facts: ScenarioFacts) -> Iterator[Observation]:
@@ -302,6 +328,7 @@ def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> 
         labels=() if missing is None else ((missing.last_read, ptx5xx.LAST_READ_OF_SLOT()),),
         help=ptx5xx.ARRIVE_AT_MBARRIER() if missing is None else format_release_help(missing, 1),
         payload=None if missing is None else missing_arrival(kernel.program, missing),
+        lacks=() if missing is None else missing.unordered,
     )
 
 

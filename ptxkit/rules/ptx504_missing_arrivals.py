@@ -36,7 +36,7 @@ from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier, WrongParity
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.diagnostics import LabelLine
-from ptxkit.diagnostics.catalogue import ptx5xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
 from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
@@ -52,19 +52,19 @@ _Fault: TypeAlias = "WrongParity | WrongMbarrier | WrongCount"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each wait: those that pass keep the rule."""
+    """Checks each wait: those that succeed satisfy the rule."""
     yield from ask_without_schedule(kernel, MbarrierWait)
     located = [facts.simulation.fault for facts in kernel.scenarios]
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
-        # An excess arrival may complete a phase that no thread observes: PTX505 reports it.
+        # An excess arrival may complete a phase that no thread observes. PTX505 reports it.
         for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
             stuck = find_root_blocked_thread(facts, schedule)
             if facts.simulation.size == 1 and any(
                 each.mbarrier is not None and each.mbarrier.state.pending_arrivals and not _has_arrivals(facts, each)
                 for each in schedule.blocked_threads
             ):
-                continue  # PTX503 reports what all others wait for, too
+                continue  # PTX503 reports a phase in which there is no arrival
             if (
                 stuck is not None
                 and stuck.mbarrier is not None
@@ -80,7 +80,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _has_arrivals(facts: ScenarioFacts, stuck: BlockedThread) -> bool:
-    """Whether some thread arrives at all; PTX503 reports objects at which none does."""
+    """Returns whether some thread arrives at the mbarrier; PTX503 reports mbarriers at which none does."""
     place = location_of(_rank_of(facts, stuck), stuck.event)
     return place is not None and any(
         isinstance(e.effect, MbarrierArrive | MbarrierTrack) for e in facts.simulation.events_at(place)
@@ -92,8 +92,11 @@ def _rank_of(facts: ScenarioFacts, stuck: BlockedThread) -> int:
 
 
 def _fault_of(facts: ScenarioFacts, schedule: ScheduleResult, located: Sequence[_Fault | None]) -> _Fault | None:
-    """The single fault that explains a deadlock: where a scenario does not locate one, since its traces were cut, that
-    of another scenario, if the wait that it is about is blocked in this one, too."""
+    """Returns the single fault that explains a deadlock.
+
+    A scenario with truncated traces may locate none. Then it is the fault of another scenario, if its wait is blocked
+    in this scenario as well.
+    """
     blocked = {each.event.step for each in schedule.blocked_threads}
     elsewhere = (fault for fault in located if isinstance(fault, WrongParity) and fault.wait in blocked)
     return facts.simulation.fault or next(elsewhere, None)
@@ -106,9 +109,9 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
     arrived = state.count - state.pending_arrivals
     labels = [(step, ptx5xx.ARRIVES()) for step in dict.fromkeys(event.step for event in known.arrivals)]
     place = location_of(_rank_of(facts, stuck), stuck.event)
-    initialised = find_initialization(facts, place)
-    if initialised is not None:
-        labels.append((initialised, ptx5xx.NEEDS_ARRIVALS(count=state.count)))
+    initialized = find_initialization(facts, place)
+    if initialized is not None:
+        labels.append((initialized, ptx5xx.NEEDS_ARRIVALS(count=state.count)))
     late = stuck.event.amount if isinstance(stuck.event.amount, int) else None
     others = ptx5xx.NO_ARRIVAL_IS() if not arrived else ptx5xx.SOME_ARRIVALS_ARE(arrived=arrived, count=state.count)
     where = format_cta(facts, _rank_of(facts, stuck))
@@ -121,8 +124,8 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
         fix = ptx5xx.WAIT_FOR_PHASE_THAT_ENDS()
     properties: dict[str, object] = {"count": state.count, "arrived": arrived, "phase": state.completed_phases + 1}
     fixes = tuple(
-        FixCandidate(f"make the count {arrived}", (change,), safe=False)
-        for change in (replace_constant(initialised, state.count, arrived) if initialised and arrived else ())
+        FixCandidate(fix_titles.MAKE_COUNT(count=arrived), (change,), safe=False)
+        for change in (replace_constant(initialized, state.count, arrived) if initialized and arrived else ())
     )
     payload = None
     if isinstance(fault, WrongCount) and place in fault.locations:
@@ -151,7 +154,7 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
 
 
 def _wrong_first_parity(facts: ScenarioFacts, fault: WrongParity) -> Finding:
-    """The wait for the first phase of a fresh mbarrier that keeps all others waiting, in its thread and elsewhere."""
+    """Returns the finding about a wait for the first phase of a fresh mbarrier that blocks all other waits."""
     stuck = [each for played in facts.schedules for each in played.blocked_threads if each.event.step is not fault.wait]
     return Finding(
         primary=fault.wait,

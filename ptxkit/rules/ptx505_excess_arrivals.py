@@ -7,7 +7,7 @@ What it does
 
 Why it matters
     An excess arrival counts for the next phase, which then ends too early: its data is read before it has arrived. If
-    the pending count leaves its range, the behaviour is undefined.
+    the pending count leaves its range, the behavior is undefined.
 
 Example
     @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
@@ -23,9 +23,11 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.missing_waits import find_missing_waits
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.mbarrier_model import ExcessArrival
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier, WrongParity
 from ptxkit.diagnostics import LabelLine
@@ -38,7 +40,8 @@ from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_obs
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each arrival: those that fit into their phase keep the rule."""
+    """Checks each arrival: those within the count of their phase satisfy the rule."""
+    unawaited: tuple[Step, ...] | None = None
     for number, facts in enumerate(kernel.scenarios):
         by_object: dict[object, ExcessArrival] = {}
         for excess in (
@@ -51,7 +54,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         blamed = [
             each for each in by_object.values() if isinstance(fault, WrongCount) and each.location in fault.locations
         ]
-        broken = {excess.event.step: _finding(facts, excess) for excess in blamed or by_object.values()}
+        if by_object and fault is None and unawaited is None:
+            unawaited = find_missing_waits(kernel)
+        broken = {
+            excess.event.step: _finding(facts, excess, unawaited or ()) for excess in blamed or by_object.values()
+        }
         arrivals = {
             e.step
             for a in facts.simulation.thread_classes
@@ -62,7 +69,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _last_in_text(excess: ExcessArrival) -> ExcessArrival:
-    """Which arrival of a phase is the one too many depends on who comes first: the last in the text is named."""
+    """Returns the excess arrival with the last arrival in the text as the event.
+
+    Which arrival is in excess depends on the order of the threads.
+    """
     last = max((excess.event, *excess.earlier_arrivals), key=lambda event: event.step.start)
     if excess.is_unobserved or last is excess.event:
         return excess
@@ -73,14 +83,14 @@ def _last_in_text(excess: ExcessArrival) -> ExcessArrival:
     )
 
 
-def _finding(facts: ScenarioFacts, excess: ExcessArrival) -> Finding:
+def _finding(facts: ScenarioFacts, excess: ExcessArrival, unawaited: Sequence[Step]) -> Finding:
     others = dict.fromkeys(event.step for event in excess.earlier_arrivals if event.step is not excess.event.step)
     labels = [
         (step, ptx5xx.ARRIVES_IN_PHASE_BEFORE() if excess.is_unobserved else ptx5xx.ARRIVES_TOO()) for step in others
     ]
-    initialised = find_initialization(facts, excess.location)
-    if initialised is not None:
-        labels.append((initialised, ptx5xx.HAS_ROOM_FOR(count=excess.count)))
+    initialized = find_initialization(facts, excess.location)
+    if initialized is not None:
+        labels.append((initialized, ptx5xx.HAS_ROOM_FOR(count=excess.count)))
     where = format_cta(facts, excess.location[0])
     phase = ptx5xx.PHASE_NUMBER(phase=excess.phase, mbarrier=ptx5xx.OF_AN_MBARRIER(where=where) if where else "")
     if excess.is_unobserved:
@@ -109,6 +119,7 @@ def _finding(facts: ScenarioFacts, excess: ExcessArrival) -> Finding:
         labels=tuple(labels),
         help=fix,
         properties={"count": excess.count, "phase": excess.phase, "observed": not excess.is_unobserved, **properties},
+        lacks=tuple((copy,) for copy in unawaited) if fault is None else (),
         payload=other_mbarrier(facts.program, fault) if isinstance(fault, WrongMbarrier) else None,
         fixes=fixes,
     )

@@ -38,7 +38,7 @@ _SCOPE_TEMPLATES = {"cta": ptx5xx.AT_SCOPE_CTA, "relaxed": ptx5xx.WHICH_IS_RELAX
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks what each CTA hands to others of its cluster."""
+    """Checks the memory that each CTA shares with others of its cluster."""
     for number in range(len(kernel.scenarios)):
         for crossing in find_insufficient_scopes(kernel, number):
             key = (crossing.after.event.step, crossing.before.event.step)

@@ -2,11 +2,11 @@
 
 What it does
     Finds `mbarrier.inval` by one thread that nothing orders after a wait of another thread on the same object, and
-    objects that are invalidated more often than they are initialised. If the result of an atomic determines the last
+    objects that are invalidated more often than they are initialized. If the result of an atomic determines the last
     thread, which invalidates the object, the other threads need a release between their waits and the atomic.
 
 Why it matters
-    After `mbarrier.inval`, and until the next initialisation, the bytes of the object are ordinary memory. A thread
+    After `mbarrier.inval`, and until the next initialization, the bytes of the object are ordinary memory. A thread
     that still waits there reads arbitrary values, and may never continue.
 
 Example
@@ -44,14 +44,14 @@ from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait, MemoryFence
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
-from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 
-#: Where something happened: the thread, the position in its trace, the event.
+#: An event with its thread, and the position in the trace.
 _EventSite = tuple[ThreadView, int, TraceEvent]
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks every end of an object's life."""
+    """Checks every invalidation of an mbarrier."""
     answered = AtomicGuardedInval(kernel)
     for number, facts in enumerate(kernel.scenarios):
         ends = {
@@ -66,18 +66,19 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _check_waits(
     number: int, facts: ScenarioFacts, ends: Iterable[_EventSite], answered: AtomicGuardedInval
 ) -> Iterator[Observation]:
-    """Ends of lives against the waits of other threads in the same life."""
+    """Yields the results for invalidations and waits of other threads for the same mbarrier."""
     made = find_initializations(facts.threads.values())
     waits = _waits_by_mbarrier(facts)
     found: dict[
         tuple[Step, Step, bool], Finding
-    ] = {}  # one report of a pair needs one finding, and its barrier is costly
+    ] = {}  # a pair is reported once, and its barrier is costly to determine
     for end in ends:
         thread, position, event = end
         address = mbarrier_of(event)
         atomic = answered.guarding_atomic_of(event.step)
         others = [wait for wait in waits.get(address, ()) if wait[0] is not thread]
-        # Threads of other warps need more than lanes of this one; and who does not count itself, more than a fence.
+        # Waits of other warps come first because they need more than those of this warp. Threads that do not execute
+        # the atomic come next because they need more than a fence.
         others.sort(key=partial(_sort_key, thread, atomic))
         for other, last, wait in others:
             exact = thread.trace.is_certain(position) and other.trace.is_certain(last)
@@ -96,7 +97,7 @@ def _check_waits(
 
 
 def _waits_by_mbarrier(facts: ScenarioFacts) -> dict[int | None, list[_EventSite]]:
-    """The waits of each thread by object, each instruction's first and last ones."""
+    """Returns the waits of each thread by mbarrier: the first and the last execution of each instruction."""
     found: dict[int | None, list[_EventSite]] = defaultdict(list)
     for thread in facts.threads.values():
         by_place: dict[tuple[object, int | None], list[_EventSite]] = defaultdict(list)
@@ -110,7 +111,7 @@ def _waits_by_mbarrier(facts: ScenarioFacts) -> dict[int | None, list[_EventSite
 
 
 def _is_wait_finished(facts: ScenarioFacts, wait: _EventSite, end: _EventSite, made: list[_EventSite]) -> bool:
-    """Whether a wait comes before the end of the object's life, or in a later one."""
+    """Returns whether a wait precedes the invalidation, or follows a later initialization."""
     other, at, _ = wait
     thread, position, _ = end
     if any(facts.sync_edges(other, at, thread, position)):
@@ -123,14 +124,14 @@ def _is_wait_finished(facts: ScenarioFacts, wait: _EventSite, end: _EventSite, m
 
 
 def _is_ordered_after(facts: ScenarioFacts, first: tuple[ThreadView, int], second: tuple[ThreadView, int]) -> bool:
-    """Whether the second place is surely reached after the first."""
+    """Returns whether the second position is certainly reached after the first."""
     if first[0] is second[0]:
         return first[1] < second[1]
     return any(facts.sync_edges(*first, *second))
 
 
 def _check_excess_invals(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
-    """Objects whose life ends more often than it begins, whichever thread does either."""
+    """Yields mbarriers that are invalidated more often than they are initialized, by any threads."""
     everyone = facts.all_threads(MbarrierInit, MbarrierInvalidate)
     if everyone is None or any(thread.trace.end_reason != "exit" for thread in everyone):
         return
@@ -178,7 +179,7 @@ def _unreleased_wait(facts: ScenarioFacts, wait: _EventSite, end: TraceEvent, at
             labels=labels,
             help=ptx5xx.ADD_FENCE_BEFORE_ATOMIC(fence=fence),
             group_key=atomic,
-            fixes=(FixCandidate(f"add `{fence}`", (StepEdit(atomic, fence),)),),
+            fixes=(add_statement(StepEdit(atomic, fence)),),
         )
     text = WARP_BARRIER if _is_fenced(mate, wait[2], atomic) else f"{WARP_BARRIER}\n{fence}"
     return Finding(
@@ -192,8 +193,10 @@ def _unreleased_wait(facts: ScenarioFacts, wait: _EventSite, end: TraceEvent, at
 
 
 def _lanes_arriving_for(facts: ScenarioFacts, wait: _EventSite, atomic: Step) -> WarpPath | None:
-    """The lanes of a waiting thread's warp that execute an atomic, where that thread does not, and does not meet them
-    before."""
+    """Returns the lanes of a waiting thread's warp that execute an atomic which that thread does not execute.
+
+    The result is None if the thread may converge with them before the atomic.
+    """
     thread, position, _ = wait
     if _executes(thread, atomic):
         return None
@@ -206,7 +209,7 @@ def _lanes_arriving_for(facts: ScenarioFacts, wait: _EventSite, atomic: Step) ->
 
 
 def _sort_key(thread: ThreadView, atomic: Step | None, wait: _EventSite) -> tuple[bool, bool]:
-    """Whether a barrier of a warp will do for another thread's wait, and whether a fence may."""
+    """Returns whether a barrier of a warp suffices for another thread's wait, and whether a fence may."""
     return wait[0].tid // WARP == thread.tid // WARP, _executes(wait[0], atomic)
 
 
@@ -215,7 +218,7 @@ def _executes(thread: ThreadView, step: Step | None) -> bool:
 
 
 def _is_fenced(path: WarpPath, wait: TraceEvent, atomic: Step) -> bool:
-    """Whether there is a fence between a wait and an atomic of one path."""
+    """Returns whether there is a fence between a wait and an atomic of one path."""
     steps = [event.step for event in path.group.events]
     since = max((at for at, step in enumerate(steps[: steps.index(atomic)]) if step is wait.step), default=0)
     return any(

@@ -1,7 +1,7 @@
 """PTX601: threads wait at a barrier that other threads never reach.
 
 What it does
-    Simulates how all threads of the CTA, or of all CTAs of its cluster, synchronise at barriers, and finds a barrier at
+    Simulates how all threads of the CTA, or of all CTAs of its cluster, synchronize at barriers, and finds a barrier at
     which some of them deadlock: the others wait elsewhere, are not included in the count, or never execute the barrier.
 
 Why it matters
@@ -31,9 +31,9 @@ from ptxkit.rules.sync_evidence import ask_without_schedule, find_root_blocked_t
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each barrier: those that open keep the rule."""
+    """Checks each barrier: those that complete satisfy the rule."""
     if not any(isinstance(effect, MbarrierWait) for step in kernel.program.effectful_steps for effect in step.effects):
-        yield from ask_without_schedule(kernel, Barrier)  # otherwise, PTX504 yields it
+        yield from ask_without_schedule(kernel, Barrier)  # otherwise PTX504 yields it
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         for schedule in facts.schedules:

@@ -4,7 +4,7 @@ What it does
     Finds executions of one barrier, in one phase, that name different numbers of threads.
 
 Why it matters
-    All threads of a phase must name the same number of threads; otherwise the behaviour is undefined.
+    All threads of a phase must name the same number of threads; otherwise the behavior is undefined.
 
 Example
     @%p1 bar.sync 1, 64;
@@ -25,14 +25,14 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.sync_evidence import make_observations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each barrier that counts threads."""
+    """Checks each barrier with a thread count."""
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         for pair in (schedule.count_mismatches[0] for schedule in facts.schedules if schedule.count_mismatches):
@@ -59,11 +59,11 @@ def _finding(first: TraceEvent, second: TraceEvent) -> Finding:
 
 
 def _fixes(first: TraceEvent, second: TraceEvent) -> Iterator[FixCandidate]:
-    """The number of the others, here; and this one there."""
+    """Yields the fixes: the other count here, and this count there."""
     for event, other in ((second, first), (first, second)):
         if isinstance(event.size, int) and isinstance(other.size, int):
             for change in replace_constant(event.step, event.size, other.size):
-                yield FixCandidate(f"count {other.size} threads", (change,), safe=False)
+                yield FixCandidate(fix_titles.COUNT_THREADS(threads=other.size), (change,), safe=False)
 
 
 RULE = Rule(ptx6xx.BARRIER_COUNT_MISMATCH, check)

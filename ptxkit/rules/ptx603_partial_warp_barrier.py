@@ -5,7 +5,7 @@ What it does
     others, and a `tensormap.cp_fenceproxy`, which is aligned too.
 
 Why it matters
-    All threads of a warp must execute the same aligned barrier; otherwise the behaviour is undefined. If the other
+    All threads of a warp must execute the same aligned barrier; otherwise the behavior is undefined. If the other
     lanes of the warp have exited, current GPUs continue; if they wait elsewhere, the kernel hangs.
 
 Example
@@ -23,24 +23,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP, UnevenExecution, compare_executions
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, Effect, ProxyFence
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.warp_participation import check_whole_warps
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
+    """Checks each aligned barrier in every scenario, because lanes may exit early for some sizes only."""
     publishes = may_change_tensor_maps(kernel.program)
     for number, facts in enumerate(kernel.scenarios):
-        for step, uneven in compare_executions(facts, _is_map_release, WARP) if publishes else ():
-            exact = uneven is None or (
-                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
-            )
-            yield Observation((step, step), number, exact, None if uneven is None else _partial_warp(uneven), 2)
+        if publishes:
+            yield from check_whole_warps(number, facts, _is_map_release, ptx6xx.EXECUTE_WITH_WHOLE_WARP())
         if facts.is_complete and not facts.has_unknown_call:
             guessed = any(actor.first_guess is not None for actor in facts.thread_classes)
             for step, lanes in _partial_lane_counts(facts).items():
@@ -49,7 +46,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 
 
 def _partial_lane_counts(facts: ScenarioFacts) -> dict[Step, int | None]:
-    """By aligned barrier: how many lanes of the first warp that parts execute it; None where none does."""
+    """Returns, by aligned barrier, how many lanes of the first divergent warp execute it; None if no warp diverges."""
     counts: dict[Step, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
     lanes = Counter(tid // 32 for actor in facts.thread_classes for tid in actor.tids)
     cut = {warp for actor in facts.thread_classes if actor.end_reason != "exit" for warp in actor.warps}
@@ -72,20 +69,11 @@ def _is_aligned(effect: Barrier) -> bool:
 
 
 def _is_map_release(effect: Effect) -> bool:
-    """Whether an effect is that of an instruction by which a warp copies and releases a tensor map."""
+    """Returns whether an effect is that of an instruction with which a warp copies and releases a tensor map."""
     return (
         isinstance(effect, ProxyFence)
         and (effect.proxy, effect.direction) == ("tensormap", "release")
         and (effect.address is not None)
-    )
-
-
-def _partial_warp(uneven: UnevenExecution) -> Finding:
-    return Finding(
-        primary=uneven.step,
-        message=ptx6xx.LANES_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
-        help=ptx6xx.EXECUTE_WITH_WHOLE_WARP(),
-        properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
     )
 
 

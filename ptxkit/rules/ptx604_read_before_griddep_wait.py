@@ -36,7 +36,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks the reads before a wait; the policy `isa` leaves it to the kernel what it reads early."""
+    """Checks the reads before a wait. Under the policy `isa`, early reads are permitted."""
     if kernel.policy != "strict" or not has_grid_dependency_wait(kernel.program):
         return
     for number, facts in enumerate(kernel.scenarios):

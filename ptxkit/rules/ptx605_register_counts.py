@@ -10,7 +10,7 @@ What it does
 
 Why it matters
     The register pool of a CTA is fixed: registers only move between warpgroups. An `.inc` blocks until enough registers
-    are free: if the sum over all roles exceeds the pool, the kernel hangs. In the other cases the behaviour is
+    are free: if the sum over all roles exceeds the pool, the kernel hangs. In the other cases the behavior is
     undefined.
 
 Example
@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP, WARPGROUP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.collective_participation import WARPGROUP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
@@ -44,22 +44,23 @@ from ptxkit.analysis.registers.setmaxnreg_counts import (
     setmaxnreg_executions_of,
 )
 from ptxkit.diagnostics import Message, Severity
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.isa.effects import Effect, RegisterCount
-from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit, replace_constant
+from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit, add_statement, replace_constant
+from ptxkit.rules.warp_participation import check_whole_warps
 
 _STRICT = "strict"
 
 _WARPGROUP_BARRIER = f"bar.sync 1, {WARPGROUP};"
-"""Where the threads of a warpgroup meet."""
+"""The barrier of the threads of a warpgroup."""
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks what each thread sets, and at each warp and warpgroup."""
+    """Checks the counts of each thread, and those of each warp and warpgroup."""
     if not has_setmaxnreg(kernel.program):
         return
     for number, facts in enumerate(kernel.scenarios):
-        yield from _check_warps(number, facts)
+        yield from check_whole_warps(number, facts, _is_setmaxnreg, ptx6xx.BRANCH_UNIFORMLY())
         yield from _check_warpgroups(number, facts, kernel.policy == _STRICT)
         yield from _check_sequence(number, facts, kernel.policy == _STRICT)
         if kernel.policy == _STRICT and max_initial_registers(kernel.program, facts.scenario.launch.threads) is None:
@@ -71,15 +72,8 @@ def _is_setmaxnreg(effect: Effect) -> bool:
     return isinstance(effect, RegisterCount)
 
 
-def _check_warps(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
-    """The lanes of a warp execute the same one together."""
-    for step, uneven in compare_executions(facts, _is_setmaxnreg, WARP):
-        exact = uneven is None or (uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain())
-        yield Observation((step, None), number, exact, None if uneven is None else _partial_warp(uneven), 2)
-
-
 def _check_warpgroups(number: int, facts: ScenarioFacts, strict: bool) -> Iterator[Observation]:
-    """The warps of a warpgroup set the same; roles of single warps may each have an instruction of their own."""
+    """Checks that the warps of a warpgroup set the same count. Roles of single warps may have separate instructions."""
     teams: dict[int, list[ThreadView]] = {}
     for thread in facts.threads.values():
         if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
@@ -99,7 +93,7 @@ def _check_warpgroups(number: int, facts: ScenarioFacts, strict: bool) -> Iterat
 
 
 def _check_sequence(number: int, facts: ScenarioFacts, strict: bool) -> Iterator[Observation]:
-    """What a thread sets, one after the other, fits what it has, and what the CTA has."""
+    """Checks that each count of a thread fits the previous one, and the registers of the CTA."""
     start = max_initial_registers(facts.program, facts.scenario.launch.threads)
     pool = (
         RegisterPool(facts, start)
@@ -112,7 +106,7 @@ def _check_sequence(number: int, facts: ScenarioFacts, strict: bool) -> Iterator
             exact = thread.trace.is_certain(setting.position)
             finding = _wrong_direction(setting, start)
             if before is not None and not may_synchronize_between(thread, before.position, setting.position):
-                # To set again what is set moves nothing: compilers do that where a loop begins.
+                # Setting the same count again has no effect: compilers do this at the beginning of a loop.
                 again = before.count == setting.count
                 finding = finding or (None if again and not strict else _missing_sync(setting, before))
             if pool is not None and finding is None and setting.is_increase:
@@ -123,7 +117,7 @@ def _check_sequence(number: int, facts: ScenarioFacts, strict: bool) -> Iterator
 
 
 def _wrong_direction(setting: SetmaxnregExecution, start: int | None) -> Finding | None:
-    """A decrease to more than there are, or an increase to fewer."""
+    """Returns the finding about a decrease to a larger count, or an increase to a smaller one."""
     has = start if setting.previous is None else setting.previous.count
     if has is None or (setting.is_increase and setting.previous is None):
         return None
@@ -156,11 +150,7 @@ def _missing_sync(setting: SetmaxnregExecution, before: SetmaxnregExecution) -> 
         help=ptx6xx.ADD_WARPGROUP_BARRIER(),
         severity=Severity.WARNING if before.count == setting.count else Severity.ERROR,
         group_key=before.event.step,
-        fixes=(
-            FixCandidate(
-                f"add `{_WARPGROUP_BARRIER}`", (StepEdit(setting.event.step, _WARPGROUP_BARRIER),), safe=False
-            ),
-        ),
+        fixes=(add_statement(StepEdit(setting.event.step, _WARPGROUP_BARRIER), safe=False),),
     )
 
 
@@ -172,16 +162,7 @@ def _pool_exhausted(setting: SetmaxnregExecution, most: int, pool: RegisterPool)
         message=(ptx6xx.REGISTER_POOL_TOO_SMALL(initial=pool.initial_count, count=setting.count)),
         help=ptx6xx.ASK_FOR_FEWER_REGISTERS(fitting=fitting),
         properties={"start": pool.initial_count, "most": most},
-        fixes=(FixCandidate(f"ask for {fitting} registers", changes, safe=False),) if changes else (),
-    )
-
-
-def _partial_warp(uneven: UnevenExecution) -> Finding:
-    return Finding(
-        primary=uneven.step,
-        message=ptx6xx.LANES_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
-        help=ptx6xx.BRANCH_UNIFORMLY(),
-        properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
+        fixes=(FixCandidate(fix_titles.REQUEST_REGISTERS(registers=fitting), changes, safe=False),) if changes else (),
     )
 
 

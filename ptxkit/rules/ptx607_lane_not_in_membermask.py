@@ -5,7 +5,7 @@ What it does
     whose bit is not set in the member mask, if neither data nor arguments determine the mask and the executing lanes.
 
 Why it matters
-    The behaviour is undefined: the lane may not wait for the others, may receive any value, and any lane may be
+    The behavior is undefined: the lane may not wait for the others, may receive any value, and any lane may be
     elected.
 
 Example
@@ -24,16 +24,16 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import OperandViolation
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
 ALL_LANES = 0xFFFF_FFFF
-"""The mask that names each lane of a warp."""
+"""The mask of all lanes of a warp."""
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks every mask of lanes that is known by number."""
+    """Checks every mask of lanes that is known as a number."""
     certainty = kernel.explorer.input_independence
 
     def is_decided(misfit: OperandViolation, *, by_block: bool) -> bool:
@@ -58,7 +58,7 @@ def _finding(misfit: OperandViolation) -> Finding:
         help=ptx6xx.ADD_LANE_TO_MASK(bit=1 << misfit.value),
         properties={"lane": misfit.value, "mask": misfit.required},
         fixes=tuple(
-            FixCandidate(f"name the lanes of {mask:#010x}", changes, safe=False)
+            FixCandidate(fix_titles.NAME_LANES(mask=mask), changes, safe=False)
             for mask in (misfit.required | 1 << misfit.value, ALL_LANES)
             if (changes := replace_constant(misfit.step, misfit.required, mask))
         ),

@@ -2,12 +2,15 @@
 
 What it does
     Finds accesses to the shared memory of another CTA of the cluster, and operations on its mbarriers, that no cluster
-    barrier precedes. It also finds operations on a remote mbarrier whose initialisation is not published to the
+    barrier precedes. It also finds operations on a remote mbarrier whose initialization is not published to the
     cluster: the arrival at the cluster barrier is relaxed, and no `fence.mbarrier_init` precedes it.
+
+    The question is left open where data chooses the CTA, and where the kernel uses results of strong loads or atomics,
+    which may show that the CTA has started.
 
 Why it matters
     The shared memory of a CTA exists only after the CTA has started. An earlier store or arrival is lost or faults; an
-    arrival before the initialisation is lost, and the kernel hangs.
+    arrival before the initialization is lost, and the kernel hangs.
 
 Example
     mapa.shared::cluster.u32 %r8, %r9, %r10;
@@ -30,8 +33,9 @@ from collections.abc import Iterator
 from ptxkit.analysis.cluster.cluster_facts import (
     RemoteAccess,
     cluster_barrier_arrivals,
+    find_accesses_of_unknown_ctas,
     find_remote_accesses,
-    find_signalled_mbarriers,
+    find_signaled_mbarriers,
     has_observed_cluster_start,
     has_observed_signal,
     is_init_ordered_by_cluster_barrier,
@@ -45,23 +49,33 @@ from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_a
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
-from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
-def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each thread's first reach by each instruction."""
-    if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Checks each thread's first remote access by each instruction."""
+    if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1:
         return
-    signalled = find_signalled_mbarriers(kernel.scenarios)
+    polls = may_poll_memory(kernel.program)
+    signaled = find_signaled_mbarriers(kernel.scenarios)
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
             continue
         seen: set[tuple[int, Step]] = set()
         for reach in find_remote_accesses(facts):
             key = (reach.thread.tid, reach.event.step)
-            if key not in seen and not has_observed_signal(reach.thread, reach.position, signalled):
+            if key not in seen and not has_observed_signal(reach.thread, reach.position, signaled):
                 seen.add(key)
-                yield from _check_access(kernel, number, facts, reach)
+                for observed in _check_access(kernel, number, facts, reach):
+                    if polls and observed.finding is not None:
+                        yield OpenObligation(reach.event.step, ptx6xx.FLAG_MAY_SHOW_START())
+                    else:
+                        yield observed
+        for thread, position, event in find_accesses_of_unknown_ctas(facts):
+            if not has_observed_cluster_start(facts, thread, position) and not has_observed_signal(
+                thread, position, signaled
+            ):
+                yield OpenObligation(event.step, ptx6xx.ACCESSED_CTA_NOT_KNOWN())
 
 
 def _check_access(kernel: KernelFacts, number: int, facts: ScenarioFacts, reach: RemoteAccess) -> Iterator[Observation]:

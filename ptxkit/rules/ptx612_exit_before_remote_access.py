@@ -5,6 +5,9 @@ What it does
     mbarriers, whose completion that CTA does not wait for before it exits. It also finds copies from the shared memory
     of a CTA to another CTA if nothing signals their completion to the CTA that issued them.
 
+    The question is left open where the kernel uses results of strong loads or atomics, for which a CTA may wait before
+    it exits.
+
 Why it matters
     The shared memory of a CTA is released when the CTA exits, and may then belong to another CTA. A later access
     faults, or uses unrelated data.
@@ -15,7 +18,7 @@ Example
 
 Use instead
     cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 1024, [%r3];
-    // wait for the copy of the other CTA, then synchronise the cluster
+    // wait for the copy of the other CTA, then synchronize the cluster
     barrier.cluster.arrive.release.aligned;
     barrier.cluster.wait.acquire.aligned;
     ret;
@@ -33,19 +36,23 @@ from ptxkit.analysis.cluster.cluster_lifetime import ExitSafety
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
-from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
-def check(kernel: KernelFacts) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks the first CTAs of each cluster."""
-    if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
+    if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1:
         return
+    polls = may_poll_memory(kernel.program)
     for number, facts in enumerate(kernel.scenarios):
         rank = facts.scenario.rank
         farewell = ExitSafety(facts, [other for other in kernel.cluster_of(number) if other is not facts])
         if not farewell.is_known:
             continue
         for thread, _, event in farewell.unprotected_accesses():
+            if polls:
+                yield OpenObligation(event.step, ptx6xx.FLAG_MAY_DELAY_EXIT())
+                continue
             own = thread in facts.threads.values()
             yield Observation((event.step, None), number, exact=True, finding=_finding(event.step, rank, own=own))
 

@@ -56,7 +56,7 @@ def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
         elif effect.action == "wait":
             finding = _without_arrival(step) if arrived is None else None
             arrived = None
-        # What guesses led to proves nothing: two of them may be one condition.
+        # Two guesses prove nothing, because their conditions may be the same.
         yield Observation((step, None), number, thread.trace.is_certain(position), finding, 2)
 
 

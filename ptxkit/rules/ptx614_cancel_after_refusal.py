@@ -9,7 +9,7 @@ What it does
 
 Why it matters
     A request fails if no cluster is left to start. Another request after the CTA has observed the failure is undefined
-    behaviour, and so is `get_first_ctaid` of a failed request: the kernel may process tiles that do not exist.
+    behavior, and so is `get_first_ctaid` of a failed request: the kernel may process tiles that do not exist.
 
 Example
     clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rq1;
@@ -39,7 +39,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks what each thread requests and learns, in turn."""
+    """Checks the requests and queries of each thread in order."""
     for number, facts in enumerate(kernel.scenarios):
         looks = PairBudget(facts.budget)
         for thread in facts.threads.values():
@@ -49,10 +49,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 
 
 def _check_thread(thread: ThreadView, is_strict: bool) -> Iterator[tuple[int, Step, Step | None, Finding | None]]:
-    """(position, instruction, the query before it, what is wrong) of a thread's requests and decodings."""
+    """Yields (position, instruction, previous query, finding) for a thread's requests and decodings."""
     asked: Step | None = None
     refused: Step | None = None
-    answered = False  # whether it was the last request that the thread asked about
+    answered = False  # whether the thread's last query was for its last request
     for position, event in thread.positions(Cancellation):
         effect = event.effect
         assert isinstance(effect, Cancellation)
@@ -90,7 +90,10 @@ def _request_after_refusal(request: Step, query: Step) -> Finding:
 
 
 def _decode_of_refusal(decode: Step, query: Step | None) -> Finding:
-    """query: what reported the refusal to the thread; None where it has not queried."""
+    """Returns the finding about the decoding of a refused request.
+
+    query: the query that reported the refusal to the thread; None if it has not queried.
+    """
     labels = () if query is None else ((query, ptx6xx.TESTS_WHETHER_GRANTED()),)
     where = ptx6xx.PREDICATE_OF_LINE() if labels else ptx6xx.PREDICATE_OF_QUERY()
     return Finding(

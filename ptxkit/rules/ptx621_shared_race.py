@@ -9,6 +9,9 @@ What it does
     If all threads store the same value, and read it after their own store, the finding states that it is a race in the
     formal sense only; all such stores to one variable are one finding.
 
+    Accesses of two CTAs of a cluster to the same bytes are an open question where the cluster barrier does not order
+    them and neither CTA waits for an mbarrier that another one signals.
+
 Why it matters
     Warps run at different speeds, and so may the lanes of one warp. The read returns the old value, the new one, or a
     mixture, depending on the timing of the run.
@@ -30,7 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.cluster.cluster_races import find_cluster_races
 from ptxkit.analysis.context.barrier_placement import find_barrier_between
+from ptxkit.analysis.context.early_reads import EarlyReads
 from ptxkit.analysis.context.equal_value_stores import stores_equal_values
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
@@ -40,15 +45,17 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.operation_nouns import operation_noun
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks what different threads do to the same bytes."""
+    """Checks the accesses of different threads to the same bytes."""
     races = [(number, conflict) for number, conflict in kernel.races if _is_reported_here(conflict)]
     wide = {_step_pair(conflict) for _, conflict in races if not conflict.is_intra_warp}
+    early_reads = EarlyReads(kernel)
     for number, conflict in races:
         if conflict.is_intra_warp and _step_pair(conflict) in wide:
-            continue  # what orders the warps orders their lanes, too
+            continue  # synchronization that orders the warps also orders their lanes
         facts = kernel.scenarios[number]
         launch = facts.scenario.launch
         write, read = conflict.write, conflict.read
@@ -61,9 +68,14 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             facts, conflict, kernel.explorer.input_independence
         )
         finding = _equal_stores_finding(facts, conflict) if equal else _finding(facts, conflict)
+        if early_reads.order_later_writes(number, conflict):
+            # The barrier that its first round lacks orders its later rounds, too.
+            finding = replace(finding, lacks=(*finding.lacks, conflict.steps[::-1]))
         yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
     if kernel.first_uncompared_access is not None:
         yield OpenObligation(kernel.first_uncompared_access, ptx3xx.TOO_MANY_ACCESSES())
+    for step in find_cluster_races(kernel):
+        yield OpenObligation(step, ptx6xx.OTHER_CTA_MAY_CONFLICT())
     for question in kernel.box_size_conflicts:
         yield OpenObligation(question.access, ptx6xx.BOX_SIZE_NOT_KNOWN())
 
@@ -73,7 +85,10 @@ def _step_pair(conflict: Race) -> tuple[Step, Step]:
 
 
 def _is_reported_here(conflict: Race) -> bool:
-    """Whether no other rule reports it: PTX302 and PTX303 report incomplete copies, PTX401 the async proxy."""
+    """Returns whether no other rule reports the race.
+
+    PTX302 and PTX303 report incomplete copies, PTX401 accesses of the async proxy.
+    """
     write, read = conflict.write.event.effect, conflict.read.event.effect
     if not isinstance(write, Access) or not isinstance(read, Access):
         return False
@@ -86,8 +101,6 @@ def _is_reported_here(conflict: Race) -> bool:
 
 def _finding(facts: ScenarioFacts, conflict: Race) -> Finding:
     name = facts.name_of(conflict.write.event)
-    write = conflict.write.event.effect
-    copies = isinstance(write, Access) and write.completion is not None
     who = ptx6xx.LANE_OF_THE_WARP() if conflict.is_intra_warp else "warp"
     read = conflict.read.event.effect
     if isinstance(read, Access) and read.kind == "write":
@@ -100,10 +113,11 @@ def _finding(facts: ScenarioFacts, conflict: Race) -> Finding:
             else ptx6xx.ADD_BARRIER_BEFORE_COPIES(),
             properties={"space": "shared::cta", "hazard": "write after write"},
             group_key=conflict.write.event.step,
+            lacks=(conflict.steps,),
         )
     if conflict.is_write_after_read:
         barrier = find_barrier_between(facts, conflict.read, conflict.write)
-        verb = ptx6xx.COPIES_INTO() if copies else "writes"
+        verb = ptx6xx.COPIES_INTO() if operation_noun(conflict.write.event.step).template is ptx3xx.COPY else "writes"
         return Finding(
             primary=conflict.write.event.step,
             message=ptx6xx.WRITE_DURING_READ(access=verb, variable=name),
@@ -112,6 +126,7 @@ def _finding(facts: ScenarioFacts, conflict: Race) -> Finding:
             properties={"space": "shared::cta", "hazard": "write after read", "barrier": barrier.sole_text},
             group_key=conflict.read.event.step,
             fixes=barrier_fixes(barrier, conflict.read.event.step, conflict.write.event.step),
+            lacks=(conflict.steps,),
         )
     barrier = find_barrier_between(facts, conflict.write, conflict.read)
     return Finding(
@@ -122,11 +137,15 @@ def _finding(facts: ScenarioFacts, conflict: Race) -> Finding:
         properties={"space": "shared::cta", "hazard": "read after write", "barrier": barrier.sole_text},
         group_key=conflict.write.event.step,
         fixes=barrier_fixes(barrier, conflict.write.event.step, conflict.read.event.step),
+        lacks=(conflict.steps,),
     )
 
 
 def _equal_stores_finding(facts: ScenarioFacts, conflict: Race) -> Finding:
-    """All races of this kind for one variable are one finding: one barrier after the stores settles them."""
+    """Returns the finding about stores of equal values.
+
+    All races of this kind for one variable form one finding, because one barrier after the stores fixes them.
+    """
     name = facts.name_of(conflict.write.event)
     finding = _finding(facts, conflict)
     return replace(

@@ -34,7 +34,7 @@ _HELP = ptx6xx.NAME_WIDER_SCOPE()
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each atomic of global memory, and at each loop that waits for a word of it."""
+    """Checks each atomic on global memory, and each loop that polls a word of it."""
     for use in find_cta_scope_accesses(kernel.program):
         yield Observation((use.step, use.update), 0, True, _finding(use))
 

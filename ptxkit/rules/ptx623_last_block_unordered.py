@@ -3,9 +3,9 @@
 What it does
     Finds atomics on a word that all CTAs of the grid share and whose result determines which CTA continues to read what
     each CTA stored to global memory before, if no fence is between the stores and the atomic. It is reported only if
-    the position of the thread and parameters alone determine the stores, the result of the atomic alone determines who
-    reads, and both access the same bytes of one buffer. `--policy strict` warns if that fence is present but none is
-    between the atomic and the reads.
+    only the position of the thread and parameters determine the stores, only the result of the atomic determines who
+    reads, and both access the same bytes of one buffer. If that fence is present but none is between the
+    atomic and the reads, the question is left open, and `--policy strict` warns.
 
 Why it matters
     An atomic is relaxed by default and orders nothing else. The last CTA may read the values from before the stores of
@@ -33,15 +33,17 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.last_block_reduction import LastBlockRead, find_last_block_reads
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx6xx
-from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 
 _FENCES = ("fence.acq_rel.gpu;", "membar.gl;")
 
 
-def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks the atomic that distinguishes CTAs."""
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Checks the atomic that selects the last CTA."""
     for found in find_last_block_reads(kernel.explorer):
-        if not found.is_released or kernel.policy == "strict":
+        if found.is_released and kernel.policy != "strict":
+            yield OpenObligation(found.read, ptx6xx.FENCE_AFTER_ATOMIC_MAY_BE_NEEDED())
+        else:
             finding = _missing_acquire(found) if found.is_released else _missing_release(found)
             yield Observation((found.read, found.store), 0, True, finding)
 
@@ -54,7 +56,7 @@ def _missing_release(found: LastBlockRead) -> Finding:
         help=ptx6xx.ADD_FENCES_AROUND_ATOMIC(fence=_FENCES[0]),
         properties={"space": "global", "scope": "gpu"},
         group_key=found.atomic,
-        fixes=tuple(FixCandidate(f"add `{each}`", (StepEdit(found.atomic, each),)) for each in _FENCES),
+        fixes=tuple(add_statement(StepEdit(found.atomic, each)) for each in _FENCES),
     )
 
 
@@ -67,7 +69,7 @@ def _missing_acquire(found: LastBlockRead) -> Finding:
         severity=Severity.WARNING,
         properties={"space": "global", "scope": "gpu", "policy": "strict"},
         group_key=found.atomic,
-        fixes=tuple(FixCandidate(f"add `{each}`", (StepEdit(found.atomic, each, "after"),)) for each in _FENCES),
+        fixes=tuple(add_statement(StepEdit(found.atomic, each, "after")) for each in _FENCES),
     )
 
 

@@ -26,26 +26,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.diagnostics.catalogue import ptx7xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx7xx
 from ptxkit.isa.effects import Effect, TensorMemory
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.warp_participation import check_whole_warps
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks the allocations of each warp, and at what any of them deallocates."""
+    """Checks the allocations of each warp, and all deallocations of the CTA."""
     if not any(_has_allocation_effect(step) for step in kernel.program.effectful_steps):
         return
     for number, facts in enumerate(kernel.scenarios):
-        for step, uneven in compare_executions(facts, _is_management, WARP):
-            exact = uneven is None or (
-                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
-            )
-            yield Observation((step, None), number, exact, _partial_warp(uneven) if uneven is not None else None, 2)
+        yield from check_whole_warps(number, facts, _is_management, ptx7xx.BRANCH_ON_WARP_NUMBER())
         for thread in facts.threads.values():
             yield from _check_sequence(number, thread)
         if not facts.has_unknown_call:
@@ -70,7 +67,7 @@ def _actions(thread: ThreadView, action: str) -> list[tuple[int, TraceEvent]]:
 
 
 def _check_sequence(number: int, thread: ThreadView) -> Iterator[Observation]:
-    """Allocations that follow others, or the end of the permit, in one thread."""
+    """Checks allocations that follow others, or the end of the permit, in one thread."""
     permit: Step | None = None
     before: TraceEvent | None = None
     for at, event in thread.positions(TensorMemory):
@@ -126,14 +123,6 @@ def _columns(event: TraceEvent) -> int:
     return event.amount if isinstance(event.amount, int) else 0
 
 
-def _partial_warp(uneven: UnevenExecution) -> Finding:
-    return Finding(
-        primary=uneven.step,
-        message=ptx7xx.LANES_OF_WARP_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
-        help=ptx7xx.BRANCH_ON_WARP_NUMBER(),
-    )
-
-
 def _without_permit(step: Step, permit: Step) -> Finding:
     return Finding(
         primary=step,
@@ -176,7 +165,9 @@ def _size_mismatch(given: TraceEvent, taken: TraceEvent) -> Finding:
         labels=((taken.step, ptx7xx.TOOK_COLUMNS(columns=_columns(taken))),),
         help=ptx7xx.DEALLOCATE_SAME_SIZE(),
         properties={"taken": _columns(taken), "given": _columns(given)},
-        fixes=(FixCandidate(f"deallocate {_columns(taken)} columns", changes, safe=False),) if changes else (),
+        fixes=(FixCandidate(fix_titles.DEALLOCATE_COLUMNS(columns=_columns(taken)), changes, safe=False),)
+        if changes
+        else (),
     )
 
 

@@ -32,7 +32,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Compares the instructions of the kernel, whether or not they are executed."""
+    """Compares the CTA groups of the kernel's instructions, whether or not they are executed."""
     first: dict[int, Step] = {}
     for step in kernel.program.effectful_steps:
         for effect in step.effects:

@@ -36,7 +36,6 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,
-    commits_of,
     depends_on_truncation,
     has_waiter,
     is_complete,
@@ -47,12 +46,12 @@ from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
 
-#: The mechanism of completion of what a commit takes in.
+#: The completion mechanism of the operations that a commit covers.
 _COMMIT_COMPLETION = "tcgen05"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each use of what a multiplication writes."""
+    """Checks each use of columns that a multiplication writes."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)
@@ -64,7 +63,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
     pairs = TmemPairBudget(facts)
     for use in uses if issued else ():
         if use.completion == _COMMIT_COMPLETION:
-            continue  # multiplications among themselves are pipelined
+            continue  # multiplications are pipelined with each other
         for write in writes_before(use, issued, facts.budget):
             if pairs.allow(write, use):
                 kept = is_complete(facts, write, use)
@@ -78,8 +77,8 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
 
 
 def incomplete_operation(facts: ScenarioFacts, write: TmemUse, use: TmemUse, does: Message) -> Finding:
-    """What is wrong with using, or deallocating, columns that an operation may still be writing."""
-    commits = commits_of(write)
+    """Returns the finding about a use or deallocation of columns that an operation may still be writing."""
+    commits = write.commits
     labels: list[tuple[Step, Message]] = [(write.event.step, ptx7xx.WORKS_UNTIL_COMPLETE())]
     if not commits or (write.thread is use.thread and commits[0].position > use.position):
         what = ptx7xx.NO_COMMIT_COVERS()
@@ -95,6 +94,7 @@ def incomplete_operation(facts: ScenarioFacts, write: TmemUse, use: TmemUse, doe
         help=fix,
         properties={"completion": _COMMIT_COMPLETION},
         group_key=(write.event.step, what),
+        lacks=((write.event.step,),),
     )
 
 

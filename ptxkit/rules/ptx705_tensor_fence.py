@@ -44,13 +44,13 @@ from ptxkit.analysis.tensor.tensor_memory import (
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import TensorFence, TensorMemory
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 
 _FENCE = "tcgen05.fence::after_thread_sync;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each access to Tensor Memory whose thread had to learn of another thread's doing, or of a completion."""
+    """Checks each access to Tensor Memory whose thread must have observed another thread's access or a completion."""
     fences = any(_is_fence(step) for step in kernel.program.effectful_steps)
     if not fences and kernel.policy != "strict":
         return
@@ -72,9 +72,9 @@ def _check_scenario(number: int, facts: ScenarioFacts, severity: Severity) -> It
     writes = [use for use in uses if use.is_committed_write]
     pairs = TmemPairBudget(facts)
     for use in uses:
-        for source, learnt in _dependencies(facts, use, writes, pairs):
-            fenced = has_fence_between(use.thread, min(learnt), use.position)
-            finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learnt)].step, severity)
+        for source, learned in _dependencies(facts, use, writes, pairs):
+            fenced = has_fence_between(use.thread, min(learned), use.position)
+            finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learned)].step, severity)
             exact = use.thread.trace.is_certain(use.position)
             yield Observation((use.event.step, source), number, exact, finding, 1)
 
@@ -82,13 +82,15 @@ def _check_scenario(number: int, facts: ScenarioFacts, severity: Severity) -> It
 def _dependencies(
     facts: ScenarioFacts, use: TmemUse, writes: list[TmemUse], pairs: TmemPairBudget
 ) -> Iterator[tuple[Step, list[int]]]:
-    """What the access depends on, each with the places where its thread learnt of it."""
-    if use.completion != "tcgen05":  # multiplications among themselves are pipelined
+    """Yields the operations on which the access depends, each with the positions at which its thread observed it."""
+    if use.completion != "tcgen05":  # multiplications are pipelined with each other
         for write in writes_before(use, writes, facts.budget):
             if pairs.allow(write, use):
-                learnt = [at for at in completion_observations(facts, write, use.thread, use.position) or () if at >= 0]
-                if learnt:
-                    yield write.event.step, learnt
+                learned = [
+                    at for at in completion_observations(facts, write, use.thread, use.position) or () if at >= 0
+                ]
+                if learned:
+                    yield write.event.step, learned
     for thread in facts.threads.values():
         if thread.tid // 32 != use.thread.tid // 32:
             yield from _allocation_dependencies(facts, thread, use, pairs)
@@ -101,22 +103,21 @@ def _allocation_dependencies(
         if isinstance(event.effect, TensorMemory) and event.effect.action == "allocate":
             if not pairs.allow(TmemUse(thread, at, event), use):
                 continue
-            learnt = [edge.acquire_position for edge in facts.sync_edges(thread, at, use.thread, use.position)]
-            if learnt:
-                yield event.step, learnt
+            learned = [edge.acquire_position for edge in facts.sync_edges(thread, at, use.thread, use.position)]
+            if learned:
+                yield event.step, learned
 
 
 def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Finding:
     return Finding(
         primary=use.event.step,
-        message=ptx7xx.NO_FENCE_AFTER_SYNCHRONISATION(),
+        message=ptx7xx.NO_FENCE_AFTER_SYNCHRONIZATION(),
         labels=((source, ptx7xx.WHAT_IT_DEPENDS_ON()), (sync, ptx7xx.ORDERS_THREADS_NOT_OPERATIONS())),
         help=ptx7xx.ADD_FENCE_AFTER_SYNC(),
         severity=severity,
         group_key=sync,
         fixes=tuple(
-            FixCandidate(f"add `{_FENCE}`", (change,))
-            for change in (StepEdit(sync, _FENCE, "after"), StepEdit(use.event.step, _FENCE))
+            add_statement(change) for change in (StepEdit(sync, _FENCE, "after"), StepEdit(use.event.step, _FENCE))
         ),
     )
 

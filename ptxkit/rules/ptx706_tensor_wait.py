@@ -41,13 +41,13 @@ from ptxkit.analysis.tensor.tensor_memory import (
 )
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each pair of accesses to the same columns of which the first is a load or store, and one writes."""
+    """Checks each pair of accesses to the same columns, if the first is a load or store and at least one writes."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)
@@ -79,8 +79,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
 
 
 def _shared_registers(facts: ScenarioFacts) -> frozenset[str]:
-    """The registers that more than one instruction of the kernel names: what a load writes and another instruction
-    uses."""
+    """Returns the registers that more than one instruction of the kernel names, such as those that a load writes."""
     counts: Counter[str] = Counter()
     for step in facts.program.steps:
         counts.update({name for operand in step.instruction.operands for name in registers_in(operand, step.scope)})
@@ -88,7 +87,7 @@ def _shared_registers(facts: ScenarioFacts) -> frozenset[str]:
 
 
 def _is_awaited_by_use(use: TmemUse, used: frozenset[str]) -> bool:
-    """Whether it is a load whose results are used: to use them waits for it, and `wait::ld` adds nothing."""
+    """Returns whether the use of a load's results waits for it, so that `wait::ld` has no effect."""
     if use.completion != "tcgen05.ld":
         return False
     operands = use.event.step.instruction.operands
@@ -100,9 +99,10 @@ def _is_write(use: TmemUse) -> bool:
 
 
 def _share_lanes(earlier: TmemUse, use: TmemUse) -> bool:
-    """Whether the two surely share a lane: loads and stores start at one, multiplications are about all of them.
+    """Returns whether two accesses certainly share a lane.
 
-    Warps that have lanes of their own share none, whatever their addresses are: PTX707 reports these.
+    Loads and stores access lanes from one on, multiplications access all lanes. Warps with separate lanes share none,
+    whatever their addresses are; PTX707 reports these.
     """
     if use.completion not in _WAITS:
         return True
@@ -113,7 +113,7 @@ def _share_lanes(earlier: TmemUse, use: TmemUse) -> bool:
 
 
 def _execute_together(earlier: TmemUse, use: TmemUse) -> bool:
-    """Whether two threads are lanes of one warp, which load and store together."""
+    """Returns whether two threads are lanes of one warp, which load and store together."""
     same_warp = earlier.thread.tid // 32 == use.thread.tid // 32
     return use.completion in _WAITS and same_warp and earlier.thread is not use.thread
 
@@ -129,12 +129,18 @@ def _is_satisfied(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool 
 
 
 def _is_common_practice(earlier: TmemUse, use: TmemUse) -> bool:
-    """Whether a thread loads what it stored: the manual requires a wait, and kernels of the vendor do without."""
+    """Returns whether a thread loads what it stored.
+
+    The manual requires a wait, but kernels of NVIDIA omit it.
+    """
     return earlier.thread is use.thread and (earlier.completion, use.completion) == ("tcgen05.st", "tcgen05.ld")
 
 
 def _finding(earlier: TmemUse, use: TmemUse, *, apart: bool) -> Finding:
-    """apart: the two are ordered, and what is missing is the wait."""
+    """Returns the finding.
+
+    apart: whether the two are ordered, so that only the wait is missing.
+    """
     wait = _WAITS[earlier.completion or ""]
     does = "load" if earlier.completion == "tcgen05.ld" else "store"
     where = ptx7xx.BEFORE_THIS_LINE() if earlier.thread is use.thread else ptx7xx.BEFORE_THREAD_SIGNALS()
@@ -150,11 +156,8 @@ def _finding(earlier: TmemUse, use: TmemUse, *, apart: bool) -> Finding:
         severity=Severity.WARNING if _is_common_practice(earlier, use) else Severity.ERROR,
         properties={"completion": earlier.completion or ""},
         group_key=earlier.event.step,
-        fixes=(
-            FixCandidate(
-                f"add `{wait}.sync.aligned;`", (StepEdit(earlier.event.step, f"{wait}.sync.aligned;", "after"),)
-            ),
-        ),
+        fixes=(add_statement(StepEdit(earlier.event.step, f"{wait}.sync.aligned;", "after")),),
+        lacks=((earlier.event.step,) if apart else (earlier.event.step, use.event.step),),
     )
 
 

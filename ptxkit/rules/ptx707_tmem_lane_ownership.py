@@ -7,7 +7,7 @@ What it does
 
 Why it matters
     Warp w of a warpgroup may access lanes 32*(w%4) to 32*(w%4)+31 only, and all lanes of a warp must execute these
-    instructions together. Otherwise the behaviour is undefined.
+    instructions together. Otherwise the behavior is undefined.
 
 Example
     tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];    // by all four warps, %r1 from tcgen05.alloc
@@ -25,27 +25,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.tensor_memory import TmemUse, deallocations_of, uses_of
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.warp_participation import check_whole_warps
 
 _GROUPS = ("tcgen05.ld", "tcgen05.st")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks the lanes of each load and store, and at which threads execute it."""
+    """Checks the lanes of each load and store, and the threads that execute it."""
     if not any(_is_load_or_store(step) for step in kernel.program.effectful_steps):
         return
     for number, facts in enumerate(kernel.scenarios):
-        for step, uneven in compare_executions(facts, _is_collective, WARP):
-            exact = uneven is None or (
-                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
-            )
-            yield Observation((step, None), number, exact, _partial_warp(uneven) if uneven is not None else None, 2)
+        yield from check_whole_warps(number, facts, _is_collective, ptx7xx.BRANCH_ON_WARP_NUMBER_ONLY())
         yield from _check_lanes(number, facts)
 
 
@@ -59,7 +56,7 @@ def _is_collective(effect: Effect) -> bool:
 
 def _check_lanes(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     launch, threads = facts.scenario.launch, facts.threads.values()
-    is_known = launch.is_exact or launch.is_limit  # a block of one warp touches the first lanes only
+    is_known = launch.is_exact or launch.is_limit  # a block of one warp accesses only the first lanes
     ends = [use for thread in threads for use in deallocations_of(thread) if not use.is_absolute]
     bases = {place[0] for use in ends if (place := use.location) and place[1:] == (0, 0)}
     for thread in threads if bases else ():
@@ -70,14 +67,6 @@ def _check_lanes(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
                 finding = None if first <= place[1] < first + WARP else _foreign_lane_access(use, place[1], first)
                 exact = thread.trace.is_certain(use.position) and facts.is_exact and is_known
                 yield Observation((use.event.step, None), number, exact, finding)
-
-
-def _partial_warp(uneven: UnevenExecution) -> Finding:
-    return Finding(
-        primary=uneven.step,
-        message=ptx7xx.LANES_OF_WARP_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
-        help=ptx7xx.BRANCH_ON_WARP_NUMBER_ONLY(),
-    )
 
 
 def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:

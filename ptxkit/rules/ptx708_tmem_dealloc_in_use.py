@@ -47,7 +47,7 @@ from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each deallocation and the accesses that count from the same address."""
+    """Checks each deallocation and the accesses relative to the same address."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
             yield from _check_scenario(number, facts)
@@ -57,7 +57,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
     threads = facts.threads.values()
     ends = [use for thread in threads for use in deallocations_of(thread)]
-    # The last rounds first: who has begun a later one has often waited for the earlier ones.
+    # The last iterations come first: a thread that has begun a later one has often waited for the earlier ones.
     uses = [use for thread in threads for use in reversed([*uses_of(thread)])] if ends else []
     pairs = TmemPairBudget(facts)
     for end in ends:
@@ -81,8 +81,10 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
 
 
 def _uses_allocation(use: TmemUse, end: TmemUse) -> bool:
-    """Whether an access counts from the address that is deallocated, and is not after it in the same thread, nor a load
-    or store of the warp that deallocates it."""
+    """Returns whether an access is relative to the deallocated address and must be complete before the deallocation.
+
+    Accesses after it in the same thread, and loads and stores of the warp that deallocates, are excluded.
+    """
     one, other = use.location, end.location
     same_warp = use.thread.tid // 32 == end.thread.tid // 32
     if (use.thread is end.thread and use.position > end.position) or (same_warp and use.completion != "tcgen05"):
@@ -91,7 +93,7 @@ def _uses_allocation(use: TmemUse, end: TmemUse) -> bool:
 
 
 def _is_complete(facts: ScenarioFacts, write: TmemUse, end: TmemUse, uses: list[TmemUse]) -> bool | None:
-    """Whether an operation that a commit covers is complete before the deallocation."""
+    """Returns whether an operation that a commit covers is complete before the deallocation."""
     if not write.is_committed_write:
         return None
     if is_complete(facts, write, end) is not False:
@@ -103,10 +105,10 @@ def _is_complete(facts: ScenarioFacts, write: TmemUse, end: TmemUse, uses: list[
 
 
 def _is_use_finished(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool | None:
-    """Whether a load or store of another warp comes before a deallocation; None where it is unknown."""
+    """Returns whether a load or store of another warp comes before a deallocation; None where it is unknown."""
     edges = observed_completion(facts, use, end)
     if edges:
-        # Its registers may have been used by then. Where the thread waits for it later, it was not over for sure.
+        # Its registers may have been used by then. If the thread waits for it later, it was not certainly complete.
         late = has_wait_between(
             use.thread, use.completion or "", max(edge.release_position for edge in edges), len(use.thread.trace.events)
         )
@@ -122,7 +124,7 @@ def _is_use_finished(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool |
 
 
 def _check_cta_pairs(kernel: KernelFacts) -> Iterator[Observation]:
-    """Pairs of CTAs of which only one deallocates what both must."""
+    """Checks pairs of CTAs of which only one deallocates, although both must."""
     by_rank: dict[tuple[int, int], dict[int, ScenarioFacts]] = {}
     for facts in kernel.scenarios:
         if facts.scenario.launch.cluster_size > 1 and not facts.has_unknown_call:
@@ -147,7 +149,7 @@ def _deallocations(facts: ScenarioFacts) -> list[TmemUse]:
 
 
 def _is_known(facts: ScenarioFacts) -> bool:
-    """Whether everything about allocations in a CTA is known."""
+    """Returns whether everything about allocations in a CTA is known."""
     return facts.is_complete and facts.is_exhaustive_for(TensorMemory) and _all_exit(facts)
 
 

@@ -42,12 +42,12 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each fence in both directions, where all that the kernel does is known."""
+    """Checks each fence in both directions, if the kernel is completely known."""
     fences = find_shared_proxy_fences(kernel)
     if not fences or not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
         return
     if any(facts.scenario.launch.cluster_size > 1 for facts in kernel.scenarios):
-        return  # other CTAs access this one's memory
+        return  # other CTAs access the memory of this one
     copies_global = "global" in accessed_spaces(kernel, "async") or has_external_communication(kernel)
     useful = find_ordering_fences(kernel, fences)
     for fence in fences:

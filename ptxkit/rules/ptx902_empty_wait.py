@@ -39,7 +39,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each wait for groups, where all that the kernel does is known."""
+    """Checks each wait for groups, if the kernel is completely known."""
     if not any(isinstance(effect, WaitGroup) for step in kernel.program.effectful_steps for effect in step.effects):
         return
     groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None

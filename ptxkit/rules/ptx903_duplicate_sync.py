@@ -33,7 +33,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at fences and barriers that follow each other in one block."""
+    """Checks fences and barriers that follow each other in one block."""
     for repeat in find_redundant_sync(kernel):
         yield Observation((repeat.redundant, repeat.other), 0, True, _finding(repeat))
 

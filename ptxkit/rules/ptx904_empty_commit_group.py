@@ -35,7 +35,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each commit, where all that the kernel does is known."""
+    """Checks each commit, if the kernel is completely known."""
     if not any(_kinds(step) for step in kernel.program.effectful_steps):
         return
     groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None

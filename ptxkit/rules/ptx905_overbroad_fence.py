@@ -46,7 +46,7 @@ _SHARED_FENCE = "fence.proxy.async.shared::cta;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks the fences that name no space, where all that the kernel does is known."""
+    """Checks the fences that name no space, if the kernel is completely known."""
     fences = [fence for fence in find_shared_proxy_fences(kernel) if not is_shared_only_fence(fence)]
     if not fences or not is_fully_executed(kernel) or has_external_communication(kernel):
         return

@@ -4,7 +4,7 @@ What it does
     Finds copies with `.multicast::cluster` in a module whose `.target` has neither the suffix `a` nor `f`.
 
 Why it matters
-    The manual states that multicast is optimised for targets such as `sm_90a` and `sm_100f`, and may be much slower on
+    The manual states that multicast is optimized for targets such as `sm_90a` and `sm_100f`, and may be much slower on
     others.
 
 Example
@@ -31,7 +31,7 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks the target, and at each copy to several CTAs."""
+    """Checks each copy to several CTAs, for the declared target."""
     targets = kernel.program.module.targets
     if not targets or targets[0].endswith(("a", "f")):
         return

@@ -9,7 +9,7 @@ from ptxkit.analysis.ir.async_steps import async_steps_of
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import ModuleContext, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
-from ptxkit.analysis.symexec.unmodelled_code import find_unmodelled_code, without_unmodelled_code
+from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_unmodeled_code
 from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.gc_control import pause_collection
@@ -22,7 +22,9 @@ _NOT_REACHED = ptx3xx.NO_PATH_REACHES()
 
 
 class RuleRun:
-    """One check of a module with the remaining budget. is_short: whether the budget was insufficient."""
+    """One check of a module with the remaining budget; `is_budget_exceeded` is set where the budget was
+    insufficient.
+    """
 
     def __init__(
         self,
@@ -69,7 +71,7 @@ class RuleRun:
     def _run_kernel(self, judge: VerdictBuilder, function: Function, rules: Sequence[Rule]) -> Iterator[None]:
         """Checks one kernel with the rules, and yields after each rule that reported something.
 
-        Garbage is not collected until the check ends, because the analysed objects live until then.
+        Garbage is not collected until the check ends, because the analyzed objects live until then.
         """
         with pause_collection():
             yield from self._check_kernel(judge, function, rules)
@@ -127,18 +129,18 @@ class RuleRun:
         rules: Sequence[Rule],
         checked: Mapping[str, set[ObligationKey]],
     ) -> None:
-        """Reports as undecided what the rules would check if the kernel did not call functions without a body.
+        """Reports as undecided the obligations that exist if the kernel does not call functions without a body.
 
         checked: the steps that each rule checked in the kernel, by its code.
         """
         explorer = kernel.explorer
-        unseen = find_unmodelled_code(explorer)
+        unseen = find_unmodeled_code(explorer)
         if not unseen:
             return
         for step, words in unseen.items():
             judge.mark_undecided(ptx3xx.NOT_REACHED, [step], ptx3xx.UNKNOWN_EFFECT(cause=words))
         reason = ptx3xx.DEPENDS_ON_UNKNOWN_CODE(cause=next(iter(unseen.values())))
-        supposed = KernelFacts(without_unmodelled_code(explorer), self._policy)
+        supposed = KernelFacts(without_unmodeled_code(explorer), self._policy)
         for rule in rules:
             if rule.code in checked and not rule.on_request:
                 judge.mark_blocked(rule, checked[rule.code], rule.check(supposed), reason, explorer.budget)
@@ -149,7 +151,7 @@ def _has_code(function: Function) -> bool:
 
 
 def _covered_steps_of_callees(kernel: KernelFacts) -> set[tuple[str, int]]:
-    """The executed steps of functions that a kernel calls: the name of the function, and the index of the step."""
+    """Returns the executed steps of called functions, as (name of the function, index of the step)."""
     covered = kernel.explorer.covered_steps()
     called = kernel.program.callees
     return {(name, step.index) for name, each in called.items() for step in each.steps if step in covered}

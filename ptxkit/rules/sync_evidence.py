@@ -18,7 +18,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Barrier, MbarrierInit
 from ptxkit.rules.model import Finding, Observation, OpenObligation
 
-#: The threads that a barrier is for, fewest first.
+#: The levels of barriers, those with the fewest threads first.
 _BARRIER_LEVELS = ("cta", "warp", "cluster")
 
 
@@ -36,11 +36,11 @@ def make_observations(
 ) -> Iterator[Observation | OpenObligation]:
     """Yields the results of a rule for one scenario and the `steps` that it checked.
 
-    If the kernel leaves its block size open, the violation must occur at every size that is tried. A smaller block in
-    which threads deadlock proves nothing, because the kernel may not support it. If a block of another size is correct,
-    this one may be incorrect; if none is, the largest one is. A few correct iterations prove nothing either. If the
-    block size is known, one size of whole tiles suffices; for a size with a remainder it is unknown whether the kernel
-    supports it.
+    If the kernel does not declare its block size, the violation must occur at every size that is tried. A smaller block
+    in which threads deadlock proves nothing, because the kernel may not support it. If a block of another size is
+    correct, this one may be incorrect; if none is, the largest one is. A few correct iterations prove nothing either.
+    If the block size is known, one size of whole tiles suffices; for a size with a remainder it is unknown whether the
+    kernel supports it.
     """
     facts = kernel.scenarios[number]
     if broken and has_unknown_cluster_size(kernel.program):
@@ -70,9 +70,9 @@ def make_observations(
 
 
 def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObligation]:
-    """One question at the first instruction with effects of a kind, where no scenario has a schedule.
+    """Yields one question at the first instruction with effects of a kind, where no scenario has a schedule.
 
-    The rules about phases and about barriers see nothing in such a kernel.
+    The rules about phases and barriers report nothing for such a kernel.
     """
     obstacles = [facts.simulation.obstacle for facts in kernel.scenarios]
     if None in obstacles or not obstacles[0]:
@@ -89,19 +89,21 @@ def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObliga
 
 
 def format_cta(facts: ScenarioFacts, rank: int) -> Message | str:
-    """The CTA of a cluster, in words."""
+    """Returns the CTA of a cluster, in words."""
     return ptx3xx.IN_CTA_OF_CLUSTER(rank=rank) if facts.simulation.size > 1 else ""
 
 
 def find_initialization(facts: ScenarioFacts, place: MbarrierLocation | None) -> Step | None:
-    """The initialisation of the mbarrier at a location."""
+    """Returns the initialization of the mbarrier at a location."""
     events = () if place is None else facts.simulation.events_at(place)
     return next((event.step for event in events if isinstance(event.effect, MbarrierInit)), None)
 
 
 def _other_launches(kernel: KernelFacts) -> Iterator[ScenarioFacts]:
-    """The scenarios of other block sizes than the largest, if the kernel declares it; otherwise other than the tried
-    ones."""
+    """Yields the scenarios of other block sizes.
+
+    These are explored scenarios if the kernel declares only the maximum size of its blocks, and further sizes.
+    """
     limit = kernel.scenarios[0].scenario.launch
     yield from (facts for facts in kernel.scenarios if limit.is_limit and facts.scenario.launch != limit)
     yield from kernel.other_block_sizes
@@ -118,8 +120,10 @@ def _may_succeed(kernel: KernelFacts, other: ScenarioFacts) -> bool:
 
 
 def _is_inconclusive(facts: ScenarioFacts) -> bool:
-    """Returns whether threads wait for others whose traces are incomplete, or few iterations were executed: this is no
-    proof."""
+    """Returns whether the result proves nothing.
+
+    This is so where threads wait for others whose traces are incomplete, or few iterations were executed.
+    """
     cut = any(actor.end_reason != "exit" for actor in facts.simulation.thread_classes)
     return facts.scenario.sample == SMALL_SIZE or (
         cut and any(schedule.blocked_threads for schedule in facts.schedules)
@@ -138,8 +142,7 @@ def _has_failure(facts: ScenarioFacts) -> bool:
 
 
 def is_certain(facts: ScenarioFacts) -> bool:
-    """Returns whether no trace of the CTA, or of its cluster, contains a guess, and the block size is the
-    required one."""
+    """Returns whether no trace of the CTA or its cluster contains a guess, and the block size is required."""
     return facts.scenario.launch.is_exact and all(
         actor.first_guess is None for actor in facts.simulation.thread_classes
     )
@@ -148,7 +151,7 @@ def is_certain(facts: ScenarioFacts) -> bool:
 def observation_certainty(facts: ScenarioFacts) -> tuple[bool, int]:
     """Returns (exact, threads) of an observation: one scenario is proof if the traces and the block size are certain.
 
-    If the kernel leaves its block size open, the violation must occur at every size that is tried. Guesses prove
+    If the kernel does not declare its block size, the violation must occur at every size that is tried. Guesses prove
     nothing.
     """
     guessed = any(actor.first_guess is not None for actor in facts.simulation.thread_classes)
@@ -156,10 +159,11 @@ def observation_certainty(facts: ScenarioFacts) -> tuple[bool, int]:
 
 
 def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> BlockedThread | None:
-    """Returns what the other threads wait for if all threads wait; None if the trace of a thread is incomplete before
-    its wait, or a thread stops waiting, or an earlier violation exists.
+    """Returns the blocked thread for which the other threads wait, if all threads wait.
 
-    It is the phase that came nearest to its end and stopped first; a barrier only if no thread waits for a phase.
+    It is the thread at the phase that was nearest to its completion and blocked first, or at a barrier only if no
+    thread waits for a phase. The result is None if the trace of a thread is incomplete before its wait, or a thread
+    stops waiting, or an earlier violation exists.
     """
     if schedule.excess_arrivals or schedule.count_mismatches:
         return None
@@ -183,6 +187,9 @@ def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> 
 
 
 def _barrier_level(stuck: BlockedThread) -> int:
-    """The number of threads of a barrier: those of the cluster may wait because those of a CTA do."""
+    """Returns the level of a barrier by its number of threads.
+
+    The threads of a cluster may wait because those of a CTA do.
+    """
     effect = stuck.event.effect
     return _BARRIER_LEVELS.index(effect.level) if isinstance(effect, Barrier) else len(_BARRIER_LEVELS)

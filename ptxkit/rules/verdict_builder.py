@@ -25,8 +25,11 @@ from ptxkit.syntax import statement_spans
 
 @dataclass(slots=True)
 class _ScenarioObservations:
-    """The observations of a pair in one scenario. first: the first finding. sure: the first finding without two
-    guesses. is_exact: whether one observation needs no guess."""
+    """The observations of a pair in one scenario.
+
+    first: the first finding. certain: the first finding without two guesses. is_exact: whether one observation needs no
+    guess.
+    """
 
     first: Finding | None = None
     certain: Finding | None = None
@@ -42,7 +45,7 @@ class _ScenarioObservations:
 
 
 CodeSpan: TypeAlias = tuple[str, Span]
-"""A code, and the statement that it refers to."""
+"""A code, and the span of its statement."""
 ObligationKey: TypeAlias = tuple[Step, Step | None]
 """The pair of steps, or the one step, that a rule checks."""
 
@@ -66,7 +69,7 @@ class VerdictBuilder:
         scenario_facts: Sequence[ScenarioFacts] = (),
         budget: AnalysisBudget | None = None,
     ) -> set[ObligationKey]:
-        """Adds the observations of one rule in one kernel, within a budget, and returns what the rule checked.
+        """Adds the observations of one rule in one kernel, within a budget; returns the checked obligations.
 
         scenario_facts: the scenarios that it checked.
         """
@@ -106,7 +109,7 @@ class VerdictBuilder:
         reason: Message,
         budget: AnalysisBudget,
     ) -> None:
-        """Adds as undecided what a rule checks only in an assumed kernel, within a budget."""
+        """Adds as undecided the obligations that a rule checks only in an assumed kernel, within a budget."""
         asked = _obligation_keys(supposed, budget)
         places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
         self.mark_undecided(rule.code, sorted(places, key=lambda step: step.start), reason)
@@ -119,8 +122,10 @@ class VerdictBuilder:
         missing: str = "",
         scenarios: Sequence[ScenarioFacts] = (),
     ) -> None:
-        """Adds as undecided what a code checks at the given steps. missing: the part of the launch that decides it
-        (`Undecided`)."""
+        """Adds as undecided the obligations of a code at the given steps.
+
+        missing: the part of the launch that decides it (`Undecided`).
+        """
         kernel = scenarios[0].program.function.name if missing and scenarios else ""
         missing = _example_launch(missing, scenarios[0].scenario.launch) if kernel else ""
         self.undecided.extend(
@@ -152,13 +157,13 @@ class VerdictBuilder:
             findings.setdefault(finding.primary, finding)
 
     def _build_diagnostic(self, rule: Rule, finding: Finding, *same: Finding) -> Diagnostic:
-        """One diagnostic for a finding and for others that the same fix settles."""
+        """Returns one diagnostic for a finding and for others that the same fix settles."""
         places = [finding.primary, *(step for step, _ in finding.labels)]
         lines = [self._source.position(self.span_of(step).start)[0] for step in places]
         texts = DiagnosticTexts(
-            finding.message.with_open_lines(len(places)),
-            tuple(label.with_open_lines(len(places)) for _, label in finding.labels),
-            None if finding.help is None else finding.help.with_open_lines(len(places)),
+            finding.message.with_open_lines(),
+            tuple(label.with_open_lines() for _, label in finding.labels),
+            None if finding.help is None else finding.help.with_open_lines(),
         )
         return Diagnostic(
             code=rule.code,
@@ -179,11 +184,14 @@ class VerdictBuilder:
             subject=str(finding.message.fields.get("variable", "")),
             copies=tuple(Place(self.span_of(each.primary)) for each in same),
             texts=texts,
+            lacks=tuple(
+                tuple(Place(self.span_of(step)) for step in order)
+                for order in dict.fromkeys(order for each in (finding, *same) for order in each.lacks)
+            ),
         )
 
     def _build_fixes(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
-        """The fixes; those for all findings of one cause come first, because they settle everything that is reported
-        together."""
+        """Returns the fixes, those for all findings of one cause first, because they settle everything."""
         alone = [Fix(fix.message, self._text_edits(fix.edits), fix.safe) for fix in finding.fixes]
         together = []
         for number, fix in enumerate(finding.fixes):
@@ -209,18 +217,18 @@ class VerdictBuilder:
         return tuple(edits)
 
     def _indentation_at(self, start: int) -> str:
-        """The indentation of a statement that begins its line; empty for any other one."""
+        """Returns the indentation of a statement that begins its line; empty for any other statement."""
         begin = self._source.text.rfind("\n", 0, start) + 1
         before = self._source.text[begin:start]
         return before if not before.strip() else ""
 
     def span_of(self, step: Step) -> Span:
-        """The location of a whole statement."""
+        """Returns the span of a whole statement."""
         return statement_spans(self._source, step.start).statement
 
 
 def _example_launch(what: str, launch: LaunchConfig) -> str:
-    """A launch that the kernel allows: `block=256`, or its maximum number of threads; `cluster=2`."""
+    """Returns a launch that the kernel allows: `block=256`, or its maximum number of threads; `cluster=2`."""
     if what == "cluster":
         return "cluster=2"
     return f"block={'x'.join(map(str, launch.block)).removesuffix('x1').removesuffix('x1') if launch.is_limit else 256}"
@@ -229,7 +237,7 @@ def _example_launch(what: str, launch: LaunchConfig) -> str:
 def _obligation_keys(
     observed: Iterable[Observation | OpenObligation], budget: AnalysisBudget
 ) -> dict[ObligationKey, None]:
-    """What a rule checks."""
+    """Returns the obligations that a rule checks."""
     found: dict[ObligationKey, None] = {}
     for item in observed:
         found[(item.step, None) if isinstance(item, OpenObligation) else item.key] = None
@@ -240,7 +248,7 @@ def _obligation_keys(
 
 
 def _group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """The findings in the order of the text; those of one cause are adjacent."""
+    """Returns the findings in the order of the text; those of one cause are adjacent."""
     groups: dict[Hashable, list[Finding]] = {}
     for finding in sorted(findings, key=lambda found: found.primary.start):
         alone = ("alone", finding.primary)

@@ -1,8 +1,8 @@
 """The state machine of a barrier of a CTA, named by a number, or of a warp: its phases, and the threads that arrive.
 
 A barrier without a declared number of threads waits for all members that have not exited. One with a declared number
-counts whole warps: a warp counts as 32 threads, full or not, once all of its lanes that have not exited have arrived.
-Sets of threads are those of `thread_sets`.
+counts whole warps: a warp counts as 32 threads, complete or not, once all of its lanes that have not exited have
+arrived. Sets of threads are those of `thread_sets`.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier", "bar.warp.sync".
 """
@@ -22,9 +22,9 @@ class BarrierOutcome(Enum):
     PHASE_COMPLETE = "phase complete"
     """The current phase is complete; the next one has begun."""
     COUNT_MISMATCH = "count mismatch"
-    """Threads declare another number than those before them in the phase; the number stays."""
+    """Threads declare another number than earlier threads of the phase; the earlier number remains."""
     REPEATED_ARRIVAL = "repeated arrival"
-    """Threads arrive once more in a phase; they do not count again."""
+    """Threads arrive once more in a phase; they are not counted again."""
     EXCESS_ARRIVALS = "excess arrivals"
     """The phase is complete, and more threads have arrived than were declared."""
 
@@ -40,9 +40,9 @@ _VALID_OUTCOMES = (BarrierOutcome.PENDING, BarrierOutcome.PHASE_COMPLETE)
 class BarrierState:
     """The state of a barrier.
 
-    members: the threads that may arrive and have not exited. declared_count: the number of threads that the current
-    phase waits for, None for all members. arrived: the threads that have arrived in the current phase. counted: how
-    many of these count towards a declared number. completed_phases: the number of complete phases.
+    members: the threads that may arrive and have not exited. declared_count: the number of threads for which the
+    current phase waits, None for all members. arrived: the threads that have arrived in the current phase. counted: how
+    many of these count toward a declared number. completed_phases: the number of complete phases.
     """
 
     __slots__ = ("arrived", "completed_phases", "counted", "declared_count", "members")
@@ -52,15 +52,14 @@ class BarrierState:
         self.declared_count: int | None = None
         self.arrived = self.counted = self.completed_phases = 0
 
-    # ------------------------------------------------------------------------------------------------- arrivals
-
     def declare(
         self, count: int | None, *, has_partial_warps: bool = False, counts_earlier: bool = False
     ) -> BarrierOutcome:
-        """Declares how many threads the phase waits for, None for all members.
+        """Declares for how many threads the phase waits, None for all members.
 
-        has_partial_warps: lanes that do not count yet have arrived in an earlier phase. counts_earlier: threads that
-        arrived for all members count towards the first number that is declared after them; if not, that is a mismatch.
+        has_partial_warps: whether lanes that do not count yet have arrived in an earlier phase. counts_earlier: whether
+        threads that arrived for all members count toward the first number that is declared after them; if not, that is
+        a mismatch.
         """
         if count == self.declared_count:
             return BarrierOutcome.PENDING
@@ -72,38 +71,34 @@ class BarrierState:
         return BarrierOutcome.PENDING
 
     def arrive(self, threads: int) -> BarrierOutcome:
-        """Notes the arrival of threads. It completes no phase: a caller counts warps first."""
+        """Records the arrival of threads. It completes no phase: a caller counts warps first."""
         if self.arrived & threads:
             return BarrierOutcome.REPEATED_ARRIVAL
         self.arrived |= threads
         return BarrierOutcome.PENDING
 
     def exit(self, threads: int) -> None:
-        """Notes that threads have exited: the barrier waits for them no longer."""
+        """Records that threads have exited, so that the barrier no longer waits for them."""
         self.members &= ~threads
-
-    # --------------------------------------------------------------------------------------------- whole warps
 
     @property
     def partial_warps(self) -> int:
-        """The warps of which some lanes have arrived, and others neither arrived nor exited."""
+        """The warps of which some lanes have arrived, and others have neither arrived nor exited."""
         return warps_of(self.arrived) & warps_of(self.members & ~self.arrived)
 
     def count_arrived_warps(self, aligned_warps: int = 0) -> None:
-        """Counts what has arrived.
+        """Counts the threads that have arrived.
 
-        aligned_warps: the warps that arrived at an aligned instruction; of the others, the lanes of a partial warp
-        count one by one.
+        aligned_warps: the warps that arrived at an aligned instruction. Of the other warps, the lanes of a partial warp
+        are counted one by one.
         """
         partial = self.partial_warps
         lanes = self.arrived & lanes_of(partial & ~aligned_warps)
         self.counted = WARP_SIZE * (warps_of(self.arrived) & ~partial).bit_count() + lanes.bit_count()
 
     def count_warp(self) -> None:
-        """Counts one more warp, whole or not: a caller knows that it has arrived as often as this."""
+        """Counts one more warp, complete or not. The caller ensures that it has arrived."""
         self.counted += WARP_SIZE
-
-    # --------------------------------------------------------------------------------------------------- phases
 
     @property
     def arrived_count(self) -> int:
@@ -112,11 +107,11 @@ class BarrierState:
 
     @property
     def expected_count(self) -> int:
-        """The number of threads that the phase waits for."""
+        """The number of threads for which the phase waits."""
         return self.members.bit_count() if self.declared_count is None else self.declared_count
 
     def complete_if_ready(self) -> BarrierOutcome:
-        """Completes the phase if all threads that it waits for have arrived."""
+        """Completes the phase if all threads for which it waits have arrived."""
         excess = 0
         if self.declared_count is None:
             if not self.arrived or self.members & ~self.arrived:

@@ -1,6 +1,6 @@
 """The state machine of the barrier of a cluster: arriving and waiting are two instructions, which alternate.
 
-Sets of threads are the bits of an integer; a caller gives each thread of the cluster a bit of its own.
+Sets of threads are the bits of an integer; a caller assigns each thread of the cluster a bit of its own.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster" (a wait is for all threads
 that have not exited to arrive), "Control Flow Instructions: exit".
@@ -15,11 +15,11 @@ class ClusterBarrierOutcome(Enum):
     """The outcome of an operation on the barrier of a cluster."""
 
     PENDING = "pending"
-    """The phase that the operation is about is not complete."""
+    """The phase of the operation is not complete."""
     PHASE_COMPLETE = "phase complete"
-    """The phase is complete: the current one, which the operation completes, or the one that threads wait for."""
+    """The phase is complete: the current one, which the operation completes, or the one for which threads wait."""
     REPEATED_ARRIVAL = "repeated arrival"
-    """Threads arrive twice without a wait between; none of them arrives again."""
+    """Threads arrive twice without a wait in between; none of them is counted again."""
     WAIT_WITHOUT_ARRIVAL = "wait without arrival"
     """Threads wait without having arrived."""
 
@@ -36,8 +36,9 @@ class ClusterBarrierState:
     """The state of the barrier of a cluster.
 
     members: the threads of the cluster that have not exited. arrived: those that have arrived in the current phase,
-    exited ones included. unwaited: those that have arrived in some phase and not waited for it. completed_phases: the
-    number of complete phases. A phase waits for each member: the arrival of an exited thread stands for no other.
+    including exited ones. unwaited: those that have arrived in some phase and not waited for it. completed_phases: the
+    number of complete phases. A phase waits for each member: the arrival of an exited thread does not replace that of
+    another one.
     """
 
     __slots__ = ("arrived", "completed_phases", "members", "unwaited")
@@ -48,16 +49,16 @@ class ClusterBarrierState:
 
     @property
     def arrived_count(self) -> int:
-        """The number of threads that have arrived in the current phase, of those for which it waits."""
+        """The number of threads that have arrived in the current phase, among those for which it waits."""
         return (self.arrived & self.members).bit_count()
 
     @property
     def expected_count(self) -> int:
-        """The number of threads that the current phase waits for."""
+        """The number of threads for which the current phase waits."""
         return self.members.bit_count()
 
     def arrive(self, threads: int) -> ClusterBarrierOutcome:
-        """Notes the arrival of threads. It completes no phase by itself."""
+        """Records the arrival of threads. It completes no phase by itself."""
         if self.unwaited & threads:
             return ClusterBarrierOutcome.REPEATED_ARRIVAL
         self.arrived |= threads
@@ -74,11 +75,11 @@ class ClusterBarrierState:
         return ClusterBarrierOutcome.PHASE_COMPLETE
 
     def exit(self, threads: int) -> None:
-        """Notes that threads have exited: the barrier waits for them no longer."""
+        """Records that threads have exited, so that the barrier no longer waits for them."""
         self.members &= ~threads
 
     def complete_if_ready(self) -> ClusterBarrierOutcome:
-        """Completes the current phase if all threads that it waits for have arrived."""
+        """Completes the current phase if all threads for which it waits have arrived."""
         if not self.arrived or self.members & ~self.arrived:
             return ClusterBarrierOutcome.PENDING
         self.arrived = 0

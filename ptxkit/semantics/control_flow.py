@@ -1,4 +1,4 @@
-"""Where control continues after a step of the linear form.
+"""Determines where control continues after a step of the linear form.
 
 Source: PTX ISA, "Control Flow Instructions", "Predicated Execution".
 """
@@ -13,10 +13,10 @@ from ptxkit.semantics.linear_code import LinearStep
 
 
 def successors_of(step: LinearStep[Any], effects: Iterable[Effect]) -> tuple[int, ...]:
-    """The indices at which control may continue, that of the next step first; the number of steps stands for the end.
+    """Returns the indices at which control may continue, that of the next step first.
 
-    A call is assumed to return. Nothing follows what returns, exits or traps without a guard. effects: of the
-    instruction.
+    The number of steps represents the end of the function. A call is assumed to return. An unguarded return, exit or
+    trap has no successor. effects: the effects of the instruction.
     """
     is_transfer = any(isinstance(effect, Control) and effect.kind != "call" for effect in effects)
     following = () if is_transfer and step.instruction.guard is None else (step.index + 1,)

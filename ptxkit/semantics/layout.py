@@ -1,7 +1,7 @@
-"""What a declared variable takes in memory: its size, its alignment, and the size of what an index counts.
+"""Computes the size and the alignment of declared variables, and the size of the unit that an index counts.
 
-Each user chooses the addresses itself: the analysis places variables apart from each other, the machine aligns them no
-better than declared.
+Each caller chooses the addresses itself: the analysis places variables apart from each other, the machine aligns them
+no better than declared.
 
 Source: PTX ISA, "Fundamental Types", "Texture Sampler and Surface Types", "Variables", "Alignment", "Array
 Declarations", "Parameter State Space".
@@ -15,9 +15,9 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.functions import bits, is_type
 from ptxkit.syntax.tree import Declaration, Declarator, Vector
 
-#: The bits of a handle of a texture, sampler or surface.
+#: The number of bits of a handle of a texture, sampler or surface.
 _HANDLE_BITS = 64
-#: Linkages of variables that may be defined elsewhere.
+#: The linkages of variables that may be defined elsewhere.
 _EXTERNAL_LINKAGES = frozenset({"extern", "common", "weak"})
 
 
@@ -25,10 +25,11 @@ _EXTERNAL_LINKAGES = frozenset({"extern", "common", "weak"})
 class DeclaredVariable:
     """A declared variable (not a register) at an address.
 
-    address: in its state space, as the user of the layout counts. size: bytes; 0 where its length is left open.
-    element_size: bytes from one element of an array to the next, as an index counts. is_open: its length is left open,
-    so that the launch or another module decides it. is_external: another module may define it, and larger (`.extern`,
-    `.common`, `.weak`). is_in_frame: each call of its function has one of its own, and the address counts from there.
+    address: the address in its state space, as the caller assigns it. size: the number of bytes; 0 where its length is
+    left open. element_size: the number of bytes between two elements of an array, as an index counts. is_open: whether
+    its length is left open, so that the launch or another module decides it. is_external: whether another module may
+    define it, also with a larger size (`.extern`, `.common`, `.weak`). is_in_frame: whether each call of its function
+    has its own instance, so that the address is relative to a frame.
     """
 
     name: str
@@ -44,7 +45,7 @@ class DeclaredVariable:
 
     @property
     def fixed_size(self) -> int | None:
-        """Its bytes, where no launch and no other module can make them more."""
+        """The size in bytes, where no launch and no other module can increase it; None otherwise."""
         return None if self.is_external or self.is_open else self.size
 
     @property
@@ -54,7 +55,7 @@ class DeclaredVariable:
 
 
 def variable_of(declaration: Declaration, declarator: Declarator) -> DeclaredVariable:
-    """The variable that a declaration declares, at the address 0."""
+    """Returns the variable of a declaration, at the address 0."""
     size = variable_bytes(declaration, declarator)
     return DeclaredVariable(
         declarator.name,
@@ -69,7 +70,10 @@ def variable_of(declaration: Declaration, declarator: Declarator) -> DeclaredVar
 
 
 def variable_bytes(declaration: Declaration, declarator: Declarator) -> int | None:
-    """The bytes of a variable, of which the initial values may count the elements; None where the length is open."""
+    """Returns the size of a variable in bytes; None where its length is open.
+
+    The initial values may determine the number of elements.
+    """
     size = element_bytes(declaration)
     for position, length in enumerate(declarator.dimensions):
         initial = declarator.initialiser.elements if isinstance(declarator.initialiser, Vector) else ()
@@ -81,42 +85,42 @@ def variable_bytes(declaration: Declaration, declarator: Declarator) -> int | No
 
 
 def scalar_bits(type_: str) -> int:
-    """The bits of a variable of a type; those of a handle where the type is none of numbers."""
+    """Returns the bits of a variable of a type; those of a handle where the type is not a number."""
     return bits(type_) if is_type(type_) else _HANDLE_BITS
 
 
 def scalar_bytes(type_: str) -> int:
-    """The bytes of a variable of a type, which are what an index counts, in vectors and arrays of arrays as well."""
+    """Returns the bytes of a variable of a type. An index counts these, in vectors and arrays of arrays as well."""
     return max(scalar_bits(type_) // 8, 1)
 
 
 def lanes_of(declaration: Declaration) -> int:
-    """The elements of each vector that is declared; 1 where it is none."""
+    """Returns the number of elements of each declared vector; 1 for a variable that is not a vector."""
     return int(declaration.vector[1:]) if declaration.vector else 1
 
 
 def element_bits(declaration: Declaration) -> int:
-    """The bits of one element of an array, which may be a vector."""
+    """Returns the bits of one element of an array, which may be a vector."""
     return scalar_bits(declaration.type) * lanes_of(declaration)
 
 
 def element_bytes(declaration: Declaration) -> int:
-    """The bytes of one element of an array, which may be a vector."""
+    """Returns the bytes of one element of an array, which may be a vector."""
     return scalar_bytes(declaration.type) * lanes_of(declaration)
 
 
 def alignment_of(declaration: Declaration) -> int:
-    """The alignment of a variable in bytes: as declared, else the size of its element."""
+    """Returns the alignment of a variable in bytes: as declared, else the size of its element."""
     return declaration.alignment or element_bytes(declaration)
 
 
 def align_up(value: int, alignment: int) -> int:
-    """The first multiple of an alignment that is not less."""
+    """Returns the smallest multiple of an alignment that is not less than a value."""
     return -(-value // alignment) * alignment
 
 
 def lay_out_parameters(parameters: Sequence[Declaration]) -> tuple[list[int], int]:
-    """The offsets of a kernel's parameters in the block that a launch passes, and the bytes of the block."""
+    """Returns the offsets of a kernel's parameters in the parameter block, and its size in bytes."""
     offsets = []
     size = 0
     for declaration in parameters:

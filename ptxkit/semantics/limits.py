@@ -1,7 +1,8 @@
-"""What the semantics remember and read."""
+"""The limits of the semantics."""
 
 from __future__ import annotations
 
 MAX_REGISTER_DIGITS = 10
-"""Digits after the prefix of a numbered register (`%r12` of `%r<20>`): those of a number of 32 bits, since no more
-registers can be declared."""
+"""The maximum number of digits after the prefix of a numbered register (`%r12` of `%r<20>`): those of a number of 32
+bits, since no more registers can be declared.
+"""

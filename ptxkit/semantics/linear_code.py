@@ -1,9 +1,9 @@
 """The code of a function as a list of instructions: nested blocks are flattened, and labels become indices.
 
 Only an instruction is a step. The index after the last step is the end of the function, where a thread returns as by
-`ret`; labels and branches may lead there, and a function without instructions has nothing else. The form says nothing
-about what an instruction does: the analysis decorates each step with its match in the instruction table, and the
-reference machine with the decoded operation.
+`ret`; labels and branches may lead there, and a function without instructions consists of the end only. The form does
+not describe the effect of an instruction: the analysis decorates each step with its match in the instruction table, and
+the reference machine with the decoded operation.
 
 Source: PTX ISA, "Labels", "Variable Declarations" (a nested block has a scope of its own for registers, variables and
 labels), "Control Flow Directives: .branchtargets", "Kernel and Function Directives".
@@ -22,8 +22,10 @@ _Scope = TypeVar("_Scope", bound=NameScope)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearStep(Generic[_Scope]):
-    """One instruction at its position. start: the offset of its statement in the text, 0 in a built tree. scope: the
-    names that it can use."""
+    """One instruction at its position.
+
+    start: the offset of its statement in the text, 0 in a built tree. scope: the names that it can use.
+    """
 
     index: int
     instruction: Instruction
@@ -32,7 +34,7 @@ class LinearStep(Generic[_Scope]):
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """The indices to which the instruction can branch, in the order of its list; none where it is no branch."""
+        """The indices to which the instruction can branch, in the order of its list; empty if it is not a branch."""
         operands = self.instruction.operands
         last = operands[-1] if operands else None
         return self.scope.branch_targets(last.text) if isinstance(last, Name) else ()
@@ -42,9 +44,9 @@ class LinearStep(Generic[_Scope]):
 class LinearCode(Generic[_Scope]):
     """A body in its linear form.
 
-    steps: by index. variables: the declarations of variables in the order of the text, each with the scope that has
-    their names. scopes: of the blocks, that of the function first. label_names: by the index of a
-    step, the first of the labels that precede it.
+    steps: the instructions by index. variables: the declarations of variables in the order of the text, each with the
+    scope that has their names. scopes: the scopes of the blocks, that of the function first. label_names: by the index
+    of a step, the first of the labels that precede it.
     """
 
     steps: tuple[LinearStep[_Scope], ...]
@@ -54,8 +56,10 @@ class LinearCode(Generic[_Scope]):
 
 
 def linearize(body: Body, scope: _Scope) -> LinearCode[_Scope]:
-    """The linear form of the body of a function. scope: has the names of its parameters, and receives those of its
-    outermost block."""
+    """Returns the linear form of the body of a function.
+
+    scope: the scope that has the names of its parameters, and receives those of its outermost block.
+    """
     steps: list[LinearStep[_Scope]] = []
     variables: list[tuple[Declaration, _Scope]] = []
     scopes = {scope: None}

@@ -1,7 +1,7 @@
 """The state machine of an mbarrier object: its phases, and the arrivals and bytes that complete them.
 
-A phase completes when no arrival is pending and the tx-count is zero; the next phase begins at once. The phase before
-the first one counts as complete, with parity 1.
+A phase completes when no arrival is pending and the tx-count is zero; the next phase begins immediately. The phase
+before the first one counts as complete, with parity 1.
 
 Source: PTX ISA, "Contents of the mbarrier object", "Lifecycle of the mbarrier object", "Phases of the mbarrier object",
 "Tracking asynchronous operations by the mbarrier object", "mbarrier.arrive_drop".
@@ -26,11 +26,11 @@ class MbarrierOutcome(Enum):
     PHASE_COMPLETE = "phase complete"
     """The operation completed the current phase; the next one has begun."""
     UNOBSERVED_PHASE = "unobserved phase"
-    """An arrival before any thread has observed the completion of the preceding phase; it does not count."""
+    """An arrival before any thread has observed the completion of the preceding phase; it is not counted."""
     EXCESS_ARRIVALS = "excess arrivals"
-    """More arrivals than are pending; none of them counts."""
+    """More arrivals than are pending; none of them is counted."""
     FORBIDDEN_COMPLETION = "forbidden completion"
-    """An arrival that must not complete the phase (`.noComplete`) would complete it; it does not count."""
+    """An arrival that must not complete the phase (`.noComplete`) would complete it; it is not counted."""
     PENDING_COUNT_OVERFLOW = "pending count overflow"
     """The pending count exceeds its range; the state holds the number nevertheless."""
     TX_COUNT_OVERFLOW = "tx-count overflow"
@@ -46,7 +46,7 @@ _VALID_OUTCOMES = (MbarrierOutcome.PENDING, MbarrierOutcome.PHASE_COMPLETE)
 
 
 def is_valid_arrival_count(count: int) -> bool:
-    """Whether `mbarrier.init` accepts a number of expected arrivals."""
+    """Returns whether `mbarrier.init` accepts a number of expected arrivals."""
     return 1 <= count <= MAX_ARRIVALS
 
 
@@ -54,10 +54,10 @@ class MbarrierState:
     """The state of a live mbarrier object.
 
     count: the expected arrivals of each further phase. pending_arrivals: the arrivals that the current phase still
-    needs. tx_count: the bytes that it still needs, expected minus completed. expected_bytes, completed_bytes: what
-    operations added to the two in the current phase. unsized_copies: the asynchronous copies in flight whose number of
-    bytes is not known. completed_phases: the number of complete phases, whose lowest bit is the parity of the current
-    phase. observed_phases: how many of these some thread has observed.
+    needs. tx_count: the bytes that it still needs, expected minus completed. expected_bytes, completed_bytes: the bytes
+    that operations added to each in the current phase. unsized_copies: the number of asynchronous copies in flight
+    whose number of bytes is not known. completed_phases: the number of complete phases, whose lowest bit is the parity
+    of the current phase. observed_phases: how many of these some thread has observed.
     """
 
     __slots__ = (
@@ -76,10 +76,11 @@ class MbarrierState:
         self.tx_count = self.expected_bytes = self.completed_bytes = self.unsized_copies = 0
         self.completed_phases = self.observed_phases = 0
 
-    # ------------------------------------------------------------------------------------------------- arrivals
-
     def arrive(self, count: int = 1, *, may_complete: bool = True) -> MbarrierOutcome:
-        """Counts arrivals. may_complete: False for `.noComplete`."""
+        """Counts arrivals.
+
+        may_complete: False for `.noComplete`.
+        """
         if self.completed_phases > self.observed_phases:
             return MbarrierOutcome.UNOBSERVED_PHASE
         if count > self.pending_arrivals:
@@ -90,17 +91,17 @@ class MbarrierState:
         return self._complete_if_ready()
 
     def drop(self, count: int = 1) -> None:
-        """Lowers the expected arrivals of further phases: `arrive_drop` drops, then arrives."""
+        """Reduces the expected arrivals of further phases: `arrive_drop` drops, then arrives."""
         self.count = max(self.count - count, 0)
 
     def add_pending(self, count: int = 1) -> MbarrierOutcome:
-        """Adds pending arrivals to the current phase: `cp.async.mbarrier.arrive` does so for its own."""
+        """Adds pending arrivals to the current phase, as `cp.async.mbarrier.arrive` does for its own arrival."""
         self.pending_arrivals += count
         overflows = self.pending_arrivals > MAX_ARRIVALS
         return MbarrierOutcome.PENDING_COUNT_OVERFLOW if overflows else MbarrierOutcome.PENDING
 
     def complete_phases(self, arrivals: int) -> int:
-        """Completes as many whole phases as arrivals fill, each observed before the next; returns how many.
+        """Completes as many whole phases as the arrivals suffice for, each observed before the next; returns how many.
 
         It completes none unless the current phase has just begun and only lacks arrivals.
         """
@@ -113,13 +114,11 @@ class MbarrierState:
             self.expected_bytes = self.completed_bytes = 0
         return phases
 
-    # ---------------------------------------------------------------------------------------------------- bytes
-
     def expect_tx(self, count: int, *, may_complete: bool = True) -> MbarrierOutcome:
-        """Expects more bytes in the current phase.
+        """Adds to the bytes that the current phase expects.
 
-        may_complete: whether the phase completes where the bytes came before they were expected, and nothing else is
-        pending; if not, it completes at the next operation.
+        may_complete: whether the phase completes where the bytes were completed before they were expected, and nothing
+        else is pending; if not, it completes at the next operation.
         """
         self.tx_count += count
         self.expected_bytes += count
@@ -147,8 +146,6 @@ class MbarrierState:
     def _is_tx_count_out_of_range(self) -> bool:
         return not -MAX_TX_COUNT <= self.tx_count <= MAX_TX_COUNT
 
-    # --------------------------------------------------------------------------------------------------- phases
-
     def _complete_if_ready(self) -> MbarrierOutcome:
         if self.pending_arrivals or self.tx_count or self.unsized_copies:
             return MbarrierOutcome.PENDING
@@ -158,13 +155,13 @@ class MbarrierState:
         return MbarrierOutcome.PHASE_COMPLETE
 
     def is_parity_complete(self, parity: int) -> bool:
-        """Whether the latest phase of a parity is complete: the result of a wait by parity."""
+        """Returns whether the latest phase of a parity is complete: the result of a wait by parity."""
         return self.completed_phases & 1 != parity & 1
 
     def is_phase_complete(self, phase: int) -> bool:
-        """Whether a phase, counted from 0, is complete: the result of a wait by a state that was taken in it."""
+        """Returns whether a phase, counted from 0, is complete: the result of a wait with a state token."""
         return self.completed_phases > phase
 
     def observe(self) -> None:
-        """Notes that a thread has observed the completion of the preceding phase."""
+        """Records that a thread has observed the completion of the preceding phase."""
         self.observed_phases = self.completed_phases

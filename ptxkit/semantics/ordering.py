@@ -1,8 +1,8 @@
-"""What an effect orders: what it releases or acquires, for the threads of which scope, and which proxies it connects.
+"""Determines what an effect orders: its release and acquire semantics, its scope, and the proxies that it connects.
 
-The analyser decides whether accesses may be ordered on some path, the machine whether they are in one run. Both find
-here what an effect contributes, and combine several effects on their own. Where the two read an effect differently, a
-parameter names the difference. Orders and scopes are the words of PTX without the dot.
+The analyzer decides whether accesses may be ordered on some path, the machine whether they are in one run. Both use
+this module for single effects, and combine several effects on their own. Where the two interpret an effect differently,
+a parameter names the difference. Orders and scopes are the words of PTX without the dot.
 
 Source: PTX ISA, "Memory Consistency Model": "Scope", "Release and Acquire Patterns", "Proxies", "Causality Order";
 "membar / fence", "bar, barrier", "barrier.cluster", "mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait".
@@ -23,8 +23,6 @@ from ptxkit.isa.effects import (
     ProxyFence,
 )
 
-# ------------------------------------------------------------------------------------------------------------ scopes
-
 CTA_LEVEL, CLUSTER_LEVEL, GPU_LEVEL, SYSTEM_LEVEL = range(4)
 """The levels of scopes: a scope includes those of lower levels of the same thread."""
 
@@ -32,33 +30,29 @@ _SCOPE_LEVELS = {"cta": CTA_LEVEL, "cluster": CLUSTER_LEVEL, "gpu": GPU_LEVEL, "
 
 
 def scope_level(scope: str | None) -> int:
-    """The level of a scope. An effect without one, such as a volatile access, has the widest."""
+    """Returns the level of a scope. An effect without a scope, such as a volatile access, has the widest."""
     return _SCOPE_LEVELS.get(scope or "sys", SYSTEM_LEVEL)
 
 
-# ------------------------------------------------------------------------------------------------- orders of accesses
-
 RELEASE_ORDERS = frozenset({"release", "acq_rel", "sc"})
-"""The orders of operations that release what their thread did before."""
+"""The orders of operations that release their thread's earlier accesses."""
 
 ACQUIRE_ORDERS = frozenset({"acquire", "acq_rel", "sc"})
 """The orders of operations that acquire what was released."""
 
 MAY_RELEASE_ORDERS = RELEASE_ORDERS | {"volatile", "mmio"}
-"""The orders that the analyser takes for possible releases; the machine takes volatile and mmio for relaxed."""
-
-
-# ----------------------------------------------------------------------------------------------- barriers and mbarriers
+"""The orders that the analyzer treats as possible releases; the machine treats volatile and mmio as relaxed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncOperation:
-    """What a barrier or mbarrier operation orders between threads.
+    """The order between threads that a barrier or mbarrier operation establishes.
 
-    releases: what its thread did before is ordered before what another thread does after an operation that `acquires`.
-    is_relaxed: only together with a fence, before the one or after the other. scope_level: the threads between which it
-    orders. is_deferred: it takes place when other operations are complete, not where it is executed: the machine
-    releases what was known at its issue; where the analyser needs the place of a release, it leaves it out.
+    releases: its thread's earlier accesses are ordered before another thread's accesses after an operation that
+    `acquires`. is_relaxed: whether it orders only together with a fence, before the release or after the acquire.
+    scope_level: the scope of the threads that it orders. is_deferred: whether it takes place when other operations are
+    complete, not where it is executed. The machine then releases what was observed at its issue; the analyzer ignores
+    it where it needs the position of a release.
     """
 
     releases: bool
@@ -72,9 +66,9 @@ _operation = lru_cache(maxsize=64)(SyncOperation)
 
 
 def sync_operation_of(effect: Effect) -> SyncOperation | None:
-    """What an effect orders between threads by a barrier or an mbarrier; None where it is no such operation.
+    """Returns the order that an effect establishes as a barrier or mbarrier operation; None if it is not one.
 
-    The lanes of a collective instruction (a relaxed barrier of a warp) meet without ordering memory.
+    The lanes of a collective instruction (a relaxed barrier of a warp) converge without ordering memory.
     """
     if isinstance(effect, Barrier):
         is_relaxed = effect.order == "relaxed"
@@ -92,50 +86,57 @@ def sync_operation_of(effect: Effect) -> SyncOperation | None:
     return None
 
 
+def is_warp_barrier(effect: object) -> bool:
+    """Returns whether an effect is a barrier of the lanes of one warp."""
+    return isinstance(effect, Barrier) and effect.level == "warp"
+
+
 def is_relaxed_sync(effect: Effect) -> bool:
-    """Whether an effect synchronises by a barrier or an mbarrier, but orders nothing without a fence."""
+    """Returns whether an effect synchronizes by a barrier or an mbarrier, but orders nothing without a fence."""
     operation = sync_operation_of(effect)
     return operation is not None and operation.is_relaxed
 
 
-# ------------------------------------------------------------------------------------------------------------- fences
-
-
 def is_fence(effect: Effect, *, proxy_fences: bool) -> bool:
-    """Whether an effect is a fence that gives order to relaxed operations. It releases and acquires, whatever it names.
+    """Returns whether an effect is a fence that makes relaxed operations order accesses.
 
-    proxy_fences: whether any proxy fence is one, as for a caller that decides whether accesses may be ordered. By the
-    manual, and in the machine, only those with a scope are, in their direction.
+    The fence both releases and acquires. proxy_fences: whether any proxy fence counts, as for a caller that decides
+    whether accesses may be ordered. According to the manual, and in the machine, only those with a scope count, in
+    their direction.
     """
     return isinstance(effect, MemoryFence) or (proxy_fences and isinstance(effect, ProxyFence))
 
 
 def fence_level(effect: Effect, *, restricted: bool) -> int | None:
-    """The level of a memory fence; None for any other effect.
+    """Returns the level of a memory fence; None for any other effect.
 
-    restricted: whether fences count that publish only the initialisation of mbarriers, or only one kind of shared
-    memory. In the machine they publish all.
+    restricted: whether fences count that publish only the initialization of mbarriers, or only one kind of shared
+    memory. In the machine they publish everything.
     """
     if not isinstance(effect, MemoryFence) or (effect.only is not None and not restricted):
         return None
     return scope_level(effect.scope)
 
 
-# ------------------------------------------------------------------------------------------------------------ proxies
-
 IMPLICIT_FENCE_GROUPS = frozenset({"bulk", "wgmma"})
-"""The groups whose completion is a proxy fence for those who wait, as is that of a copy that an mbarrier tracks."""
+"""The groups whose completion implies a proxy fence for the waiting thread.
+
+The completion of a copy that an mbarrier tracks does as well.
+"""
 
 
 def covers_space(spaces: tuple[str, ...], space: str) -> bool:
-    """Whether a proxy fence covers `shared` or `global`. spaces: what it is restricted to, none for all."""
+    """Returns whether a proxy fence covers `shared` or `global`.
+
+    spaces: the spaces to which it is restricted; empty for all.
+    """
     return not spaces or any(each.partition("::")[0] == space for each in spaces)
 
 
 def connects_proxies(effect: Effect, proxy: str, space: str, direction: str | None = None) -> bool:
-    """Whether an effect is a fence between the generic proxy and another one for accesses to a state space.
+    """Returns whether an effect is a fence between the generic proxy and another one for accesses to a state space.
 
-    direction: `both`, or `release` or `acquire` for a half that needs the other; None for any.
+    direction: `both`, or `release` or `acquire` for a one-way fence that needs the other one; None for any.
     """
     return (
         isinstance(effect, ProxyFence)
@@ -146,10 +147,13 @@ def connects_proxies(effect: Effect, proxy: str, space: str, direction: str | No
 
 
 def is_half_proxy_fence(effect: Effect, proxy: str | None = None) -> bool:
-    """Whether an effect is a fence for a proxy (None: for any) that needs another one of the opposite direction."""
+    """Returns whether an effect is a one-way fence for a proxy, which needs another one of the opposite direction.
+
+    proxy: the proxy; None for any.
+    """
     return isinstance(effect, ProxyFence) and effect.direction != "both" and proxy in (None, effect.proxy)
 
 
 def proxy_fence_direction(effect: Effect, proxy: str) -> str | None:
-    """The direction of a fence for a proxy: `both`, `release` or `acquire`; None of any other effect."""
+    """Returns the direction of a fence for a proxy: `both`, `release` or `acquire`; None for any other effect."""
     return effect.direction if isinstance(effect, ProxyFence) and effect.proxy == proxy else None

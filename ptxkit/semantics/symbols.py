@@ -1,25 +1,28 @@
-"""What the names of a module stand for, and from where on: registers, variables, parameters, labels and functions.
+"""Determines what the names of a module denote: registers, variables, parameters, labels and functions.
 
-Names are looked up from the inside out. A declaration counts from its place on, a label in its whole block. `%r<9>`
-declares `%r0` to `%r8`, and `%r04` is `%r4`; of a prefix that ends in a digit (`%r1<5>`) no register can be named. A
-definition counts rather than a declaration of the same variable or function. The parameters of a function are names of
-its outermost block.
+Names are looked up from the innermost scope outwards. A declaration is valid from its place on, a label in its whole
+block. `%r<9>` declares `%r0` to `%r8`, and `%r04` is `%r4`; no register of a prefix that ends in a digit (`%r1<5>`) can
+be named. A definition takes precedence over a declaration of the same variable or function. The parameters of a
+function are names of its outermost block.
 
-A scope can be filled statement by statement (`NameScope.enter`): then it knows what is declared so far. Or
-`scoped_statements` fills the scopes of a whole body, and gives each statement the scope that counts there.
+A scope can be filled statement by statement (`NameScope.enter`), so that it has the names declared so far.
+Alternatively, `scoped_statements` fills the scopes of a whole body, and yields each statement with the scope that is
+valid there.
 
 Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "Labels and Function Names as Operands", "Linking
-Directives"; where names clash and which of two counts is as ptxas has it.
+Directives". The conflicts of names and the precedence are those of ptxas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
+from itertools import chain
 from typing import Self, TypeVar
 
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.semantics.limits import MAX_REGISTER_DIGITS
+from ptxkit.syntax.target_names import target_names
 from ptxkit.syntax.tree import (
     Block,
     Body,
@@ -37,7 +40,7 @@ from ptxkit.syntax.tree import (
 
 OPAQUE_TYPES = frozenset({"texref", "samplerref", "surfref"})
 
-# Classes of names that are no registers. What has an address or a place in the code begins with `&`.
+# The classes of names that are not registers. Those with an address or a place in the code begin with `&`.
 LABEL = "&label"
 FUNCTION = "&function"
 ENTRY = "&entry"
@@ -55,20 +58,21 @@ _Scope = TypeVar("_Scope", bound="NameScope")
 
 
 def is_symbol(kind: str) -> bool:
-    """Whether a class of names is that of something with an address: no register, and not unknown."""
+    """Returns whether a class of names has an address: it is neither a register nor unknown."""
     return kind[0] == "&"
 
 
 def is_code(kind: str) -> bool:
-    """Whether the name is that of a function, a label, or a list or prototype with a label."""
+    """Returns whether a class of names is that of a function, a label, or a list or prototype with a label."""
     return kind in CODE
 
 
 @dataclass(frozen=True, slots=True)
 class NameBinding:
-    """What a name stands for. node: what declares it. start: the offset of that statement or item.
+    """The meaning of a name.
 
-    kind: of a register its type (`b32`, `v2.u32`), of anything else its class (`&shared`, `&label`).
+    node: the statement or item that declares it. start: the offset of that statement or item. kind: the type of a
+    register (`b32`, `v2.u32`), or the class of any other name (`&shared`, `&label`).
     """
 
     kind: str
@@ -80,18 +84,20 @@ class NameBinding:
         return not is_symbol(self.kind)
 
     def declarator(self, name: str) -> Declarator | None:
-        """What declares this name in a declaration of several; None for numbered registers, and what has none."""
+        """Returns the declarator of this name; None for numbered registers, and for what has no declarator."""
         declarators = self.node.declarators if isinstance(self.node, Declaration) else ()
         return next((each for each in declarators if each.name == name), None)
 
     def is_array(self, name: str) -> bool:
-        """Whether the declaration makes `name` an array."""
+        """Returns whether the declaration makes `name` an array."""
         declarator = self.declarator(name)
         return declarator is not None and bool(declarator.dimensions)
 
     def is_replaced_by(self, later: NameBinding) -> bool:
-        """Whether a later declaration of the same name counts instead: of an `.extern` variable, or of a function
-        without a body."""
+        """Returns whether a later declaration of the same name takes precedence.
+
+        It does over an `.extern` variable, and over a function without a body.
+        """
         first, second = self.node, later.node
         if isinstance(first, Function) and isinstance(second, Function):
             return first.body is None
@@ -102,7 +108,10 @@ class NameBinding:
 
 @dataclass(frozen=True, slots=True)
 class NameClash:
-    """A name that is declared twice in one scope. display_name: as declared, `%r<9>` for numbered registers."""
+    """A name that is declared twice in one scope.
+
+    display_name: the name as declared, `%r<9>` for numbered registers.
+    """
 
     display_name: str
     earlier: NameBinding
@@ -112,9 +121,9 @@ class NameClash:
 class NameScope:
     """The names of one body, or of the module, which is the outermost scope.
 
-    Where a declaration in the middle of a block hides an outer name, the later part of the block has a scope object of
-    its own, which shares the names with that of the first part, `block`.
-    `label_indices` are the positions of its labels, where `ptxkit.semantics.linear_code` has numbered the steps.
+    Where a declaration in the middle of a block hides an outer name, the later part of the block has a separate scope
+    object, which shares the names with that of the first part, `block`. `label_indices` are the positions of its
+    labels, where `ptxkit.semantics.linear_code` has numbered the steps.
     """
 
     def __init__(self, outer: Self | None = None) -> None:
@@ -123,18 +132,17 @@ class NameScope:
         self.names: dict[str, NameBinding] = {}
         self.numbered: dict[str, tuple[int, NameBinding]] = {}
         self.label_indices: dict[str, int] = {}
-        # The number of the part, and of names that hide outer ones in later parts alone, the part where that begins.
+        # The number of the part. For names that hide outer ones only in later parts, the number of the part where that
+        # begins.
         self._part = 0
         self._hidden_before: dict[str, int] = {}
 
-    # ------------------------------------------------------------------------------------------ declaring
-
     def nested(self) -> Self:
-        """A scope inside of this one."""
+        """Returns a new scope inside of this one."""
         return type(self)(self)
 
     def enter(self, statement: Statement | Item, start: int = 0) -> list[NameClash]:
-        """Enter what a statement or item declares, if it does; names that were declared before come back."""
+        """Enters what a statement or item declares, if anything; returns the clashes with earlier declarations."""
         if isinstance(statement, Declaration):
             return self._declare(statement, start, ARGUMENT)
         if isinstance(statement, LabelStatement):
@@ -149,13 +157,13 @@ class NameScope:
         return []
 
     def enter_parameters(self, function: Function, start: int = 0) -> list[NameClash]:
-        """Enter the names of a function's parameters; names that were declared before come back."""
+        """Enters the names of a function's parameters; returns the clashes with earlier declarations."""
         kind = KERNEL_PARAMETER if function.kind == "entry" else INPUT
         clashes = [clash for each in function.results for clash in self._declare(each, start, OUTPUT)]
         return clashes + [clash for each in function.parameters for clash in self._declare(each, start, kind)]
 
     def define(self, name: str, named: NameBinding) -> list[NameClash]:
-        """Enter one name, unless an earlier declaration counts; that comes back."""
+        """Enters one name, unless an earlier declaration takes precedence; returns the clash with it."""
         earlier = self.names.get(name) or self._find_numbered(name)
         if earlier is None or earlier.is_replaced_by(named):
             self.names[name] = named
@@ -163,7 +171,10 @@ class NameScope:
         return [] if earlier is None else [NameClash(name, earlier, named)]
 
     def _declare(self, declaration: Declaration, start: int, parameter: str) -> list[NameClash]:
-        """Enter the names of a declaration. parameter: the class of a variable of parameter space."""
+        """Enters the names of a declaration.
+
+        parameter: the class of a variable in the parameter space.
+        """
         named = NameBinding(_class_of(declaration, parameter), declaration, start)
         clashes: list[NameClash] = []
         for declarator in declaration.declarators:
@@ -179,7 +190,7 @@ class NameScope:
         return clashes
 
     def _note_change(self, name: str | None = None, kind: str = "") -> None:
-        """Called when a name stands for something of a class from here on, or several do: for what is remembered."""
+        """Is called when the meaning of a name, or of several names, changes, for subclasses that cache it."""
 
     def _numbered_clash(self, prefix: str, count: int) -> NameBinding | None:
         if prefix in self.numbered:
@@ -191,10 +202,8 @@ class NameScope:
                 return named
         return None
 
-    # ---------------------------------------------------------------------------------------- looking up
-
     def enclosing(self) -> Iterator[Self]:
-        """This scope and those around it, from the inside out."""
+        """Yields this scope and those around it, innermost first."""
         scope: Self | None = self
         while scope is not None:
             yield scope
@@ -207,7 +216,10 @@ class NameScope:
         return last
 
     def locate(self, name: str) -> tuple[Self, NameBinding] | None:
-        """What declares a register or symbol, and in which block; None for all else: special registers, elements."""
+        """Returns the block and the binding of a register or symbol.
+
+        The result is None for all other names: special registers, elements.
+        """
         scope: Self | None = self
         split = None
         while scope is not None:
@@ -227,12 +239,12 @@ class NameScope:
         return None
 
     def find(self, name: str) -> NameBinding | None:
-        """What declares a register or symbol; None for all else: special registers, elements."""
+        """Returns the binding of a register or symbol; None for all other names: special registers, elements."""
         located = self.locate(name)
         return None if located is None else located[1]
 
     def branch_targets(self, name: str) -> tuple[int, ...]:
-        """The index that a label stands for, or those of a list of labels; none where the name stands for neither.
+        """Returns the index of a label, or the indices of a list of labels; empty if the name denotes neither.
 
         The labels of a list are those of the block that has the list, not of the block that branches. A list with an
         unknown label, which ptxas rejects, has no targets, because the positions in the list have a meaning.
@@ -241,32 +253,37 @@ class NameScope:
         if located is None:
             return ()
         scope, named = located
-        words = named.node.words if isinstance(named.node, Directive) and named.kind == BRANCH_TARGETS else (name,)
-        found = [scope._label_index(word) for word in words]
-        return tuple([index for index in found if index is not None]) if None not in found else ()
+        listed = named.node.words if isinstance(named.node, Directive) and named.kind == BRANCH_TARGETS else (name,)
+        found: list[int] = []
+        for label in chain.from_iterable(map(target_names, listed)):
+            index = scope._label_index(label)
+            if index is None:
+                return ()
+            found.append(index)
+        return tuple(found)
 
     def _label_index(self, name: str) -> int | None:
         located = self.locate(name)
         return None if located is None else located[0].label_indices.get(name)
 
     def declared_name(self, name: str) -> str:
-        """The name of a register that this scope declares, as others may spell it, too: `%r4` for `%r04`."""
+        """Returns the name of a register that this scope declares in its canonical spelling: `%r4` for `%r04`."""
         prefix, number = _split_number(name)
         return name if name in self.names or not prefix else f"{prefix}{number}"
 
     def declared_variables(self) -> Iterator[tuple[Declaration, Declarator]]:
-        """The variables of this scope, each with the declaration that counts."""
+        """Yields the variables of this scope, each with the declaration that takes precedence."""
         for name, named in self.names.items():
             declarator = None if named.is_register else named.declarator(name)
             if isinstance(named.node, Declaration) and declarator is not None:
                 yield named.node, declarator
 
     def numbered_registers(self, prefix: str) -> tuple[int, NameBinding] | None:
-        """How many registers with that prefix are declared, and by what: of the innermost such declaration."""
+        """Returns how many registers with a prefix are declared, and the innermost binding that declares them."""
         return next((scope.numbered[prefix] for scope in self.enclosing() if prefix in scope.numbered), None)
 
     def visible_names(self) -> Iterator[str]:
-        """Every name that can be used here, inner ones first; `%r0` and `%r8` stand for the registers of `%r<9>`."""
+        """Yields every usable name, inner ones first; `%r0` and `%r8` represent the registers of `%r<9>`."""
         for scope in self.enclosing():
             yield from scope.names
             for prefix, (count, _) in scope.numbered.items():
@@ -281,20 +298,18 @@ class NameScope:
         found = self.numbered.get(prefix)
         return found[1] if found is not None and number < found[0] else None
 
-    # ---------------------------------------------------------------------------------------- whole bodies
-
     def later_part(self) -> Self:
-        """The scope of the block's next part."""
+        """Returns the scope of the block's next part."""
         following = copy(self)
         following._part += 1
         return following
 
     def hide_outer_names(self, statement: Statement) -> None:
-        """Let a declaration hide outer names in this part of the block and in later ones, but not before."""
+        """Makes a declaration hide outer names in this part of the block and in later ones, but not before."""
         self._hidden_before.update(dict.fromkeys(_declared_keys(statement), self._part))
 
     def hides_outer_names(self, statement: Statement) -> bool:
-        """Whether a declaration in this block hides an outer name."""
+        """Returns whether a declaration in this block hides an outer name."""
         outer = () if self.outer is None else self.outer.enclosing()
         return any(scope._declares_any_of(statement) for scope in outer)
 
@@ -310,14 +325,17 @@ class NameScope:
 
 
 def _declared_keys(statement: Statement) -> list[str]:
-    """The names that a declaration enters, but labels, which count in all parts of a block: `%r<` for `%r<9>`."""
+    """Returns the names that a declaration enters, except labels, which are valid in all parts of a block.
+
+    Numbered registers have the key `%r<` for `%r<9>`.
+    """
     if isinstance(statement, Declaration):
         return [each.name if each.count is None else f"{each.name}<" for each in statement.declarators]
     return [statement.label] if isinstance(statement, Directive | Prototype) and statement.label is not None else []
 
 
 def defined_functions(module: Module) -> dict[str, Function]:
-    """The functions that have a body, by name; an alias is another name of the function that it is of.
+    """Returns the functions that have a body, by name. An alias is another name of its function.
 
     Source: PTX ISA, "Kernel and Function Directives: .alias".
     """
@@ -329,10 +347,10 @@ def defined_functions(module: Module) -> dict[str, Function]:
 
 
 def scoped_statements(body: Body, scope: _Scope) -> Iterator[tuple[Statement, int, _Scope]]:
-    """Each statement of a body in the order of the text, with its offset and its scope; nested blocks with the scope
-    inside of them, and then their statements.
+    """Yields each statement of a body in the order of the text, with its offset and its scope.
 
-    A name that is declared later in a block, and not before, can be found as well: in a valid module only a label.
+    Nested blocks are yielded with the scope inside of them, before their statements. A name that is declared only later
+    in a block can be found as well; in a valid module this is only a label.
     """
     has_instructions = False
     for statement, start in body.located():
@@ -354,7 +372,7 @@ def scoped_statements(body: Body, scope: _Scope) -> Iterator[tuple[Statement, in
 
 
 def _split_number(name: str) -> tuple[str, int]:
-    """`%r12` as `%r` and 12; no prefix for a name without a number, or with one that nothing counts to."""
+    """Splits `%r12` into `%r` and 12; the prefix is empty for a name without a valid number."""
     prefix = name.rstrip("0123456789")
     digits = name[len(prefix) :]
     return (prefix, int(digits)) if 0 < len(digits) <= MAX_REGISTER_DIGITS else ("", 0)

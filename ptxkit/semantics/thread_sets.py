@@ -1,4 +1,4 @@
-"""Sets of threads as the bits of an integer, thread 0 as the lowest, and what warps have in them.
+"""Sets of threads as the bits of an integer, thread 0 as the lowest, and their warps.
 
 A set of warps has the bit of the first lane of each.
 """
@@ -15,7 +15,7 @@ _FIRST_LANES = ((1 << MAX_CTA_THREADS) - 1) // _ALL_LANES
 
 
 def thread_set(threads: Iterable[int]) -> int:
-    """The set of some threads."""
+    """Returns the set of some threads."""
     found = 0
     for thread in threads:
         found |= 1 << thread
@@ -23,22 +23,22 @@ def thread_set(threads: Iterable[int]) -> int:
 
 
 def thread_range(first: int, count: int) -> int:
-    """The set of `count` threads from a first one on."""
+    """Returns the set of `count` threads, beginning with `first`."""
     return (1 << count) - 1 << first
 
 
 def warps_of(threads: int) -> int:
-    """The warps of which at least one thread is in a set of threads of one CTA."""
+    """Returns the warps of which at least one thread is in a set of threads of one CTA."""
     for distance in (16, 8, 4, 2, 1):
-        threads |= threads >> distance  # the bit of a first lane never takes one of another warp
+        threads |= threads >> distance  # the bit of a first lane never comes from another warp
     return threads & _FIRST_LANES
 
 
 def lanes_of(warps: int) -> int:
-    """The threads of warps."""
+    """Returns the threads of warps."""
     return warps * _ALL_LANES
 
 
 def first_thread(threads: int) -> int:
-    """The lowest thread of a set that is not empty."""
+    """Returns the lowest thread of a set that is not empty."""
     return (threads & -threads).bit_length() - 1

@@ -1,10 +1,10 @@
-"""What the value operations of `ptxkit.isa.effects` compute, on integers.
+"""Defines the value operations of `ptxkit.isa.effects` on integers.
 
 The functions take the arguments of the notation in its order: widths, types and modes that the table fixes, and numbers
-of which the bits of the operand's width count. They give the bits of the result as a number that is not negative, or
-None where the manual leaves the result open. The analyser calls them, and tests compare its symbolic and vectorized
-rules, and the machine's functions on arrays, with them. `WRAPPING`, `COMPARISONS`, `PRMT_SELECTORS` and
-`bitwise_function` serve both integers and the arrays of numpy; this module does not import numpy.
+of which the bits of the operand's width count. They return the bits of the result as a number that is not negative, or
+None where the manual does not define the result. The analyzer calls them, and tests compare them with its symbolic and
+vectorized rules, and with the machine's functions on arrays. `WRAPPING`, `COMPARISONS`, `PRMT_SELECTORS` and
+`bitwise_function` apply to both integers and arrays of numpy; this module does not import numpy.
 
 Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions", "Integer and Bit-Size Comparisons",
 "Comparison and Selection Instructions", "Data Movement and Conversion Instructions: prmt", "cvt".
@@ -33,7 +33,7 @@ WRAPPING: dict[str, Callable[..., Any]] = {
     "not": operator.invert,
     "neg": operator.neg,
 }
-"""The operations whose result is the low bits of an operator's: of integers, and of arrays of unsigned types."""
+"""The operations whose result is the low bits of an operator's, for integers and arrays of unsigned types."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "eq": operator.eq,
@@ -57,33 +57,36 @@ PRMT_SELECTORS: dict[str, tuple[int, int, int, int]] = {
     "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
     "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
 }
-"""By the mode of `prmt` and the low two bits of its third operand: the selectors that mean the same without a mode."""
+"""The selectors that are equivalent to a mode of `prmt`, by the mode and the low two bits of its third operand."""
 
 
 def bit_mask(width: int) -> int:
-    """`width` ones."""
+    """Returns a number with `width` ones."""
     return (1 << width) - 1
 
 
 def to_signed(value: int, width: int) -> int:
-    """The two's complement reading of the low `width` bits."""
+    """Returns the low `width` bits as a number in two's complement."""
     value &= (1 << width) - 1
     return value - (1 << width) if value >> (width - 1) else value
 
 
 def interpret(value: int, width: int, is_signed: bool) -> int:
-    """The number that the low `width` bits are."""
+    """Returns the number that the low `width` bits represent."""
     return to_signed(value, width) if is_signed else value & (1 << width) - 1
 
 
 @cache
 def integer_type(word: str) -> tuple[int, bool] | None:
-    """The width of an integer type such as `s32`, and whether it is signed; None for any other word."""
+    """Returns the width of an integer type such as `s32`, and whether it is signed; None for any other word."""
     return (bits(word), word[0] == "s") if is_declarable(word) and word[0] in "usb" else None
 
 
 def _divide(width: int, is_signed: bool, a: int, b: int) -> tuple[int | None, int | None]:
-    """The quotient, rounded towards zero, and the remainder, with the sign of the dividend; None for those by zero."""
+    """Returns the quotient, rounded toward zero, and the remainder, with the sign of the dividend.
+
+    Both are None for a division by zero.
+    """
     dividend, divisor = interpret(a, width, is_signed), interpret(b, width, is_signed)
     if not divisor:
         return None, None
@@ -104,7 +107,10 @@ def _bfi(width: int, a: int, b: int, position: int, length: int) -> int:
 
 
 def _field_operand(width: int, value: int) -> int:
-    """The position or length of a field. By the manual its low 8 bits count; of 64 bits, ptxas uses all."""
+    """Returns the position or length of a field.
+
+    According to the manual its low 8 bits count; of 64 bits, ptxas uses all.
+    """
     return value & 0xFF if width == 32 else min(value & bit_mask(32), 0xFF)
 
 
@@ -116,7 +122,10 @@ def _funnel(direction: str, mode: str, a: int, b: int, n: int) -> int:
 
 @cache
 def bitwise_function(table: int) -> Callable[[Any, Any, Any], Any]:
-    """The bitwise function of three values with a table of eight results; bit 4a+2b+c is that of bits a, b and c."""
+    """Returns the bitwise function of three values with a table of eight results.
+
+    Bit 4a+2b+c of the table is the result for the bits a, b and c.
+    """
     there = _TWO_OPERAND_FUNCTIONS[sum((table >> (2 * pair + 1) & 1) << pair for pair in range(4))]
     absent = _TWO_OPERAND_FUNCTIONS[sum((table >> (2 * pair) & 1) << pair for pair in range(4))]
     if there is absent:
@@ -142,7 +151,7 @@ _TWO_OPERAND_FUNCTIONS: dict[int, Callable[[Any, Any], Any]] = {
     0b1101: lambda a, b: a | ~b,
     0b1011: lambda a, b: b | ~a,
 }
-"""By a table of four results, of which bit 2a+b is that of bits a and b."""
+"""The bitwise functions of two values by their table of four results, of which bit 2a+b is that of the bits a and b."""
 
 
 def _prmt(a: int, b: int, c: int, mode: str | None) -> int:
@@ -158,7 +167,10 @@ def _prmt(a: int, b: int, c: int, mode: str | None) -> int:
 
 
 def compare(test: str, type_: str, a: int, b: int) -> int | None:
-    """1 where a comparison holds of two numbers of a type, else 0; None where the type is none of integers."""
+    """Returns 1 where a comparison of two numbers of a type holds, else 0.
+
+    The result is None where the type is not an integer type.
+    """
     read = integer_type(type_)
     return None if read is None else int(COMPARISONS[test](interpret(a, *read), interpret(b, *read)))
 
@@ -172,8 +184,8 @@ def _convert(source: str, result: str, a: int) -> int | None:
 class IntegerOperation:
     """An operation of the notation.
 
-    compute: the result of arguments, as the head of this module says. static: the positions of the arguments that the
-    table fixes. operand_widths, result_width: by these, the bits of the other arguments, and of the result.
+    compute: computes the result as described at the top of this module. static: the positions of the arguments that the
+    table fixes. operand_widths, result_width: return, from these, the widths of the other arguments, and of the result.
     """
 
     compute: Callable[..., int | None]
@@ -182,7 +194,7 @@ class IntegerOperation:
     result_width: Callable[[StaticArguments], int]
 
     def operands(self, arguments: Sequence[Any]) -> list[Any]:
-        """Those of a call's arguments that the table does not fix."""
+        """Returns the arguments of a call that the table does not fix."""
         return [each for at, each in enumerate(arguments) if at not in self.static]
 
 
@@ -192,17 +204,17 @@ def _wrapping(name: str) -> IntegerOperation:
 
 
 def _of_width(count: int, compute: Callable[..., int | None]) -> IntegerOperation:
-    """An operation on operands of one width, which comes first."""
+    """Returns an operation on operands of one width, which is the first argument."""
     return IntegerOperation(compute, (0,), lambda w: [w[0]] * count, lambda w: w[0])
 
 
 def _of_sign(compute: Callable[..., int | None], times: int = 1) -> IntegerOperation:
-    """An operation with a width and whether it is signed, on two operands; the result is `times` as wide."""
+    """Returns an operation on two operands, with a width and whether it is signed; the result is `times` as wide."""
     return IntegerOperation(compute, (0, 1), lambda w: [w[0]] * 2, lambda w: times * w[0])
 
 
 def _of_words(compute: Callable[..., int | None], *static: int) -> IntegerOperation:
-    """An operation on three words, with a table or modes at some positions."""
+    """Returns an operation on three words, with a table or modes at some positions."""
     return IntegerOperation(compute, static, lambda _: [32] * 3, lambda _: 32)
 
 
@@ -239,4 +251,4 @@ INTEGER_OPERATIONS: dict[str, IntegerOperation] = {
     "combine": IntegerOperation(lambda op, p, q: WRAPPING[op](p, q) & 1, (0,), lambda _: [1, 1], lambda _: 1),
     "convert": IntegerOperation(_convert, (0, 1), lambda w: [bits(w[0])], lambda w: bits(w[1])),
 }
-"""The operations that are computed from their operands alone, by name."""
+"""The operations that are computed only from their operands, by name."""

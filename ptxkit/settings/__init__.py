@@ -1,8 +1,8 @@
-"""What to look for and how to say it: the command line's options and the files `ptxkit.toml` and `pyproject.toml`.
+"""Settings: the command line's options and the files `ptxkit.toml` and `pyproject.toml`.
 
-`nearest(folder)` reads the settings file that counts for a folder, `Settings.of(levels)` joins what several levels say,
-later ones over earlier ones. Loading is left to the modules themselves: without a settings file a lint needs only
-`model`.
+`files.SettingsFiles.find_level(folder)` reads the settings file of a folder, and `model.Settings.of(levels)` combines
+levels, of which later ones override earlier ones. A module is imported only when it is needed: without a settings file,
+lint only needs `model`.
 """
 
 from __future__ import annotations

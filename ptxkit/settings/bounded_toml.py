@@ -1,4 +1,4 @@
-"""TOML as settings files may have it: the standard reader, which a text can keep busy for hours, within bounds."""
+"""Parses the TOML of settings files with limits, because some texts keep the standard parser busy for hours."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ptxkit.settings.limits import MAX_SETTINGS_DEPTH
 
 _KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?:{_KEY_PART}){{{MAX_SETTINGS_DEPTH}}}")
-"""A key of very many parts, for which the reader takes the square of their number."""
+"""A key with very many parts, for which the parser needs time proportional to the square of their number."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The document that a text says. Raises ValueError, which says what is wrong with it."""
+    """Parses a text. Raises ValueError, which states the error."""
     if _LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MAX_SETTINGS_DEPTH} parts")
     try:

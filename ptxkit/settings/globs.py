@@ -7,10 +7,11 @@ from fnmatch import fnmatchcase
 
 
 def matches(path: str, pattern: str, folder: str) -> bool:
-    """Whether the input at `path` fits the pattern: its name alone, or its path from `folder` on.
+    """Returns whether the input at `path` matches the pattern: its name, or its path relative to `folder`.
 
-    `*` and `?` stand for any characters, `/` too, so that `build/*` and `build/**` are all below `build`. A pattern
-    that names a folder is all below it. Places outside `folder` fit patterns that begin with `/` or `*`.
+    `*` and `?` match any characters, including `/`, so that `build/*` and `build/**` both match all files below
+    `build`. A pattern that names a folder matches all files below it. Paths outside `folder` match patterns that begin
+    with `/` or `*`.
     """
     name = os.path.basename(path)
     whole = os.path.abspath(path).replace(os.sep, "/")

@@ -1,15 +1,17 @@
-"""What settings accept, and how much of them a message repeats."""
+"""Limits of settings and of the messages about them."""
 
 from __future__ import annotations
 
 MAX_MESSAGE_CHARS = 1000
-"""Characters of an error message: it may repeat the text of a settings file."""
+"""The number of characters of an error message, because it may contain the text of a settings file."""
 
 MAX_CTAS = 16
-"""CTAs of a cluster, where the kernel requests more than the portable eight. Source: there."""
+"""The largest number of CTAs of a cluster, if the kernel requests more than the portable eight. Source: CUDA C++
+Programming Guide, "Thread Block Clusters".
+"""
 
 MAX_PARSED_CHARS = 1 << 21
-"""Characters that are parsed in all to find the line of an error in a settings file."""
+"""The total number of characters that are parsed to find the line of an error in a settings file."""
 
 MAX_SETTINGS_DEPTH = 64
-"""Parts that a key of a settings file may have."""
+"""The number of parts of a key of a settings file."""

@@ -1,6 +1,6 @@
-"""Settings as data: what each level gives, and what they amount to together.
+"""Settings as data: the levels, and their combination.
 
-A level is one settings file or the command line. Nothing here reads files or knows the codes that there are.
+A level is one settings file or the command line. This module reads no files and does not know the codes.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 
 Policy: TypeAlias = Literal["isa", "strict"]
-"""`isa`: report what the text of the ISA forbids. `strict`: where it is silent, report too, as warnings, what the
-published mixed-proxy memory model, with the async proxy added, does not allow."""
+"""`isa`: report what the text of the ISA forbids. `strict`: if the text leaves something open, also report, as
+warnings, what the published mixed-proxy memory model, extended with the async proxy, does not allow.
+"""
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 ALWAYS_ENABLED = (ptx1xx.NO_VERDICT, ptx1xx.SYNTAX_ERROR)
-"""Codes that no setting hides or softens: after them nothing was checked, and silence would look like a clean file."""
+"""Codes that no setting disables or lowers: after them nothing was checked, and without them the file would seem
+clean.
+"""
 
 ON_REQUEST = "PTX9"
-"""Codes that are off unless they are asked for: notes about what is redundant."""
+"""Codes that are disabled by default: notes about redundant instructions."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunch:
-    """The geometry to take as given for kernels whose names match `kernel` (a pattern with `*`; None: all).
+    """The assumed launch geometry of kernels whose names match `kernel` (a pattern with `*`; None: all).
 
-    block: threads of a CTA; cluster: CTAs of a cluster; None where nothing is given. text: as it was written.
+    block: threads of a CTA; cluster: CTAs of a cluster; None if it is not given. text: as it was written.
     """
 
     kernel: str | None
@@ -40,9 +43,11 @@ class KernelLaunch:
 
 @dataclass(frozen=True, slots=True)
 class ConfigLayer:
-    """What one place says; None and empty where it says nothing. origin: the file's path, or `command line`.
+    """The settings of one place; None and empty for those that it does not give. origin: the file's path, or `command
+    line`.
 
-    folder: that `per_file_ignores` and `baseline` are relative to. Codes are prefixes: `PTX4` is all of PTX4xx.
+    folder: the folder to which `per_file_ignores` and `baseline` are relative. Codes are prefixes: `PTX4` is all of
+    PTX4xx.
     """
 
     origin: str
@@ -54,7 +59,7 @@ class ConfigLayer:
     policy: Policy | None = None
     notes: bool | None = None
     target: str | None = None
-    version: tuple[int, int] | None = None
+    ptx_version: tuple[int, int] | None = None
     launch: tuple[KernelLaunch, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     baseline: str | None = None
@@ -62,14 +67,16 @@ class ConfigLayer:
 
 @dataclass(frozen=True, slots=True)
 class CodeSelection:
-    """What one level turns on and off. `chosen` None: it continues from what the level below chose."""
+    """The codes that one level enables and disables. `chosen` is None if it modifies the choice of the level below."""
 
     select: tuple[str, ...] | None
     extend: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
     def is_enabled(self, code: str, before: bool) -> bool:
-        """Whether the code is on after this level: the longest prefix decides, and of equal ones the ignored one."""
+        """Returns whether the code is enabled after this level: the longest prefix decides, and of equal ones the
+        ignored one.
+        """
         on = _longest_prefix(code, (*(self.select or ()), *self.extend))
         off = _longest_prefix(code, self.ignore)
         if on < 0 and off < 0:
@@ -79,10 +86,10 @@ class CodeSelection:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What counts for one input file, all levels taken together.
+    """The settings of one input file, combined from all levels.
 
-    target, version: to check against instead of the module's own `.target` and `.version`. launches: the last that
-    fits a kernel counts. baseline: the path of the file of findings that are known already.
+    target, ptx_version: to check against instead of the module's own `.target` and `.version`. launches: the last one
+    that matches a kernel is used. baseline: the path of the file of known findings.
     """
 
     selections: tuple[CodeSelection, ...] = ()
@@ -90,15 +97,15 @@ class Settings:
     policy: Policy = "isa"
     notes: bool = False
     target: str | None = None
-    version: tuple[int, int] | None = None
+    ptx_version: tuple[int, int] | None = None
     launches: tuple[KernelLaunch, ...] = ()
     baseline: str | None = None
 
     @classmethod
     def of(cls, levels: Sequence[ConfigLayer], *names: str | None) -> Settings:
-        """What levels amount to for the input of these names, the later over the earlier ones.
+        """Combines levels for the input of these names; later ones override earlier ones.
 
-        names: its path, and of a text inside another file the path to it, too: `foo.whl!foo/k.ptx`.
+        names: its path, and for a text inside another file also the path to it: `foo.whl!foo/k.ptx`.
         """
         choices = [CodeSelection(level.select, level.extend_select, level.ignore) for level in levels]
         here = tuple(
@@ -112,21 +119,22 @@ class Settings:
             policy=next((level.policy for level in reversed(levels) if level.policy is not None), "isa"),
             notes=next((level.notes for level in reversed(levels) if level.notes is not None), False),
             target=next((level.target for level in reversed(levels) if level.target is not None), None),
-            version=next((level.version for level in reversed(levels) if level.version is not None), None),
+            ptx_version=next((level.ptx_version for level in reversed(levels) if level.ptx_version is not None), None),
             launches=tuple(launch for level in levels for launch in level.launch),
             baseline=next((level.baseline for level in reversed(levels) if level.baseline is not None), None),
         )
 
     def is_enabled(self, code: str) -> bool:
-        """Whether findings and questions of that code are reported."""
+        """Returns whether findings and questions of that code are reported."""
         on = self.notes or not code.startswith(ON_REQUEST)
         for choice in self.selections:
             on = choice.is_enabled(code, on)
         return on or code in ALWAYS_ENABLED
 
     def severity(self, code: str, own: Severity) -> Severity:
-        """How bad findings of that code are, `own` where nothing is configured: the longest prefix decides, then the
-        last."""
+        """Returns the severity of findings of that code, `own` by default: the longest prefix decides, then the last
+        one.
+        """
         if code in ALWAYS_ENABLED:
             return own
         fitting = [(len(prefix), place) for place, (prefix, _) in enumerate(self.severities) if code.startswith(prefix)]
@@ -143,7 +151,7 @@ def _longest_prefix(code: str, prefixes: Sequence[str]) -> int:
 def _per_file_ignores(level: ConfigLayer, path: str | None) -> tuple[str, ...]:
     if path is None or not level.per_file_ignores:
         return ()
-    from ptxkit.settings.globs import matches  # which compiles expressions
+    from ptxkit.settings.globs import matches  # which compiles regular expressions
 
     return tuple(
         code for pattern, codes in level.per_file_ignores for code in codes if matches(path, pattern, level.folder)

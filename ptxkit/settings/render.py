@@ -1,4 +1,4 @@
-"""What settings amount to, as a settings file would say it, each line with where it comes from."""
+"""Prints the combined settings in the form of a settings file, with the origin of each line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptxkit.untrusted_text import escape_text
 
 
 def render_settings(name: str, levels: Sequence[ConfigLayer], settings: Settings) -> str:
-    """The settings for the input `name`, as TOML; what comes later counts over what comes earlier."""
+    """Returns the settings of the input `name` as TOML; later levels override earlier ones."""
     lines = [f"# {escape_text(name)}"]
     for level in levels:
         lines += [f"{text}  # {escape_text(level.origin)}" for text in _render_layer(level)]
@@ -33,8 +33,8 @@ def _render_layer(level: ConfigLayer) -> list[str]:
         lines.append(f"notes = {str(level.notes).lower()}")
     if level.target is not None:
         lines.append(f"target = {_render_text(level.target)}")
-    if level.version is not None:
-        lines.append(f'version = "{level.version[0]}.{level.version[1]}"')
+    if level.ptx_version is not None:
+        lines.append(f'ptx-version = "{level.ptx_version[0]}.{level.ptx_version[1]}"')
     if level.launch:
         lines.append(f"launch = {_render_list([each.text for each in level.launch])}")
     if level.per_file_ignores:
@@ -65,7 +65,7 @@ def _render_list(items: Sequence[str]) -> str:
 
 
 def _render_text(word: str) -> str:
-    """A text as TOML has it, without characters that a terminal would act on."""
+    """Returns a text as a TOML string, without characters that control a terminal."""
     return '"' + "".join(map(_escape_character, word)) + '"'
 
 

@@ -1,4 +1,4 @@
-"""On which line of a TOML text a key is given: the standard reader reports only what was given."""
+"""Finds the line of a key in a TOML text, because the standard parser only returns the values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ptxkit.settings.limits import MAX_PARSED_CHARS
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
-    """The 1-based line on which the statement begins that gives the key at `path`; None where nothing does.
+    """Returns the 1-based line of the statement that gives the key at `path`, or None.
 
-    The text is read line by line longer, which is exact whatever way the key is written: the statement is the first
-    after whose last line the key is there, and begins after the longest text before it that reads well. In a file so
-    long that this would take seconds no line is found.
+    Prefixes of the text with more and more lines are parsed, which is exact for all ways of writing the key: the
+    statement is the first one after whose last line the key is present, and begins after the longest earlier prefix
+    that can be parsed. In a file so long that this would take seconds no line is returned.
     """
     lines = text.splitlines(keepends=True)
     left = MAX_PARSED_CHARS

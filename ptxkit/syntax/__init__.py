@@ -1,6 +1,6 @@
-"""Text to tree and back. Knows no instruction by name.
+"""Parses and prints PTX. The package depends on no specific instruction.
 
-What a name needs is loaded when the name is first used: a parse loads neither printer nor formatter.
+The module that defines a name is loaded when the name is first used: parsing loads neither printer nor formatter.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HOMES = {
     "statement_spans": "positions",
     "statement_tokens": "positions",
 }
-"""Public name -> the module that defines it."""
+"""The module that defines each public name."""
 
 
 def __getattr__(name: str) -> object:

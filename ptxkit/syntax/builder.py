@@ -1,7 +1,8 @@
-"""From the rules of `grammars/ptx.lark` to nodes: one method a rule, each given its children in order.
+"""Builds nodes from the rules of `grammars/ptx.lark`: one method for each rule, which is called with its children in
+order.
 
-Children are the texts of terminals and what other rules' methods returned. The methods do not look at positions, nor
-at anything but their children, so that the parser can run them again on other texts with the same token types.
+Children are the texts of terminals and the results of other rules' methods. The methods depend only on their children,
+and not on positions, so that the parser can apply them to other texts with the same token types.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ from typing import Any
 from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.fast_dataclasses import replace
 from ptxkit.syntax.constants import MalformedDeclarationError, require_plain_name
-from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, find_child, without_dot
+from ptxkit.syntax.declaration_rules import (
+    DECLARATION_RULES,
+    Attributes,
+    Formals,
+    Results,
+    find_child,
+    parse_count,
+    without_dot,
+)
 from ptxkit.syntax.operand_rules import OPERAND_RULES, Children
 from ptxkit.syntax.tree import (
     Directive,
@@ -170,10 +179,14 @@ def _loc_intermediate(children: Children) -> Directive:
 
 
 def _branch_targets(children: Children) -> Directive:
-    label, keyword, *names = children
-    for name in (label, *names):
-        require_plain_name(name, "label")
-    return Directive(without_dot(keyword), tuple(names), label)
+    label, keyword, *words = children
+    require_plain_name(label, "label")
+    return Directive(without_dot(keyword), tuple(words), label)
+
+
+def _listed_target(children: Children) -> str:
+    require_plain_name(children[0], "label")
+    return children[0] if len(children) == 1 else f"{children[0]}<{parse_count(children[1])}>"
 
 
 def _prototype(children: Children) -> Prototype:
@@ -242,6 +255,7 @@ RULES: dict[str, Callable[[Children], Any]] = {
     "loc_attribute": _loc_attribute,
     "loc_intermediate": _loc_intermediate,
     "branch_targets": _branch_targets,
+    "listed_target": _listed_target,
     "prototype": _prototype,
     "instruction": _instruction,
     "guard": _guard,

@@ -21,7 +21,9 @@ _RESERVED = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
 
 
 class MalformedConstructError(ValueError):
-    """The grammar's rules hold, yet the text means nothing; the message says why, and `help` where to look."""
+    """The text conforms to the grammar but is invalid; the message states the reason, and `help` where to find the
+    syntax.
+    """
 
     help: Message | None = syntax_errors.SEE_CONSTANT_EXPRESSIONS()
 
@@ -31,19 +33,21 @@ class MalformedConstructError(ValueError):
 
 
 class MalformedDeclarationError(MalformedConstructError):
-    """So is a declaration; its message says all there is."""
+    """A declaration that is invalid in this sense; its message is complete."""
 
     help = None
 
 
 class MalformedAddressError(MalformedConstructError):
-    """What is in brackets is no place in memory."""
+    """The text in brackets is not an address."""
 
     help = syntax_errors.WRITE_NEGATIVE_OFFSET()
 
 
 def require_plain_name(text: str, what: str) -> str:
-    """A name that is declared. An opcode has dots, and the sink is no name, yet both are read as names."""
+    """Returns a declared name. Raises an error for an opcode, which has dots, and for the sink, which the grammar reads
+    as names, too.
+    """
     if "." in text:
         raise MalformedDeclarationError(syntax_errors.NAME_WITH_DOT(kind=what))
     if text in _RESERVED:
@@ -52,10 +56,10 @@ def require_plain_name(text: str, what: str) -> str:
 
 
 def parse_integer(text: str) -> Integer:
-    """The node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`.
+    """Returns the node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`.
 
-    Raises `MalformedConstructError` where it needs more than 64 bits. One that overflows in its last digit only
-    passes, as with ptxas, which then drops the upper bits.
+    Raises `MalformedConstructError` if it needs more than 64 bits. A literal that overflows in its last digit only is
+    accepted, as by ptxas, which then drops the upper bits.
     """
     digits = text.rstrip("U")
     base = {"0x": 16, "0X": 16, "0b": 2, "0B": 2}.get(digits[:2], 8 if digits[0] == "0" else 10)
@@ -72,14 +76,16 @@ def parse_integer(text: str) -> Integer:
 
 
 def parse_number(text: str) -> int:
-    """The value of a number of a directive: an integer literal, or `WARP_SZ`."""
+    """Returns the value of a number of a directive: an integer literal, or `WARP_SZ`."""
     return _WARP_SIZE if text == "WARP_SZ" else parse_integer(text).value
 
 
 def parse_constant(word: str) -> int | None:
-    """The value of a constant after a directive, 2**64 of a larger one; None where the word is no constant."""
+    """Returns the value of a constant after a directive, 2**64 for a larger one, or None if the word is not a
+    constant.
+    """
     if len(word) < 10 and word[:1] != "0" and word.isascii() and word.isdigit():
-        return int(word)  # most are so plain
+        return int(word)  # most constants have this form
     if word == "WARP_SZ":
         return _WARP_SIZE
     if not re.fullmatch(_INTEGER, word):
@@ -91,25 +97,25 @@ def parse_constant(word: str) -> int | None:
 
 
 def directive_constants(directive: Directive | None) -> tuple[int, ...]:
-    """The constants after a directive such as `.reqntid`; none where it is absent, or has words of other kinds."""
+    """Returns the constants after a directive such as `.reqntid`, or nothing if it is absent or has other words."""
     words = directive.words if directive is not None else ()
     return tuple(value for word in words if (value := parse_constant(word)) is not None)
 
 
 def parse_decimal_float(text: str) -> Float:
-    """The node of `1.5`, `.5`, `1e-3`: such a literal is always a double."""
+    """Returns the node of `1.5`, `.5`, `1e-3`; such a literal is always a double."""
     import struct  # few modules have such a literal
 
     return Float(int.from_bytes(struct.pack(">d", float(text)), "big"), 64, text)
 
 
 def parse_bits_float(text: str) -> Float:
-    """The node of `0f3F800000` (32 bits) or `0d3FF0000000000000` (64 bits)."""
+    """Returns the node of `0f3F800000` (32 bits) or `0d3FF0000000000000` (64 bits)."""
     return Float(int(text[2:], 16), 32 if text[1] in "fF" else 64, text)
 
 
 def evaluate(expression: Operand) -> int | None:
-    """The value of an integer constant expression; None where it is none, or divides by zero.
+    """Returns the value of an integer constant expression, or None if it is not one, or divides by zero.
 
     Signed (`.s64`) results are in -2**63..2**63-1, unsigned (`.u64`) ones in 0..2**64-1.
     """
@@ -166,7 +172,7 @@ def _evaluate_unary(operator: str, value: int, unsigned: bool) -> _Typed | None:
 
 
 def _compare_doubles(operator: str, left: Operand, right: Operand) -> _Typed | None:
-    """A comparison of two doubles is an integer constant as well."""
+    """Compares two doubles, which is an integer constant as well."""
     if operator not in _COMPARISONS:
         return None
     first, second = _evaluate_double(left), _evaluate_double(right)
@@ -193,7 +199,7 @@ def _evaluate_double(expression: Operand) -> float | None:
 
 
 def _quotient(left: int, right: int) -> int:
-    """Division that truncates towards zero, as in C."""
+    """Returns a quotient that is truncated toward zero, as in C."""
     magnitude = abs(left) // abs(right)
     return -magnitude if (left < 0) != (right < 0) else magnitude
 
@@ -233,7 +239,7 @@ def _evaluate_binary(operator: str, first: _Typed, second: _Typed) -> _Typed | N
         case "%" if right:
             return _wrap((first[0] & _MASK) % (second[0] & _MASK), False)
         case "<<" | ">>":
-            # A shift by the width or more leaves nothing; the bound keeps the arithmetic small.
+            # A shift by the width or more is zero; the bound limits the size of the arithmetic.
             count = min(second[0] & _MASK, 64)
             value = first[0] << count if operator == "<<" else first[0] >> count
             return _wrap(value, first[1])

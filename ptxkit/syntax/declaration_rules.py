@@ -1,4 +1,4 @@
-"""From the declaration rules of `grammars/ptx.lark` to nodes: variables, registers, parameters.
+"""Builds nodes from the declaration rules of `grammars/ptx.lark`: variables, registers, parameters.
 
 Source: PTX ISA, "Variables", "Kernel Function Parameter Attributes".
 """
@@ -20,7 +20,7 @@ from ptxkit.syntax.tree import (
 
 @dataclass(frozen=True, slots=True)
 class _Pointer:
-    """`.ptr` and what follows it; words: None where an alignment follows the type without `.ptr`."""
+    """`.ptr` and the words after it; words: None if an alignment follows the type without `.ptr`."""
 
     words: tuple[str, ...] | None
     alignment: int | None
@@ -33,7 +33,7 @@ class _Alignment:
 
 @dataclass(frozen=True, slots=True)
 class _DeclarationHead:
-    """What precedes the declared names: space and specifiers."""
+    """The part of a declaration before the names: state space and specifiers."""
 
     space: str
     type: str
@@ -94,7 +94,7 @@ def without_dot(word: str) -> str:
 
 
 def find_child(kind: type[Any], children: Children) -> Any:
-    """The first child of that class, or None."""
+    """Returns the first child of that class, or None."""
     return next((child for child in children if isinstance(child, kind)), None)
 
 
@@ -153,7 +153,9 @@ _VECTORS = frozenset({"v2", "v4", "v8"})
 
 
 def _apply_qualifiers(head: _DeclarationHead, children: Children) -> _DeclarationHead:
-    """The head with the alignment and the attributes among the children; of several alignments the largest counts."""
+    """Returns the head with the alignment and the attributes among the children; the largest of several alignments
+    counts.
+    """
     alignments = [child.bytes for child in children if isinstance(child, _Alignment)]
     attributes = [word for child in children if isinstance(child, Attributes) for word in child]
     if head.alignment is not None:
@@ -188,15 +190,20 @@ def _declarator(children: Children) -> Declarator:
     rest = children[1:]
     bound = find_child(_Bound, rest)
     dimensions = tuple(child.length for child in rest if isinstance(child, _Dimension))
-    initialiser = next((child for child in rest if not isinstance(child, _Bound | _Dimension)), None)
-    return Declarator(children[0], bound.count if bound else None, dimensions, initialiser)
+    initializer = next((child for child in rest if not isinstance(child, _Bound | _Dimension)), None)
+    return Declarator(children[0], bound.count if bound else None, dimensions, initializer)
 
 
 def _bound(children: Children) -> _Bound:
-    count = parse_number(children[0])
+    return _Bound(parse_count(children[0]))
+
+
+def parse_count(text: str) -> int:
+    """Returns the number in angle brackets after a prefix of names; raises MalformedDeclarationError over 32 bits."""
+    count = parse_number(text)
     if count >> 32:
         raise MalformedDeclarationError(syntax_errors.COUNT_TOO_WIDE())
-    return _Bound(count)
+    return count
 
 
 def _dimension(children: Children) -> _Dimension:

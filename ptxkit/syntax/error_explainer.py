@@ -1,4 +1,4 @@
-"""Why a statement is none: Lark is fed its tokens one by one, up to the one it refuses."""
+"""Explains syntax errors: Lark parses the tokens of a statement one by one, up to the one that it rejects."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
-    """A message and its place. resume: where reading can continue, None where that must be searched for."""
+    """A message and its location. resume: the offset where parsing can continue, or None if it must be searched for."""
 
     span: Span
     message: Message
@@ -40,7 +40,7 @@ class SyntaxProblem:
     resume: int | None = None
     fatal: bool = False
     depth: int = 0
-    """How many braces of the statement are open at `span`."""
+    """The number of open braces of the statement at `span`."""
     payload: object = None
 
 
@@ -50,7 +50,7 @@ def _terminal_names() -> TerminalNames:
 
 
 def explain_error(text: str, start: int, symbol: str) -> SyntaxProblem | None:
-    """What is wrong with the statement or item at `start`; None where nothing is."""
+    """Returns the error in the statement or item at `start`, or None."""
     tokens, reached = grammar().tokenizer.scan(text, start, MAX_EXAMINED_TOKENS)
     parser = _new_parser(symbol)
     for place, token in enumerate(tokens):
@@ -81,7 +81,7 @@ def _new_parser(symbol: str) -> InteractiveParser:
 
 
 def _parser_after(symbol: str, tokens: Sequence[ScannedToken]) -> InteractiveParser:
-    """The parser before the refused token: trying that one may have moved the other parser on."""
+    """Returns the parser before the rejected token, because trying that token may have changed the other parser."""
     parser = _new_parser(symbol)
     for token in tokens:
         parser.feed_token(_token(token))
@@ -97,7 +97,7 @@ def _unexpected_token(
     text: str, symbol: str, before: Sequence[ScannedToken], token: ScannedToken | None, accepted: Collection[str]
 ) -> SyntaxProblem:
     if _is_missing_semicolon(text, before):
-        # The refused token is not the fault: the one before it began a new statement, and looked like an operand.
+        # The rejected token is not the error: the one before it began a new statement, and was parsed as an operand.
         return _unexpected_token(text, symbol, before[:-1], before[-1], frozenset({"SEMICOLON"}))
     words = _terminal_names()
     spelled = words.spellings(accepted)
@@ -117,7 +117,7 @@ def _unexpected_token(
     span = Span(offset, offset + len(token[1])) if token else Span(end, end)
     if not before and token is not None:
         return _not_a_statement(span, token[1])
-    if len(before) == 1 and grammar().tokenizer.names[before[0][0]] == "DOT":  # a type alone is a statement
+    if len(before) == 1 and grammar().tokenizer.names[before[0][0]] == "DOT":  # a type without more is not a statement
         return _not_a_statement(Span(before[0][2], end), before[0][1])
     joined = _malformed_number(before, token)
     if joined is not None:
@@ -133,7 +133,9 @@ def _unexpected_token(
 
 
 def _is_missing_semicolon(text: str, before: Sequence[ScannedToken]) -> bool:
-    """Whether a line without `;` took the opcode of the next line for its operand: `ret`, then `mov.u32 %r1, 2;`."""
+    """Returns whether the opcode of the next line was parsed as an operand of a line without `;`: `ret`, then `mov.u32
+    %r1, 2;`.
+    """
     if len(before) < 2:
         return False
     (_, _, start), (_, last, offset) = before[-2:]
@@ -152,7 +154,7 @@ def _not_a_statement(span: Span, text: str) -> SyntaxProblem:
 
 
 def _malformed_number(before: Sequence[ScannedToken], token: ScannedToken | None) -> SyntaxProblem | None:
-    """A number with letters on its end reads as two tokens; show it as the one word that was meant."""
+    """Returns the problem of a number with letters at its end, which is read as two tokens and shown as one word."""
     if token is None or not before:
         return None
     _, last, offset = before[-1]
@@ -181,7 +183,7 @@ def _advice(before: Sequence[ScannedToken], token: ScannedToken | None) -> Messa
 
 
 def _unknown_token(text: str, place: int) -> SyntaxProblem:
-    """No token begins at `place`."""
+    """Returns the problem of a text at `place` where no token begins."""
     char = text[place]
     span = Span(place, place + 1)
     if char == '"':

@@ -1,7 +1,7 @@
-"""Finds the errors of a text that is not PTX, all of them, however long it takes.
+"""Finds all syntax errors of a text that is not PTX, without a time limit.
 
-The text is traversed piece by piece as the fast parser cuts it. Where a piece is no statement, Lark is fed its tokens
-one by one up to the one that it refuses; then the traversal continues at the next place where a statement can begin.
+The text is traversed in the pieces of the fast parser. If a piece is not a statement, Lark parses its tokens one by one
+up to the one that it rejects; then the traversal continues at the next position where a statement can begin.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ITEM = re.compile(r"(?<=[\s)])\.(?:visible|extern|weak|common|entry|func|global
 _HEADING = re.compile(r"\.(version|target)\b")
 _LATER_HEADING = re.compile(r"^[ \t]*(\.version[ \t]+[0-9])", re.MULTILINE)
 
-# Where a statement may begin again: after a semicolon, or on a line that looks like the start of one.
+# Where a statement may begin again: after a semicolon, or on a line that resembles the start of one.
 _RESUME = re.compile(
     rf'(?:{COMMENT}|"[^"\n]*")|(;)|([{{}}])'
     r"|\n[ \t\r]*(?=[.@}]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9_]*\.[a-z])"
@@ -39,20 +39,20 @@ _RESUME = re.compile(
 
 _SECTIONS = (".section", f".{SOURCE_SECTION}")
 _LONG_STATEMENT_CHARS = 65536
-"""Characters from which on a piece is likely to be one without an end, and is examined before it is parsed."""
+"""The number of characters from which on a piece probably has no end, and is examined before it is parsed."""
 
 _SMALL_TEXT_CHARS = 16384
-"""Characters up to which Lark itself is asked about the whole text before an error is reported."""
+"""The number of characters up to which Lark parses the whole text before an error is reported."""
 
 _VECTOR = re.compile(r"\{[^{};]*\}")
 
 
 def recover_module(source: SourceFile) -> Module:
-    """The module after all, where Lark accepts the text; else raises `PTXSyntaxError`."""
+    """Returns the module if Lark accepts the text; else raises `PTXSyntaxError`."""
     walk = _ErrorRecovery(source)
     walk.run()
     if not walk.diagnostics or len(source.text) <= _SMALL_TEXT_CHARS:
-        # The grammar decides what is PTX. The traversal knows only where statements end.
+        # The grammar defines PTX. The traversal only knows where statements end.
         try:
             return parse_with_lark(source)
         except (UnexpectedTokenError, MalformedConstructError) as error:
@@ -64,7 +64,7 @@ def recover_module(source: SourceFile) -> Module:
 
 
 def _refusal(error: UnexpectedTokenError | MalformedConstructError) -> Message:
-    """What is wrong with a text that Lark refuses, though no statement of it is."""
+    """Returns the error in a text that Lark rejects although it accepts all of its statements."""
     if isinstance(error, MalformedConstructError):
         return error.message
     return syntax_errors.REFUSED(error=str(error).partition("\n")[0])
@@ -74,7 +74,7 @@ def _refusal(error: UnexpectedTokenError | MalformedConstructError) -> Message:
 class _ErrorRecovery:
     """`braces` holds the offsets of the open braces; `headings` counts `.version` and `.target`.
 
-    excused: a missing heading has been reported, or must not be. is_ptx: a part of a module has been read.
+    excused: a missing heading has been reported, or must not be. is_ptx: a part of a module has been parsed.
     """
 
     source: SourceFile
@@ -85,7 +85,7 @@ class _ErrorRecovery:
     heading_reported: bool = False
     is_ptx: bool = False
     expects_body: bool = False
-    """True directly after a function's header, where its body begins."""
+    """Whether a function's header directly precedes, so that its body begins here."""
 
     def report(self, finding: SyntaxProblem, *labels: Label) -> None:
         self.diagnostics.append(
@@ -121,7 +121,7 @@ class _ErrorRecovery:
             self.report(finding, Label(Span(opened, opened + 1), str(syntax_errors.NEVER_CLOSED())))
 
     def _reject_text(self, place: int) -> None:
-        """Reports, in the place of all errors, that the text is no module."""
+        """Reports that the text is not a module, instead of all other errors."""
         later = _LATER_HEADING.search(self.source.text, place)
         if later is None:
             remedy = syntax_errors.NAME_PTX_FILE()
@@ -136,7 +136,7 @@ class _ErrorRecovery:
         return found.end() if found else place
 
     def _require_headings(self, place: int) -> None:
-        """Reports, once, that `.version` or `.target` is missing in front of `place`."""
+        """Reports, once, that `.version` or `.target` is missing before `place`."""
         if self.headings == 2 or self.heading_reported:
             return
         self.heading_reported = True
@@ -145,7 +145,7 @@ class _ErrorRecovery:
         self.report(SyntaxProblem(Span(place, place), message, syntax_errors.ADD_HEADING(example=example)))
 
     def _read_next(self, place: int) -> int:
-        """One statement, brace or item from `place` on; where to continue."""
+        """Parses one statement, brace or item from `place` on, and returns the offset where to continue."""
         text = self.source.text
         found = statement_splitter().piece.match(text, place)
         first = text[place]
@@ -194,7 +194,7 @@ class _ErrorRecovery:
             return False
 
     def _declaration_end(self, place: int, end: int) -> int | None:
-        """The end of a function's declaration without a semicolon, before the item that follows it; None for none."""
+        """Returns the end of a function's declaration without a semicolon, before the item that follows it, or None."""
         for found in _ITEM.finditer(self.source.text, place, end):
             piece = self.source.text[place : found.start()]
             if not _FUNCTION.search(piece) or piece.count("(") != piece.count(")"):
@@ -297,7 +297,7 @@ class _ErrorRecovery:
         return found.end() if found else self._find_resume_point(place)
 
     def _find_resume_point(self, place: int, start: str = "statement", depth: int = 0) -> int:
-        """The next place from `place` on where a statement may begin; `depth` braces are open there."""
+        """Returns the next offset from `place` on where a statement may begin; `depth` braces are open there."""
         text = self.source.text
         function: re.Match[str] | None = None
         is_sought = not self.braces and start != "header"
@@ -305,7 +305,7 @@ class _ErrorRecovery:
             if found[1]:
                 return found.end()
             if found[2] == "{":
-                if is_sought:  # once: there may be a great many braces
+                if is_sought:  # once, because there may be very many braces
                     function, is_sought = _FUNCTION.search(text, place), False
                 is_after = function is not None and function.end() <= found.start()
                 header = not self.braces and (start == "header" or is_after)
@@ -326,7 +326,7 @@ class _ErrorRecovery:
 
 
 def _malformed_span(text: str, start: int, end: int) -> Span:
-    """The operand that means nothing, or the whole statement."""
+    """Returns the span of the invalid operand, or the whole statement."""
     from ptxkit.syntax.positions import statement_spans
 
     for span in statement_spans(SourceFile("", text[start:end]), 0).operands:

@@ -1,4 +1,4 @@
-"""What the parser raises."""
+"""The exceptions of the parser."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from ptxkit.diagnostics import Diagnostic
 
 
 class PTXSyntaxError(ValueError):
-    """The text is not PTX; `diagnostics` holds every error found (at most MAX_SYNTAX_ERRORS), in the order of the text.
+    """The text is not PTX; `diagnostics` holds every error (at most MAX_SYNTAX_ERRORS), in the order of the text.
 
-    `str()` gives the first one as `path:line:column: message`.
+    `str()` returns the first one as `path:line:column: message`.
     """
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
@@ -20,7 +20,7 @@ class PTXSyntaxError(ValueError):
 
 
 class UnexpectedTokenError(ValueError):
-    """The grammar has no such sentence; `offset` is the place of the token that it refused."""
+    """The grammar does not accept a token; `offset` is its location."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What the grammar would have taken instead, in words that a reader of PTX knows."""
+"""The tokens that the grammar would have accepted instead, in terms of PTX."""
 
 from __future__ import annotations
 
@@ -30,24 +30,26 @@ _TERMINALS: dict[str, str | Message] = {
     "$DIRECTIVE": syntax_errors.A_DIRECTIVE(),
 }
 _SORTED_AS = {"$TYPE": "a type", "$DIRECTIVE": "a directive"}
-"""What the order of phrases goes by, where that is not the word itself."""
+"""The sort keys of phrases, if they are not the words themselves."""
 
 _CLOSING = (";", ",", ")", "]", "}", ":")
 
 
 class TerminalNames:
-    """The names of the grammar's terminals, as a reader would call them."""
+    """The names of the grammar's terminals in messages."""
 
     def __init__(self, spelling: Mapping[str, str]) -> None:
         self._spelling = {**spelling, "_DIVIDE": "/"}
 
     def spellings(self, accepted: Collection[str]) -> frozenset[str]:
-        """The terminals by their spelling, where they have one."""
+        """Returns the terminals by their spelling, if they have a single one."""
         return frozenset(self._spelling.get(name, name) for name in accepted)
 
     def expected(self, accepted: Collection[str], symbol: str) -> list[str | Message]:
-        """`` `,` or `;` ``, `an operand`, ...: what could stand there in a `symbol`, shortened to what matters."""
-        words = set(self.spellings(accepted)) - {"\\"}  # which is tolerated, and never to be recommended
+        """Returns phrases such as `` `,` or `;` `` and `an operand` for the valid tokens in a `symbol`, with less
+        relevant ones omitted.
+        """
+        words = set(self.spellings(accepted)) - {"\\"}  # which is tolerated, and never recommended
         if "INT" in words:
             words.discard("WARP_SZ")
         if symbol == "header" and "$END" in words:
@@ -79,7 +81,7 @@ class TerminalNames:
 
 
 def join_alternatives(phrases: Sequence[str | Message]) -> str:
-    """The phrases in words: `` `,`, `;` or an operand ``."""
+    """Joins the phrases: `` `,`, `;` or an operand ``."""
     if not phrases:
         return str(syntax_errors.NOTHING_MORE())
     if len(phrases) > MAX_ALTERNATIVES:

@@ -24,7 +24,7 @@ _STRING_OR_COMMENT = re.compile(rf'"[^"]*"|({COMMENT})')
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What is printed for one piece of the text: its lines, and the levels before and after it."""
+    """The output for one piece of the text: its lines, and the levels before and after it."""
 
     lines: list[str]
     level: int
@@ -32,22 +32,22 @@ class _Piece:
 
 
 def format_source(source: SourceFile) -> str:
-    """The canonical text of `source`, with its comments; raises `PTXSyntaxError`. Formatting again changes nothing.
+    """Returns the canonical text of `source`, with its comments. Formatting it again changes nothing.
 
-    All lines end as the first one does, in CR LF or in LF.
+    All lines end as the first one does, in CR LF or in LF. Raises `PTXSyntaxError`.
     """
     text = _format_text(replace(source, text=source.text.replace("\r\n", "\n")))
     return text.replace("\n", "\r\n") if source.text.partition("\n")[0].endswith("\r") else text
 
 
 def _format_text(source: SourceFile) -> str:
-    """The same of a text whose lines end in LF."""
+    """Returns the canonical text of a source whose lines end in LF."""
     module = parse(source.text, source.path)
     cuts = list(statement_splitter().split(source.text))
     pieces = [row[0] for cut in cuts for row in cut.rows]
     planned = list(_module_pieces(module))
     if len(pieces) != len(planned):
-        return source.text  # Lark took what the cutter does not understand: better untouched than without comments
+        return source.text  # only Lark understands the text, which is not changed, so that no comment is lost
     writer = _Writer()
     writer.write_gap(source.text[: cuts[0].starts[0]])
     for plan, piece in zip(planned, pieces, strict=True):
@@ -85,14 +85,14 @@ class _Writer:
     blank: bool = False
 
     def write_piece(self, plan: _Piece, piece: str) -> None:
-        """One piece of the text: statement, then blanks and comments."""
+        """Writes one piece of the text: the statement, then blanks and comments."""
         tokens, _ = grammar().tokenizer.scan(piece, limit=len(piece))
         _, last, offset = tokens[-1]
         end = offset + len(last)
         if piece.startswith(".section"):
             before, lines = _format_section(piece[:end], plan.lines)
         else:
-            # A single token holds no comment, whatever it looks like: it may hold text of another language.
+            # A single token contains no comment, whatever its text is: it may be text of another language.
             before, lines = _comments(piece[:end]) if len(tokens) > 1 else [], plan.lines
         if lines[0] == "}":
             self.blank = False
@@ -104,7 +104,7 @@ class _Writer:
         self.write_gap(piece[end:])
 
     def write_gap(self, gap: str) -> None:
-        """Blanks and comments after a piece, or at the start of the text."""
+        """Writes blanks and comments after a piece, or at the start of the text."""
         end = 0
         own_line = not self.lines
         for found in _COMMENT.finditer(gap):
@@ -121,7 +121,7 @@ class _Writer:
         self.blank = gap.count("\n", end) > 1
 
     def write_line(self, line: str, level: int) -> None:
-        """Appends one line, after a blank one where that is asked for and does not follow a brace."""
+        """Appends one line, after a blank one if that is requested and the line does not follow a brace."""
         if self.blank and self.lines and not self.lines[-1].lstrip("\t").startswith("{"):
             self.lines.append("")
         self.blank = False
@@ -133,7 +133,7 @@ def _comments(code: str) -> list[str]:
 
 
 def _format_section(code: str, canonical: list[str]) -> tuple[list[str], list[str]]:
-    """Comments before a section, and its lines: each comment stays with its line where lines match."""
+    """Returns the comments before a section, and its lines: each comment remains with its line if lines match."""
     lines = canonical[:1]
     expected = iter(canonical[1:-1])
     for written in code[code.index("{") + 1 : code.rindex("}")].split("\n"):

@@ -1,7 +1,8 @@
-"""Headers of functions, part by part: hardly two kernels have the same list of parameters, all have the same few kinds.
+"""Parses headers of functions part by part, because few kernels have the same list of parameters, but all have similar
+parameters.
 
-The grammar says that a list of parameters is parameters joined by commas, and that directives follow each other. So
-each of these is looked up by itself, and the header with one placeholder for each list, and without directives.
+According to the grammar, a list of parameters is parameters joined by commas, and directives follow each other. So each
+of these is looked up separately, and the header is parsed with one placeholder for each list, and without directives.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ptxkit.syntax.tree import Declaration, Directive
 
 _COMMENT = re.compile(COMMENT)
 _LIST = re.compile(rf"\((?={BLANK}*+\.(?:param|reg)\b)([^(){{}}=]*+)\)")
-"""A list of parameters without anything that may hold a comma of its own."""
+"""A list of parameters without anything that may contain a comma."""
 
 _DIRECTIVES = re.compile(rf"(?<=\))([^();]++)(;?{BLANK}*+)\Z")
 _NEXT_DIRECTIVE = re.compile(rf"{BLANK}++(?=\.)")
@@ -26,14 +27,14 @@ _PLACEHOLDER = "__ptxkit_list_"
 
 
 class HeaderMemo:
-    """Reads headers and declarations of functions; knows the parameters and directives seen, by text."""
+    """Parses headers and declarations of functions, and caches parameters and directives by text."""
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
         self._known: dict[str, Any] = {}
 
     def node(self, text: str, start: str) -> Any:
-        """The node of a text that may be a function's; raises `RefusedError` or `MalformedConstructError`."""
+        """Returns the node of a text that may be a function's. Raises `RefusedError` or `MalformedConstructError`."""
         if "(" not in text or '"' in text or _PLACEHOLDER in text:
             return self._grammar.node(text, start)
         plain = _COMMENT.sub(" ", text) if "/" in text else text
@@ -72,5 +73,5 @@ class HeaderMemo:
 def _fill_placeholders(
     declared: tuple[Declaration, ...], lists: list[tuple[Declaration, ...]]
 ) -> tuple[Declaration, ...]:
-    """The list that a declaration is the placeholder of."""
+    """Returns the list whose placeholder a declaration is."""
     return lists[int(declared[0].declarators[0].name.removeprefix(_PLACEHOLDER))] if declared else ()

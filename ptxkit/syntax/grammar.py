@@ -1,8 +1,8 @@
-"""The grammar `ptx.lark` as recipes: trees that can be made again without asking Lark again.
+"""The grammar `ptx.lark` as recipes: trees that can be constructed again without Lark.
 
-The lexer is context-free, so the tree of a text depends on its token types alone. A `Recipe` is that tree with the
-places of the tokens' texts left open. Lark is asked once for each new sequence of types; what it says of those that
-modules consist of (`grammars/shapes.txt`) is kept from one process to the next, and Lark need not be loaded for them.
+The lexer is context-free, so the tree of a text depends only on its token types. A `Recipe` is that tree with
+placeholders for the tokens' texts. Lark is called once for each new sequence of types; its results for those that are
+common in modules (`grammars/shapes.txt`) are stored for later processes, which need not load Lark for them.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _CLOSING = frozenset(")]}")
 _OPERATORS = frozenset({"+", "-", "*", "/", "%", "!", "~", "|", "^", "&", "?", "<<", ">>", "&&", "||", "==", "!="})
 
 TreeRecipe = Callable[[Sequence[str]], Any]
-"""Builds a node from the texts of a statement's tokens, in order, comments and blanks left out."""
+"""Builds a node from the texts of a statement's tokens, in order, without comments and blanks."""
 
 RecipePlan = Any
-"""A recipe as data: the place of a token, or a rule's name and the plans of its children."""
+"""A recipe as data: the index of a token, or a rule's name and the plans of its children."""
 
 RecipeKey = tuple[str, tuple[int, ...]]
 """A start symbol and the types of a sentence's tokens."""
 
 
 _RECIPE_TOKENS = 512
-"""A longer sequence (a table of constants) hardly comes twice, and is not remembered."""
+"""The number of tokens above which a sequence (a table of constants) is unlikely to be repeated, and is not cached."""
 
 
 class NulError(MalformedConstructError):
-    """A NUL inside of a text; Lark would take it for the one at the end, where a piece ends with it."""
+    """A NUL inside a text, which Lark would treat as the one at the end if a piece ends with it."""
 
 
 class TooLongError(MalformedConstructError):
@@ -51,7 +51,7 @@ class TooDeepError(MalformedConstructError):
 
 
 class Grammar:
-    """The tokenizer, and the recipes known so far: `plans` from the start, and at most MAX_RECIPES learnt ones."""
+    """The tokenizer, and the known recipes: `plans` from the start, and at most MAX_RECIPES new ones."""
 
     def __init__(self, terminals: Terminals, plans: Mapping[RecipeKey, RecipePlan] | None = None) -> None:
         self.terminals = terminals
@@ -61,23 +61,23 @@ class Grammar:
         self._recipes: dict[RecipeKey, TreeRecipe] = {}
 
     def terminal(self, name: str) -> str:
-        """The expression of a terminal."""
+        """Returns the expression of a terminal."""
         return self.terminals.expressions[name]
 
     def is_word(self, text: str) -> bool:
-        """Whether a text is one `.word`, and no keyword."""
+        """Returns whether a text is one `.word`, and not a keyword."""
         tokens, _ = self.tokenizer.scan(text)
         return len(tokens) == 1 and self.tokenizer.names[tokens[0][0]] == "DOT"
 
     def tree(self, text: str, start: str) -> Any:
-        """Lark's own tree; raises `RefusedError`."""
+        """Returns Lark's own tree. Raises `RefusedError`."""
         from ptxkit.syntax.lark_tables import tree_of
 
         self.calls += 1
         return tree_of(text, start)
 
     def node(self, text: str, start: str) -> Any:
-        """The node of one piece of text; raises `RefusedError` or `MalformedConstructError`."""
+        """Returns the node of one piece of text. Raises `RefusedError` or `MalformedConstructError`."""
         known = self.tokenizer.tokenize_fast(text)
         words, kinds = known if known is not None else self._scan(text, start)
         if len(words) > MAX_NESTING:
@@ -86,7 +86,7 @@ class Grammar:
         return recipe(words)
 
     def plan(self, text: str, start: str) -> tuple[RecipeKey, RecipePlan]:
-        """The facts about a piece of text: the key by which it is found again, and the plan."""
+        """Returns the key and the plan of a piece of text."""
         tokens, _ = self.tokenizer.scan(text)
         places = {offset: place for place, (_, _, offset) in enumerate(tokens)}
         tree = self.tree(text, start)
@@ -101,7 +101,7 @@ class Grammar:
         if reached < len(text):
             if len(tokens) >= MAX_STATEMENT_TOKENS:
                 raise TooLongError(syntax_errors.STATEMENT_TOO_LONG(limit=MAX_STATEMENT_TOKENS))
-            self.tree(text, start)  # raises: no token begins there
+            self.tree(text, start)  # raises an error, because no token begins there
             raise MalformedConstructError(syntax_errors.CHARACTER_BEGINS_NO_WORD())
         return [word for _, word, _ in tokens], tuple([kind for kind, _, _ in tokens])
 
@@ -118,7 +118,9 @@ class Grammar:
 
 
 def depth(tree: Any) -> int:
-    """How many levels a tree of Lark has; not recursive, as the tree may be too deep for that."""
+    """Returns the number of levels of a tree of Lark. It is not recursive, because the tree may be too deep for
+    that.
+    """
     depths: dict[int, int] = {}
     for subtree in tree.iter_subtrees():  # children first
         inner = [depths[id(child)] for child in subtree.children if not isinstance(child, str)]
@@ -144,7 +146,9 @@ def _recipe(plan: RecipePlan) -> TreeRecipe:
 
 
 def _check_nesting(words: Sequence[str]) -> None:
-    """Before Lark sees it: a tree as deep as a text is long would take minutes to build and to drop."""
+    """Checks the nesting before Lark parses it: a tree as deep as the text is long would take minutes to build and to
+    delete.
+    """
     depth = operators = 0
     for word in words:
         if word in _OPENING:
@@ -166,20 +170,20 @@ NAME = "syntax"
 
 @cache
 def grammar() -> Grammar:
-    """The grammar of the installed `ptx.lark`, loaded once."""
+    """Returns the grammar of the installed `ptx.lark`, which is loaded once."""
     terminals, plans = load_or_compile(NAME, sources(), compile_grammar)
     return Grammar(Terminals(*terminals), plans)
 
 
 def sources() -> list[str]:
-    """Every file that the compiled grammar depends on; Lark's says which release it is."""
+    """Returns every file that the compiled grammar depends on; Lark's file identifies its release."""
     lark = PathFinder.find_spec("lark")
     release = [lark.origin] if lark is not None and lark.origin is not None else []
     return [*grammar_files("ptx.lark", "shapes.txt"), *python_files("syntax"), *release]
 
 
 def compile_grammar() -> tuple[tuple[Any, ...], dict[RecipeKey, RecipePlan]]:
-    """The terminals, and the plans of `shapes.txt`; raises `RefusedError` where a line of that is no PTX."""
+    """Returns the terminals, and the plans of `shapes.txt`. Raises `RefusedError` if one of its lines is not PTX."""
     from ptxkit.syntax.lark_tables import terminals
 
     found = terminals()

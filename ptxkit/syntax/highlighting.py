@@ -1,7 +1,8 @@
-"""What each word of a text is: from the tokens of the grammar and, where the text parses, the names its tree declares.
+"""Classifies the words of a text by the tokens of the grammar and, if the text can be parsed, the names its tree
+declares.
 
-A name is a register where its function declares one, a label where it has one, and a special register where no
-statement declares it and it begins with `%`.
+A name is a register if its function declares one, a label if it has one, and a special register if no statement
+declares it and it begins with `%`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.model.view import ColouredSpan, TokenClass
+from ptxkit.model.view import ColoredSpan, TokenClass
 from ptxkit.syntax.grammar import grammar
 from ptxkit.syntax.statement_splitter import COMMENT
 from ptxkit.syntax.tokenizer import ScannedToken
@@ -34,7 +35,7 @@ _BEFORE_A_STATEMENT = frozenset(";{}:")
 
 @dataclass(frozen=True)
 class _FunctionNames:
-    """The names that one function declares, and where its instructions begin."""
+    """The names that one function declares, and the offsets of its instructions."""
 
     registers: set[str] = field(default_factory=set)
     families: dict[str, int] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class _FunctionNames:
                         self.families[each.name] = max(each.count, self.families.get(each.name, 0))
 
     def token_class(self, name: str) -> TokenClass:
-        """What a name in an operand is."""
+        """Returns the class of a name in an operand."""
         found = self.memo.get(name)
         if found is None:
             found = self.memo[name] = self._find_class(name)
@@ -72,8 +73,8 @@ class _FunctionNames:
         return TokenClass.SPECIAL if name.startswith("%") else TokenClass.NAME
 
 
-def highlight_spans(text: str, module: Module | None) -> Iterator[ColouredSpan]:
-    """The coloured pieces of a text, in order; module: its tree, None where it has none."""
+def highlight_spans(text: str, module: Module | None) -> Iterator[ColoredSpan]:
+    """Yields the classified pieces of a text, in order. module: its tree, or None."""
     painter = _Highlighter(module)
     for token, before in _tokens(text):
         yield from before
@@ -82,8 +83,8 @@ def highlight_spans(text: str, module: Module | None) -> Iterator[ColouredSpan]:
             yield piece
 
 
-def _tokens(text: str) -> Iterator[tuple[ScannedToken | None, Sequence[ColouredSpan]]]:
-    """The tokens, each with the comments before it; at the end None with those after the last."""
+def _tokens(text: str) -> Iterator[tuple[ScannedToken | None, Sequence[ColoredSpan]]]:
+    """Yields the tokens, each with the comments before it, and at the end None with those after the last."""
     scan = grammar().tokenizer.scan
     at = reached = 0
     while reached < len(text):
@@ -91,18 +92,18 @@ def _tokens(text: str) -> Iterator[tuple[ScannedToken | None, Sequence[ColouredS
         for token in tokens:
             yield token, _comment_spans(text, at, token[2])
             at = token[2] + len(token[1])
-        reached = end if tokens or end > reached else reached + 1  # no token begins there: it stays plain
+        reached = end if tokens or end > reached else reached + 1  # no token begins there, so it has no class
     yield None, _comment_spans(text, at, len(text))
 
 
-def _comment_spans(text: str, start: int, end: int) -> Sequence[ColouredSpan]:
+def _comment_spans(text: str, start: int, end: int) -> Sequence[ColoredSpan]:
     if end - start < 2 or text.find("/", start, end) < 0:
         return ()
     return [(found.start(), found.end(), TokenClass.COMMENT) for found in _COMMENTS.finditer(text, start, end)]
 
 
 class _Highlighter:
-    """Gives tokens their colours, in the order of the text."""
+    """Classifies tokens, in the order of the text."""
 
     def __init__(self, module: Module | None) -> None:
         self._has_tree = module is not None
@@ -120,7 +121,7 @@ class _Highlighter:
         self._end = -1
         self._opcode_next = False
 
-    def highlight(self, token: ScannedToken | None) -> ColouredSpan | None:
+    def highlight(self, token: ScannedToken | None) -> ColoredSpan | None:
         if token is None:
             return None
         kind, word, start = token
@@ -128,9 +129,9 @@ class _Highlighter:
             self._names = self._functions.pop()[1]
         follows, self._end = self._end == start, start + len(word)
         name = self._kinds[kind]
-        colour = self._class_of_word(name, word, start, follows=follows)
-        self._previous = word if colour is not TokenClass.OPCODE else ""
-        return None if colour is None else (start, self._end, colour)
+        color = self._class_of_word(name, word, start, follows=follows)
+        self._previous = word if color is not TokenClass.OPCODE else ""
+        return None if color is None else (start, self._end, color)
 
     def _class_of_word(self, name: str, word: str, start: int, *, follows: bool) -> TokenClass | None:
         if self._starts_instruction(start):
@@ -145,7 +146,7 @@ class _Highlighter:
         return _CLASS_BY_TERMINAL.get(name)
 
     def _starts_instruction(self, start: int) -> bool:
-        """Whether an instruction begins there. Without a tree every statement may be one."""
+        """Returns whether an instruction begins there. Without a tree every statement may be one."""
         if self._has_tree:
             return start in self._names.instructions
         return self._previous in _BEFORE_A_STATEMENT

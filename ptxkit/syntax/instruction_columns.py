@@ -1,7 +1,8 @@
-"""Many instructions at once, a column at a time.
+"""Builds many instructions at once, column by column.
 
-A module is mostly instructions, and most of those are new: each names registers of its own. So their parts are handled
-as columns (all guards, all opcodes, all operand lists), each by one pass that stays inside the interpreter's own loops.
+A module is mostly instructions, and most of those are new, because each names its own registers. So their parts are
+processed as columns (all guards, all opcodes, all operand lists), each in one pass that remains inside the
+interpreter's own loops.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ptxkit.syntax.statement_splitter import FastPathError
 from ptxkit.syntax.tree import Guard, Instruction, Operand
 
 _new = Instruction.__new__
-# An instruction is frozen, and its constructor takes four times as long as filling its slots does. No other code sees
+# An instruction is frozen, and its constructor takes four times as long as setting its slots. No other code accesses
 # these objects before they are complete.
 _set_opcode = Instruction.__dict__["opcode"].__set__
 _set_operands = Instruction.__dict__["operands"].__set__
@@ -25,7 +26,7 @@ _set_guard = Instruction.__dict__["guard"].__set__
 
 
 class OpcodeMemo(dict[str, str]):
-    """Opcodes by text: each is one string; raises `FastPathError` for a text that is no opcode."""
+    """Opcodes by text: each is one string. Raises `FastPathError` for a text that is not an opcode."""
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__()
@@ -39,7 +40,7 @@ class OpcodeMemo(dict[str, str]):
 
 
 class GuardMemo(dict[str, Guard | None]):
-    """Guards by text, blanks after them included; the empty text is no guard."""
+    """Guards by text, including blanks after them; the empty text is no guard."""
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__({"": None})
@@ -55,9 +56,11 @@ class GuardMemo(dict[str, Guard | None]):
 
 
 def operand_lists(texts: Sequence[str], memo: OperandMemo) -> list[tuple[Operand, ...]]:
-    """For each text between opcode and semicolon its operands; raises `FastPathError` where one is none."""
-    # Braces and parentheses hold commas of their own: such texts, and empty ones, wait for the loop below; until then
-    # one operand, the sink, stands for them.
+    """Returns the operands of each text between opcode and semicolon. Raises `FastPathError` if one is not an
+    operand.
+    """
+    # Braces and parentheses contain commas of their own: such texts, and empty ones, are handled by the loop below;
+    # until then they are replaced by one operand, the sink.
     flat = ["_" if not text or "{" in text or "(" in text else text for text in texts]
     counts = [text.count(",") + 1 for text in flat]
     nodes = list(map(memo.__getitem__, ",".join(flat).replace(", ", ",").split(",")))
@@ -73,7 +76,7 @@ def operand_lists(texts: Sequence[str], memo: OperandMemo) -> list[tuple[Operand
 def instructions(
     guards: Sequence[Guard | None], opcodes: Sequence[str], operands: Sequence[tuple[Operand, ...]]
 ) -> list[Instruction]:
-    """The instructions that these columns describe, all of one length."""
+    """Returns the instructions of these columns, all of one length."""
     made: list[Instruction] = list(map(_new, repeat(Instruction, len(opcodes))))
     deque(map(_set_opcode, made, opcodes), maxlen=0)
     deque(map(_set_operands, made, operands), maxlen=0)

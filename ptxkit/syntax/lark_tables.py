@@ -1,4 +1,4 @@
-"""Lark itself, for `grammars/ptx.lark`: only what the recipes do not know yet, and every error, comes here."""
+"""Lark itself, for `grammars/ptx.lark`: it parses only what the recipes do not cover, and texts with errors."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ NAME = "lark"
 
 @cache
 def lark_parser() -> Lark:
-    """The parser of the installed grammar, its tables from the cache where they are there."""
+    """Returns the parser of the installed grammar, with cached tables if available."""
     tables = load_or_compile(NAME, sources(), compile_tables)
     source: Any = {"data": tables[0], "memo": tables[1]}
     return Lark.load(source)
 
 
 def sources() -> list[str]:
-    """Every file that the tables depend on; Lark's says which release it is."""
+    """Returns every file that the tables depend on; Lark's file identifies its release."""
     return [*grammar_files("ptx.lark"), lark.__file__, __file__]
 
 
 def compile_tables() -> Any:
-    """What Lark makes of the grammar, as plain data."""
+    """Returns Lark's tables of the grammar, as plain data."""
     (path,) = grammar_files("ptx.lark")
     with open(path, encoding="utf-8") as file:
         made = Lark(
@@ -54,7 +54,7 @@ def compile_tables() -> Any:
 
 
 def tree_of(text: str, start: str) -> Tree[Any]:
-    """Lark's tree of a piece of text; raises `RefusedError`."""
+    """Returns Lark's tree of a piece of text. Raises `RefusedError`."""
     try:
         return lark_parser().parse(text, start=start)
     except UnexpectedInput as error:
@@ -62,7 +62,7 @@ def tree_of(text: str, start: str) -> Tree[Any]:
 
 
 def terminals() -> Terminals:
-    """The terminals in the order in which Lark's basic lexer tries them."""
+    """Returns the terminals in the order in which Lark's basic lexer tries them."""
     parser = lark_parser()
     ordered = sorted(
         parser.terminals,

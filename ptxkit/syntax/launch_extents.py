@@ -1,4 +1,4 @@
-"""How many threads or CTAs a kernel says that there are."""
+"""The number of threads or CTAs that a kernel's directives state."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from ptxkit.syntax.constants import directive_constants
 from ptxkit.syntax.tree import Function
 
 BLOCK_DIRECTIVES = ("reqntid", "maxntid")
-"""The directives that say how many threads a block has: exactly, or at most."""
+"""The directives that state the number of threads of a block: exactly, or at most."""
 
 
 def launch_extents(function: Function, *names: str) -> tuple[int, int, int] | None:
-    """The x, y and z after the first directive of these names that a kernel has, ones where it says fewer.
+    """Returns the x, y and z of the first directive of these names that a kernel has; missing extents are 1.
 
-    None where it has none of them, or no number is given.
+    Returns None if it has none of them, or no number is given.
     """
     directive = next((found for name in names if (found := function.directive(name)) is not None), None)
     numbers = directive_constants(directive)

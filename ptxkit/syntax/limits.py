@@ -1,36 +1,40 @@
-"""How much text the parser takes in one piece, remembers and quotes."""
+"""Limits of the texts that the parser processes, caches and quotes."""
 
 from __future__ import annotations
 
 MAX_DIGITS = 100
-"""Characters of a number: Python refuses very long ones; with leading zeros none of 64 bits is written longer."""
+"""The number of characters of a number, because Python rejects very long ones; 64-bit numbers are not longer, even with
+leading zeros.
+"""
 
 MAX_EXAMINED_TOKENS = 4096
-"""Tokens of one statement that Lark parses again to find the one that it refuses."""
+"""The number of tokens of one statement that Lark parses again to find the one that it rejects."""
 
 MAX_SHOWN_CHARS = 40
-"""Characters of a token that a message quotes."""
+"""The number of characters of a token that a message quotes."""
 
 MAX_ALTERNATIVES = 5
-"""Alternatives that a message about a syntax error lists; a longer list helps no reader."""
+"""The number of alternatives that a message about a syntax error lists; a longer list helps no reader."""
 
 MAX_RECIPES = 4096
-"""Sequences of token types whose trees are remembered; real modules have some hundred."""
+"""The number of sequences of token types whose trees are cached; real modules have some hundred."""
 
 MAX_UNMATCHED_BRACES = 10_000
-"""Braces without their partners; comments may have some."""
+"""The number of unmatched braces; comments may contain some."""
 
 MAX_CACHED_TOKENS = 65536
-"""Words whose types are remembered; with more, all are discarded."""
+"""The number of words whose types are cached; with more, all are discarded."""
 
 MAX_FAST_CHARS = 65536
-"""Characters of a statement whose tokens are not counted while they are read: it cannot have too many."""
+"""The number of characters of a statement whose tokens are not counted, because it cannot have too many."""
 
 MAX_SYNTAX_ERRORS = 50
-"""Syntax errors reported for one text; the parser stops there."""
+"""The number of syntax errors reported for one text, after which the parser stops."""
 
 MAX_NESTING = 200
-"""How deep `{ ... }` blocks, vectors and parenthesised expressions may nest."""
+"""The nesting depth of `{ ... }` blocks, vectors and parenthesized expressions."""
 
 MAX_STATEMENT_TOKENS = 200_000
-"""Tokens of one statement. Tables of plain constants and lines of debugging data are read apart and have no limit."""
+"""The number of tokens of one statement. Tables of plain constants and lines of debugging data are parsed separately
+and have no limit.
+"""

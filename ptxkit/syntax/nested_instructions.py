@@ -8,7 +8,7 @@ from ptxkit.syntax.tree import Block, Instruction, Statement
 
 
 def iterate_instructions(statements: Iterable[Statement]) -> Iterator[Instruction]:
-    """The instructions among these statements, and those inside blocks among them, in the order of the text."""
+    """Yields the instructions among these statements, and those inside blocks among them, in the order of the text."""
     for statement in statements:
         if isinstance(statement, Instruction):
             yield statement

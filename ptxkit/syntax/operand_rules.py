@@ -1,4 +1,4 @@
-"""From the operand rules of `grammars/ptx.lark` to nodes.
+"""Builds nodes from the operand rules of `grammars/ptx.lark`.
 
 Source: PTX ISA, "Instruction Operands", "Constant Expressions", "Initializers".
 """
@@ -35,7 +35,7 @@ from ptxkit.syntax.tree import (
 )
 
 Children = Sequence[Any]
-"""Texts of terminals and results of rules; the grammar decides which."""
+"""Texts of terminals and results of rules, as the grammar determines."""
 
 
 def _offset(expression: Operand) -> int:
@@ -66,13 +66,13 @@ def _arguments(children: Children) -> Arguments:
 
 
 def _value(operand: Operand) -> Operand:
-    """An operand inside an expression: a parenthesis there only groups, and holds constants."""
+    """Returns an operand inside an expression, where a parenthesis only groups constants."""
     if not isinstance(operand, Arguments):
         return operand
     if len(operand.elements) != 1:
         raise MalformedConstructError(syntax_errors.LIST_IN_EXPRESSION())
     first = inner = operand.elements[0]
-    while isinstance(first, Binary):  # only with a name in front is it more than a constant
+    while isinstance(first, Binary):  # it is more than a constant only if a name precedes it
         first = first.left
     if isinstance(first, Name) and first.text != "WARP_SZ":
         raise MalformedConstructError(syntax_errors.NAME_IN_PARENTHESES())
@@ -151,7 +151,7 @@ def _address(children: Children) -> Address:
 
 
 def _base_and_offset(place: Operand) -> tuple[Operand, int]:
-    """The base of an address and its offset: what follows the `+` of a name or literal, else nothing."""
+    """Returns the base of an address and its offset: the operand after the `+` of a name or literal, or nothing."""
     if isinstance(place, Name):
         if place.is_sink:
             raise MalformedAddressError(syntax_errors.SINK_AS_ADDRESS())
@@ -172,7 +172,7 @@ def _base_and_offset(place: Operand) -> tuple[Operand, int]:
 
 
 def _name_and_offset(place: Operand) -> tuple[Name, Operand] | None:
-    """The name that a sum begins with, and all that follows the first `+`: of `%r1+1<<2` the constant `1<<2`."""
+    """Returns the name that a sum begins with, and all after the first `+`: for `%r1+1<<2` the constant `1<<2`."""
     match place:
         case Binary("+", Name() as name, right) if name.text not in ("WARP_SZ", "_"):
             return name, right
@@ -212,4 +212,4 @@ OPERAND_RULES: dict[str, Callable[[Children], Any]] = {
     "integer": _integer,
     **{f"binary_{name}": _binary(operator) for name, operator in _OPERATORS.items()},
 }
-"""The method of each rule of operands and initialisers."""
+"""The method of each rule of operands and initializers."""

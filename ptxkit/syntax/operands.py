@@ -1,4 +1,4 @@
-"""Operands by text: each text of an operand is one node, and is looked at once in a module."""
+"""Parses operands by text: equal texts of operands are one node, which is parsed once in a module."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ _BLANKS = " \t\r\n"
 _BLANK = r"[ \t\r\n]*+"
 
 INVALID_OPERAND = Name("")
-"""What stands for a text that is no operand by itself, such as `[%r1` of `[%r1, %r2]` cut at its comma."""
+"""The result for a text that is not an operand by itself, such as `[%r1` of `[%r1, %r2]` cut at its comma."""
 
 _new = Name.__new__
 _set_text = Name.__dict__["text"].__set__  # see ptxkit.syntax.instruction_columns
 
 
 class OperandMemo(dict[str, Operand]):
-    """The operands of one module, by text. A text that is none gives `BROKEN`, and sets `broken`."""
+    """The operands of one module, by text. A text that is not an operand yields `INVALID_OPERAND`, and sets
+    `broken`.
+    """
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__()
@@ -32,7 +34,7 @@ class OperandMemo(dict[str, Operand]):
         self._pair = re.compile(rf"(?!WARP_SZ\b)({ident}){_BLANK}\|{_BLANK}({ident})").fullmatch
         self._register = re.compile(r"%[A-Za-z0-9_$]++").fullmatch
         self._number = re.compile(number).fullmatch
-        # The sink is no address, and the warp's size is a constant: the grammar knows what to do with them.
+        # The sink is not an address, and the warp's size is a constant: the grammar handles both.
         self._address = re.compile(
             rf"\[{_BLANK}(?!(?:_|WARP_SZ)[ \t\r\n+\]])((?:{ident})){_BLANK}"
             rf"(?:\+{_BLANK}(-?){_BLANK}({number}){_BLANK})?\]"
@@ -43,7 +45,7 @@ class OperandMemo(dict[str, Operand]):
         self._constants = ConstantMemo(grammar)
 
     def __missing__(self, text: str) -> Operand:
-        if self._register(text):  # nearly all of them
+        if self._register(text):  # nearly all operands
             node: Operand = _new(Name)
             _set_text(node, text)
         else:
@@ -53,7 +55,9 @@ class OperandMemo(dict[str, Operand]):
         return node
 
     def split(self, text: str) -> tuple[Operand, ...]:
-        """The operands of an instruction, given what is between its opcode and its semicolon, without comments."""
+        """Returns the operands of an instruction from the text between its opcode and its semicolon, without
+        comments.
+        """
         parts: list[str] = self._parts(text)
         if ",".join(parts) != text:
             raise FastPathError
@@ -63,7 +67,7 @@ class OperandMemo(dict[str, Operand]):
         return nodes
 
     def constants(self, text: str) -> tuple[Operand, ...]:
-        """The elements of a flat initialiser; raises `FastPathError` where one is not a plain constant or name."""
+        """Returns the elements of a flat initializer. Raises `FastPathError` if one is not a plain constant or name."""
         return tuple(map(self._constants.__getitem__, text.split(",")))
 
     def _parse_operand(self, text: str) -> Operand:
@@ -106,7 +110,7 @@ class OperandMemo(dict[str, Operand]):
         return Address(self[base], -value if minus else value)
 
     def _parse_indexed(self, text: str) -> Operand:
-        """`[map, {%r1, %r2}]`: an address with operands after it."""
+        """Parses `[map, {%r1, %r2}]`: an address with operands after it."""
         parts: list[str] = self._parts(text[1:-1])
         if len(parts) < 2 or ",".join(parts) != text[1:-1]:
             return self._parse_with_grammar(text)
@@ -125,7 +129,9 @@ class OperandMemo(dict[str, Operand]):
 
 
 class ConstantMemo(dict[str, Operand]):
-    """The elements of tables, by text: a name, or a number with or without a sign; `FastPathError` for all else."""
+    """The elements of tables, by text: a name, or a number with or without a sign. Raises `FastPathError` for
+    others.
+    """
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__()

@@ -1,12 +1,12 @@
-"""Text to tree, fast: Lark is asked once for each new kind of statement.
+"""Parses text quickly: Lark is called once for each new kind of statement.
 
-The text is cut into statements (`cutter`). A statement text seen before in the module is the same node. A new
-instruction is its opcode and its operands, each of which is looked up by its text; what remains goes to the
-grammar's recipes, that is to Lark once for each new sequence of token types. This is exact: the grammar says that an
-instruction *is* an opcode and operands joined by commas, and that a tree depends on token types alone.
+The text is split into statements (`statement_splitter`). Equal statement texts in a module are the same node. A new
+instruction is its opcode and its operands, each of which is looked up by its text; the rest is parsed with the
+grammar's recipes, that is by Lark once for each new sequence of token types. This is exact: according to the grammar,
+an instruction *is* an opcode and operands joined by commas, and a tree depends only on token types.
 
-Whatever does not fit (a cut in the wrong place, a statement that is none) makes the whole attempt void; then
-`error_recovery` looks for the errors, however long it takes.
+If anything does not fit (a split in the wrong place, an invalid statement), the whole attempt is discarded; then
+`error_recovery` searches for the errors, without a time limit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ptxkit.syntax.tree import (
 
 _SECTION = re.compile(rf"\.section{BLANK}+(\.[A-Za-z_][A-Za-z0-9_$]*+){BLANK}*\{{([^}}]*)\}}{TRIVIA}")
 _DATA = re.compile(r"(\.[a-z0-9]+[ \t]+)(0|[1-9][0-9]*)((?:[ \t]*,[ \t]*(?:0|[1-9][0-9]*))+)")
-"""A line of a section that holds several plain numbers."""
+"""A line of a section that contains several plain numbers."""
 
 _HEADINGS = 2
 """`.version` and `.target`, with which every module begins."""
@@ -46,7 +46,7 @@ _TOO_DEEP = "{" * (MAX_NESTING + 2)
 
 
 class _ModuleReader:
-    """One parse: the memos that live as long as it, and the pieces from which items are not made yet."""
+    """One parse: its caches, and the pieces from which no items have been built yet."""
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
@@ -62,10 +62,12 @@ class _ModuleReader:
         self._next_brace = 0
 
     def read_module(self, source: SourceFile) -> Module:
-        """The module; raises `RefusedError`, `MalformedConstructError` or `FastPathError` where the text is none."""
+        """Returns the module. Raises `RefusedError`, `MalformedConstructError` or `FastPathError` if the text is not
+        one.
+        """
         text = source.text
         if abs(text.count("{") - text.count("}")) > MAX_UNMATCHED_BRACES or _TOO_DEEP in text:
-            raise FastPathError  # cut in pieces, a text of braces would take two hundred times its size
+            raise FastPathError  # split in pieces, a text of braces would need two hundred times its size
         depth = 0
         for cut in statement_splitter().split(text):
             self._statements.add_instructions(cut.rows)
@@ -134,19 +136,19 @@ class _ModuleReader:
         return node
 
     def _read_function(self, place: int) -> tuple[Function, int]:
-        """The function whose header is the piece at `place`, and the place after it."""
+        """Returns the function whose header is the piece at `place`, and the place after it."""
         header: Function = self._headers.node(self._pieces[place], "header")
         body, end = self._read_body(place + 2)
         return replace(header, body=body), end
 
     def _read_body(self, start: int) -> tuple[Body, int]:
-        """The body whose first statement, or closing brace, is at `start`, and the place after its brace."""
+        """Returns the body whose first statement, or closing brace, is at `start`, and the place after its brace."""
         pieces, starts, braces = self._pieces, self._starts, self._braces
         memo = self._statements.__getitem__
         stack: list[tuple[list[Statement], list[int], int]] = []
         nodes: list[Statement] = []
         places: list[int] = []
-        self._next_brace += 1  # the one that opens this body
+        self._next_brace += 1  # the one that begins this body
         while self._next_brace < len(braces):
             brace = braces[self._next_brace]
             self._next_brace += 1
@@ -169,7 +171,7 @@ class _ModuleReader:
 
 
 def parse(text: str, path: str | None = None) -> Module:
-    """The module that `text` holds; `path` is the name it is reported under.
+    """Parses a module. `path` is its name in reports.
 
     Raises `PTXSyntaxError` with all errors. A NUL at the very end, which some producers write, is accepted.
     """
@@ -180,6 +182,6 @@ def parse(text: str, path: str | None = None) -> Module:
         except (UnexpectedTokenError, MalformedConstructError, FastPathError):
             from ptxkit.syntax.error_recovery import (
                 recover_module,
-            )  # and with it Lark, which a correct text need not wait for
+            )  # and with it Lark, which a correct text does not need
 
             return recover_module(source)

@@ -1,4 +1,6 @@
-"""Where the parts of a statement are. Trees hold only where a statement begins; the rest is found when asked for."""
+"""Locates the parts of a statement. Trees hold only the start of a statement; other positions are computed on
+request.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,16 @@ from ptxkit.syntax.grammar import grammar
 from ptxkit.syntax.statement_splitter import statement_splitter
 
 _CACHE_SIZE = 8
-"""Statements of which the places are remembered: of a long one, a head with thousands of parameters, much may be
-wrong, and each time its places are asked for."""
+"""The number of statements whose positions are cached. A long one, such as a header with thousands of parameters, may
+have many errors, each of which requests its positions.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class StatementSpans:
-    """The places of one statement.
+    """The positions of one statement.
 
-    statement: from its first to its last token, the semicolon included; of a block the opening brace, of a function
+    statement: from its first to its last token, including the semicolon; for a block the opening brace, for a function
     its header. guard, opcode, operands: of an instruction; None and empty for anything else.
     """
 
@@ -30,9 +33,9 @@ class StatementSpans:
 
 @lru_cache(_CACHE_SIZE)
 def statement_spans(source: SourceFile, start: int) -> StatementSpans:
-    """The places of the statement or item that begins at offset `start` of a text that parses.
+    """Returns the positions of the statement or item that begins at offset `start` of a text that can be parsed.
 
-    A tree that was built has no text: there, and where nothing begins at `start`, all is one empty span.
+    A tree that was built has no text: for it, and if nothing begins at `start`, all spans are empty.
     """
     piece = statement_splitter().piece_at(source.text, start)
     tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
@@ -47,7 +50,9 @@ def statement_spans(source: SourceFile, start: int) -> StatementSpans:
 
 
 def statement_tokens(source: SourceFile, start: int) -> list[tuple[str, Span]]:
-    """The tokens of the statement, item or function header that begins at offset `start`, with their places."""
+    """Returns the tokens of the statement, item or function header that begins at offset `start`, with their
+    positions.
+    """
     piece = statement_splitter().piece_at(source.text, start)
     tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
     return [(text, Span(start + offset, start + offset + len(text))) for _, text, offset in tokens]

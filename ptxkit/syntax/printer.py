@@ -1,6 +1,6 @@
 """The canonical text of a tree.
 
-One statement a line, a tab for each level, one blank between words, no comments. Printing and parsing again gives an
+One statement on each line, a tab for each level, one blank between words, no comments. Parsing the text again yields an
 equal tree.
 """
 
@@ -38,7 +38,7 @@ from ptxkit.syntax.tree import (
     Vector,
 )
 
-# Binary operators by how tightly they bind, as in the grammar; 0 is the conditional.
+# The precedence of binary operators, as in the grammar; 0 is the conditional.
 _PRECEDENCE = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
     "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
@@ -51,7 +51,7 @@ _COMMA_FREE = frozenset({"loc", "loc_intermediate"})
 
 
 def print_operand(operand: Operand) -> str:
-    """The text of one operand or initialiser."""
+    """Returns the text of one operand or initializer."""
     match operand:
         case Name(text) | Integer(_, text) | Float(_, _, text):
             return text
@@ -87,15 +87,15 @@ def _address(address: Address) -> str:
 def _expression(operand: Operand) -> str:
     match operand:
         case Unary(operator, inner):
-            # `- -1` must not become `--1`: harmless to PTX, yet no reader's friend. Parentheses in place of the blank
-            # would make the text nest deeper than it did, and perhaps deeper than is read.
+            # `- -1` must not become `--1`, which is harmless to PTX but hard to read. Parentheses instead of the blank
+            # would make the nesting deeper, and perhaps too deep for the parser.
             text = _parenthesize(inner, _UNARY)
             return f"{operator} {text}" if text[0] in "+-" and operator in "+-" else f"{operator}{text}"
         case Binary("=", left, right):
             return f"{print_operand(left)} = {print_operand(right)}"
         case Binary(operator, left, right):
             binding = _PRECEDENCE[operator]
-            # A blank on both sides keeps `7 % 3` apart from `7 %3`, which is an identifier.
+            # Blanks on both sides distinguish `7 % 3` from `7 %3`, which is an identifier.
             return f"{_parenthesize(left, binding)} {operator} {_parenthesize(right, binding + 1)}"
         case Conditional(test, then, otherwise):
             return f"{_parenthesize(test, 1)} ? {print_operand(then)} : {print_operand(otherwise)}"
@@ -104,7 +104,7 @@ def _expression(operand: Operand) -> str:
 
 
 def _parenthesize(operand: Operand, binding: int) -> str:
-    """An operand of an operator that binds this tightly, in parentheses where it binds less."""
+    """Returns an operand of an operator of this precedence, in parentheses if its own is lower."""
     text = print_operand(operand)
     match operand:
         case Conditional():
@@ -124,7 +124,7 @@ def _parenthesize(operand: Operand, binding: int) -> str:
 
 
 def print_instruction(instruction: Instruction) -> str:
-    """`@%p add.s32 %r1, %r2, 3;` without a line end."""
+    """Returns, for example, `@%p add.s32 %r1, %r2, 3;` without a line end."""
     guard = instruction.guard
     before = f"@{'!' if guard.negated else ''}{guard.predicate} " if guard else ""
     operands = f" {_join_operands(instruction.operands)}" if instruction.operands else ""
@@ -132,7 +132,7 @@ def print_instruction(instruction: Instruction) -> str:
 
 
 def print_directive(directive: Directive) -> str:
-    """Any directive, with its terminator where it has one."""
+    """Returns any directive, with its terminator if it has one."""
     name, words = directive.name, directive.words
     if name == "@@DWARF":
         return " ".join((name, *words))
@@ -151,7 +151,7 @@ def _loc(words: tuple[str, ...]) -> str:
     text = " ".join(words[:3])
     place = 3
     while place < len(words):
-        # An attribute is a word and a place of three numbers, or a word and a label.
+        # An attribute is a word and a position of three numbers, or a word and a label.
         end = place + (4 if words[place + 1][0].isdigit() else 2)
         text += f", {' '.join(words[place:end])}"
         place = end
@@ -185,7 +185,7 @@ def _declarator(declarator: Declarator) -> str:
 
 
 def print_declaration(declaration: Declaration) -> str:
-    """A declaration without its semicolon, as it is written among parameters."""
+    """Returns a declaration without its semicolon, as it is written among parameters."""
     return f"{_head(declaration)} {', '.join(map(_declarator, declaration.declarators))}".rstrip()
 
 
@@ -200,7 +200,7 @@ def _formals(parameters: tuple[Declaration, ...]) -> str:
 
 
 def statement_lines(statement: Statement, indent: str) -> Iterator[str]:
-    """The lines of one statement."""
+    """Yields the lines of one statement."""
     match statement:
         case Instruction():
             yield indent + print_instruction(statement)
@@ -221,7 +221,7 @@ def statement_lines(statement: Statement, indent: str) -> Iterator[str]:
 
 
 def body_lines(body: Body, indent: str) -> Iterator[str]:
-    """The lines of all statements of a body."""
+    """Yields the lines of all statements of a body."""
     for statement in body.statements:
         yield from statement_lines(statement, indent)
 
@@ -230,7 +230,7 @@ def body_lines(body: Body, indent: str) -> Iterator[str]:
 
 
 def function_header_lines(function: Function) -> Iterator[str]:
-    """Everything before the body, without a terminator."""
+    """Yields the lines before the body, without a terminator."""
     parts = [f".{word}" for word in function.linkage]
     parts.append(f".{function.kind}")
     if function.attributes:
@@ -252,7 +252,7 @@ def function_header_lines(function: Function) -> Iterator[str]:
 
 
 def item_lines(item: Item) -> Iterator[str]:
-    """The lines of one item of a module."""
+    """Yields the lines of one item of a module."""
     match item:
         case Function(body=None):
             *before, last = function_header_lines(item)
@@ -279,7 +279,9 @@ def item_lines(item: Item) -> Iterator[str]:
 
 
 def print_module(module: Module) -> str:
-    """The canonical text of a module, with a line end after each line; a blank line around functions and sections."""
+    """Returns the canonical text of a module, with a line end after each line and a blank line around functions and
+    sections.
+    """
     lines: list[str] = []
     apart = False
     for item in module.items:

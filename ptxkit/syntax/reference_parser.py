@@ -1,4 +1,4 @@
-"""The tree as Lark alone makes it: slow, simple, and what the fast parser is tested against."""
+"""The tree that Lark builds by itself: slow and simple, the reference for tests of the fast parser."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ptxkit.syntax.limits import MAX_NESTING
 from ptxkit.syntax.tree import Block, Body, Module
 
 _SYNTACTIC_LEVELS = 40
-"""Levels of a tree that are no nesting of the text: module, function, body, statement, operand, ..."""
+"""Levels of a tree that are not nesting of the text: module, function, body, statement, operand, ..."""
 
 
 def parse_with_lark(source: SourceFile) -> Module:
-    """The module of a correct text; raises `RefusedError` or `MalformedConstructError` otherwise."""
+    """Returns the module of a correct text. Raises `RefusedError` or `MalformedConstructError` otherwise."""
     tree = grammar().tree(source.text, "module")
     if depth(tree) > MAX_NESTING + _SYNTACTIC_LEVELS:
         raise TooDeepError(syntax_errors.NESTS_TOO_DEEP(limit=MAX_NESTING))

@@ -1,7 +1,7 @@
-"""Cuts a module's text into pieces: one statement, brace, or function header each, with the blanks that follow it.
+"""Splits a module's text into pieces: one statement, brace, or function header each, with the blanks that follow it.
 
-The expressions are made from the grammar's own terminals. In a correct text the cuts fall exactly between statements;
-in an incorrect one a piece may be too long, which the parser finds when the piece is no statement.
+The expressions are made from the grammar's own terminals. In a correct text the splits are exactly between statements;
+in an incorrect one a piece may be too long, which the parser detects because the piece is not a statement.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ TRIVIA = rf"{BLANK}*+(?>(?:(?:{COMMENT}){BLANK}*+)*)"
 """Blanks and comments."""
 
 _COMMENT_OR_SLASH = f"{COMMENT}|/(?![*/])"
-_LABELLED = r"\.(?:branchtargets|calltargets|callprototype)\b"
+_LABELED = r"\.(?:branchtargets|calltargets|callprototype)\b"
 
 
 def _up_to(stops: str, units: str) -> str:
-    """Anything but `stops`, in which strings, comments and other `units` count as wholes."""
+    """Returns an expression for anything but `stops`, in which strings, comments and other `units` are atomic."""
     plain = f"[^{stops}]*+"
     return rf"{plain}(?>(?:(?:{units}){plain})*)"
 
@@ -49,7 +49,7 @@ def _pattern(terminals: Mapping[str, str]) -> str:
     header_stops = ';{="/.'
     header_units = rf"\.pragma{TRIVIA}{strings}{TRIVIA};|\.|{string}|{comment}"
     words = [
-        rf"(?>{ident}){TRIVIA}(?::(?:{TRIVIA}{_LABELLED}{instruction})?|{instruction})",
+        rf"(?>{ident}){TRIVIA}(?::(?:{TRIVIA}{_LABELED}{instruction})?|{instruction})",
         rf"@(?!@){instruction}",
         rf"\\{instruction}",
         r"[{}]",
@@ -68,8 +68,8 @@ def _pattern(terminals: Mapping[str, str]) -> str:
     return f"(?:{'|'.join(words)})"
 
 
-# The instructions that hold no comment, with their parts as groups. The words are wider than the grammar's, to be
-# quick; `statements` looks at each distinct one again.
+# The instructions without comments, with their parts as groups. The words are wider than the grammar's, for speed;
+# `statements` checks each distinct one again.
 _WORD = r"[A-Za-z0-9_$%][A-Za-z0-9_$.]*+(?>(?:::[A-Za-z0-9_$.]++)*)"
 _INSTRUCTION = rf"(@{BLANK}*+!?{BLANK}*+[A-Za-z0-9_$%.]++{BLANK}*+)?({_WORD}){BLANK}*+(?!:)([^;/]*+);"
 
@@ -80,53 +80,58 @@ PieceRow = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class PieceBatch:
-    """A portion of a text in pieces: a row for each, and the offset at which each begins."""
+    """A portion of a text in pieces: a row for each, and its offset."""
 
     rows: Sequence[PieceRow]
     starts: Sequence[int]
 
 
 _BATCH_CHARS = 1 << 18
-"""Characters that are cut at once, at least: few enough that what is made of them stays in the processor's cache."""
+"""The least number of characters that are split at once: few enough that the results stay in the processor's cache."""
 
 
 class FastPathError(Exception):
-    """The quick way does not know this text; the grammar must look at it."""
+    """The fast path does not support this text, which the grammar must parse."""
 
 
 class StatementSplitter:
-    """The expression that cuts, for one grammar."""
+    """The expression that splits texts, for one grammar."""
 
     def __init__(self, grammar: Grammar) -> None:
         terminals = grammar.terminals.expressions
         pattern = _pattern(terminals)
         self._piece = f"{pattern}{TRIVIA}"
-        # What is no piece is taken as a whole: to look for one again at each character would take quadratic time.
+        # Text that is not a piece is matched as a whole: searching for a piece again at each character would take
+        # quadratic time.
         self._all = re.compile(rf"((?:{_INSTRUCTION}|{pattern}){TRIVIA}|[\s\S]++)")
         self.trivia = re.compile(TRIVIA)
         self._trailing_nul = re.compile(terminals["TRAILING_NUL"])
 
     @cached_property
     def piece(self) -> re.Pattern[str]:
-        """One piece; made when first needed, as a correct text needs none (`piece_at`)."""
+        """The expression of one piece, which is made on first use, because a correct text does not need it
+        (`piece_at`).
+        """
         return re.compile(self._piece)
 
     def piece_at(self, text: str, start: int) -> re.Match[str] | None:
-        """The piece that begins at an offset of a text that parses, or None."""
+        """Returns the piece that begins at an offset of a text that can be parsed, or None."""
         found = self._all.match(text, start)
         if found is None or found.end() < len(text) or found[3] or text[start] in "{}":
             return found
         return self.piece.match(text, start)  # the last one, or the rest of the text from where no piece begins
 
     def text_end(self, text: str) -> int:
-        """Where the text ends when the NUL that some producers append is left out."""
+        """Returns the end of the text without the NUL that some producers append."""
         if not text.rstrip(" \t\r\n").endswith("\0"):
             return len(text)
         found = self._trailing_nul.search(text, len(text.rstrip("\0 \t\r\n")))
         return found.start() if found else len(text)
 
     def split(self, text: str) -> Iterator[PieceBatch]:
-        """All pieces, in portions that end after a function's body; raises `FastPathError` at what is no piece."""
+        """Yields all pieces, in portions that end after a function's body. Raises `FastPathError` for text that is not
+        a piece.
+        """
         end = self.text_end(text)
         blank = self.trivia.match(text, 0, end)
         start = blank.end() if blank else 0
@@ -136,7 +141,7 @@ class StatementSplitter:
             if not self._is_piece(rows[-1]):
                 if stop == end:
                     raise FastPathError
-                # The portion ended inside of a piece, after all: take the rest as one.
+                # The portion ended inside a piece: take the rest as one.
                 rows, stop = self._all.findall(text, start, end), end
                 if not self._is_piece(rows[-1]):
                     raise FastPathError
@@ -145,9 +150,9 @@ class StatementSplitter:
             yield PieceBatch(rows, starts)
 
     def _is_piece(self, row: PieceRow) -> bool:
-        """Whether the last row is a piece, and not the rest of the text from where none begins.
+        """Returns whether the last row is a piece, and not the rest of the text from where no piece begins.
 
-        Mostly it is `}`, or debugging data: to know these takes no expression that is long in the making.
+        Mostly it is `}`, or debugging data, which can be recognized without the complex expression.
         """
         piece = row[0]
         if piece[0] in "{}" or row[2] != "" or re.fullmatch(rf"{_SECTION}{TRIVIA}", piece):
@@ -162,5 +167,5 @@ class StatementSplitter:
 
 @cache
 def statement_splitter() -> StatementSplitter:
-    """The cutter of the installed grammar."""
+    """Returns the splitter of the installed grammar."""
     return StatementSplitter(grammar())

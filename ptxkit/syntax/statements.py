@@ -1,4 +1,4 @@
-"""Statements by text: each text of a statement is one node, and is looked at once in a module."""
+"""Parses statements by text: equal texts of statements are one node, which is parsed once in a module."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.statement_splitter import FastPathError, PieceRow
 from ptxkit.syntax.tree import Directive, LabelStatement, Statement
 
-# No comment, string or brace inside: there a comma may mean something else.
+# There are no comments, strings or braces inside, where a comma may have another meaning.
 _TABLE = re.compile(r"([^={/\"]*=[ \t\r\n]*)\{([^{}/\"]*)\}[ \t\r\n]*;")
 _LOC = re.compile(r"\.loc[ \t]+([1-9][0-9]*)[ \t]+([0-9]|[1-9][0-9]*)[ \t]+([0-9]|[1-9][0-9]*)[ \t\r\n]*")
 
 
 class StatementMemo(dict[str, Statement]):
-    """The statements of one module, by text: the piece as it was cut, with the blanks and comments after it."""
+    """The statements of one module, by text: the piece as it was split, with the blanks and comments after it."""
 
     def __init__(self, grammar: Grammar, operands: OperandMemo) -> None:
         super().__init__()
@@ -31,7 +31,9 @@ class StatementMemo(dict[str, Statement]):
         self._label = re.compile(rf"({grammar.terminal('IDENT')})[ \t]*:[ \t\r\n]*").fullmatch
 
     def add_instructions(self, rows: Iterable[PieceRow]) -> None:
-        """Make the instructions among the pieces, all at once; raises `FastPathError` where one is none, after all."""
+        """Builds the instructions among the pieces, all at once. Raises `FastPathError` if one is not an
+        instruction.
+        """
         rows = [row for row in rows if row[2]]
         if not rows:
             return
@@ -60,9 +62,9 @@ class StatementMemo(dict[str, Statement]):
 
 
 def piece_node(grammar: Grammar, operands: OperandMemo, piece: str, start: str) -> Any:
-    """The node of a piece by the sequence of its token types.
+    """Returns the node of a piece by the sequence of its token types.
 
-    An initialiser may be very long, and hardly two are of one length; a flat one is read element by element instead.
+    An initializer may be very long, and few have the same length; a flat one is parsed element by element instead.
     """
     found = _TABLE.match(piece) if piece[0] == "." and "{" in piece else None
     if found is None:

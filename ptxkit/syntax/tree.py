@@ -1,8 +1,8 @@
-"""The tree of a PTX module: frozen data, knowing no instruction by name.
+"""The tree of a PTX module: frozen data that depends on no specific instruction.
 
-Nodes are *shapes*: they hold no positions, so that equal statements are one object and trees compare by meaning.
-A `Body` or `Module` keeps, with its statements, the offset at which each begins; `ptxkit.syntax.positions` finds
-the place of an opcode or operand inside a statement when a diagnostic needs it.
+Nodes are *shapes*: they hold no positions, so that equal statements are one object and trees compare by meaning. A
+`Body` or `Module` keeps, with its statements, the offset at which each begins; `ptxkit.syntax.positions` locates an
+opcode or operand inside a statement when a diagnostic needs it.
 
 Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Instruction Operands", "Directives".
 """
@@ -22,7 +22,7 @@ from ptxkit.source import SourceFile
 class Name:
     """An identifier as it is written: a register, variable, label, function, special register, or a component of one.
 
-    `%tid.x` and `%v.x` are one name each: only a declaration decides what they are. The sink is `_`.
+    `%tid.x` and `%v.x` are one name each: only a declaration determines their meaning. The sink is `_`.
     """
 
     text: str
@@ -77,7 +77,7 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """`generic(symbol)`, and the mask form `0xFF00(generic(symbol))` of initialisers (function `0xFF00`)."""
+    """`generic(symbol)`, and the mask form `0xFF00(generic(symbol))` of initializers (function `0xFF00`)."""
 
     function: str
     argument: Operand
@@ -100,14 +100,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A brace-enclosed vector: `{%r1, %r2}`; also an aggregate initialiser, nested."""
+    """A brace-enclosed vector: `{%r1, %r2}`; also an aggregate initializer, nested."""
 
     elements: tuple[Operand, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`[base+offset]`; `index` holds what follows commas: `[map, {%r1, %r2}]`, `[texture, sampler, {...}]`.
+    """`[base+offset]`; `index` holds the operands after commas: `[map, {%r1, %r2}]`, `[texture, sampler, {...}]`.
 
     `offset` is a constant in bytes. `base` may be an `Integer` (an absolute address).
     """
@@ -127,7 +127,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """A parenthesised list: the results or arguments of a call."""
+    """A parenthesized list: the results or arguments of a call."""
 
     elements: tuple[Operand, ...]
 
@@ -138,7 +138,7 @@ Operand: TypeAlias = (
 
 
 def operand_names(operand: Operand | None) -> Iterator[str]:
-    """Every name in an operand, from left to right, but the sink."""
+    """Yields every name in an operand, from left to right, except for the sink."""
     match operand:
         case Name(text) if text != "_":
             yield text
@@ -179,7 +179,7 @@ class Instruction:
 
     @property
     def name(self) -> str:
-        """The opcode up to its first dot: `cp` of `cp.async.cg.shared.global`."""
+        """The opcode up to its first dot: `cp` for `cp.async.cg.shared.global`."""
         return self.opcode.partition(".")[0]
 
 
@@ -192,7 +192,7 @@ class LabelStatement:
 
 @dataclass(frozen=True, slots=True)
 class Declarator:
-    """One declared name. `count` is N of `%r<N>`; `dimensions` are array lengths, None where left open (`[]`)."""
+    """One declared name. `count` is N of `%r<N>`; `dimensions` are array lengths, None if left open (`[]`)."""
 
     name: str
     count: int | None = None
@@ -204,10 +204,10 @@ class Declarator:
 class Declaration:
     """A `.reg`, `.shared`, `.global`, `.const`, `.local`, `.param`, `.tex`... declaration, or a formal parameter.
 
-    space: without its dot; empty where a type is alone. type: without its dot (`b32`, `pred`, `texref`).
-    linkage: `extern`, `visible`, `weak`, `common`. attributes: of `.attribute(...)`, as written. pointer: None, or the
-    words after `.ptr` (`global`).
-    alignment, pointer_alignment: bytes; the latter may also follow a parameter's type without `.ptr`.
+    space: without its dot; empty if only a type is written. type: without its dot (`b32`, `pred`, `texref`). linkage:
+    `extern`, `visible`, `weak`, `common`. attributes: of `.attribute(...)`, as written. pointer: None, or the words
+    after `.ptr` (`global`). alignment, pointer_alignment: bytes; the latter may also follow a parameter's type without
+    `.ptr`.
     """
 
     space: str
@@ -252,7 +252,7 @@ class Block:
 
 
 Statement: TypeAlias = "Instruction | LabelStatement | Declaration | Directive | Prototype | Block | Function"
-"""A function among statements is one that is declared there, without a body."""
+"""A function among statements is a declaration without a body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +266,14 @@ class Body:
     starts: Sequence[int] = field(default=(), compare=False, repr=False)
 
     def located(self) -> Iterator[tuple[Statement, int]]:
-        """Each statement with its offset; 0 throughout where the tree was built, not parsed."""
+        """Yields each statement with its offset, which is 0 if the tree was built, not parsed."""
         starts = self.starts or (0,) * len(self.statements)
         return zip(self.statements, starts, strict=True)
 
     def flattened(self) -> Iterator[tuple[Statement, int]]:
-        """Each statement with its offset, in the order of the text; nested blocks are replaced by their statements."""
+        """Yields each statement with its offset, in the order of the text; nested blocks are replaced by their
+        statements.
+        """
         for statement, start in self.located():
             if isinstance(statement, Block):
                 yield from statement.body.flattened()
@@ -300,13 +302,13 @@ class Function:
     body: Body | None = None
 
     def directive(self, name: str) -> Directive | None:
-        """The first directive of that name, or None."""
+        """Returns the first directive of that name, or None."""
         return next((found for found in self.directives if found.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`.section NAME { ... }`: debugging data, kept line by line as written, never interpreted."""
+    """`.section NAME { ... }`: debugging data, stored line by line as written, never interpreted."""
 
     name: str
     lines: tuple[str, ...]
@@ -316,16 +318,18 @@ Item: TypeAlias = Declaration | Function | Directive | Section | Prototype
 
 
 def is_architecture(word: str) -> bool:
-    """Whether a word of `.target` is an architecture: to ptxas each one with `sm_` or `compute_` in it is."""
+    """Returns whether a word of `.target` is an architecture; for ptxas each word that contains `sm_` or `compute_` is
+    one.
+    """
     return "sm_" in word or "compute_" in word
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A PTX module. `.version`, `.target` and `.address_size` are directives among the items, and read here.
+    """A PTX module. `.version`, `.target` and `.address_size` are directives among the items, and are read from there.
 
     `source` is the text it was parsed from (None for a built tree); it takes no part in equality. `boxes`: the bytes
-    that tensor copies bring, by the offsets of their statements, where who made the module knows what maps will come.
+    that tensor copies transfer, by the offsets of their statements, if the creator of the module knows the maps.
     """
 
     items: tuple[Item, ...]
@@ -335,7 +339,7 @@ class Module:
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """(major, minor) of `.version`, or None where it is missing or no version."""
+        """The (major, minor) version of `.version`, or None if it is missing or invalid."""
         words = self._directive_words("version")
         if not words:
             return None
@@ -346,7 +350,7 @@ class Module:
     def targets(self) -> tuple[str, ...]:
         """The words of `.target`: the architecture first, then options such as `debug`.
 
-        Of several architectures the last comes first: it is the one that counts.
+        Of several architectures the last one comes first, because it is the effective one.
         """
         directives = [item for item in self.items if isinstance(item, Directive) and item.name == "target"]
         words = [word for directive in directives for word in directive.words]
@@ -355,25 +359,29 @@ class Module:
 
     @property
     def address_size(self) -> int:
-        """Bits of a generic address: 64, unless `.address_size 32` (or none, the ISA's default of 32) says so."""
+        """The bits of a generic address: 64, unless the module has `.address_size 32` (or none, the ISA's default of
+        32).
+        """
         from ptxkit.syntax.constants import parse_constant
 
         words = self._directive_words("address_size")
         return (parse_constant(words[0]) if words else None) or 32
 
     def functions(self) -> Iterator[Function]:
-        """The functions in their order, declarations included."""
+        """Yields the functions in order, including declarations."""
         return (item for item in self.items if isinstance(item, Function))
 
     def function(self, name: str) -> Function:
-        """The function of that name (the one with a body, where declared too); KeyError where there is none."""
+        """Returns the function of that name (the one with a body, if it is declared, too). Raises KeyError if none
+        exists.
+        """
         found = [item for item in self.functions() if item.name == name]
         if not found:
             raise KeyError(name)
         return max(found, key=lambda item: item.body is not None)
 
     def located(self) -> Iterator[tuple[Item, int]]:
-        """Each item with its offset; 0 throughout where the tree was built, not parsed."""
+        """Yields each item with its offset, which is 0 if the tree was built, not parsed."""
         starts = self.starts or (0,) * len(self.items)
         return zip(self.items, starts, strict=True)
 

@@ -4,7 +4,8 @@ from hypothesis import given
 from ptxkit.testing import assert_verdicts_agree, strategies
 
 @given(strategies.pipelines())
-def test_what_is_right_is_called_right(pipeline): assert_verdicts_agree(pipeline)
+def test_verdicts_of_correct_pipelines(pipeline):
+    assert_verdicts_agree(pipeline)
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _ELSEWHERE = {
     "assert_litmus": "generators.litmus",
     "assert_verdicts_agree": "oracles.rules_vs_emulator",
 }
-"""Public name -> the module that defines it, where that is not `oracles`."""
+"""The module that defines each public name, unless it is `oracles`."""
 
 
 def __getattr__(name: str) -> object:

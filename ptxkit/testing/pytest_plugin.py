@@ -1,13 +1,13 @@
-"""The plugin of pytest, which knows it by its entry point `ptxkit`.
+"""The plugin of pytest, with the entry point `ptxkit`.
 
-* Fixtures: `machine(source, launch)` and `device(source, launch)` give the arrays as the reference machine and the GPU
-  leave them; `ptx_lint(source, codes)` asserts what the linter finds.
-* `@pytest.mark.ptx_device` for tests that need a GPU; `--ptx-device` determines what happens to them without one.
-* `--ptx-budget` ends a property whose oracles have had their seconds, with what it has seen.
-* `*.ptx` files that say what is found in them are tests (`ptxkit.testing.corpus.expectation_files`).
-* The last example that an oracle refused is kept when its test fails: after Hypothesis has shrunk it, the smallest.
+* Fixtures: `machine(source, launch)` and `device(source, launch)` return the arrays after a run on the reference
+  machine and on the GPU; `ptx_lint(source, codes)` asserts the findings of the linter.
+* `@pytest.mark.ptx_device` marks tests that need a GPU; `--ptx-device` determines what happens to them without one.
+* `--ptx-budget` ends a property whose oracles have used their seconds, with the results so far.
+* `*.ptx` files that state their expected findings are tests (`ptxkit.testing.corpus.expectation_files`).
+* The last failing example of an oracle is saved when its test fails: after Hypothesis has shrunk it, the smallest one.
 
-It loads nothing of ptxkit's dependencies, NumPy and Hypothesis least, before a test uses them.
+The plugin loads none of ptxkit's dependencies, such as NumPy and Hypothesis, before a test uses them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ptxkit.testing.corpus.examples import Example
 
 _EXAMPLE_PROPERTY = "ptxkit example"
-"""Under which a report has the folder of its example."""
+"""The property of a report that holds the folder of its example."""
 
 _SECONDS_TO_SHRINK = 10.0
 
@@ -41,13 +41,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ptx-device",
         choices=("auto", "require", "none"),
         default="auto",
-        help="tests that need a GPU: skipped where there is none (auto), failing there (require), all skipped (none)",
+        help="tests that need a GPU: skipped where none exists (auto), failing there (require), all skipped (none)",
     )
     group.addoption(
         "--ptx-budget",
         type=_parse_seconds,
         metavar="SECONDS",
-        help="a test whose oracles have had so many seconds ends with what it has seen",
+        help="the time limit of the oracles of a test; at the limit it ends with its results so far",
     )
     group.addoption(
         "--ptx-failures",
@@ -73,7 +73,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def machine() -> Callable[..., Mapping[int, Any]]:
-    """`machine(source, launch)`: the arrays among the arguments as the reference machine leaves them, by number."""
+    """`machine(source, launch)`: returns the arrays among the arguments after a run on the reference machine, by
+    number.
+    """
     from ptxkit.testing.oracles import assertions
 
     return assertions.on_machine
@@ -81,7 +83,7 @@ def machine() -> Callable[..., Mapping[int, Any]]:
 
 @pytest.fixture
 def device() -> Callable[..., Mapping[int, Any]]:
-    """`device(source, launch, level="3")`: the same as the GPU leaves them."""
+    """`device(source, launch, level="3")`: returns the arrays after a run on the GPU."""
     from ptxkit.testing.oracles import assertions
 
     assertions.require_device()
@@ -126,7 +128,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    raised = call.excinfo.value if call.excinfo is not None else None  # pytest puts another in the place of SkipTest
+    raised = call.excinfo.value if call.excinfo is not None else None  # pytest replaces a SkipTest by another exception
     report = yield
     if call.when == "call" and isinstance(raised, BudgetSpentError):
         report.outcome, report.longrepr = "passed", None
@@ -137,7 +139,7 @@ def pytest_runtest_makereport(
 
 
 def _save_example(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Keeps the example that an oracle refused last in this test, if there is one."""
+    """Saves the last example for which an oracle failed in this test, if there is one."""
     failure = session.current_session().failure
     if failure is None:
         return
@@ -146,7 +148,7 @@ def _save_example(item: pytest.Item, report: pytest.TestReport) -> None:
     example = build_example(failure.oracle, failure.arguments, failure.error)
     folder = item.config.rootpath / item.config.getoption("--ptx-failures") / _folder_name(item.nodeid)
     if getattr(getattr(item, "obj", None), "hypothesis", None) is None and len(example.texts) == 1:
-        example = _minimize_example(example)  # Hypothesis has done so itself, where it made the example
+        example = _minimize_example(example)  # Hypothesis has minimized an example that it made
     try:
         example.save(folder)
         message = f"kept; again: ptxkit fuzz --replay {_relative_to_root(folder, item.config.rootpath)}"
@@ -200,14 +202,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class PtxFile(pytest.File):
-    """A PTX file that says what is found in it: one test."""
+    """A PTX file that states its expected findings, as one test."""
 
     def collect(self) -> Iterable[pytest.Item]:
         yield PtxItem.from_parent(self, name="findings")
 
 
 class PtxItem(pytest.Item):
-    """Runs the linter, and compares. funcargs: none; plugins look into them, as pytest_lsp does."""
+    """Runs the linter, and compares its findings. funcargs: empty; plugins such as pytest_lsp read it."""
 
     funcargs: Mapping[str, object] = MappingProxyType({})
 

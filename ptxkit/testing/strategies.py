@@ -1,12 +1,12 @@
-"""Strategies of Hypothesis, made from the instruction table: instructions, arrays, whole kernels.
+"""Strategies of Hypothesis, derived from the instruction table: instructions, arrays, whole kernels.
 
     from hypothesis import given
     from ptxkit.testing import strategies
 
     @given(strategies.kernels(target="sm_90a"))
-    def test_my_optimiser_changes_no_result(kernel): ...
+    def test_my_optimizer_changes_no_result(kernel): ...
 
-They shrink to the simplest: the first form, registers as operands, no branch, one thread block of one warp.
+They shrink to the simplest example: the first form, registers as operands, no branch, one CTA of one warp.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ptxkit.isa.harness_module import harness_module
 from ptxkit.isa.instance_generator import InstructionInstance, instances
 from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.testing.differential.campaign import all_forms, ptxkit_refusal
-from ptxkit.testing.differential.instruction_mutators import mutate_instruction
+from ptxkit.testing.differential.instruction_mutators import modifier_vocabulary, mutate_instruction
 from ptxkit.testing.generators.bit_patterns import edge_values
 from ptxkit.testing.generators.kernel_ast import GeneratedKernel
 from ptxkit.testing.generators.litmus import Litmus, litmus_test
@@ -55,12 +55,14 @@ __all__ = [
 ]
 
 _INSTANCES_PER_FORM = 8
-"""Instances of a form to choose from."""
+"""The number of instances of a form to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedInstruction:
-    """One instruction. text: with its semicolon; form: the line of the table; change: what makes it near-valid."""
+    """One instruction. text: with its semicolon; form: the line of the table; change: the change that makes it nearly
+    valid.
+    """
 
     text: str
     version: Version
@@ -69,17 +71,17 @@ class GeneratedInstruction:
     change: str = ""
 
     def module(self) -> str:
-        """A module that declares what the instruction names, and nothing else."""
+        """Returns a module that declares the names in the instruction, and nothing else."""
         return harness_module([self.text], self.version, self.target)
 
 
 def instructions(
     target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
 ) -> st.SearchStrategy[GeneratedInstruction]:
-    """Instructions that a version and target have; with `valid=False` such that one change made illegal.
+    """Generates instructions that a version and target support; with `valid=False`, instructions that one change has
+    made illegal.
 
-    The first example for a version and target takes about a second: it finds for every form whether anything can be
-    made of it.
+    The first example for a version and target takes about a second, in which the forms with instances are determined.
     """
     return st.deferred(lambda: _instructions(forms_of(version, target), target, version, valid))
 
@@ -94,7 +96,7 @@ def _instructions(
     syntax = forms[place].syntax
     if valid:
         return GeneratedInstruction(chosen.text, version, target, syntax)
-    words = _modifier_vocabulary(forms[place].name)
+    words = modifier_vocabulary(forms[place].name)
     for _ in range(MAX_BREAKING_ATTEMPTS):
         text, change = mutate_instruction(chosen, words, Random(draw(st.integers(0, 9999))))
         if ptxkit_refusal(harness_module([text], version, target)) is not None:
@@ -104,7 +106,7 @@ def _instructions(
 
 @cache
 def forms_of(version: Version, target: str) -> list[Form]:
-    """The manual's forms of which a version and target have at least one instance."""
+    """Returns the manual's forms of which a version and target have at least one instance."""
     return [form for place, form in _numbered_forms() if not form.tolerated and _has_instance(place, version, target)]
 
 
@@ -114,7 +116,7 @@ def _numbered_forms() -> list[tuple[int, Form]]:
 
 
 def instances_of(place: int, version: Version, target: str) -> tuple[InstructionInstance, ...]:
-    """Instances of a form, given by its place in `forms_of`."""
+    """Returns instances of a form, given by its index in `forms_of`."""
     return _instances(_form_indices(version, target)[place], version, target)
 
 
@@ -130,7 +132,7 @@ def _instances(place: int, version: Version, target: str) -> tuple[InstructionIn
 
 
 def _has_instance(place: int, version: Version, target: str) -> bool:
-    """Whether `_instances` has any, for which it need not make all."""
+    """Returns whether a form has any instance, without making all of them."""
     return any(True for _ in _legal_instances(place, version, target))
 
 
@@ -142,15 +144,10 @@ def _legal_instances(place: int, version: Version, target: str) -> Iterator[Inst
     return (each for each in had if ptxkit_refusal(harness_module([each.text], version, target)) is None)
 
 
-@cache
-def _modifier_vocabulary(name: str) -> Sequence[str]:
-    return sorted({value for form in table().forms(name) for slot in form.modifiers for value in slot.values})
-
-
 def instruction_named(
     name: str, target: str = "sm_90a", version: Version = (8, 7)
 ) -> st.SearchStrategy[GeneratedInstruction]:
-    """Instructions of one opcode, such as `fma`. Finds for its forms alone what can be made of them."""
+    """Generates instructions of one opcode, such as `fma`. Only the forms of that opcode are examined."""
     named = [(place, form) for place, form in _numbered_forms() if form.name == name and not form.tolerated]
     found = [(form.syntax, each.text) for place, form in named for each in _instances(place, version, target)]
     if not found:
@@ -159,10 +156,11 @@ def instruction_named(
 
 
 def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndarray[Any, Any]]:  # noqa: A002
-    """Bit patterns of a PTX type (`f16x2`, `s64`, `e4m3`...), as a parameter takes them: in NumPy's type of that name,
-    or else in the unsigned type of its width.
+    """Generates bit patterns of a PTX type (`f16x2`, `s64`, `e4m3`...), as a parameter accepts them: in NumPy's type of
+    that name, or else in the unsigned type of its width.
 
-    Edges of the type are among them: zeros, the smallest and largest, infinities, NaNs, neighbours of powers of two.
+    They include edge values of the type: zeros, the smallest and largest numbers, infinities, NaNs, neighbors of powers
+    of two.
     """
     wide = max(width_of(type), 8)
     held: np.dtype[Any] = np.dtype(NUMPY_CODES.get(type, unsigned_dtype(wide)))
@@ -182,9 +180,10 @@ def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndar
 def kernels(
     target: str = "sm_90a", version: Version = (8, 7), *, statements: int = 8, name: str = "kernel"
 ) -> st.SearchStrategy[GeneratedKernel]:
-    """Whole kernels that are free of undefined behaviour, with their launch; at most so many statements at the top.
+    """Generates whole kernels that are free of undefined behavior, with their launch; at most `statements` statements
+    at the top level.
 
-    Every bit that they write is fixed by the manual: arithmetic without approximations, branches, loops with bounds,
+    The manual specifies every bit that they write: arithmetic without approximations, branches, loops with bounds,
     operations of whole warps, shared memory with barriers, atomic operations whose order does not matter. The first
     example takes some seconds.
     """
@@ -194,7 +193,7 @@ def kernels(
 def _kernels_with_steps(
     target: str, version: Version, statements: int, name: str
 ) -> st.SearchStrategy[GeneratedKernel]:
-    """Finds the steps before there is an example, so that the first one is not too slow for Hypothesis."""
+    """Determines the steps before there is an example, so that the first one is not too slow for Hypothesis."""
     available_steps(version, target, one_nan=True)
     loads_of(version, target)
     loads_of(version, target, acquiring=False)
@@ -215,9 +214,9 @@ def _below(count: int) -> st.SearchStrategy[int]:
 
 
 def pipelines(target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStrategy[GeneratedPipeline]:
-    """Kernels with asynchronous copies in correct arrangements, with their launch and what they leave.
+    """Generates kernels with asynchronous copies in correct arrangements, with their launch and expected output.
 
-    They shrink to one tile that each thread copies a part of, with one slot and one round.
+    They shrink to one tile that each thread copies a part of, with one slot and one iteration.
     """
     return _pipelines(target, version)
 
@@ -232,7 +231,9 @@ def _pipelines(draw: st.DrawFn, target: str, version: Version) -> GeneratedPipel
 
 @st.composite
 def broken(draw: st.DrawFn, correct: st.SearchStrategy[GeneratedPipeline]) -> GeneratedPipeline:
-    """The same with one fault, `Pipeline.site`: its family's name, and the codes of which one must be reported."""
+    """Generates pipelines with one fault, `GeneratedPipeline.site`: its family, and the codes of which one must be
+    reported.
+    """
 
     def choose(below: int) -> int:
         return draw(_below(below)) if below > 1 else 0
@@ -242,7 +243,9 @@ def broken(draw: st.DrawFn, correct: st.SearchStrategy[GeneratedPipeline]) -> Ge
 
 @st.composite
 def litmus(draw: st.DrawFn) -> Litmus:
-    """Small programs of two to four threads; `Litmus.behaviour` says which outcomes the memory model allows."""
+    """Generates small programs of two to four threads; `Litmus.behaviour` gives the outcomes that the memory model
+    allows.
+    """
 
     def choose(below: int) -> int:
         return draw(_below(below)) if below > 1 else 0

@@ -1,4 +1,4 @@
-"""What an assembler checks: forms, operand kinds and types, constants, version and target gates."""
+"""The checks of an assembler: forms, operand kinds and types, constants, requirements of version and target."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Whether a symbol is allowed where it is: its state space against the form's, and what is no address at all.
+"""Checks whether a symbol is allowed as an operand: its state space against the form's, and operands that are not
+addresses.
 
-ptxas holds the space of a *symbol* to that of the instruction, and nothing else: offsets may be of any size, sign and
-alignment, and an access may pass the symbol's end. Registers of 16, 32 and 64 bits can all hold addresses.
+ptxas compares the state space of a *symbol* with that of the instruction, and checks nothing else: offsets may have any
+size, sign and alignment, and an access may extend beyond the symbol's end. Registers of 16, 32 and 64 bits can all hold
+addresses.
 
 Source: PTX ISA, "Addresses as Operands", "Using Addresses, Arrays, and Vectors", "Generic Addressing".
 """
@@ -47,7 +49,7 @@ _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&s
 _REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
 
 _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
-"""The parameters that a qualifier of the parameter space shuts out; after `::func` only a name is allowed."""
+"""The parameters that a qualifier of the parameter space excludes; after `::func` only a name is allowed."""
 
 _OVERLOOKED_ARRAY = "overlooked_array"
 
@@ -55,14 +57,14 @@ _LABELS = {
     "branch": (frozenset({LABEL, UNKNOWN}), operand_reasons.MUST_BE_LABEL),
     "branch_indexed": (frozenset({BRANCH_TARGETS, UNKNOWN}), operand_reasons.MUST_BE_LIST_LABEL),
 }
-"""What is written where a form has a label, by the kind of control; a call looks at its list itself."""
+"""The operand of a form with a label, by the kind of control flow; a call checks its list itself."""
 
 
 def find_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> tuple[int, Message, str] | None:
-    """The first operand whose symbol is not allowed there, tolerated ones last: its index, what would be right, and the
-    tolerance by which an assembler takes it, empty where it does not. None: there is none.
+    """Returns the first operand whose symbol is not allowed there, with tolerated ones last, or None.
 
-    typed: the shapes of the operands; they are known to fit the form.
+    The result is its index, a message with the valid operands, and the name of the tolerance with which an assembler
+    accepts it, or an empty text. typed: the shapes of the operands, which fit the form.
     """
     taken: tuple[int, Message, str] | None = None
     for found in _find_all_misplaced(match, typed):
@@ -73,7 +75,7 @@ def find_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> tuple[int, 
 
 
 def _find_all_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> Iterator[tuple[int, Message, str]]:
-    """Every operand whose symbol is not allowed there, as `misplaced` gives the first."""
+    """Yields every operand whose symbol is not allowed there, in the form of `find_misplaced`."""
     uses: dict[str, str] | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         if operand.kind == "register" and not operand.symbol:
@@ -90,7 +92,7 @@ def _find_all_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> Iterat
 
 
 def _operand_uses(match: Match) -> dict[str, str]:
-    """The use of each operand that is an address or a place in the code: `read`, `write`, `branch`..., by role."""
+    """Returns the use of each operand that is an address or a code location: `read`, `write`, `branch`..., by role."""
     uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
     return uses | {
         effect.target: effect.kind for effect in match.effects if isinstance(effect, Control) and effect.target
@@ -98,10 +100,10 @@ def _operand_uses(match: Match) -> dict[str, str]:
 
 
 def _misplacement_tolerance(form: OperandForm, shape: TypedOperand) -> str:
-    """The tolerance by which an assembler takes a misplaced symbol; empty where it does not.
+    """Returns the tolerance with which an assembler accepts a misplaced symbol, or an empty text.
 
-    It does not look what `array[3]` is part of, nor `parameter+4` for a value; and in most instructions it takes an
-    opaque reference for an address, in whatever space.
+    Assemblers do not check what `array[3]` is part of, nor `parameter+4` for a value; and in most instructions they
+    treat an opaque reference as an address, in any state space.
     """
     match shape:
         case TypedElement(TypedName(found)):
@@ -120,15 +122,16 @@ def _misplacement_tolerance(form: OperandForm, shape: TypedOperand) -> str:
 
 
 def _sees_opaque(form: OperandForm) -> bool:
-    """Whether an assembler sees that an opaque reference is no address of data: where it moves the address to a
-    register first, or wants a symbol of a certain space."""
+    """Returns whether an assembler detects that an opaque reference is not an address of data: if it moves the address
+    to a register first, or requires a symbol of a certain state space.
+    """
     if form.symbols is not None and not form.data:
         return _wrong_space(_space_of(form), "&texref") is not None
     return form.data or (form.wide and not form.opaque)
 
 
 def outgoing_parameter(match: Match, typed: tuple[TypedOperand, ...]) -> int | None:
-    """The index of the address that is that of a `.param` variable of this body; None where there is none."""
+    """Returns the index of the address of a `.param` variable of this body, or None if none exists."""
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         match shape:
             case TypedAddress(TypedName(found)) | TypedElement(TypedName(found)):
@@ -138,7 +141,7 @@ def outgoing_parameter(match: Match, typed: tuple[TypedOperand, ...]) -> int | N
 
 
 def _is_foreign(shape: TypedOperand, match: Match) -> bool:
-    """Whether the base of an address is none that the qualifier of the parameter space allows."""
+    """Returns whether the qualifier of the parameter space excludes the base of an address."""
     qualifier = next((value for value in match.modifiers.values() if value in _FOREIGN), None)
     if qualifier is None:
         return False
@@ -154,7 +157,7 @@ def _is_foreign(shape: TypedOperand, match: Match) -> bool:
 
 
 def _parts(operand: OperandForm, shape: TypedOperand) -> Iterator[tuple[OperandForm, TypedOperand]]:
-    """An operand form and its shape, and those inside an address, vector or pair."""
+    """Yields an operand form with its shape, and those inside an address, vector or pair."""
     yield operand, shape
     inner = inner_operands(shape)
     if operand.elements and inner:
@@ -167,7 +170,7 @@ def _misplacement(form: OperandForm, shape: TypedOperand, use: str | None) -> Me
     if form.kind == "label" and use in _LABELS:
         allowed, template = _LABELS[use]
         return None if isinstance(shape, TypedName) and shape.type in allowed else template()
-    if form.kind in _REFERENCES:  # an assembler does not see which one is declared a texture where there are two
+    if form.kind in _REFERENCES:  # if there are two, an assembler does not check which one is declared as a texture
         is_same = form.kind == "texture" and shape == TypedName("&surfref")
         return None if is_same else _wrong_reference(form.kind, shape)
     if form.kind == "address" and isinstance(shape, TypedAddress):
@@ -184,14 +187,14 @@ def _misplacement(form: OperandForm, shape: TypedOperand, use: str | None) -> Me
 
 
 def _space_of(form: OperandForm) -> str:
-    """The state space that a symbol must be in, without `::cta` and the like; `generic` where the form has none."""
+    """Returns the state space of a symbol, without `::cta` and similar suffixes, or `generic` if the form has none."""
     named = form.symbols if form.symbols is not None else form.space
     space = named.value if isinstance(named, ConstantExpr) else None
     return str(space).partition("::")[0] if space is not None else "generic"
 
 
 def _wrong_reference(thing: str, base: TypedOperand, *, is_moved: bool = False) -> Message | None:
-    """What is wrong with the variable or handle that must be that of a texture, surface or sampler.
+    """Returns the error in the variable or handle of a texture, surface or sampler, or None.
 
     is_moved: an offset is added to it.
     """
@@ -232,7 +235,7 @@ def _wrong_address(form: OperandForm, shape: TypedAddress, access: str | None) -
 
 
 def _wrong_space(space: str, kind: str) -> Message | None:
-    """What is wrong with a variable of that class where a symbol of `space` is asked for."""
+    """Returns the error in a variable of that class if a symbol in `space` is required, or None."""
     if space == "any" or kind == f"&{space}" or (space == "global" and kind in OPAQUE):
         return None
     if space == "generic":
@@ -251,7 +254,9 @@ def _wrong_parameter(kind: str, access: str | None) -> Message | None:
 
 
 def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> Message | None:
-    """A symbol that stands for its own address, maybe with a constant after it; its type is known to be right."""
+    """Returns the error in a symbol that denotes its own address, possibly plus a constant, or None; its type is
+    valid.
+    """
     if kind == ARGUMENT:
         return operand_reasons.MUST_BE_ADDRESSABLE_VARIABLE()
     if is_code(kind):

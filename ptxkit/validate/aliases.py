@@ -1,6 +1,6 @@
 """`.alias`: a second name for a device function.
 
-Source: PTX ISA, "Kernel and Function Directives: .alias"; which functions can have one is as ptxas has it.
+Source: PTX ISA, "Kernel and Function Directives: .alias"; the functions that can have an alias are those of ptxas.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _SECTION = "Kernel and Function Directives: .alias"
 
 
 class AliasChecker:
-    """Remembers which names are aliases already."""
+    """Checks aliases, and records their names."""
 
     def __init__(self) -> None:
         self._aliases: dict[str, str] = {}
 
     def check(self, directive: Directive, start: int, scope: TypedScope) -> Iterator[Problem]:
-        """What is wrong with `.alias name, function;`. scope: the names that are declared above it."""
+        """Yields the errors in `.alias name, function;`. scope: the names that are declared before it."""
         name, aliased = directive.words
         for word in dict.fromkeys((name, aliased)):
             wrong = _missing_function(word, scope)
@@ -66,7 +66,7 @@ def _function(name: str, scope: TypedScope) -> Function | None:
 
 
 def _missing_function(name: str, scope: TypedScope) -> tuple[Message, Message] | None:
-    """Why a name is that of no device function declared so far, and what to do."""
+    """Returns why a name is not that of a declared device function, and the remedy, or None."""
     found = scope.find(name)
     if found is None:
         near = get_close_matches(name[:80], list(dict.fromkeys(scope.visible_names())), 1)

@@ -1,7 +1,7 @@
-"""Accesses of variables at offsets that cannot be aligned as the instruction requires.
+"""Checks accesses to variables at offsets that cannot be aligned as the instruction requires.
 
-Assemblers do not look at it; at run time such an access faults, or leaves the result undefined. Only what is certain is
-reported: where a variable begins is known to be a multiple of its alignment, and nothing more.
+Assemblers do not check this; at run time such an access faults, or has an undefined result. Only certain errors are
+reported: the start of a variable is known to be a multiple of its alignment, and nothing more.
 
 Source: PTX ISA, "Addresses as Operands", "Alignment".
 """
@@ -27,7 +27,7 @@ _SECTION = "Addresses as Operands"
 
 
 def is_static(match: Match, typed: Sequence[TypedOperand]) -> bool:
-    """Whether an operand is an offset from a variable where an aligned address is asked for."""
+    """Returns whether an operand is an offset from a variable in a place that requires an aligned address."""
     return any(
         _required_alignment(form) > 1 and _is_offset(shape) for form, shape in zip(match.operands, typed, strict=True)
     )
@@ -43,13 +43,13 @@ def _is_offset(shape: TypedOperand) -> bool:
 
 
 def _required_alignment(form: OperandForm) -> int:
-    """Bytes to which an operand's address must be aligned; 1 where it is free."""
+    """Returns the required alignment of an operand's address in bytes, or 1."""
     value = form.alignment.value if form.kind == "address" and isinstance(form.alignment, ConstantExpr) else 1
     return value if isinstance(value, int) else 1
 
 
 def misalignment_problems(match: Match, instruction: Instruction, scope: TypedScope) -> Iterator[Problem]:
-    """A warning for each address that is off the alignment which the instruction requires, wherever the variable is."""
+    """Yields a warning for each address that violates the required alignment wherever the variable is placed."""
     for index, (form, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
         needed = _required_alignment(form)
         place = _variable_offset(operand, scope)
@@ -81,7 +81,7 @@ def misalignment_problems(match: Match, instruction: Instruction, scope: TypedSc
 
 
 def _variable_offset(operand: Operand, scope: TypedScope) -> tuple[Declaration, str, int] | None:
-    """The variable that an address names, with its name, and the offset from its start; None of anything else."""
+    """Returns the variable that an address names, its name, and the offset from its start, or None."""
     match operand:
         case Address(base=Name(text), offset=moved):
             offset: int | None = moved

@@ -1,4 +1,4 @@
-"""Whether what a call passes agrees with a parameter, in size, alignment and kind.
+"""Compares the arguments of a call with the parameters, in size, alignment and kind.
 
 Source: PTX ISA, "Control Flow Instructions: call", "Parameter State Space"; the rules are those of ptxas.
 """
@@ -14,7 +14,7 @@ from ptxkit.validate.constants import INTEGER, INVALID
 
 
 def argument_alignment(declaration: Declaration) -> int:
-    """Bytes to which a variable is aligned: its own size, or more where `.align` says so."""
+    """Returns the alignment of a variable in bytes: its own size, or more if `.align` states it."""
     return max(declaration.alignment or 1, element_bits(declaration) // 8)
 
 
@@ -23,7 +23,9 @@ def argument_mismatch(
     actual: tuple[Declaration, Declarator] | None = None,
     constant: str | None = None,
 ) -> Message | None:
-    """What keeps a variable, or a constant of that kind (`validate.constants.kind_of`), from being `formal`."""
+    """Returns why a variable, or a constant of that kind (`validate.constants.kind_of`), cannot be passed as `formal`,
+    or None.
+    """
     wanted = formal.declarators[0]
     if constant is not None:
         return _wrong_constant(formal, wanted, constant)

@@ -1,7 +1,7 @@
-"""A backslash in front of an opcode, which the grammar has and the manual has not.
+"""A backslash before an opcode, which the grammar accepts and the manual does not have.
 
-Source: what ptxas does. It skips one, with blanks and comments between it and the opcode or none; `call`, which it
-reads in a way of its own, is the one instruction where it does not.
+Source: the behavior of ptxas. It ignores one, with or without blanks and comments before the opcode, except for `call`,
+which it parses differently.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MARK = "\\"
 
 
 def find_backslashes(source: SourceFile) -> list[int]:
-    """The offsets of all backslashes of a text, those in comments and strings among them; nearly no text has one."""
+    """Returns the offsets of all backslashes of a text, also those in comments and strings; few texts have any."""
     return [found.start() for found in re.finditer(r"\\", source.text)] if _MARK in source.text else []
 
 
 def backslashed_instructions(body: Body, source: SourceFile, offsets: list[int]) -> Iterator[tuple[Instruction, Span]]:
-    """The instructions of a body, blocks in it left out, whose opcode a backslash precedes, and where it is."""
+    """Yields the instructions of a body, without those in blocks, that a backslash precedes, with its location."""
     starts = body.starts
     if not starts:
         return
@@ -37,11 +37,11 @@ def backslashed_instructions(body: Body, source: SourceFile, offsets: list[int])
         if isinstance(statement, Instruction) and (_MARK, Span(offset, offset + 1)) in words:
             yield statement, Span(offset, offset + 1)
         elif place == len(starts) - 1 and (not words or words[-1][1].end <= offset):
-            return  # what follows is after this body
+            return  # the rest is after this body
 
 
 def backslash_diagnostic(instruction: Instruction, place: Span, source: SourceFile, *, is_call: bool) -> Diagnostic:
-    """A warning, or the error that it is in front of a call."""
+    """Returns a warning, or the error that it precedes a call."""
     message = syntax_errors.BACKSLASH_BEFORE_CALL()
     if not is_call:
         reason = table().tolerance("skipped_backslash")

@@ -1,7 +1,7 @@
-"""Whether a call fits the function it names, or the prototype or list of targets after it.
+"""Compares a call with the function that it names, or the prototype or list of targets after it.
 
-The rules are those of ptxas: an argument agrees with its parameter in size and alignment and, where both say what
-their bits mean, in kind; registers and `.param` variables stand for each other; a constant stands for any scalar.
+The rules are those of ptxas: an argument agrees with its parameter in size and alignment and, if both state the meaning
+of their bits, in kind; registers and `.param` variables are interchangeable; a constant is valid for any scalar.
 
 Source: PTX ISA, "Control Flow Instructions: call", "Function Declarations and Definitions", "Variadic Functions".
 """
@@ -17,6 +17,7 @@ from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
 from ptxkit.isa.wording import clip_text
 from ptxkit.semantics.symbols import CALL_TARGETS, FUNCTION, PARAMETERS, PROTOTYPE, NameBinding, is_symbol
+from ptxkit.syntax.target_names import target_names
 from ptxkit.syntax.tree import Arguments, Declaration, Directive, Function, Instruction, Name, Operand, Prototype
 from ptxkit.validate.arguments import argument_mismatch
 from ptxkit.validate.constants import kind_of
@@ -30,7 +31,9 @@ _POINTERS = frozenset({"b32", "u32", "s32", "b64", "u64", "s64"})
 
 @dataclass(frozen=True, slots=True)
 class CallSignature:
-    """What a call must fit. named: the function, prototype or list that says so; shown: its name or label."""
+    """The signature that a call must fit. named: the function, prototype or list that states it; shown: its name or
+    label.
+    """
 
     results: tuple[Declaration, ...]
     parameters: tuple[Declaration, ...]
@@ -39,26 +42,26 @@ class CallSignature:
 
     @property
     def is_open(self) -> bool:
-        """Whether the last parameter is an array of any length, which may be left out."""
+        """Whether the last parameter is an array of any length, which may be omitted."""
         return bool(self.parameters) and is_incomplete(self.parameters[-1])
 
 
 _SignatureResult = Generator[Problem, None, list[CallSignature]]
-"""Problems, and in the end the signatures that the call must fit."""
+"""A generator of problems that returns the signatures that the call must fit."""
 
 
 def is_incomplete(declaration: Declaration) -> bool:
-    """Whether a parameter is an array without a length: `.param .b8 rest[]`."""
+    """Returns whether a parameter is an array without a length: `.param .b8 rest[]`."""
     return None in declaration.declarators[0].dimensions[:1]
 
 
 def is_call(match: Match) -> bool:
-    """Whether an instruction calls a function."""
+    """Returns whether an instruction calls a function."""
     return any(isinstance(effect, Control) and effect.kind == "call" for effect in match.effects)
 
 
 def call_problems(match: Match, instruction: Instruction, scope: TypedScope) -> Iterator[Problem]:
-    """Everything wrong with a call whose names are all declared."""
+    """Yields all errors of a call whose names are all declared."""
     target = match.operand("f", instruction)
     listed = match.operand("list", instruction)
     if not isinstance(target, Name):
@@ -115,12 +118,16 @@ def _indirect_signatures(
     if isinstance(node, Prototype):
         return [CallSignature(node.results, node.parameters, named, node.label)]
     assert isinstance(node, Directive)
-    targets = [(word, scope.find(word)) for word in node.words]
-    return [
-        _function_signature(target, word)
-        for word, target in targets
-        if target is not None and isinstance(target.node, Function)
-    ]
+    return [signature for word in node.words for signature in _target_signatures(word, scope)]
+
+
+def _target_signatures(word: str, scope: TypedScope) -> Iterator[CallSignature]:
+    for name in target_names(word):
+        target = scope.find(name)
+        if target is None:
+            return
+        if isinstance(target.node, Function):
+            yield _function_signature(target, name)
 
 
 def _function_signature(named: NameBinding, name: str) -> CallSignature:
@@ -172,7 +179,7 @@ def _mismatch_problem(message: Message, place: int, signature: CallSignature) ->
 
 
 def _expected_call(signature: CallSignature) -> Message:
-    """The call that would fit."""
+    """Returns a call that would fit."""
     results = ", ".join(map(declaration_text, signature.results))
     parameters = ", ".join(map(declaration_text, signature.parameters))
     head = f"({results}), " if results else ""
@@ -180,7 +187,7 @@ def _expected_call(signature: CallSignature) -> Message:
 
 
 def declaration_text(declaration: Declaration) -> str:
-    """A parameter as it would be written: `.param .align 8 .b8 x[16]`."""
+    """Returns the text of a parameter: `.param .align 8 .b8 x[16]`."""
     (declarator,) = declaration.declarators[:1]
     dimensions = "".join(f"[{'' if length is None else length}]" for length in declarator.dimensions)
     alignment = f".align {declaration.alignment} " if declaration.alignment is not None else ""

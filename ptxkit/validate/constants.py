@@ -38,10 +38,11 @@ _FLOAT_OPERATORS = frozenset({"+", "-", "*", "/"})
 
 
 def kind_of(operand: Operand) -> str | None:
-    """The kind of a constant expression's value, `INVALID` where ptxas computes none; None for what is no constant.
+    """Returns the kind of a constant expression's value, `INVALID` if ptxas cannot evaluate it, or None if it is not a
+    constant.
 
-    `1.5` and `0d...` are double, `0f...` is single. Source: PTX ISA, "Constant Expressions", as far as ptxas goes:
-    of single ones it computes none, and it does not mix integers with others.
+    `1.5` and `0d...` are double, `0f...` is single. Source: PTX ISA, "Constant Expressions", as implemented by ptxas:
+    it does not evaluate expressions of single-precision constants, and does not mix integers with others.
     """
     match operand:
         case Integer() | Name("WARP_SZ"):
@@ -63,7 +64,9 @@ def kind_of(operand: Operand) -> str | None:
 
 
 def _overflows(literal: Float) -> bool:
-    """Whether a decimal number is too great or too small for a normal double; `0d` takes every bit pattern."""
+    """Returns whether a decimal number is too great or too small for a normal double; `0d` accepts every bit
+    pattern.
+    """
     if literal.text[:2] in ("0d", "0D"):
         return False
     exponent = literal.bits >> 52 & 0x7FF
@@ -90,14 +93,14 @@ def _binary_kind(operator: str, left: str | None, right: str | None) -> str | No
 
 
 def value_of(operand: Operand | None) -> int | None:
-    """The value of an integer constant expression, signed as written; None for anything else."""
+    """Returns the value of an integer constant expression, signed as written, or None."""
     while isinstance(operand, Arguments) and len(operand.elements) == 1:  # in parentheses
         operand = operand.elements[0]
     return None if operand is None else evaluate(operand)
 
 
 def _number(operand: Operand | None) -> int | float | None:
-    """The value of a constant, an integer or a floating-point one; None for anything else."""
+    """Returns the value of a constant, an integer or a floating-point one, or None."""
     if isinstance(operand, Float):
         (value,) = unpack(
             *((">f", operand.bits.to_bytes(4)) if operand.width == 32 else (">d", operand.bits.to_bytes(8)))
@@ -107,8 +110,8 @@ def _number(operand: Operand | None) -> int | float | None:
 
 
 def is_legal(immediates: Immediates, value: int) -> bool:
-    """Whether a constant is one of the legal ones."""
-    if immediates.members is not None:  # of 64 bits, with a sign or without
+    """Returns whether a constant is one of the legal ones."""
+    if immediates.members is not None:  # for 64 bits, with a sign or without
         return value in immediates.members or (value > 0 and value - (1 << 64) in immediates.members)
     if immediates.low is not None and value < immediates.low:
         return False
@@ -118,9 +121,9 @@ def is_legal(immediates: Immediates, value: int) -> bool:
 
 
 def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int | None, Message, bool]]:
-    """Each constant outside its range, and each broken rule between constants.
+    """Returns each constant outside its range, and each violated rule between constants.
 
-    Operand index, what is wrong, and whether assemblers tolerate it.
+    Each has the operand's index, a message, and whether assemblers tolerate it.
     """
     found: list[tuple[int | None, Message, bool]] = []
     for index, (whole, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
@@ -138,7 +141,7 @@ def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int 
 
 
 def _limited_operands(form: OperandForm, operand: Operand) -> Iterator[tuple[OperandForm, Immediates, Operand]]:
-    """The operand, or what is in its braces or after its comma, where constants have limits."""
+    """Yields the operand, or those in its braces or after its comma, whose constants have limits."""
     if form.elements and isinstance(operand, Vector | Address):
         parts = operand.index if isinstance(operand, Address) else operand.elements
         for inner, part in zip(form.elements, parts, strict=False):
@@ -151,12 +154,12 @@ def _limited_operands(form: OperandForm, operand: Operand) -> Iterator[tuple[Ope
 
 
 def _is_tolerated(form: OperandForm, value: int) -> bool:
-    """Whether assemblers take a constant beyond the range: any, or one whose low 32 bits are in it."""
+    """Returns whether assemblers accept constants beyond the range: any, or those whose low 32 bits are in it."""
     return form.lax or (form.cut and form.immediates is not None and is_legal(form.immediates, value & 0xFFFFFFFF))
 
 
 def has_limits(match: Match) -> bool:
-    """Whether constants in this form need a look at all."""
+    """Returns whether constants in this form must be checked."""
     return bool(match.needs) or any(map(_has_limits, match.operands))
 
 

@@ -1,4 +1,4 @@
-"""Debugging information: `.file`, `.loc` and `.section`, as far as an assembler looks into them.
+"""Debugging information: `.file`, `.loc` and `.section`, as far as an assembler checks them.
 
 Source: PTX ISA, "Debugging Directives".
 """
@@ -28,7 +28,7 @@ _RANGES = {
 }
 _INLINED = r"function_name ([^ ]+) inlined_at (\S+) (\S+) (\S+)"
 _NUMBER = r"-?[0-9][0-9A-Za-z]*"
-# Most lines are bytes, and many of them: nothing is wrong with any such number.
+# Most lines are bytes, and numerous; all such numbers are valid.
 _BYTE = r"(?:1[0-9][0-9]|2[0-4][0-9]|25[0-5]|[1-9]?[0-9])"
 _ALL_BYTES = re.compile(rf"{_BYTE}(?:, {_BYTE})*")
 _LOC_SECTION = "Debugging Directives: .loc"
@@ -36,7 +36,9 @@ _DATA_SECTION = "Debugging Directives: .section"
 
 
 class DebugChecker:
-    """Remembers what later directives refer to: file numbers, places, labels of sections."""
+    """Checks debugging directives, and records what later directives refer to: file numbers, locations, labels of
+    sections.
+    """
 
     def __init__(self, gates: GateChecker) -> None:
         self._gates = gates
@@ -65,7 +67,9 @@ class DebugChecker:
                 yield Problem(ptx1xx.NUMBER_TOO_LARGE(word=clip_text(word)), WordLocation(start, word))
 
     def check_loc(self, directive: Directive, start: int) -> Iterable[Problem]:
-        """`.loc file line column[, function_name label, inlined_at file line column]`; equal ones count once."""
+        """Checks `.loc file line column[, function_name label, inlined_at file line column]`; equal ones are checked
+        once.
+        """
         words = directive.words
         if words in self._seen_locs:
             return ()
@@ -102,13 +106,13 @@ class DebugChecker:
         self._unparsed.append(words[:3])
 
     def _has_location(self, words: Sequence[str]) -> bool:
-        """Whether a `.loc` names this file, line and column; numbers are read when the first such question comes."""
+        """Returns whether a `.loc` names this file, line and column; numbers are parsed on the first call."""
         self._locations.update(tuple(map(parse_constant, each)) for each in self._unparsed)
         self._unparsed.clear()
         return tuple(map(parse_constant, words)) in self._locations
 
     def check_section(self, section: Section, start: int) -> Iterator[Problem]:
-        """The lines of a `.section`; equal lines are looked at once."""
+        """Checks the lines of a `.section`; equal lines are checked once."""
         if _is_reserved_name(section.name[1:]):
             message = ptx1xx.SECTION_NAME_IS_PTX_WORD(name=clip_text(section.name))
             yield Problem(message, WordLocation(start, section.name), section=_DATA_SECTION)
@@ -150,7 +154,7 @@ class DebugChecker:
                     yield from self._gates.check_feature("section_negative", start, value[1:])
                 is_minus_zero = number == 0 and value[0] == "-" and word != ".b64"
                 if not bounds[0] <= number <= bounds[1] or is_minus_zero:
-                    # An assembler looks at 32 bits of a number without a sign.
+                    # An assembler reads 32 bits of a number without a sign.
                     is_cut = number > 0 and number & MAX_U32 <= bounds[1] and number < 1 << 64
                     severity = Severity.WARNING if is_cut else Severity.ERROR
                     message = ptx1xx.DEBUG_VALUE_TOO_LARGE(value=clip_text(value), type=word)
@@ -177,7 +181,9 @@ class DebugChecker:
 
 
 def _oversized_numbers(words: Sequence[str], start: int) -> Iterator[Problem]:
-    """The numbers that have more than 32 bits; to an assembler those from 2**63 on are small negative ones."""
+    """Yields the numbers that have more than 32 bits; an assembler treats those from 2**63 on as small negative
+    ones.
+    """
     for word in words:
         value = parse_constant(word) or 0
         if MAX_U32 < value < 1 << 63 or value >> 64:
@@ -190,7 +196,7 @@ def _oversized_numbers(words: Sequence[str], start: int) -> Iterator[Problem]:
 
 
 def _is_reserved_name(word: str) -> bool:
-    """Whether a word means something else, so that no section can have it for its name."""
+    """Returns whether a word is reserved, so that no section can have this name."""
     return is_type(word) or word in directive_forms() or word in data_types()
 
 

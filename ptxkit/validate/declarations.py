@@ -1,4 +1,4 @@
-"""Everything in a module but its instructions: heading, variables, functions' headers, directives."""
+"""Checks the parts of a module other than its instructions: heading, variables, functions' headers, directives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptxkit.validate.debug_info import DebugChecker
 from ptxkit.validate.directives import directive_forms, directive_problems, header_problems, prototype_problems
 from ptxkit.validate.gate_checker import GateChecker
 from ptxkit.validate.heading import heading_problems, sampler_problems, texture_mode
-from ptxkit.validate.initialisers import initialiser_problems
+from ptxkit.validate.initializers import initializer_problems
 from ptxkit.validate.problem import Problem, WordLocation
 from ptxkit.validate.typed_scope import TypedScope
 from ptxkit.validate.unsupported_wrappers import wrong_target_problems
@@ -40,12 +40,12 @@ class DeclarationChecker:
         self._texture_mode = texture_mode(module)
 
     def check_module(self) -> Iterator[Problem]:
-        """`.version`, `.target` and `.address_size`, and what can never be linked."""
+        """Checks `.version`, `.target` and `.address_size`, and declarations that can never be linked."""
         yield from heading_problems(self._module, self._gates)
         yield from wrong_target_problems(self._module, self._gates)
 
     def check_item(self, item: Item, start: int, scope: TypedScope) -> Iterator[Problem]:
-        """One item; of a function its header. scope: the names that are declared, those of the item included."""
+        """Checks one item, or the header of a function. scope: the declared names, including those of the item."""
         match item:
             case Declaration():
                 yield from self._check_variable(item, "module", start, scope)
@@ -73,7 +73,7 @@ class DeclarationChecker:
                 pass
 
     def check_nested_function(self, function: Function, start: int, scope: TypedScope) -> Iterator[Problem]:
-        """A function that is declared in the body of another."""
+        """Checks a function that is declared in the body of another."""
         message = ptx1xx.NESTED_FUNCTION_TOLERATED()
         yield Problem(
             message,
@@ -86,7 +86,7 @@ class DeclarationChecker:
     def check_statement(
         self, statement: Statement, function: Function, start: int, scope: TypedScope
     ) -> Iterator[Problem]:
-        """One statement of a body that is no instruction. scope: the names declared so far."""
+        """Checks one statement of a body that is not an instruction. scope: the names declared so far."""
         match statement:
             case Directive(name="loc"):
                 yield from self._debug.check_loc(statement, start)
@@ -113,6 +113,6 @@ class DeclarationChecker:
 
     def _check_variable(self, declaration: Declaration, where: str, start: int, scope: TypedScope) -> Iterator[Problem]:
         yield from variable_problems(declaration, where, start, self._gates)
-        yield from initialiser_problems(declaration, start, scope, self._gates)
+        yield from initializer_problems(declaration, start, scope, self._gates)
         if declaration.declarators:
             yield from sampler_problems(declaration, self._texture_mode, start)

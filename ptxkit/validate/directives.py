@@ -1,7 +1,7 @@
-"""Directives: whether they are allowed where they are, with the others that are there, with these constants.
+"""Checks directives: their context, their combination with other directives, and their constants.
 
-The rules are those of `grammars/isa/directives.isa`; this file knows the places where a directive can be written, and
-no directive by name but those that the grammar has a form of its own for.
+The rules are those of `grammars/isa/directives.isa`; this module defines the contexts in which a directive can be
+written, and names no directives but those for which the grammar has separate rules.
 
 Source: PTX ISA, "Directives".
 """
@@ -45,17 +45,17 @@ _PRAGMA_SECTION = "Descriptions of .pragma Strings"
 
 @cache
 def directive_forms() -> dict[str, DirectiveForm]:
-    """The directives of the table by name."""
+    """Returns the directives of the table by name."""
     return {each.name: each for each in module_forms().directives}
 
 
 def directive_place(function: Function) -> str:
-    """The place of the directives of a function: `entry`, or `entry_declaration` where it has no body."""
+    """Returns the context of the directives of a function: `entry`, or `entry_declaration` if it has no body."""
     return function.kind if function.body is not None else f"{function.kind}_declaration"
 
 
 def header_problems(function: Function, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with the linkage, the attributes and the directives of a function."""
+    """Yields the errors in the linkage, the attributes and the directives of a function."""
     place = directive_place(function)
     yield from linkage_problems(function.linkage, place, start, gates)
     yield from attribute_problems(function.attributes, place, start, gates)
@@ -65,7 +65,7 @@ def header_problems(function: Function, start: int, gates: GateChecker) -> Itera
 
 
 def prototype_problems(prototype: Prototype, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with the directives of a call prototype."""
+    """Yields the errors in the directives of a call prototype."""
     yield from gates.check(directive_forms()["callprototype"].gates, "`.callprototype`", start, ".callprototype")
     yield from _check_group(prototype.directives, "prototype", start, gates)
     if prototype.results and any(each.name == "noreturn" for each in prototype.directives):
@@ -78,7 +78,7 @@ def _never_returns(start: int) -> Problem:
 
 
 def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with `.extern`, `.visible`, `.weak` or `.common` before something."""
+    """Yields the errors in `.extern`, `.visible`, `.weak` or `.common` before an item."""
     if len(linkage) > 1:
         message = ptx1xx.LINKAGES_EXCLUDE(first=linkage[0], second=linkage[1])
         nth = 1 if linkage[0] == linkage[1] else 0
@@ -93,7 +93,7 @@ def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: Gate
 
 
 def attribute_problems(attributes: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with the words of `.attribute(...)`."""
+    """Yields the errors in the words of `.attribute(...)`."""
     if len(attributes) > 1 and not place.endswith("variable"):
         message = ptx1xx.SEVERAL_ATTRIBUTES()
         yield Problem(message, WordLocation(start, ".attribute"), help=directive_helps.KEEP_ONE_ATTRIBUTE())
@@ -105,8 +105,7 @@ def attribute_problems(attributes: Sequence[str], place: str, start: int, gates:
 
 
 def directive_problems(directive: Directive, place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with a directive that is a statement or item of its own. place: `module`, `entry_body` or
-    `func_body`."""
+    """Yields the errors in a directive that is a statement or item. place: `module`, `entry_body` or `func_body`."""
     if directive.name == "pragma":
         yield from _check_pragma(directive, place, start, gates)
     elif directive.name in directive_forms() and directive.name != "address_size":
@@ -116,7 +115,7 @@ def directive_problems(directive: Directive, place: str, start: int, gates: Gate
 
 
 def _check_group(directives: Sequence[Directive], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """The directives after a header, one by one and in combination."""
+    """Checks the directives after a header, separately and in combination."""
     names = [directive.name for directive in directives]
     for index, directive in enumerate(directives):
         if directive.name == "pragma" and place in ("entry", "func_declaration"):
@@ -173,7 +172,9 @@ def _check_combination(
 def _check_directive(
     directive: Directive, place: str, start: int, gates: GateChecker, nth: int = 0
 ) -> Iterator[Problem]:
-    """One directive by itself: known, in its place, with its constants, allowed by version and target."""
+    """Checks one directive: it is known, in a valid context, with valid constants, and allowed by version and
+    target.
+    """
     form = directive_forms().get(directive.name)
     word = f".{directive.name}"
     if form is None:
@@ -214,7 +215,7 @@ def _unknown_directive(name: str, place: str, start: int) -> Problem:
 
 
 def _usage(form: DirectiveForm) -> Message:
-    """`write .maxntid nx, ny, nz`, with what may be left out in brackets."""
+    """Returns `write .maxntid nx, ny, nz`, with optional parts in brackets."""
     roles = [f"[{each.role}]" if each.optional else each.role for each in form.arguments]
     if not roles:
         return directive_helps.WRITE_BARE_DIRECTIVE(name=form.name)
@@ -222,7 +223,7 @@ def _usage(form: DirectiveForm) -> Message:
 
 
 def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[Message, Severity] | None:
-    """What is wrong with the constants after a directive, and how bad it is; None where nothing is."""
+    """Returns the error in the constants after a directive with its severity, or None."""
     least = sum(not each.optional for each in form.arguments)
     most = len(form.arguments)
     if not least <= len(words) <= most:
@@ -237,7 +238,7 @@ def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[Message
         if value is None:
             return directive_helps.TAKES_INTEGERS(word=clip_text(word)), Severity.ERROR
         if value > MAX_U32:
-            # Those of 2**63 and more are negative to an assembler, which takes 32 bits of them.
+            # Constants of 2**63 and more are negative for an assembler, which reads 32 bits of them.
             is_cut = 1 << 63 <= value < 1 << 64 and is_legal(argument.immediates, value & MAX_U32)
             cut = (
                 directive_helps.TAKES_32_BITS(word=clip_text(word)),

@@ -1,4 +1,4 @@
-"""Whether the `.version` and `.target` of a module allow something."""
+"""Checks whether the `.version` and `.target` of a module allow a feature."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptxkit.validate.problem import Problem, WordLocation
 
 @dataclass(frozen=True, slots=True)
 class GateChecker:
-    """The module's version and target, of None what it does not say."""
+    """The module's version and target, or None for missing ones."""
 
     version: tuple[int, int] | None
     target: Target | None
@@ -29,7 +29,7 @@ class GateChecker:
         word: str | None = None,
         section: str | None = None,
     ) -> Iterator[Problem]:
-        """The finding of something that the module's version or target lacks."""
+        """Yields the finding for a feature that the module's version or target lacks."""
         closed = unmet_gates(tuple(gates), self.version, self.target)
         if closed:
             needed = suggest_target(closed, self.version, self.target)
@@ -43,15 +43,15 @@ class GateChecker:
             )
 
     def has_feature(self, name: str) -> bool:
-        """Whether the module's version and target have a feature of the table."""
+        """Returns whether the module's version and target have a feature of the table."""
         return next(self.check_feature(name, 0), None) is None
 
     def check_feature(self, name: str, start: int, word: str | None = None) -> Iterator[Problem]:
-        """The finding of a feature of the table that the module's version or target lacks."""
+        """Yields the finding for a feature of the table that the module's version or target lacks."""
         found = next(each for each in module_forms().features if each.name == name)
         yield from self.check(found.gates, found.description, start, word, found.section)
 
 
 def module_forms() -> ModuleForms:
-    """What the table says of modules."""
+    """Returns the table's definitions of modules."""
     return table().module

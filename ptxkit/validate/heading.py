@@ -1,7 +1,7 @@
-"""The heading of a module: `.version`, `.target` and `.address_size`, and whether they go together.
+"""Checks the heading of a module: `.version`, `.target` and `.address_size`, and their combination.
 
-Source: PTX ISA, "PTX Module Directives: .version", ".target", ".address_size"; known versions and targets and what
-they need are in `grammars/isa/directives.isa`.
+Source: PTX ISA, "PTX Module Directives: .version", ".target", ".address_size"; the known versions and targets with
+their requirements are in `grammars/isa/directives.isa`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNSUPPORTED_SIZE = 32
 
 
 def heading_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with the directives that a module begins with, or that should be there."""
+    """Yields the errors in the directives at the beginning of a module, or missing there."""
     options: list[str] = []
     may_follow = {"version": ("version",), "target": ("version", "target"), "address_size": ("target",)}
     previous = "version"
@@ -56,7 +56,7 @@ def heading_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
 
 
 def texture_mode(module: Module) -> str:
-    """`texmode_unified`, which is what holds where `.target` says nothing, or `texmode_independent`."""
+    """Returns `texmode_unified`, the default, or `texmode_independent`."""
     words = {
         word for item in module.items if isinstance(item, Directive) and item.name == "target" for word in item.words
     }
@@ -64,11 +64,11 @@ def texture_mode(module: Module) -> str:
 
 
 def sampler_problems(declaration: Declaration, mode: str, start: int) -> Iterator[Problem]:
-    """The finding of a sampler where textures have their own."""
+    """Yields the finding for a sampler if textures have their own."""
     if declaration.type != "samplerref" or mode != "texmode_unified":
         return
     message = ptx1xx.SAMPLER_NEEDS_INDEPENDENT_MODE()
-    # Of an array of them assemblers do not ask for it.
+    # Assemblers do not require it for an array.
     severity = Severity.WARNING if all(each.dimensions for each in declaration.declarators) else Severity.ERROR
     yield Problem(
         message,
@@ -126,7 +126,7 @@ def _check_targets(
                 message = ptx8xx.TARGET_TOLERATED(word=clip_text(word), name=name)
                 help_ = directive_helps.WRITE_TARGET(name=name)
                 yield Problem(message, WordLocation(start, word), help=help_, severity=Severity.WARNING)
-            # An assembler compares the two only where it has something to assemble.
+            # An assembler compares the two only if there is code to assemble.
             if has_content:
                 yield from gates.check(targets[name].gates, f"`{name}`", start, word, _TARGET_SECTION)
         elif name not in known:

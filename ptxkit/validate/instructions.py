@@ -1,4 +1,6 @@
-"""One instruction against the table: what is known of its kind, and what only the instruction itself decides."""
+"""Checks one instruction against the table: cached facts about its kind, and properties of the individual
+instruction.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,12 @@ class InstructionChecker:
         self._directives: frozenset[str] = frozenset()
 
     def enter(self, function: Function) -> None:
-        """The instructions that follow are those of this function."""
+        """Begins the instructions of a function."""
         self._is_kernel = function.kind == "entry"
         self._directives = frozenset(directive.name for directive in function.directives)
 
     def problems(self, instruction: Instruction, scope: TypedScope) -> tuple[Problem, ...]:
-        """Everything wrong with the instruction: nothing, nearly always."""
+        """Returns all errors of the instruction; an empty list for most."""
         answer = self._match_cache.lookup(instruction, scope)
         guard = instruction.guard
         if not (answer.needs_checks or (guard is not None and scope.type_of(guard.predicate) != "pred")):
@@ -45,11 +47,11 @@ class InstructionChecker:
         return (*answer.problems, *self._specific_problems(instruction, scope, answer))
 
     def is_call(self, instruction: Instruction, scope: TypedScope) -> bool:
-        """Whether the instruction is a call."""
+        """Returns whether the instruction is a call."""
         return self._match_cache.lookup(instruction, scope).is_call
 
     def _specific_problems(self, instruction: Instruction, scope: TypedScope, answer: CachedMatch) -> Iterator[Problem]:
-        """What depends on more than the opcode and the operands' classes."""
+        """Yields the problems that depend on more than the opcode and the operands' classes."""
         if answer.ignores_sink:
             instruction = without_sink(instruction) or instruction
         if instruction.guard is not None:
@@ -79,7 +81,7 @@ class InstructionChecker:
                 yield Problem(ptx1xx.GUARD_NO_PREDICATE(name=clip_text(name), kind=describe_class(found)))
 
     def _name_problems(self, instruction: Instruction, scope: TypedScope) -> Iterator[Problem]:
-        """Names that nothing declares, and special registers that the module's version or target lacks: each once."""
+        """Yields undeclared names, and special registers that the module's version or target lacks, each once."""
         reported: set[str] = set()
         for index, operand in enumerate(instruction.operands):
             for name in operand_names(operand):
@@ -108,7 +110,7 @@ class InstructionChecker:
 
 
 def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> Iterator[Problem]:
-    """What is wrong with the constants, unless another form of the same operands takes them."""
+    """Yields the errors in the constants, unless another form of the same operands accepts them."""
     assert answer.match is not None
     constants = illegal_constants(answer.match, instruction)
     for rival, problems in answer.alternatives if constants else ():
@@ -121,7 +123,7 @@ def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> I
 def _misplaced_problem(
     match: Match, wrong: tuple[int, Message], instruction: Instruction, scope: TypedScope
 ) -> Problem:
-    """The problem of a symbol in a place that its space or kind forbids, with its declaration."""
+    """Returns the problem of a symbol whose state space or kind is not allowed there, with its declaration."""
     index, words = wrong
     symbols = [name for name in operand_names(instruction.operands[index]) if is_symbol(scope.type_of(name))]
     shown = (

@@ -1,6 +1,6 @@
-"""What is known of instructions by their opcode and the classes of their operands: the form, and what is wrong.
+"""A cache of the form and the problems of instructions, by their opcode and the classes of their operands.
 
-A program of 300,000 instructions needs a few thousand answers, and the modules of one version and target share them.
+A program of 300,000 instructions needs a few thousand entries, which the modules of one version and target share.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from ptxkit.validate.typed_shapes import has_unresolved_name, typed_shape
 
 @dataclass(frozen=True, slots=True)
 class CachedMatch:
-    """What is known of all instructions with the same opcode and operand classes.
+    """The facts about all instructions with the same opcode and operand classes.
 
-    limited: constants must be looked at. strange: some name is declared by nothing, or is a special register.
-    misplaced: the operand whose symbol is not allowed there, and what would be right. is_call: arguments
-    must be looked at. rivals: other forms that the operands fit, which may take the constants that this one does not,
-    each with what keeps it from being used or makes it odd. static: an offset from a variable must be looked at.
-    outgoing: the operand that is a parameter of a call, which no guard may precede. beside_sink: all this is of
-    the instruction without the sink next to its first operand. particular: any of these.
+    limited: constants must be checked. strange: some name is undeclared, or is a special register. misplaced: the
+    operand whose symbol is not allowed there, and the valid operands. is_call: arguments must be checked. rivals: other
+    forms that the operands fit, which may accept the constants that this one does not, each with the reason why it
+    cannot be used or is unusual. static: an offset from a variable must be checked. outgoing: the operand that is a
+    parameter of a call, which no guard may precede. beside_sink: all facts concern the instruction without the sink
+    next to its first operand. particular: any of these.
     """
 
     match: Match | None
@@ -68,9 +68,9 @@ class CachedMatch:
 
 
 class MatchCache:
-    """The answers for modules of one version and target.
+    """The cache for modules of one version and target.
 
-    A class of operands has a number: a key of small numbers is found sooner than one of nested classes.
+    A class of operands has a number, because a key of small numbers is found faster than one of nested classes.
     """
 
     def __init__(self, version: tuple[int, int] | None, target: Target | None) -> None:
@@ -80,8 +80,8 @@ class MatchCache:
         self._next = count()
 
     def lookup(self, instruction: Instruction, scope: TypedScope) -> CachedMatch:
-        """What is known of the instruction in this scope."""
-        # An operand that is new to the scope has no number yet, and then the key is none.
+        """Returns the facts about the instruction in this scope."""
+        # An operand that is new to the scope has no number yet, so the key is not found.
         answer = self._matches.get((instruction.opcode, *map(scope.shapes.get, map(id, instruction.operands))))
         return self._compute(instruction, scope) if answer is None else answer
 
@@ -100,8 +100,9 @@ class MatchCache:
         return answer
 
     def _with_other_brackets(self, instruction: Instruction, scope: TypedScope) -> CachedMatch | None:
-        """The warning about an instruction that would be right with its brackets elsewhere, where assemblers do not
-        look for them; None where it would not."""
+        """Returns the warning about an instruction that would be valid with other brackets, which assemblers do not
+        check, or None.
+        """
         for other, candidates in regroup_brackets(instruction, self._table.candidates(instruction.opcode)):
             found = self._best_match(
                 other, tuple(typed_shape(operand, scope) for operand in other.operands), candidates
@@ -126,8 +127,10 @@ class MatchCache:
         return None
 
     def _without_sink(self, instruction: Instruction, scope: TypedScope) -> CachedMatch | None:
-        """The answer for the instruction without a sink next to its result, with a warning; None where that is no
-        better, and for calls, which assemblers read in their own way."""
+        """Returns the entry of the instruction without a sink next to its result, with a warning.
+
+        Returns None if that is not better, and for calls, which assemblers parse differently.
+        """
         other = without_sink(instruction)
         if other is None:
             return None
@@ -139,7 +142,7 @@ class MatchCache:
         return replace(found, problems=(warning, *found.problems), ignores_sink=True, needs_checks=True)
 
     def _class_number(self, operand: Operand, scope: TypedScope) -> int:
-        """The number of the operand's class, kept with the scope: the parser shares equal operands."""
+        """Returns the number of the operand's class, which the scope caches: the parser shares equal operands."""
         number = scope.shapes.get(id(operand))
         if number is None:
             shape = typed_shape(operand, scope)
@@ -159,8 +162,10 @@ class MatchCache:
     def _best_match(
         self, instruction: Instruction, typed: tuple[TypedOperand, ...], candidates: tuple[Match, ...]
     ) -> CachedMatch | None:
-        """The answer of the first of these forms that takes the operands, or what is wrong with them in the nearest;
-        None where none has operands of these kinds."""
+        """Returns the entry of the first of these forms that accepts the operands, or the errors of the nearest one.
+
+        Returns None if no form has operands of these kinds.
+        """
         shapes = tuple(shape_of(operand) for operand in instruction.operands)
         wrong: Problem | None = None
         locked: Problem | None = None
@@ -184,7 +189,7 @@ class MatchCache:
                 others = candidates[:place] + candidates[place + 1 :] if has_limits(match) else ()
                 rivals = tuple(self._find_alternatives(instruction, others, shapes, typed))
                 return _cached_match(match, _tolerance_warnings(instruction, match, found), typed, rivals)
-            if not (match.tolerated and wrong):  # the version or target that tolerates it is no advice
+            if not (match.tolerated and wrong):  # the version or target that tolerates it is not recommended
                 locked = locked or _gate_problem(match, closed, self._version, self._target)
         if elsewhere is not None and locked is None:
             return _misplaced_match(*elsewhere, typed)
@@ -199,7 +204,9 @@ class MatchCache:
         shapes: tuple[OperandShape, ...],
         typed: tuple[TypedOperand, ...],
     ) -> Iterator[tuple[Match, tuple[Problem, ...]]]:
-        """The other forms that the operands fit: open ones first, each with its warning or its gate's problem."""
+        """Returns the other forms that the operands fit: available ones first, each with its warning or its gate's
+        problem.
+        """
         locked = []
         for match in candidates:
             if not accept_shapes(match.operands, shapes):
@@ -228,7 +235,7 @@ class MatchCache:
 
 @lru_cache(maxsize=64)
 def match_cache_for(version: tuple[int, int] | None, target: Target | None) -> MatchCache:
-    """The answers for modules of this version and target."""
+    """Returns the cache for modules of this version and target."""
     return MatchCache(version, target)
 
 
@@ -238,7 +245,7 @@ def _cached_match(
     typed: tuple[TypedOperand, ...],
     rivals: tuple[tuple[Match, tuple[Problem, ...]], ...],
 ) -> CachedMatch:
-    """The answer that names the form, and what of the instruction must be looked at each time."""
+    """Returns the entry with the form, and the properties of the instruction that must be checked each time."""
     limited, strange, static = has_limits(match), any(map(has_unresolved_name, typed)), is_static(match, typed)
     calls, outgoing = is_call(match), outgoing_parameter(match, typed)
     particular = limited or strange or static or calls or outgoing is not None
@@ -246,7 +253,7 @@ def _cached_match(
 
 
 def _misplaced_match(match: Match, wrong: tuple[int, Message], typed: tuple[TypedOperand, ...]) -> CachedMatch:
-    """The answer for a symbol that is not allowed where it is, in the only forms that the operands fit."""
+    """Returns the entry for a symbol that is not allowed in the only forms that the operands fit."""
     return CachedMatch(
         match,
         (),
@@ -259,7 +266,7 @@ def _misplaced_match(match: Match, wrong: tuple[int, Message], typed: tuple[Type
 
 
 def _tolerance_warnings(instruction: Instruction, match: Match, found: Problem | None) -> tuple[Problem, ...]:
-    """The warning about a form or an operand that assemblers only tolerate."""
+    """Returns the warning about a form or an operand that assemblers only tolerate."""
     if match.tolerated:
         return (_tolerated_warning(instruction, match),)
     return () if found is None else (found,)
@@ -268,8 +275,11 @@ def _tolerance_warnings(instruction: Instruction, match: Match, found: Problem |
 def _find_unwritable(
     shape: TypedOperand, *, takes_sink: bool, inside: bool = False, second: bool = False
 ) -> Message | None:
-    """What is written in a result, or among its elements, that cannot be written; a special register inside a vector is
-    tolerated (`tolerated_oddity`) where the sink is allowed, and a predicate as the second of a pair."""
+    """Returns the error in a result, or in an element of it, that cannot be written, or None.
+
+    A special register inside a vector is tolerated (`tolerated_oddity`) if the sink is allowed, and a predicate as the
+    second of a pair.
+    """
     match shape:
         case TypedVector(elements):
             takes_sink = takes_sink or len(elements) == 1
@@ -286,7 +296,9 @@ def _find_unwritable(
 
 
 def _type_problem(match: Match, typed: tuple[TypedOperand, ...]) -> Problem | None:
-    """The first operand that cannot be of the type it has, else the first that assemblers only tolerate."""
+    """Returns the problem of the first operand with an invalid type, else of the first that assemblers only
+    tolerate.
+    """
     tolerated: Problem | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         if (
@@ -294,7 +306,7 @@ def _type_problem(match: Match, typed: tuple[TypedOperand, ...]) -> Problem | No
             and isinstance(shape, TypedName)
             and not (shape.part or operand.loose or operand.unhinted)
         ):
-            wrong = name_mismatch(operand, shape.type)  # a plain register: nothing else can be odd about it
+            wrong = name_mismatch(operand, shape.type)  # a plain register, whose type is the only possible error
             if wrong is None:
                 continue
         wrong = type_mismatch(operand, shape) or manual_deviation(operand, shape)
@@ -325,7 +337,7 @@ def _type_problem(match: Match, typed: tuple[TypedOperand, ...]) -> Problem | No
 
 
 def _overlooked_warning(match: Match, index: int, words: Message, tolerance: str) -> Problem:
-    """A warning where assemblers do not look what a symbol is."""
+    """Returns a warning if assemblers do not check what a symbol is."""
     reason = ptx2xx.SYMBOL_TOLERATED(
         operand=index + 1, opcode=match.canonical, reason=words, tolerance=tolerance_reason(tolerance)
     )
@@ -333,7 +345,7 @@ def _overlooked_warning(match: Match, index: int, words: Message, tolerance: str
 
 
 def _tolerated_warning(instruction: Instruction, match: Match) -> Problem:
-    """A warning where assemblers take what the manual does not have."""
+    """Returns a warning if assemblers accept what the manual does not have."""
     help_ = declaration_helps.WRITE_OPCODE(opcode=match.canonical) if match.canonical != instruction.opcode else None
     message = ptx1xx.MODIFIERS_TOLERATED(opcode=instruction.opcode, tolerance=match.tolerated)
     return Problem(message, None, match.form, help_, severity=Severity.WARNING)
@@ -348,5 +360,5 @@ def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | N
 
 
 def tolerance_reason(tolerance: str) -> Message:
-    """The end of a warning about what assemblers take."""
+    """Returns the end of a warning about what assemblers accept."""
     return declaration_helps.TOLERATED(tolerance=table().tolerance(tolerance))

@@ -1,4 +1,4 @@
-"""What an assembler checks in a module, instruction by instruction."""
+"""Checks a module as an assembler does, instruction by instruction."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ from ptxkit.validate.redeclarations import item_problems
 from ptxkit.validate.target_lists import list_problems
 from ptxkit.validate.typed_scope import TypedScope
 
-# The newest version whose instructions the table describes: beyond it, what has no form may be new.
+# The newest version whose instructions the table describes: in a later one, an instruction without a form may be new.
 NEWEST_VERSION = (9, 5)
 
 
 def validate(module: Module) -> Verdict:
-    """Check every instruction: forms, operands, constants, and what `.version` and `.target` allow.
+    """Checks every instruction: forms, operands, constants, and the requirements of `.version` and `.target`.
 
-    Codes: PTX102 (once for each unknown opcode; a note where the version is newer than the table), PTX103 modifiers,
-    PTX104 operands, PTX105 constants,
-    PTX801 version and target.
+    Codes: PTX102 (once for each unknown opcode; a note if the version is newer than the table), PTX103 modifiers,
+    PTX104 operands, PTX105 constants, PTX801 version and target.
     """
     return Verdict(tuple(_ModuleValidation(module).diagnostics()))
 
@@ -99,7 +98,7 @@ class _ModuleValidation:
             yield backslash_diagnostic(instruction, place, self.source, is_call=is_call)
 
     def _check_nested_function(self, function: Function, scope: TypedScope, start: int) -> Iterator[Diagnostic]:
-        """A function that is declared in the body of another: its name is one of the module's."""
+        """Checks a function that is declared in the body of another, whose name is one of the module's."""
         for problem in item_problems(function, start, self.scope):
             yield self._diagnostic(problem, start)
         scope.clear_memo()
@@ -121,7 +120,7 @@ class _ModuleValidation:
     def _diagnostic(
         self, problem: Problem, start: int = 0, properties: Mapping[str, object] | None = None
     ) -> Diagnostic:
-        """The diagnostic of a problem. start: of its statement or item, where the problem does not name it."""
+        """Returns the diagnostic of a problem. start: of its statement or item, if the problem does not state it."""
         span, opcode = self._locate(problem, start)
         section = problem.section or (problem.form.section if problem.form is not None else None)
         return Diagnostic(
@@ -135,11 +134,12 @@ class _ModuleValidation:
             isa=(section,) if section else (),
             properties=properties or {},
             payload=problem.payload,
+            facts=problem.message,
             wording=f"{opcode}: {problem.message}" if opcode else "",
         )
 
     def _locate(self, problem: Problem, start: int) -> tuple[Span, str]:
-        """Where a problem is, and the opcode of the instruction that it is about; empty where it is about none."""
+        """Returns the location of a problem, and the opcode of its instruction, or an empty text."""
         if isinstance(problem.location, WordLocation):
             return problem.location.span(self.source), ""
         if not self.source.text:
@@ -169,4 +169,5 @@ class _ModuleValidation:
             self.source,
             span,
             properties={"opcode": name, "count": count},
+            facts=problem.message,
         )

@@ -1,4 +1,4 @@
-"""Names that nothing declares, and names that are declared twice, in words with a remedy.
+"""Undeclared names, and names that are declared twice, with a remedy.
 
 Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "Labels and Function Names as Operands".
 """
@@ -50,7 +50,7 @@ _CLASSES = {
 
 
 def describe_class(kind: str) -> Message:
-    """A class of names in words: `a .shared variable`, `a label`, `a .b32 register`."""
+    """Describes a class of names: `a .shared variable`, `a label`, `a .b32 register`."""
     found = _CLASSES.get(kind)
     if found is not None:
         return found
@@ -60,7 +60,7 @@ def describe_class(kind: str) -> Message:
 
 
 def undeclared_problem(name: str, scope: TypedScope, operand: int | None = None, role: Message | str = "") -> Problem:
-    """The problem of a name that nothing declares; the remedy is the nearest name that something does."""
+    """Returns the problem of an undeclared name; the remedy is the nearest declared name."""
     shown = clip_text(name)
     match = _NUMBERED.fullmatch(name)
     numbered = scope.numbered_registers(match[1]) if match is not None else None
@@ -97,7 +97,7 @@ def undeclared_problem(name: str, scope: TypedScope, operand: int | None = None,
 
 
 def redeclared_problem(clash: NameClash) -> Problem:
-    """The problem of a name that its block already has."""
+    """Returns the problem of a name that its block already has."""
     earlier = describe_class(clash.earlier.kind)
     message = ptx1xx.DECLARED_TWICE_IN_BLOCK(name=clip_text(clash.display_name), earlier=earlier)
     if clash.later.kind == LABEL:

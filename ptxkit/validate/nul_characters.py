@@ -1,7 +1,8 @@
-"""A NUL after a text, or in a comment of it, which the grammar takes and ptxas does not.
+"""A NUL after a text, or in a comment of it, which the grammar accepts and ptxas does not.
 
-Source: what ptxas does: to it the file ends there, and unexpectedly so. NVRTC counts the NUL after the text that it
-returns, and who writes as many bytes writes it too. The driver, which takes a text up to its NUL, does not see it.
+Source: the behavior of ptxas. For ptxas the file ends there, unexpectedly. NVRTC counts the NUL after the text that it
+returns, so a program that writes that many bytes writes it, too. The driver, which reads a text up to its NUL, ignores
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ptxkit.source import SourceFile, Span
 
 
 def nul_diagnostics(source: SourceFile) -> Iterator[Diagnostic]:
-    """The error of the first NUL of a text without syntax errors; its fix removes them all."""
+    """Yields the error of the first NUL of a text without syntax errors; its fix removes all of them."""
     runs = [Span(*found.span()) for found in re.finditer(r"\0+", source.text)] if "\0" in source.text else []
     if not runs:
         return

@@ -1,7 +1,7 @@
-"""Whether what stands for an operand has a type that the instruction takes, and what assemblers tolerate there.
+"""Checks whether an operand has a type that the instruction accepts, and which other types assemblers tolerate.
 
-Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size" and "Type Conversion"; held to ptxas by the agreement
-test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only when it is certainly wrong.
+Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size" and "Type Conversion"; the agreement test compares it
+with ptxas. If ptxas is more permissive than the text, ptxas decides: a type is wrong only if it is certainly wrong.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from ptxkit.validate.vector_elements import (
     vector_name_mismatch,
 )
 
-# The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
-# endpoint names.
+# The memories whose addresses are numbers of their own, not addresses of variables: Tensor Memory, and that of a fabric
+# endpoint.
 _NUMERIC_SPACES = frozenset({"tensor", "fabric"})
 
 _PREDICATE_SUMS = (TypedSum(TypedName("pred")), TypedSum(TypedSpecial(("pred",))))
 
 
 def type_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = False) -> Message | None:
-    """What is wrong with the registers in an operand, or None; its shape is known to fit.
+    """Returns the error in the registers of an operand, or None; its shape fits the form.
 
-    inside: the operand is an element of a vector, where ptxas looks less closely.
+    inside: the operand is an element of a vector, which ptxas checks less strictly.
     """
     if operand.unhinted and _is_policy(shape):
         return operand_reasons.IS_POLICY()
@@ -86,9 +86,9 @@ def type_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = F
 
 
 def mismatch_tolerance(operand: OperandForm, shape: TypedOperand, *, is_result: bool) -> str | None:
-    """The name of the tolerance by which an assembler takes a misfit; None where it does not.
+    """Returns the name of the tolerance with which an assembler accepts a mismatch, or None.
 
-    Where a type is the instruction's, assemblers compare less closely than where an operand has its own.
+    Assemblers check less strictly if a type is the instruction's than if an operand has its own.
     """
     if operand.kind == "address" and operand.elements and isinstance(shape, TypedAddress):
         return _indexed_address_tolerance(operand, shape)
@@ -119,7 +119,7 @@ def mismatch_tolerance(operand: OperandForm, shape: TypedOperand, *, is_result: 
 
 
 def _sum_tolerance(operand: OperandForm, shape: TypedSum, *, is_result: bool) -> str | None:
-    """The tolerance of a name with a constant after it."""
+    """Returns the tolerance of a name plus a constant."""
     if operand.own:
         return "sum_of_any_width" if not is_result and _is_own_sum(operand, shape) else None
     if operand.integer or is_narrow(str(wanted_type(operand))):
@@ -132,14 +132,14 @@ def _sum_tolerance(operand: OperandForm, shape: TypedSum, *, is_result: bool) ->
 
 
 def _lax_result_tolerance(operand: OperandForm, shape: TypedOperand) -> str | None:
-    """The tolerance of a result that may be what a source may be."""
+    """Returns the tolerance of a result with a type that is valid for a source."""
     source = replace(operand, lax=False, immediates=Immediates())
     is_sum = isinstance(shape, TypedSum) and type_mismatch(source, shape) is None
     return "sum_of_any_width" if is_sum else mismatch_tolerance(source, shape, is_result=False)
 
 
 def _vector_sum_tolerance(operand: OperandForm, shape: TypedSum) -> str | None:
-    """The tolerance of a name with a constant after it that stands for a vector, or is one of words."""
+    """Returns the tolerance of a name plus a constant that is used as a vector, or is a vector of words."""
     if _is_vector_of_words(shape):
         return "special_of_words" if _passes_for_vector(operand) else None
     is_single = operand.own and operand.more and not operand.braced
@@ -147,7 +147,7 @@ def _vector_sum_tolerance(operand: OperandForm, shape: TypedSum) -> str | None:
 
 
 def _is_policy(shape: TypedOperand) -> bool:
-    """Whether something is an integer of 64 bits, as constants are, but for the places of variables."""
+    """Returns whether an operand is a 64-bit integer, such as a constant, and not the address of a variable."""
     match shape:
         case TypedConstant(found):
             return found == INTEGER
@@ -157,7 +157,7 @@ def _is_policy(shape: TypedOperand) -> bool:
 
 
 def _indexed_address_tolerance(operand: OperandForm, shape: TypedAddress) -> str | None:
-    """The tolerance by which an assembler takes an address with something after a comma."""
+    """Returns the tolerance with which an assembler accepts an address with operands after a comma."""
     if operand.long or (isinstance(operand.space, ConstantExpr) and operand.space.value in _NUMERIC_SPACES):
         return None
     if _is_unusual_base(shape.base) and not _first_mismatch(operand, shape.index):
@@ -166,8 +166,9 @@ def _indexed_address_tolerance(operand: OperandForm, shape: TypedAddress) -> str
 
 
 def _is_one_vector(operand: OperandForm, parts: Sequence[TypedOperand]) -> bool:
-    """Whether elements with roles, but of one type, go together as those of any vector do: one is untyped, and nothing
-    looks at the others."""
+    """Returns whether elements with roles, but of one type, are checked like those of any vector: one is untyped, and
+    the others are not checked.
+    """
     if len({each.type for each in operand.elements}) != 1:
         return False
     is_untyped = any(isinstance(each, TypedName) and is_type(each.type) and kind(each.type) == "b" for each in parts)
@@ -175,19 +176,19 @@ def _is_one_vector(operand: OperandForm, parts: Sequence[TypedOperand]) -> bool:
 
 
 def _has_as_many_words(operand: OperandForm, shape: TypedSpecial) -> bool:
-    """Whether a special register has as many elements as the vector that it stands for, however wide they are."""
+    """Returns whether a special register has as many elements as the vector that it replaces, of any width."""
     if operand.kind != "vector" or not isinstance(operand.count, ConstantExpr):
         return False
     return shape.type.startswith(f"v{operand.count.value}.") and kind(str(wanted_type(operand))) in ("b", "u", "s")
 
 
 def _is_vector_of_words(shape: TypedSum) -> bool:
-    """Whether something is a special register of four words with a constant after it."""
+    """Returns whether an operand is a special register of four words plus a constant."""
     return isinstance(shape.operand, TypedSpecial) and shape.operand.type.startswith("v4.")
 
 
 def _passes_for_vector(operand: OperandForm) -> bool:
-    """Whether an assembler takes a vector of four words for an operand, when it does not look what words they are."""
+    """Returns whether an assembler accepts a vector of four words for an operand without checking the words."""
     if operand.kind != "vector":
         return operand.loose and operand.vector
     if operand.nameless:
@@ -199,10 +200,10 @@ def _passes_for_vector(operand: OperandForm) -> bool:
 
 
 def _is_own_sum(operand: OperandForm, shape: TypedSum) -> bool:
-    """Whether an assembler takes a register with a constant after it where its type is the operand's own."""
+    """Returns whether an assembler accepts a register plus a constant if its type is the operand's own."""
     wanted, found = str(wanted_type(operand)), shape.operand.type
     if isinstance(shape.operand, TypedSpecial) and found != "pred" and is_type(found):
-        found = as_bits(found)  # with a constant after it an untyped one
+        found = as_bits(found)  # untyped if a constant is added to it
     if operand.nameless or (operand.immediates is None and operand.scalar):
         return False
     is_counted = operand.immediates is None or kind(wanted) == "f"
@@ -210,9 +211,9 @@ def _is_own_sum(operand: OperandForm, shape: TypedSum) -> bool:
 
 
 def _is_any_width(operand: OperandForm, shape: TypedSum) -> bool:
-    """Whether an assembler takes a register with a constant after it, whose width it does not look at.
+    """Returns whether an assembler accepts a register plus a constant, without checking its width.
 
-    Packed and alternate types are untyped registers to it.
+    It treats packed and alternate types as untyped registers.
     """
     if operand.scalar and operand.immediates is None:
         return False
@@ -239,13 +240,15 @@ def _is_any_width(operand: OperandForm, shape: TypedSum) -> bool:
 
 
 def _is_unusual_base(base: TypedOperand) -> bool:
-    """Whether the base of an address is a register, even one that is not an integer or whose width no address has."""
+    """Returns whether the base of an address is a register, even one that is not an integer or has an invalid width."""
     return isinstance(base, TypedName) and is_type(base.type)
 
 
 def _function_index_tolerance(operand: OperandForm, parts: Sequence[TypedOperand]) -> str | None:
-    """The tolerance by which an assembler takes a function's name after the comma of an address; None where something
-    else is wrong there, too."""
+    """Returns the tolerance with which an assembler accepts a function's name after the comma of an address.
+
+    Returns None if there is another error, too.
+    """
     pairs = zip(operand.elements, parts, strict=False)
     wrong = [(element, part) for element, part in pairs if type_mismatch(element, part) is not None]
     found = {mismatch_tolerance(element, part, is_result=False) for element, part in wrong}
@@ -254,19 +257,19 @@ def _function_index_tolerance(operand: OperandForm, parts: Sequence[TypedOperand
 
 
 def _is_converted(operand: OperandForm) -> bool:
-    """Whether an assembler converts what is wider, and looks at registers with a constant after them, too."""
+    """Returns whether an assembler converts wider operands, and also checks registers plus constants."""
     return operand.upto64 and operand.typed
 
 
 def _takes_code(operand: OperandForm, name: TypedName | TypedSpecial, *, is_result: bool) -> bool:
-    """Whether an assembler takes the name of a function for a value, or that of a label with a constant after it."""
+    """Returns whether an assembler accepts the name of a function as a value, or that of a label plus a constant."""
     if is_result or (operand.scalar and operand.immediates is None):
         return False
     return operand.space is None or operand.lax or name.type == LABEL
 
 
 def _first_mismatch(operand: OperandForm, parts: Sequence[TypedOperand], *, inside: bool = False) -> Message | None:
-    """What is wrong with the first part that does not fit its form; an operand of any kind has no forms for parts."""
+    """Returns the error in the first part that does not fit its form; an operand of any kind has no forms for parts."""
     found = (type_mismatch(*pair, inside=inside) for pair in zip(operand.elements, parts, strict=False))
     return next(filter(None, found), None)
 
@@ -281,26 +284,26 @@ def _vector_mismatch(operand: OperandForm, parts: Sequence[TypedOperand]) -> Mes
         return wrong or element_mismatch(operand.elements[0], (parts[0], TypedName("b32"), *parts[2:]))
     if not _begins_with_index(operand):
         return _first_mismatch(operand, parts, inside=True)
-    # With an index of its own type, the others are a vector to ptxas.
+    # With an index of its own type, ptxas treats the others as a vector.
     first, other, *_ = operand.elements
     wrong = type_mismatch(first, parts[0], inside=True)
     if other.exact:
         return wrong or next(filter(None, (type_mismatch(other, part, inside=True) for part in parts[1:])), None)
-    index = parts[:1] if isinstance(parts[0], TypedConstant) else ()  # makes all others fit
-    is_seen = kind(str(wanted_type(other))) == "f" or other.own  # that these are no coordinates
+    index = parts[:1] if isinstance(parts[0], TypedConstant) else ()  # all others fit then
+    is_seen = kind(str(wanted_type(other))) == "f" or other.own  # that these are not coordinates
     if is_seen and set(parts) == {TypedConstant(INTEGER)}:
         return operand_reasons.MUST_HAVE_REGISTERS(type=wanted_type(other))
     return wrong or element_mismatch(replace(other, own=False), (*index, TypedName("b32"), *parts[1:]))
 
 
 def _begins_with_index(operand: OperandForm) -> bool:
-    """Whether the first element of a vector has a type of its own, and the others are of one."""
+    """Returns whether the first element of a vector has a type of its own, and the others share one."""
     first, *others = operand.elements
     return len({each.type for each in others}) == 1 and (len(others) > 1 or first.type != others[0].type)
 
 
 def _has_index_second(operand: OperandForm) -> bool:
-    """Whether the second element of a vector alone has a type of its own, among at least three others."""
+    """Returns whether only the second element of a vector has a type of its own, among at least three others."""
     if len(operand.elements) < 4:
         return False
     first, second, *others = operand.elements
@@ -308,8 +311,9 @@ def _has_index_second(operand: OperandForm) -> bool:
 
 
 def tolerated_oddity(operand: OperandForm, shape: TypedOperand, *, is_result: bool) -> str | None:
-    """The name of the tolerance by which an assembler takes an operand that is no misfit; None where it is nothing
-    strange."""
+    """Returns the name of the tolerance with which an assembler accepts an unusual operand that is not a mismatch, or
+    None.
+    """
     match shape:
         case TypedConstant() if operand.kind == "arguments" and is_result:
             return "constant_as_result"
@@ -333,7 +337,7 @@ def tolerated_oddity(operand: OperandForm, shape: TypedOperand, *, is_result: bo
 
 
 def _has_element(shape: TypedOperand, asked: Callable[[TypedOperand], bool]) -> bool:
-    """Whether something of a kind is among the elements of a vector, alone, in a pair or after an address."""
+    """Returns whether an operand of a kind is an element of a vector, by itself, in a pair or after an address."""
     match shape:
         case TypedVector(elements):
             return any(asked(each) or _has_element(each, asked) for each in elements)
@@ -353,7 +357,9 @@ def _is_special(shape: TypedOperand) -> bool:
 
 
 def _whole_vector_mismatch(operand: OperandForm, shape: TypedName | TypedSpecial) -> Message | None:
-    """A name in place of a vector: that of a vector register, or, where that is allowed, of a single one."""
+    """Returns the error in a name instead of a vector: it must be a vector register, or, if that is allowed, a single
+    one.
+    """
     if operand.more and not operand.braced and not shape.type.startswith(VECTORS):
         return type_mismatch(replace(operand, kind="register", narrower=False), shape)
     if isinstance(shape, TypedSpecial) and not operand.special:
@@ -371,7 +377,7 @@ def _base_mismatch(operand: OperandForm, base: TypedOperand) -> Message | None:
     if operand.kind != "address" or not isinstance(base, TypedName | TypedSpecial):
         return None
     found = base.type
-    if isinstance(base, TypedSpecial):  # assemblers read one of an address, a single one
+    if isinstance(base, TypedSpecial):  # assemblers read an address as a single one
         refused = operand.elements or operand.symbols is not None or operand.in_register
         refused = refused or found == "pred" or found.startswith(VECTORS)
         return operand_reasons.SPECIAL_REGISTER_NOT_READ() if refused else None
@@ -383,15 +389,18 @@ def _base_mismatch(operand: OperandForm, base: TypedOperand) -> Message | None:
         return operand_reasons.REGISTER_IS_OTHER_OPERAND(type=found)
     least = 64 if operand.long else 32 if operand.wide else 8
     if operand.long and operand.elements and not operand.in_register and bits(found) == least:
-        return None  # assemblers do not check what they are where a variable is allowed
+        return None  # assemblers do not check these if a variable is allowed
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
         return operand_reasons.REGISTER_CANNOT_HOLD_ADDRESS(type=found)
     return None
 
 
 def _bare_address_mismatch(operand: OperandForm, shape: TypedOperand) -> Message | None:
-    """What an assembler does not take for an address without brackets; there it does not look whether a register can
-    hold one, unless it moves the address to another register itself (`wide`)."""
+    """Returns the error in an operand that an assembler does not accept as an address without brackets, or None.
+
+    It does not check there whether a register can hold an address, unless it moves the address to another register
+    itself (`wide`).
+    """
     match shape:
         case TypedSum(TypedSpecial(types)) if _counts_as_bare(operand, types[0]):
             return None
@@ -413,14 +422,16 @@ def _bare_address_mismatch(operand: OperandForm, shape: TypedOperand) -> Message
 
 
 def _counts_as_bare(operand: OperandForm, found: str) -> bool:
-    """Whether an assembler takes a special register of that type with a constant after it for an address."""
+    """Returns whether an assembler accepts a special register of that type plus a constant as an address."""
     if operand.wide:
         return is_type(found) and bits(found) >= 32
     return not found.startswith(VECTORS)
 
 
 def _is_number(base: TypedOperand, *, untyped: bool) -> bool:
-    """Whether a base is a register of 32 bits that is no floating-point one, nor, where that is asked, an integer."""
+    """Returns whether a base is a register of 32 bits that is not a floating-point one, nor, if requested, an
+    integer.
+    """
     if not isinstance(base, TypedName):
         return False
     if base.type == UNKNOWN:

@@ -1,7 +1,7 @@
-"""What is wrong with an instruction, a declaration or another part of a module.
+"""An error in an instruction, a declaration or another part of a module.
 
-A problem names its location by the offset of the statement, and an operand or a word in it: its place in the text is
-looked up only when the problem is reported.
+A problem states its location by the offset of the statement, and an operand or a word in it: its position in the text
+is computed only when the problem is reported.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from ptxkit.syntax import statement_tokens
 @dataclass(frozen=True, slots=True)
 class WordLocation:
     """A word of the statement or item at the offset `start`: the first one of that spelling, or the one numbered `nth`;
-    the whole statement where `word` is None."""
+    the whole statement if `word` is None.
+    """
 
     start: int
     word: str | None = None
     nth: int = 0
 
     def span(self, source: SourceFile) -> Span:
-        """The text of the word, or of the whole statement; empty in a tree that has no text."""
+        """Returns the text of the word, or of the whole statement; it is empty in a tree that has no text."""
         if not source.text:
             return Span(self.start, self.start)
         whole, places = _word_spans(source, self.start)
@@ -36,12 +37,12 @@ class WordLocation:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong. location: the index of an operand, or a word; None for the opcode, or the whole statement.
+    """An error. location: the index of an operand, or a word; None for the opcode, or the whole statement.
 
-    severity: where it is not the default of the code; what an assembler tolerates is a warning. has_known_form: the
-    form is known, and a register or constant of the wrong type is in it. related: the declaration that is shown with
-    it, and what it is. section: the title of the manual's section, where it is not that of the form. payload: as that
-    of a diagnostic.
+    severity: if it is not the default of the code; what an assembler tolerates is a warning. has_known_form: the form
+    is known, and a register or constant in it has the wrong type. related: the declaration that is shown with it, and
+    its description. section: the title of the manual's section, if it is not that of the form. payload: as that of a
+    diagnostic.
     """
 
     message: Message
@@ -61,13 +62,15 @@ class Problem:
 
     @property
     def is_error(self) -> bool:
-        """Whether an assembler refuses it."""
+        """Whether an assembler rejects it."""
         return (self.severity or self.code.severity) is Severity.ERROR
 
 
 @lru_cache(maxsize=2)
 def _word_spans(source: SourceFile, start: int) -> tuple[Span, dict[str, list[Span]]]:
-    """Where a statement is, and each of its words. Kept, since a header may be long and have much wrong with it."""
+    """Returns the location of a statement, and of each of its words. The result is cached, since a header may be long
+    and have many errors.
+    """
     found: dict[str, list[Span]] = {}
     words = statement_tokens(source, start)
     for text, span in words:

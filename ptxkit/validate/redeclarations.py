@@ -1,7 +1,7 @@
-"""What may be declared again in a module: variables and functions, by the rules of linkage.
+"""Redeclarations in a module: variables and functions, by the rules of linkage.
 
-A declaration may come before its definition, and `.extern` variables any number of times, as long as all agree. What
-agrees, and which linkage may follow which, is as ptxas has it.
+A declaration may precede its definition, and `.extern` variables may be declared any number of times, as long as all
+declarations agree. The rules of agreement and linkage are those of ptxas.
 
 Source: PTX ISA, "Linking Directives", "Kernel and Function Directives: .func".
 """
@@ -23,7 +23,7 @@ _SECTION = "Linking Directives"
 
 
 def item_problems(item: Item, start: int, scope: NameScope) -> Iterator[Problem]:
-    """Enter what an item declares into the module's scope; differences from an earlier declaration come back."""
+    """Enters the declarations of an item in the module's scope, and yields differences from earlier declarations."""
     clashes = scope.enter(item, start)
     for clash in clashes:
         wrong = _difference(clash)
@@ -36,7 +36,9 @@ def item_problems(item: Item, start: int, scope: NameScope) -> Iterator[Problem]
 
 
 def _difference(clash: NameClash) -> Message | bool:
-    """In what a declaration differs from an earlier one; True if it does not, False if nothing declares both."""
+    """Returns the difference of a declaration from an earlier one; True if none exists, False if nothing declares
+    both.
+    """
     first, second = clash.earlier.node, clash.later.node
     if isinstance(first, Function) and isinstance(second, Function):
         return _function_difference(first, second) or True
@@ -66,7 +68,7 @@ def _extern_body_problem(item: Function) -> Problem:
 def _variable_difference(
     first: Declaration, name: Declarator, second: Declaration, again: Declarator
 ) -> Message | None:
-    """What two declarations of a variable do not agree in."""
+    """Returns a property in which two declarations of a variable differ, or None."""
     if first.space != second.space:
         both_extern = "extern" in first.linkage and "extern" in second.linkage
         return None if both_extern else declaration_helps.SPACE_DIFFERS(space=second.space, earlier=first.space)
@@ -81,7 +83,7 @@ def _variable_difference(
 
 
 def _redeclaration_obstacle(first: Declaration, second: Declaration) -> Message | None:
-    """Why a variable that agrees cannot be declared again."""
+    """Returns why a variable that agrees cannot be declared again, or None."""
     if "extern" in second.linkage:
         return None
     if "extern" not in first.linkage:
@@ -103,7 +105,9 @@ def _function_difference(first: Function, second: Function) -> Message | None:
 
 
 def prototype_difference(first: Function, second: Function) -> Message | None:
-    """What the second of two functions has that the first has not, or has otherwise, as a caller sees it; or None."""
+    """Returns a property of the second function that the first does not have, or has otherwise, as a caller sees it, or
+    None.
+    """
     if (first.directive("noreturn") is None) != (second.directive("noreturn") is None):
         return declaration_helps.NORETURN_DIFFERS()
     if len(first.parameters) != len(second.parameters) or len(first.results) != len(second.results):

@@ -1,7 +1,7 @@
-"""Whether a register, name or constant has a type that its place takes.
+"""Checks whether a register, name or constant has a valid type for its operand.
 
-Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size" and "Type Conversion"; held to ptxas by the agreement
-test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only when it is certainly wrong.
+Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size" and "Type Conversion"; the agreement test compares it
+with ptxas. If ptxas is more permissive than the text, ptxas decides: a type is wrong only if it is certainly wrong.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from ptxkit.validate.typed_operands import (
 from ptxkit.validate.typed_scope import UNKNOWN
 
 EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
-"""Constants of the types that have any."""
+"""Example constants of the types that have any."""
 
 VECTORS = ("v2.", "v4.", "v8.")
-"""How the class of a vector register begins: `v2.b32`."""
+"""The prefixes of the class of a vector register: `v2.b32`."""
 
 _COMPONENTS = frozenset("xyzwrgba")
 
 
 def single_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = False) -> Message | None:
-    """What is wrong with one register, name, sum or constant, or None.
+    """Returns the error in one register, name, sum or constant, or None.
 
-    inside: it is an element of a vector, where ptxas looks less closely.
+    inside: it is an element of a vector, which ptxas checks less strictly.
     """
     match shape:
         case TypedName(part=part) if part in _COMPONENTS and operand.scalar:
@@ -63,7 +63,9 @@ def single_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool =
 
 
 def negation_mismatch(operand: OperandForm, shape: TypedOperand, inside: bool) -> Message | None:
-    """What is wrong with what a minus sign precedes: a pair of halves has none, though it has 32 bits."""
+    """Returns the error in an operand after a minus sign, or None: a pair of halves cannot have one, although it has 32
+    bits.
+    """
     wrong = single_mismatch(operand, shape, inside=inside)
     if wrong is None and isinstance(shape, TypedName) and is_type(shape.type) and kind(shape.type) == "f":
         wanted = wanted_type(operand)
@@ -73,7 +75,7 @@ def negation_mismatch(operand: OperandForm, shape: TypedOperand, inside: bool) -
 
 
 def wanted_type(operand: OperandForm) -> str | None:
-    """The type that an operand's form requires, where it requires a register of one."""
+    """Returns the type that an operand's form requires, if it requires a register."""
     wanted = operand.type.value if isinstance(operand.type, ConstantExpr) else None
     if operand.kind not in ("register", "vector") or not isinstance(wanted, str) or not is_type(wanted):
         return None
@@ -95,9 +97,9 @@ def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> Mes
 
 
 def sum_mismatch(operand: OperandForm, name: TypedName | TypedSpecial) -> Message | None:
-    """A name with a constant after it: that of a variable is a constant, that of code at most an address.
+    """Returns the error in a name plus a constant: a variable yields a constant, and code at most an address.
 
-    Only integers are counted on from; with others `mismatch_tolerance` decides.
+    Constants can only be added to integers; `mismatch_tolerance` decides about others.
     """
     wanted = wanted_type(operand)
     if wanted is None or name.type == UNKNOWN:
@@ -113,20 +115,22 @@ def sum_mismatch(operand: OperandForm, name: TypedName | TypedSpecial) -> Messag
         return refused
     if isinstance(name, TypedName):
         types: tuple[str, ...] = (name.type,)
-    else:  # special registers are not read everywhere
+    else:  # special registers cannot be read everywhere
         types = () if (operand.space is not None and not operand.lax) or operand.definite else name.types
     return None if any(is_compatible_type(each, wanted, operand, False) for each in types) else refused
 
 
 def array_element_mismatch(operand: OperandForm, array: TypedOperand) -> Message | None:
-    """An element of an array stands for its address, or names it."""
+    """Returns the error in an element of an array, which is used as its address, or names it."""
     if operand.kind == "address" or not isinstance(array, TypedName):
         return None
     return name_mismatch(replace(operand, symbol=True), array.type)
 
 
 def special_register_mismatch(operand: OperandForm, types: tuple[str, ...], inside: bool) -> Message | None:
-    """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
+    """Returns the error in a special register, which only `mov` and `cvt` read, and others as part of a vector or an
+    address.
+    """
     wanted = wanted_type(operand)
     if wanted is None and operand.kind != "address":
         return None
@@ -140,10 +144,10 @@ def special_register_mismatch(operand: OperandForm, types: tuple[str, ...], insi
 
 
 def constant_mismatch(operand: OperandForm, found: str, inside: bool) -> Message | None:
-    """Integers do not become floating-point values by themselves, nor the other way round.
+    """Returns the error in a constant: there is no implicit conversion between integers and floating-point values.
 
-    An untyped operand takes integers, and a floating-point constant of exactly its width; so does, inside a vector,
-    a double one.
+    An untyped operand accepts integers, and a floating-point constant of exactly its width; inside a vector, also a
+    double.
     """
     if operand.kind == "immediate" and found != INTEGER:
         return operand_reasons.MUST_BE_INTEGER_CONSTANT()
@@ -168,9 +172,10 @@ def constant_mismatch(operand: OperandForm, found: str, inside: bool) -> Message
 
 
 def is_compatible_type(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
-    """Whether a register of type `found` can stand for one of type `wanted`.
+    """Returns whether a register of type `found` is valid for one of type `wanted`.
 
-    Untyped ones stand for all of their width, integers for each other, and a floating-point one for itself alone.
+    Untyped registers are valid for all types of their width, integers for each other, and floating-point ones only for
+    their type.
     """
     if found == wanted or not is_type(found):
         return not found.startswith(VECTORS)
@@ -187,13 +192,13 @@ def is_compatible_type(found: str, wanted: str, operand: OperandForm, inside: bo
     if "b" in (held, asked):
         return not (operand.integer and held == "f") or (operand.halves and found == "f16x2")
     if asked in ("u", "s"):
-        if found == "f16x2":  # to ptxas such a register is an integer one
+        if found == "f16x2":  # ptxas treats such a register as an integer
             return not operand.integer
-        return held in ("u", "s") and "x" not in wanted  # packed integers are held in untyped registers
+        return held in ("u", "s") and "x" not in wanted  # packed integers are stored in untyped registers
     return inside and held in ("u", "s") and have == need and "x" not in wanted
 
 
 def is_too_wide(found: str, wanted: str) -> bool:
-    """Whether a register is wider than its place, and no integer of 64 bits at most, which assemblers can convert."""
+    """Returns whether a register is too wide, and not an integer of 64 bits at most, which assemblers can convert."""
     is_integer = kind(found) in ("b", "u", "s") and found != "f16x2"
     return bits(found) > bits(wanted) and not (is_integer and bits(found) <= 64)

@@ -1,6 +1,6 @@
-"""The sink next to the first operand, `add.u32 %r|_, ...`: to assemblers it is no operand at all.
+"""The sink next to the first operand, `add.u32 %r|_, ...`, which assemblers do not treat as an operand.
 
-It is written where other instructions have a predicate for a second result, and they look for one only if it has a
+It is written where other instructions have a predicate for a second result, which assemblers only read if it has a
 name.
 """
 
@@ -11,7 +11,7 @@ from ptxkit.syntax.tree import Instruction, Name, Pair
 
 
 def without_sink(instruction: Instruction) -> Instruction | None:
-    """The instruction without the sink next to its first operand; None where there is none."""
+    """Returns the instruction without the sink next to its first operand, or None if none exists."""
     first = instruction.operands[0] if instruction.operands else None
     if not isinstance(first, Pair) or first.second != Name("_"):
         return None

@@ -1,4 +1,4 @@
-"""Lists of branch and call targets: what they name must be labels of the function, or functions.
+"""Lists of branch and call targets, which must name labels of the function, or functions.
 
 Source: PTX ISA, "Control Flow Directives: .branchtargets", "Control Flow Directives: .calltargets".
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ptxkit.diagnostics.catalogue import declaration_helps, ptx1xx
 from ptxkit.isa.wording import clip_text
 from ptxkit.semantics.symbols import BRANCH_TARGETS, ENTRY, FUNCTION, LABEL
+from ptxkit.syntax.target_names import target_names
 from ptxkit.syntax.tree import Body, Directive
 from ptxkit.validate.name_problems import describe_class, undeclared_problem
 from ptxkit.validate.problem import Problem
@@ -32,17 +33,25 @@ _KINDS = {
 
 
 def list_problems(body: Body, scope: TypedScope) -> Iterator[tuple[Problem, int]]:
-    """What is wrong in the lists of a body, with the offset of each; blocks inside are left out."""
+    """Yields the errors in the lists of a body, with the offset of each; lists in blocks inside are omitted."""
     for statement, start in body.located():
         if not isinstance(statement, Directive) or statement.name not in _KINDS:
             continue
-        allowed, rule, help_, section = _KINDS[statement.name]
-        for name in statement.words:
-            kind = scope.type_of(name)
-            if kind == UNKNOWN:
-                yield undeclared_problem(name, scope), start
-            elif kind not in allowed:
-                named = scope.find(name)
-                related = (named, declaration_helps.DECLARED_HERE()) if named is not None else None
-                message = ptx1xx.TARGET_OF_WRONG_KIND(rule=rule, name=clip_text(name), kind=describe_class(kind))
-                yield Problem(message, help=help_, related=related, section=section), start
+        for word in statement.words:
+            problems = (_target_problem(name, statement.name, scope) for name in target_names(word))
+            problem = next((each for each in problems if each is not None), None)
+            if problem is not None:
+                yield problem, start
+
+
+def _target_problem(name: str, directive: str, scope: TypedScope) -> Problem | None:
+    allowed, rule, help_, section = _KINDS[directive]
+    kind = scope.type_of(name)
+    if kind == UNKNOWN:
+        return undeclared_problem(name, scope)
+    if kind in allowed:
+        return None
+    named = scope.find(name)
+    related = (named, declaration_helps.DECLARED_HERE()) if named is not None else None
+    message = ptx1xx.TARGET_OF_WRONG_KIND(rule=rule, name=clip_text(name), kind=describe_class(kind))
+    return Problem(message, help=help_, related=related, section=section)

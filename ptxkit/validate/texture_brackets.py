@@ -1,6 +1,6 @@
-"""Instructions of textures and surfaces whose brackets are elsewhere: assemblers only look at the order.
+"""Instructions of textures and surfaces with different brackets: assemblers only check the order of the operands.
 
-`tex.1d.v4.s32.s32 {...}, [texture, sampler], {%x};` is to them `[texture, sampler, {%x}]`.
+They read `tex.1d.v4.s32.s32 {...}, [texture, sampler], {%x};` as `[texture, sampler, {%x}]`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ _REFERENCES = frozenset({"texture", "surface"})
 def regroup_brackets(
     instruction: Instruction, candidates: Iterable[Match]
 ) -> Iterator[tuple[Instruction, tuple[Match, ...]]]:
-    """The instruction without its brackets, and the forms without theirs that have as many operands, each way once;
-    of a texture or surface the brackets are left, and nothing for an instruction that names none in brackets.
+    """Yields the instruction without its brackets, with the forms without theirs that have as many operands, each
+    variant once.
 
-    A form that has its brackets where the instruction does is not among them.
+    The brackets of a texture or surface remain. Nothing is yielded for an instruction that names none in brackets. A
+    form with the same brackets as the instruction is not included.
     """
     forms: dict[tuple[int, ...], list[Match]] = {}
     own = tuple(1 + len(_index_operands(operand)) for operand in instruction.operands)
@@ -40,7 +41,7 @@ def regroup_brackets(
 
 
 def _without_brackets(match: Match) -> Match:
-    """A form whose operands are written one by one; what is in brackets elsewhere may be a constant here."""
+    """Returns a form whose operands are written one by one; those that are in brackets otherwise may be constants."""
     found: list[OperandForm] = []
     for operand in match.operands:
         if _is_reference(operand):
@@ -51,20 +52,22 @@ def _without_brackets(match: Match) -> Match:
 
 
 def _unbracketed_form(element: OperandForm) -> OperandForm:
-    """What follows a comma in brackets, when it is written outside: nothing keeps it from being a constant there, or
-    a part of a vector."""
+    """Returns the form of an operand after a comma in brackets that is written outside: it may be a constant there, or
+    a part of a vector.
+    """
     return replace(element, immediates=Immediates()) if element.more and element.immediates is None else element
 
 
 def _has_readable_brackets(operands: Sequence[Operand]) -> bool:
-    """Whether an assembler reads the brackets at all: something follows a comma in them."""
+    """Returns whether an assembler reads the brackets at all: there is a comma in them."""
     inside = [index for operand in operands if (index := _index_operands(operand))]
     return bool(inside) and all(_is_readable(index) for index in inside)
 
 
 def _is_readable(index: Sequence[Operand]) -> bool:
-    """Whether an assembler reads these after the first comma in brackets: a name or elements in braces, or a name and
-    one of these, and then elements once more."""
+    """Returns whether an assembler accepts these operands after the first comma in brackets: a name or elements in
+    braces, or a name and one of these, followed by elements again.
+    """
     first, *others = index
     if not others:
         return isinstance(first, Vector) or _is_whole_name(first)
@@ -76,13 +79,14 @@ def _is_readable(index: Sequence[Operand]) -> bool:
 
 
 def _is_whole_name(operand: Operand) -> bool:
-    """Whether an operand is a name, and no component of a vector, nor a number, which no assembler reads in
-    brackets."""
+    """Returns whether an operand is a name, and not a component of a vector or a number, which no assembler accepts in
+    brackets.
+    """
     return isinstance(operand, Name) and operand.text != "WARP_SZ" and "." not in operand.text
 
 
 def _lone_bracket_positions(operands: Sequence[Operand]) -> set[int]:
-    """The places of operands alone in brackets, and of an address that the instruction begins with."""
+    """Returns the positions of single operands in brackets, and of an address that the instruction begins with."""
     found, place = set(), 0
     for operand in operands:
         index = _index_operands(operand)
@@ -93,12 +97,12 @@ def _lone_bracket_positions(operands: Sequence[Operand]) -> set[int]:
 
 
 def _reference_positions(layout: Sequence[int]) -> set[int]:
-    """The places of textures and surfaces in a form."""
+    """Returns the positions of textures and surfaces in a form."""
     return {sum(layout[:index]) for index, size in enumerate(layout) if size > 1}
 
 
 def _group_sizes(match: Match) -> tuple[int, ...] | None:
-    """How many operands are together in each place of a form, all without the brackets; None where there are none."""
+    """Returns the number of operands in each place of a form without the brackets, or None if there are no brackets."""
     there = [_is_reference(operand) for operand in match.operands]
     sizes = (1 + len(operand.elements) if yes else 1 for yes, operand in zip(there, match.operands, strict=True))
     return tuple(sizes) if any(there) else None
@@ -109,12 +113,12 @@ def _is_reference(operand: OperandForm) -> bool:
 
 
 def _index_operands(operand: Operand) -> tuple[Operand, ...]:
-    """What follows a comma in the operand's brackets."""
+    """Returns the operands after a comma in the operand's brackets."""
     return operand.index if isinstance(operand, Address) else ()
 
 
 def _flatten_brackets(operands: Sequence[Operand]) -> Iterator[Operand]:
-    """The operands without brackets; an address with an offset keeps them."""
+    """Yields the operands without brackets; an address with an offset keeps them."""
     for operand in operands:
         if isinstance(operand, Address) and not operand.offset:
             yield operand.base

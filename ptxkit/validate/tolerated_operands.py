@@ -1,9 +1,9 @@
-"""What assemblers take for operands at which they do not look closely: those marked `/loose` in the table.
+"""Operands that assemblers accept without a strict check: those marked `/loose` in the table.
 
 The fragments of a matrix may have constants among their elements, the sink and special registers among results, and a
-vector register for all of them; of a register that only describes a matrix, an assembler sees nothing but the width.
-The manual has registers in braces, and untyped registers; compilers write constants of the elements' type among them,
-which needs no warning. Held to ptxas by the agreement test.
+vector register for all of them; for a register that only describes a matrix, an assembler only checks the width. The
+manual has registers in braces, and untyped registers; compilers write constants of the elements' type among them, which
+needs no warning. The agreement test compares the rules with ptxas.
 """
 
 from __future__ import annotations
@@ -33,18 +33,20 @@ from ptxkit.validate.vector_elements import element_mismatch, vector_name_mismat
 
 _VECTORS = ("v2.", "v4.")
 
-# What an assembler takes for all elements of 32 bits where it does not look at their type.
+# Types that an assembler accepts for all elements of 32 bits if it does not check their type.
 _OF_ONE_TYPE = frozenset({"pred", "f16x2"})
 
 
 def manual_deviation(operand: OperandForm, shape: TypedOperand) -> Message | None:
-    """What of a loose operand is not as the manual has it, though its types may be right; None for other operands."""
+    """Returns the deviation of a loose operand from the manual, although its types may be valid, or None."""
     if not operand.loose or operand.kind == "address":
         return None
     match shape:
         case UntypedOperand():
             return None
-        case TypedVector(elements) if operand.kind == "vector" or operand.count is not None:  # `{%r1}`, a vector of one
+        case TypedVector(elements) if (
+            operand.kind == "vector" or operand.count is not None
+        ):  # `{%r1}`, a vector with one element
             if UntypedOperand.SINK in elements:
                 return operand_reasons.SINK_FOR_ELEMENT()
             return operand_reasons.CONSTANT_FOR_ELEMENT() if _has_mistyped_constants(operand, elements) else None
@@ -57,8 +59,9 @@ def manual_deviation(operand: OperandForm, shape: TypedOperand) -> Message | Non
 
 
 def _has_mistyped_constants(operand: OperandForm, parts: Sequence[TypedOperand]) -> bool:
-    """Whether some elements are constants of another type than they have, or hide from an assembler that registers are;
-    compilers write those of their own."""
+    """Returns whether some elements are constants of another type, or hide from an assembler that registers are;
+    compilers write constants of the right type.
+    """
     kinds = [part.kind for part in parts if isinstance(part, TypedConstant)]
     is_float = kind(str(wanted_type(operand))) == "f"
     if any((found == INTEGER) is is_float for found in kinds):
@@ -70,7 +73,7 @@ def _has_mistyped_constants(operand: OperandForm, parts: Sequence[TypedOperand])
 
 
 def is_tolerated_operand(operand: OperandForm, shape: TypedOperand, *, is_result: bool) -> bool:
-    """Whether an assembler takes this for a loose operand."""
+    """Returns whether an assembler accepts a loose operand."""
     if not operand.loose:
         return False
     match shape:
@@ -80,7 +83,7 @@ def is_tolerated_operand(operand: OperandForm, shape: TypedOperand, *, is_result
             return found == "f16x2"
         case TypedVector(elements) if operand.kind != "vector" and operand.vector:
             return not is_result and _are_tolerated_elements(replace(operand, integer=False), elements, is_result=False)
-        case TypedVector(elements):  # of one where the operand is no vector
+        case TypedVector(elements):  # with one element if the operand is not a vector
             is_taken = operand.kind == "vector" or operand.count is not None
             return is_taken and _are_tolerated_elements(operand, elements, is_result=is_result)
         case TypedName(found) if operand.kind == "vector":
@@ -93,7 +96,7 @@ def is_tolerated_operand(operand: OperandForm, shape: TypedOperand, *, is_result
 
 
 def _are_tolerated_elements(operand: OperandForm, parts: Sequence[TypedOperand], *, is_result: bool) -> bool:
-    """Whether these are elements of a fragment to an assembler; `parts` are not all sinks."""
+    """Returns whether an assembler accepts these as elements of a fragment; `parts` are not all sinks."""
     constants = [part for part in parts if isinstance(part, TypedConstant)]
     if constants if is_result else UntypedOperand.SINK in parts:
         return False
@@ -107,12 +110,14 @@ def _are_tolerated_elements(operand: OperandForm, parts: Sequence[TypedOperand],
 
 
 def _is_type_ignored(operand: OperandForm) -> bool:
-    """Whether the type of a fragment's elements is nothing to an assembler, as long as they have 32 bits."""
+    """Returns whether an assembler ignores the type of a fragment's elements, as long as they have 32 bits."""
     return bits(str(wanted_type(operand))) == 32 and not (operand.integer or operand.halves or operand.exact)
 
 
 def _fit_as_vector(operand: OperandForm, kinds: set[str]) -> bool:
-    """Constants alone: integers are 64 bits wide to an assembler, and fit only where integers are asked for."""
+    """Returns whether constants only are valid: an assembler treats integers as 64 bits wide, valid only for
+    integers.
+    """
     wanted = str(wanted_type(operand))
     if wanted == "f64":
         return kinds == {INTEGER} or kinds.isdisjoint({INTEGER, INVALID})
@@ -122,7 +127,7 @@ def _fit_as_vector(operand: OperandForm, kinds: set[str]) -> bool:
 
 
 def _has_width(operand: OperandForm, shape: TypedOperand) -> bool:
-    """Whether something has the operand's width, and is no integer constant, sink or special register."""
+    """Returns whether an operand has the right width, and is not an integer constant, sink or special register."""
     width = bits(str(wanted_type(operand)))
     match shape:
         case TypedName(found):

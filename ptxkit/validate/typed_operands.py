@@ -1,6 +1,6 @@
-"""What is in an operand's place, with the types of its registers: the key under which answers are kept.
+"""The classes of operands with the types of their registers, which are the keys of the cache.
 
-A type is a word of `NameScope.type_of`: the type of a register, such as `b32` or `v2.f32`, the class of a symbol, such
+A type is a word of `TypedScope.type_of`: the type of a register, such as `b32` or `v2.f32`, the class of a symbol, such
 as `&shared`, or `unknown`.
 
 Source: PTX ISA, "Using Addresses, Arrays, and Vectors".
@@ -15,15 +15,15 @@ from ptxkit.diagnostics import Message
 from ptxkit.fast_dataclasses import dataclass
 
 ELEMENT = "element"
-"""The type of a component of a vector where only a whole name is allowed."""
+"""The type of a component of a vector if only a whole name is allowed."""
 
 MEMORY = "memory"
-"""The part of a variable, or of a component of one, whose name is in braces: a register to assemblers."""
+"""The part of a variable, or of a component of one, whose name is in braces: assemblers treat it as a register."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedName:
-    """A register, variable or function. part: the component or selector that is named, or `MEMORY`; empty for none."""
+    """A register, variable or function. part: the component or selector, or `MEMORY`, or empty."""
 
     type: str
     part: str = ""
@@ -31,7 +31,9 @@ class TypedName:
 
 @dataclass(frozen=True, slots=True)
 class TypedSpecial:
-    """A special register. types: by which it may be read. is_component: it is one of a larger one, such as `%tid.x`."""
+    """A special register. types: with which it may be read. is_component: it is a component of another one, such as
+    `%tid.x`.
+    """
 
     types: tuple[str, ...]
     is_component: bool = False
@@ -57,10 +59,10 @@ class UntypedOperand(Enum):
     """`_`"""
 
     OTHER = 2
-    """An expression that no assembler computes."""
+    """An expression that assemblers cannot evaluate."""
 
     UNRESOLVED = 3
-    """The same with a special register, or with a name that nothing declares."""
+    """The same with a special register, or with an undeclared name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class TypedMinus:
 
 @dataclass(frozen=True, slots=True)
 class TypedSum:
-    """A name with constants added to it, without its part."""
+    """A name plus constants, without its part."""
 
     operand: TypedName | TypedSpecial
 
@@ -101,7 +103,9 @@ class TypedPair:
 
 @dataclass(frozen=True, slots=True)
 class TypedAddress:
-    """An address in brackets. index: what follows its commas. is_array: the base is an array of opaque references."""
+    """An address in brackets. index: the operands after its commas. is_array: the base is an array of opaque
+    references.
+    """
 
     base: TypedOperand
     index: tuple[TypedOperand, ...] = ()
@@ -111,7 +115,7 @@ class TypedAddress:
 
 @dataclass(frozen=True, slots=True)
 class TypedElement:
-    """An element of an array. reason: what keeps it from being one; None where nothing does."""
+    """An element of an array. reason: why it is invalid, or None."""
 
     array: TypedOperand
     index: TypedOperand
@@ -134,7 +138,7 @@ TypedOperand: TypeAlias = (
 
 
 def inner_operands(shape: TypedOperand) -> tuple[TypedOperand, ...]:
-    """What is inside a vector or pair, or after the commas of an address."""
+    """Returns the operands inside a vector or pair, or after the commas of an address."""
     match shape:
         case TypedVector(inner) | TypedAddress(index=inner):
             return inner

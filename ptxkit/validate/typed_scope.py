@@ -1,7 +1,9 @@
-"""The types of names at a place, as the validator compares operands with them: those that are declared so far, labels
-of the whole block, special registers, and elements: `%v.x` is an element of the vector `%v`.
+"""The types of names at a location, with which the validator compares operands.
 
-Source: PTX ISA, "Identifiers", "Vectors", "Special Registers"; which of two counts is as ptxas has it.
+The names are those that are declared so far, labels of the whole block, special registers, and elements: `%v.x` is an
+element of the vector `%v`.
+
+Source: PTX ISA, "Identifiers", "Vectors", "Special Registers"; the precedence among equal names is that of ptxas.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ _COMPONENTS = frozenset("xyzwrgba")
 _PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
 _PREDEFINED = frozenset({"WARP_SZ", "_"})
 
-# Types of names that nothing declares.
+# Types of names that are not declared.
 SPECIAL = "special"
 UNKNOWN = "unknown"
 
@@ -40,13 +42,15 @@ class TypedScope(NameScope):
         return following
 
     def enter_labels(self, body: Body) -> None:
-        """Enter the labels of a body, which count before their place too; those of inner blocks are left out."""
+        """Enters the labels of a body, which are also valid before their location; those of inner blocks are
+        omitted.
+        """
         for statement, start in body.located():
             if isinstance(statement, LabelStatement):
                 self._labels.setdefault(statement.name, NameBinding(LABEL, statement, start))
 
     def clear_memo(self) -> None:
-        """A name may stand for something else from here on."""
+        """Clears the cache, because a name may have another meaning from here on."""
         if self._memo:
             self._memo.clear()
             self.shapes.clear()
@@ -56,8 +60,10 @@ class TypedScope(NameScope):
             self.clear_memo()
 
     def type_of(self, name: str) -> str:
-        """What the name is: a type word (`b32`), `v2.u32` of a vector register, a symbol's class (`&shared`), `special`
-        of a special register, which has no type here, since it is read at several widths, or `unknown`."""
+        """Returns the type of a name: a type word (`b32`), `v2.u32` for a vector register, a symbol's class
+        (`&shared`), `special` for a special register, which has no type here, since it can be read with several widths,
+        or `unknown`.
+        """
         found = self._memo.get(name)
         if found is None:
             found = self._memo[name] = self._type_of(name)
@@ -73,7 +79,9 @@ class TypedScope(NameScope):
             yield from scope._labels
 
     def shadowing_binding(self, name: str) -> NameBinding | None:
-        """What is declared with the name of the special register that an element is of, so that it is no such one."""
+        """Returns the declaration with the name of the special register of an element, which then is not an element of
+        the special register.
+        """
         whole, dot, _ = name.rpartition(".")
         return self.find(whole) if dot else None
 

@@ -1,6 +1,6 @@
-"""The classes of operands in a scope (`validate.typed_operands`).
+"""Computes the classes of operands in a scope (`validate.typed_operands`).
 
-Source: PTX ISA, "Using Addresses, Arrays, and Vectors"; what can be an index is as ptxas has it.
+Source: PTX ISA, "Using Addresses, Arrays, and Vectors"; the valid indices are those of ptxas.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ OPAQUE = frozenset(f"&{each}" for each in OPAQUE_TYPES)
 
 
 def typed_shape(operand: Operand, scope: TypedScope) -> TypedOperand:
-    """The operand's class with the types of its registers; constants keep no value."""
-    match operand:  # this is computed for nearly every operand of a module: the common kinds first
+    """Returns the operand's class with the types of its registers; constants have no value."""
+    match operand:  # computed for nearly every operand of a module: the common kinds first
         case Name(text):
             return _name_shape(text, scope)
         case Address():
@@ -79,7 +79,7 @@ def typed_shape(operand: Operand, scope: TypedScope) -> TypedOperand:
 
 
 def _element_shape(operand: Operand, scope: TypedScope) -> TypedOperand:
-    """The class of an element of a vector: the name of a single variable is one of its type there."""
+    """Returns the class of an element of a vector: the name of a single variable is an element of its type."""
     found = typed_shape(operand, scope)
     if isinstance(found, TypedConstant):  # in parentheses or not
         return TypedConstant(found.kind)
@@ -110,7 +110,7 @@ def _named(type_: str, part: str) -> TypedName:
 
 
 def _whole_name_shape(name: str, scope: TypedScope) -> TypedName | TypedSpecial | UntypedOperand:
-    """The class of a name without its part."""
+    """Returns the class of a name without its part."""
     match _name_shape(name, scope):
         case TypedName(found):
             return _named(found, "")
@@ -123,7 +123,7 @@ def _whole_name_shape(name: str, scope: TypedScope) -> TypedName | TypedSpecial 
 
 
 def _sum_shape(operand: Binary, scope: TypedScope) -> TypedOperand:
-    """A name with integers added to it; no assembler computes with names in any other way."""
+    """Returns the class of a name plus integers; assemblers accept no other arithmetic with names."""
     first: Operand = operand
     while isinstance(first, Binary) and first.operator == "+" and kind_of(first.right) == INTEGER:
         first = first.left
@@ -132,7 +132,7 @@ def _sum_shape(operand: Binary, scope: TypedScope) -> TypedOperand:
 
 
 def _address_shape(address: Address, scope: TypedScope) -> TypedAddress:
-    """An address, whose base is a whole name: a component of a vector cannot be one."""
+    """Returns the class of an address, whose base is a whole name: a component of a vector cannot be one."""
     base, index = address.base, tuple([typed_shape(part, scope) for part in address.index])
     if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
         return TypedAddress(TypedName(ELEMENT), index)
@@ -145,7 +145,7 @@ def _address_shape(address: Address, scope: TypedScope) -> TypedAddress:
 
 
 def _wrong_element(array: str, index: Operand, scope: TypedScope) -> Message | None:
-    """What keeps `array[index]` from being an element of an array; None where nothing does, or a name is unknown."""
+    """Returns why `array[index]` is not a valid element of an array, or None if it is, or a name is unknown."""
     if scope.type_of(array) == UNKNOWN:
         return None
     named = scope.find(array)
@@ -161,7 +161,7 @@ def _wrong_element(array: str, index: Operand, scope: TypedScope) -> Message | N
 
 
 def has_unresolved_name(shape: TypedOperand) -> bool:
-    """Whether a name in an operand is one that nothing declares, or a special register."""
+    """Returns whether a name in an operand is undeclared, or a special register."""
     match shape:
         case TypedName(found):
             return found == UNKNOWN

@@ -1,8 +1,8 @@
-"""Calls of a function that does not exist, whose name says why: `cuda::ptx` was compiled for the wrong target.
+"""Calls of a function that does not exist, whose name states the reason: `cuda::ptx` was compiled for the wrong target.
 
 libcu++ declares, for each of its PTX wrappers, a function `__cuda_ptx_<op>_is_not_supported_before_<targets>__` that
-nothing defines, and calls it where the target lacks the instruction. ptxas refuses a whole program that calls one
-(`Unresolved extern function`); in a relocatable one the linker does. A declaration that is never called does no harm.
+nothing defines, and calls it if the target lacks the instruction. ptxas rejects a whole program that calls one
+(`Unresolved extern function`); for a relocatable one the linker does. A declaration that is never called is harmless.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME = r"__cuda_ptx_(\w+?)_is_not_supported_before_((?:SM_\w+?_)+)_"
 
 
 def wrong_target_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
-    """One finding for each such function: at its first call, or at its declaration where nothing calls it."""
+    """Yields one finding for each such function: at its first call, or at its declaration if nothing calls it."""
     for item, start in module.located():
         if not isinstance(item, Function) or item.body is not None or not item.name.startswith("__cuda_ptx_"):
             continue

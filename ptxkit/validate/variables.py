@@ -1,6 +1,6 @@
-"""Variables, registers and parameters: type, state space, scope, alignment and shape of a declaration.
+"""Checks variables, registers and parameters: type, state space, scope, alignment and shape of a declaration.
 
-Which type may be in which space is in `grammars/isa/directives.isa`; the rest is as ptxas has it.
+The valid types of each state space are in `grammars/isa/directives.isa`; the other rules are those of ptxas.
 
 Source: PTX ISA, "State Spaces", "Types", "Variables", "Kernel and Function Directives".
 """
@@ -29,7 +29,7 @@ from ptxkit.validate.problem import Problem, WordLocation
 _VECTOR_BITS = 128
 _LANES = {"v2": 2, "v4": 4}
 _SMALL_PARAMETERS, _ALL_PARAMETERS = 4352, 32764
-"""Bytes of kernel parameters: what every version and target has, and the most there can be."""
+"""The bytes of kernel parameters that every version and target supports, and the largest supported number."""
 
 _SPACES = {
     "module": ("const", "global", "shared"),
@@ -51,12 +51,12 @@ _POINTER_SPACES = ("const", "global", "local", "shared")
 
 @cache
 def data_types() -> dict[str, DataType]:
-    """The types of variables by name."""
+    """Returns the types of variables by name."""
     return {each.name: each for each in module_forms().types}
 
 
 def variable_problems(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with a declaration, its initial values left out.
+    """Yields the errors in a declaration, except for its initial values.
 
     where: `module`, `body`, `kernel_parameter`, or `input` and `output` of a function.
     """
@@ -101,7 +101,7 @@ def variable_problems(declaration: Declaration, where: str, start: int, gates: G
 
 
 def _is_of_variables(word: str) -> bool:
-    """Whether a type is one that a variable has, or that at least an empty declaration can have."""
+    """Returns whether a type is valid for a variable, or at least for an empty declaration."""
     return word in data_types() or _is_narrow_float(word)
 
 
@@ -112,7 +112,7 @@ def _unknown_directive(word: str, start: int) -> Problem:
 
 
 def _check_declared(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """The type and the names of a declaration that has some."""
+    """Checks the type and the names of a declaration that has names."""
     data_type = data_types().get(declaration.type)
     wrong = list(_check_type(declaration, start))
     may_be_here = where == "module" and declaration.space in _SPACES["body"] and gates.has_feature("module_registers")
@@ -133,7 +133,9 @@ def _check_declared(declaration: Declaration, where: str, start: int, gates: Gat
 
 
 def _check_type(declaration: Declaration, start: int, *, is_empty: bool = False) -> Iterator[Problem]:
-    """The type of a declaration and its `.v2` or `.v4`. is_empty: nothing is declared, and less is looked at."""
+    """Checks the type of a declaration and its `.v2` or `.v4`. is_empty: nothing is declared, and fewer checks
+    apply.
+    """
     data_type = data_types().get(declaration.type)
     if data_type is None:
         if not (is_empty and _is_narrow_float(declaration.type)):
@@ -145,7 +147,7 @@ def _check_type(declaration: Declaration, start: int, *, is_empty: bool = False)
 
 
 def parameter_problems(function: Function, start: int, gates: GateChecker) -> Iterator[Problem]:
-    """What is wrong with the parameters and results of a function."""
+    """Yields the errors in the parameters and results of a function."""
     is_kernel = function.kind == "entry"
     if is_kernel and function.body is None:
         yield from gates.check_feature("kernel_declaration", start, function.name)
@@ -167,7 +169,7 @@ def parameter_problems(function: Function, start: int, gates: GateChecker) -> It
 
 
 def prototype_parameter_problems(prototype: Prototype, start: int) -> Iterator[Problem]:
-    """What is wrong with the parameters of a call prototype; no more than their spaces is looked at."""
+    """Yields the errors in the parameters of a call prototype, of which only the state spaces are checked."""
     for declaration in (*prototype.results, *prototype.parameters):
         if declaration.space not in _SPACES["input"]:
             yield _wrong_space(declaration, "input", start)
@@ -202,7 +204,7 @@ def _wrong_space(declaration: Declaration, where: str, start: int) -> Problem:
 
 
 def _is_narrow_float(name: str) -> bool:
-    """Whether an assembler sees a type where nothing is declared, though it is one of instructions only."""
+    """Returns whether an assembler knows a type in an empty declaration, although it is one of instructions only."""
     return is_type(name) and _INSTRUCTION_ONLY_TYPES.fullmatch(name) is not None
 
 
@@ -218,7 +220,7 @@ def _unknown_type(name: str, start: int) -> Problem:
 
 
 def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[Message, Message] | None:
-    """Why there are no such vectors, and what to do; None where there are, and for what is no vector."""
+    """Returns why there are no such vectors, and the remedy, or None if there are, or it is not a vector."""
     if declaration.vector is None:
         return None
     lanes = _LANES.get(declaration.vector)
@@ -235,7 +237,7 @@ def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[Messag
 def _check_shape(
     declaration: Declaration, declarator: Declarator, data_type: DataType, where: str, start: int
 ) -> Iterator[Problem]:
-    """Single, array or vector: whether the type has such in this space and scope."""
+    """Checks whether the type allows single variables, arrays or vectors in this state space and scope."""
     name, space = declaration.type, declaration.space
     what, spaces = declaration_helps.A_VARIABLE(type=name), data_type.spaces
     if declarator.dimensions:
@@ -260,14 +262,14 @@ def _check_shape(
 
 
 def _is_opaque_elsewhere(data_type: DataType, declarator: Declarator, where: str) -> bool:
-    """Textures, samplers and surfaces are declared outside of functions, and are parameters of kernels only."""
+    """Returns whether an opaque variable is elsewhere than outside of functions or among the parameters of kernels."""
     if not data_type.fields:
         return False
     return where == "body" or (where in ("input", "output") and not declarator.dimensions)
 
 
 def bits_of(data_type: DataType) -> int:
-    """The width of one variable of a type; 64 of a texture, sampler or surface."""
+    """Returns the width of one variable of a type; 64 for a texture, sampler or surface."""
     return scalar_bits(data_type.name)
 
 
@@ -334,7 +336,7 @@ def _is_unsized(declarator: Declarator) -> bool:
 
 
 def _check_lengths(declaration: Declaration, declarator: Declarator, where: str, start: int) -> Iterator[Problem]:
-    """Arrays of open length, numbers of registers, and initial values where none can be."""
+    """Checks arrays of open length, numbers of registers, and initial values that are not allowed."""
     name = clip_text(declarator.name)
     if where not in ("module", "body") and declarator.initialiser is not None:
         yield _variable_problem(ptx1xx.PARAMETER_WITH_INITIAL_VALUE(name=name), start, declarator.name)

@@ -1,6 +1,7 @@
-"""What vectors are made of: which elements go together, and which name can stand for all of them.
+"""Checks the elements of vectors: their combination, and the names that can replace all of them.
 
-Source: PTX ISA, "Vectors as Operands"; what goes together is as ptxas has it, held to it by the agreement test.
+Source: PTX ISA, "Vectors as Operands"; the valid combinations are those of ptxas, with which the agreement test
+compares them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ptxkit.validate.typed_operands import (
 )
 from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN
 
-_WIDTH_OF_INTEGERS = 64  # bits that an integer constant has to an assembler
+_WIDTH_OF_INTEGERS = 64  # the bits that an integer constant has for an assembler
 
 _INTEGER, _SINGLE, _DOUBLE, _INVALID = map(TypedConstant, (INTEGER, SINGLE, DOUBLE, INVALID))
 
@@ -37,9 +38,9 @@ _TypedPart: TypeAlias = TypedName | TypedSpecial | TypedConstant
 
 
 def element_mismatch(element: OperandForm, parts: Sequence[TypedOperand]) -> Message | None:
-    """A vector is untyped where one of its elements is, else of their type.
+    """Returns the error in elements: a vector is untyped if one of its elements is, else they have its type.
 
-    ptxas holds neighbours to one type, an untyped one between them parts them; and all widths to that of the first
+    ptxas requires one type of neighbors, which an untyped element between them separates, and the width of the first
     element, which a constant does not have.
     """
     tagged = _typed_elements(parts)
@@ -50,7 +51,7 @@ def element_mismatch(element: OperandForm, parts: Sequence[TypedOperand]) -> Mes
     types = _types_of(tagged)
     is_counted = (
         parts[0] is UntypedOperand.SINK if UntypedOperand.SINK in parts else element.own
-    )  # after a sink a constant says how wide all are
+    )  # after a sink a constant determines the width of all
     if is_counted and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, wanted, tagged):
         return operand_reasons.ALL_INTEGER_CONSTANTS(type=wanted)
     if _has_two_precisions(element, tagged):
@@ -67,14 +68,15 @@ def element_mismatch(element: OperandForm, parts: Sequence[TypedOperand]) -> Mes
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None) or _common_untyped(types)
     if untyped is not None:
         return name_mismatch(element, untyped, inside=True)
-    if first is not None and not isinstance(first, TypedConstant):  # it decides what the constants after it are
+    if first is not None and not isinstance(first, TypedConstant):  # it determines the type of the constants after it
         parts = [part for part in parts if not isinstance(part, TypedConstant)]
     return next((found for part in parts if (found := single_mismatch(element, part, inside=True))), None)
 
 
 def _has_two_precisions(element: OperandForm, tagged: Sequence[_TypedPart]) -> bool:
-    """Whether a constant of double precision follows one of single precision in front, which no assembler overlooks in
-    a vector of no type; of `mov` and for matrices all of integers are such."""
+    """Returns whether a constant of double precision follows one of single precision at the front, which assemblers
+    detect in a vector without a type; for `mov` and matrices, vectors of integers are such.
+    """
     wanted = wanted_type(element)
     is_counted = element.special or element.loose
     is_untyped = wanted is not None and (kind(wanted) == "b" or (is_counted and kind(wanted) in ("u", "s")))
@@ -82,13 +84,14 @@ def _has_two_precisions(element: OperandForm, tagged: Sequence[_TypedPart]) -> b
 
 
 def _common_untyped(types: set[str]) -> str | None:
-    """The untyped type that integers of one width and of both signs make together."""
+    """Returns the untyped type that integers of one width and of both signs form together."""
     return next((as_bits(each) for each in types if kind(each) == "u" and f"s{bits(each)}" in types), None)
 
 
 def _passes_for_integers(element: OperandForm, tagged: Sequence[_TypedPart], types: set[str]) -> bool:
-    """Whether a constant of the other precision after floating-point registers hides from an assembler that these are
-    no integers, or not untyped where nothing else may be."""
+    """Returns whether a constant of the other precision after floating-point registers hides from an assembler that
+    these are not integers, or not untyped if nothing else is valid.
+    """
     wanted = str(wanted_type(element))
     is_other = kind(wanted) in ("u", "s") or (kind(wanted) == "b" and (element.exact or element.halves))
     if not tagged or not isinstance(tagged[0], TypedName) or len(types) != 1 or not (is_other or element.wider):
@@ -99,17 +102,17 @@ def _passes_for_integers(element: OperandForm, tagged: Sequence[_TypedPart], typ
 
 
 def element_incoherence(parts: Sequence[TypedOperand]) -> Message | None:
-    """What keeps these from being the elements of one vector, of whatever type."""
+    """Returns why these cannot be the elements of one vector, of any type, or None."""
     return _typed_incoherence(_typed_elements(parts))
 
 
 def _typed_elements(parts: Sequence[TypedOperand]) -> list[_TypedPart]:
-    """The elements that have a type: no sinks."""
+    """Returns the elements that have a type, without sinks."""
     return [part for part in parts if isinstance(part, TypedName | TypedSpecial | TypedConstant)]
 
 
 def _typed_incoherence(tagged: Sequence[_TypedPart]) -> Message | None:
-    """The like for those that have a type."""
+    """Returns why these typed elements cannot be those of one vector, or None."""
     registers = [part for part in tagged if not isinstance(part, TypedConstant)]
     names = {part.type for part in registers}
     if _INVALID in tagged:
@@ -124,7 +127,7 @@ def _typed_incoherence(tagged: Sequence[_TypedPart]) -> Message | None:
     constants = len(registers) < len(tagged)
     if constants and any(map(_is_component, tagged)):
         return operand_reasons.COMPONENT_NEXT_TO_CONSTANT()
-    if _has_incompatible_neighbours([_element_class(part) for part in tagged]):
+    if _has_incompatible_neighbors([_element_class(part) for part in tagged]):
         template = operand_reasons.ELEMENTS_AND_CONSTANTS_DIFFER if constants else operand_reasons.ELEMENTS_DIFFER
         return template(types=_join_types(types))
     if len({_element_bits(each) for each in types}) > 1 and not isinstance(tagged[0], TypedConstant):
@@ -133,24 +136,26 @@ def _typed_incoherence(tagged: Sequence[_TypedPart]) -> Message | None:
 
 
 def mixes_component_and_constant(parts: Sequence[TypedOperand]) -> bool:
-    """Whether a component of a vector occurs with a constant, as in no vector of an assembler."""
+    """Returns whether a component of a vector occurs with a constant, which assemblers do not accept."""
     return any(isinstance(part, TypedConstant) for part in parts) and any(map(_is_component, parts))
 
 
 def is_selection(part: TypedOperand) -> bool:
-    """Whether an element names a part of a register, as video instructions have it: `%r.b0`, `%r.h1`."""
+    """Returns whether an element names a part of a register, as in video instructions: `%r.b0`, `%r.h1`."""
     return isinstance(part, TypedName) and part.part[1:].isdigit()
 
 
 def _is_component(part: TypedOperand) -> bool:
-    """Whether an element is one of a vector register, or a component of a special one."""
+    """Returns whether an element is one of a vector register, or a component of a special one."""
     if isinstance(part, TypedSpecial):
         return part.is_component
     return isinstance(part, TypedName) and part.part != "" and not is_selection(part)
 
 
 def _leading_constant_mismatch(wanted: str | None, tagged: Sequence[_TypedPart]) -> Message | None:
-    """A constant in front is of no narrow floating-point type; an integer one passes for a half."""
+    """Returns the error in a constant at the front, which cannot have a narrow floating-point type; an integer passes
+    for a half.
+    """
     if not tagged or not isinstance(tagged[0], TypedConstant):
         return None
     if wanted is None or kind(wanted) != "f" or wanted in EXAMPLES or (wanted == "f16" and tagged[0] == _INTEGER):
@@ -159,8 +164,11 @@ def _leading_constant_mismatch(wanted: str | None, tagged: Sequence[_TypedPart])
 
 
 def _deciding_type(first: str, tagged: Sequence[_TypedPart], wanted: str, element: OperandForm) -> str | None:
-    """The type of the last element that has one, where it is what counts after a constant of kind `first`: of a
-    floating-point one that differs from it, or where the type is not the instruction's. None elsewhere."""
+    """Returns the type of the last typed element if it determines the check after a constant of kind `first`.
+
+    It does so if it is a floating-point type that differs, or if the type is not the instruction's. Returns None
+    otherwise.
+    """
     found = [_element_type(part) for part in tagged if part != _INTEGER]
     named = [each for each in found if is_type(each)]
     if first == INTEGER:
@@ -181,14 +189,16 @@ def _deciding_type(first: str, tagged: Sequence[_TypedPart], wanted: str, elemen
 
 
 def _is_integer_tail(named: Sequence[str], wanted: str) -> bool:
-    """Whether an integer of 64 bits at the end is what an integer constant in front is to an assembler."""
+    """Returns whether an assembler treats an integer of 64 bits at the end like an integer constant at the front."""
     if kind(wanted) == "b" or not is_type(named[-1]) or bits(named[-1]) != 64:
         return False
     return kind(named[-1]) == "s" or any(_element_bits(each) == bits(wanted) for each in named[:-1])
 
 
 def _mismatch_after_constant(element: OperandForm, wanted: str, last: str) -> Message | None:
-    """After a constant the last element says how wide all are; of what kind they are is nothing to an assembler."""
+    """Returns the error in elements after a constant, where the last one determines the width of all, and assemblers
+    ignore their kinds.
+    """
     have, need = _element_bits(last), bits(wanted)
     if have == need or (have > need and element.wider and kind(wanted) in ("u", "s")):
         return None
@@ -196,7 +206,7 @@ def _mismatch_after_constant(element: OperandForm, wanted: str, last: str) -> Me
 
 
 def _is_of_constants(wanted: str | None, tagged: Sequence[_TypedPart], types: set[str]) -> bool:
-    """Whether constants make the vector what it is, so that nothing looks at the types of its registers."""
+    """Returns whether constants determine the vector, so that the types of its registers are not checked."""
     if not types or not tagged:
         return False
     is_float = wanted is not None and kind(wanted) == "f"
@@ -206,29 +216,35 @@ def _is_of_constants(wanted: str | None, tagged: Sequence[_TypedPart], types: se
 
 
 def _counts_from_integers(wanted: str | None, tagged: Sequence[_TypedPart], types: set[str]) -> bool:
-    """Whether integers with a constant after them hide from an assembler that halves are asked for."""
+    """Returns whether integers plus a constant hide from an assembler that halves are required."""
     return _INTEGER in tagged and all(kind(each) != "b" and bits(each) == bits(str(wanted)) for each in types)
 
 
 def _are_too_wide(element: OperandForm, wanted: str, tagged: Sequence[_TypedPart]) -> bool:
-    """Whether integer constants are alone where something narrower is wanted; a single one may be narrower."""
+    """Returns whether there are only integer constants although something narrower is wanted; a single one may be
+    narrower.
+    """
     if not tagged or not _are_integer_constants(tagged) or bits(wanted) == _WIDTH_OF_INTEGERS:
         return False
     return not (element.narrower and len(tagged) == 1)
 
 
 def _are_integer_constants(tagged: Sequence[_TypedPart]) -> bool:
-    """Whether these are integer constants alone, which are `_WIDTH_OF_INTEGERS` to an assembler that looks closely."""
+    """Returns whether these are integer constants only, which have `_WIDTH_OF_INTEGERS` bits in a strict check of an
+    assembler.
+    """
     return all(part == _INTEGER for part in tagged)
 
 
 def _are_integers(types: set[str], width: int) -> bool:
-    """Whether all of these are integers of at least so many bits."""
+    """Returns whether all of these are integers of at least `width` bits."""
     return all(_type_class(each) == "integer" and bits(each) >= width for each in types)
 
 
 def vector_name_mismatch(operand: OperandForm, found: str) -> Message | None:
-    """A name in a vector's place must be that of a vector register, such as `%v` of `.reg .v2 .u32 %v`."""
+    """Returns the error in a name instead of a vector, which must be a vector register, such as `%v` of `.reg .v2 .u32
+    %v`.
+    """
     if found in (SPECIAL, UNKNOWN):
         return None
     count = operand.count.value if isinstance(operand.count, ConstantExpr) else None
@@ -242,8 +258,9 @@ def vector_name_mismatch(operand: OperandForm, found: str) -> Message | None:
 
 
 def is_mixed(operand: OperandForm, shape: TypedOperand) -> bool:
-    """Whether a vector in an operand has elements of more than one type that differ in more than their sign, or of more
-    than one width."""
+    """Returns whether a vector in an operand has elements of more than one type that differ in more than their sign, or
+    of more than one width.
+    """
     if operand.elements:
         return any(map(is_mixed, operand.elements, inner_operands(shape)))
     if not isinstance(shape, TypedVector):
@@ -257,13 +274,13 @@ def is_mixed(operand: OperandForm, shape: TypedOperand) -> bool:
     return len({_type_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
 
 
-def _has_incompatible_neighbours(classes: Sequence[str]) -> bool:
-    """Whether two neighbours have different types, of which neither is untyped."""
+def _has_incompatible_neighbors(classes: Sequence[str]) -> bool:
+    """Returns whether two neighbors have different types, neither of which is untyped."""
     return any("b" not in (one, other) and one != other for one, other in pairwise(classes))
 
 
 def _element_class(part: _TypedPart) -> str:
-    """What an element is to ptxas; a name that nothing declares is untyped."""
+    """Returns the class of an element for ptxas; an undeclared name is untyped."""
     if isinstance(part, TypedConstant):
         return "f" if part.kind[0] == "f" else "integer"
     found = _element_type(part)
@@ -271,19 +288,20 @@ def _element_class(part: _TypedPart) -> str:
 
 
 def _element_bits(word: str) -> int:
-    """The width of an element; a predicate has that of a word."""
+    """Returns the width of an element; a predicate has that of a word."""
     return 32 if word == "pred" else bits(word)
 
 
 def _types_of(tagged: Sequence[_TypedPart]) -> set[str]:
-    """The types of all elements that are no constants."""
+    """Returns the types of all elements that are not constants."""
     registers = [part for part in tagged if not isinstance(part, TypedConstant)]
     return {_element_type(part) for part in registers if is_type(part.type)}
 
 
 def _element_type(part: _TypedPart) -> str:
-    """The type of a register, or the kind of a constant; a special register is untyped inside a vector, unless it is a
-    predicate."""
+    """Returns the type of a register, or the kind of a constant; a special register is untyped inside a vector, unless
+    it is a predicate.
+    """
     match part:
         case TypedConstant(found) | TypedName(found):
             return found
@@ -296,5 +314,5 @@ def _join_types(types: set[str]) -> str:
 
 
 def _type_class(word: str) -> str:
-    """What registers of a type are to ptxas: untyped, integer, pairs of halves, or floating point."""
+    """Returns the class of registers of a type for ptxas: untyped, integer, pairs of halves, or floating point."""
     return {"u": "integer", "s": "integer"}.get(kind(word), "halves" if word == "f16x2" else kind(word))

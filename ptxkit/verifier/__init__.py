@@ -1,9 +1,9 @@
-"""Verification by running: the static rules, and then launches of each kernel on the reference machine.
+"""Verification by execution: the static rules, followed by launches of each kernel on the reference machine.
 
-`verify_source(source, request)` gives a file's result as `lint_source` does, with the machine's findings among the
-diagnostics (each with its witness) and the launches that were run. What the caller does not specify of a launch is
-chosen (`launch_inference`) and reported; a finding that depends on such a choice is a warning, since only the host
-knows what it passes.
+`verify_source(source, request)` returns a file's result as `lint_source` does, with the machine's findings among the
+diagnostics (each with its witness) and the launches that were run. A property of a launch that the caller does not
+specify is chosen (`launch_inference`) and reported. A finding that depends on such a choice is a warning, because only
+the host determines the arguments.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Separates findings about a kernel from those about the arguments that were chosen for it.
 
-A host passes indices that lie in its arrays, and lists without doubles where threads scatter; what is chosen for it may
-do neither. So nothing is reported of a run that accesses memory out of bounds, and accesses of two threads to the same
-global bytes count where the numbers in memory are all different. A fault that nothing decides but the kernel itself
-counts in any run.
+A host passes indices within its arrays, and lists without duplicates where threads scatter; the chosen arguments may
+violate both. No finding is therefore reported for a run that accesses memory out of bounds, and accesses of two threads
+to the same global bytes are reported only where all numbers in memory are different. A fault that depends only on the
+kernel itself is reported for any run.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _BOX_SIZE_CODES = (
     ptx2xx.NUMBER_OUT_OF_RANGE,
     ptx2xx.OUT_OF_BOUNDS,
 )
-"""Codes of what comes of a box that is another one than the host's."""
+"""The codes of findings that may result from a box of another size than the host's."""
 
 _CONFLICT_CODES = (ptx3xx.OVERLAPPING_COPIES, ptx6xx.SHARED_MEMORY_RACE)
-"""Codes of two accesses to the same bytes."""
+"""The codes of findings about two accesses to the same bytes."""
 
 _OPERAND_CODES = (
     ptx2xx.OUT_OF_BOUNDS,
@@ -41,20 +41,20 @@ _OPERAND_CODES = (
     ptx2xx.NUMBER_OUT_OF_RANGE,
     ptx2xx.ADDRESS_OF_ANOTHER_SPACE,
 )
-"""Codes of faults that an instruction makes by itself, by where its operands point or by their values."""
+"""The codes of faults of a single instruction, which depend on its addresses or values."""
 
 _COPY_CONFLICT_CODES = (ptx3xx.READ_BEFORE_WAIT, ptx3xx.SOURCE_REUSED_IN_FLIGHT)
-"""Codes of two accesses of which one is a copy's: where rows lie that it brings is a matter of numbers, too."""
+"""The codes of findings about two accesses one of which is by a copy: numbers may also decide where its rows are."""
 
 _THREAD_COUNT_CODES = (ptx2xx.NUMBER_OUT_OF_RANGE, ptx5xx.MBARRIER_EXCESS_ARRIVALS)
-"""Codes of counts of threads that are not there."""
+"""The codes of findings about counts of threads that do not exist."""
 
 
 NO_TENSOR_MAP_TEMPLATES = (ptx4xx.NO_TENSOR_MAP, ptx4xx.NO_TENSOR_MAP_OF_MODE)
-"""What is reported where no tensor map is at the address that a copy takes one from."""
+"""The messages for an address of a tensor map at which there is no tensor map."""
 
 _WRONG_ARGUMENT_TEMPLATES = (*NO_TENSOR_MAP_TEMPLATES, ptx2xx.NO_OBJECT_WITH_HANDLE)
-"""What is reported where an argument, or what memory holds, is no tensor map, or no texture, surface or sampler."""
+"""The messages for an argument or memory that is not the required tensor map, texture, surface or sampler."""
 
 _GLOBAL = ("global", "generic")
 DISTINCT_CONTENTS = "iota"
@@ -62,19 +62,17 @@ DISTINCT_CONTENTS = "iota"
 
 @dataclass(frozen=True, slots=True)
 class LaunchAssumptions:
-    """What of the launch was not given. values: the size of blocks, or numbers; contents: of memory; boxes: of maps;
-    images: textures and surfaces.
+    """The parts of the launch that were not specified.
 
-    grid, block: how many CTAs there are, and threads in each; some kernels want one only. cluster: CTAs of one.
+    values: the size of blocks, or numbers. contents: the contents of memory. boxes: the boxes of tensor maps.
+    structures: parameters that are passed by value and have parts, such as strides, which are zeros then. images:
+    textures and surfaces. grid, block: the number of CTAs, and of threads in each; some kernels support only one.
+    cluster: the number of CTAs of a cluster.
 
-    structures: what is passed by value and has parts, such as strides, which are zeros then.
-
-    proven: codes and offsets of what the rules say, whatever the arguments are.
-
-    laneless: the instructions that name Tensor Memory by constants, of which the rules do not mind the lanes.
-
-    influence: what decides the instructions of the kernel; None where it is not needed. evidence: what its code shows
-    of its launches. exhausted: whether blocks of all sizes were tried without success.
+    proven_violations: the codes and offsets of the static findings, which hold for all arguments. laneless: the
+    instructions that address Tensor Memory by constants, for which the rules do not check the lanes. fault_dependence:
+    the dependences of the kernel's instructions; None where they are not needed. evidence: the evidence in the kernel's
+    code for its launches. exhausted: whether blocks of all sizes were tried without success.
     """
 
     values: bool = False
@@ -92,17 +90,20 @@ class LaunchAssumptions:
     exhausted: bool = False
 
     def is_certain(self, finding: Violation) -> bool:
-        """Return whether a finding is a fault of the kernel alone, which no other choice would avoid."""
+        """Returns whether a finding is a fault of the kernel only, which no other choice would avoid."""
         if (finding.code, finding.offset) in self.proven_violations:
             return True
         if finding.code not in _OPERAND_CODES or self.fault_dependence is None:
             return False
         if self.boxes and finding.code == ptx2xx.OUT_OF_BOUNDS and self.fault_dependence.copies_box(finding):
-            return False  # the box says how many bytes
+            return False  # the box determines the number of bytes
         return self.fault_dependence.is_kernel_fault(finding)
 
     def shows_wrong_arguments(self, finding: Violation) -> bool:
-        """Whether a run shows by a finding that the kernel wants other arguments: nothing else in it counts then."""
+        """Returns whether a finding shows that the kernel requires other arguments.
+
+        Nothing else in the run counts then.
+        """
         if self.is_certain(finding):
             return False
         where = {each.space for each in finding.witnesses[:1]}
@@ -124,7 +125,7 @@ class LaunchAssumptions:
             return True
         if (
             self.values and finding.code == ptx2xx.SPACE_OFFSET_AS_GENERIC
-        ):  # such as what a structure of zeros points to
+        ):  # such as the target of a pointer in a structure of zeros
             return True
         if not (self.values or self.contents):
             return False
@@ -134,18 +135,22 @@ class LaunchAssumptions:
 
     @property
     def _may_need_cluster(self) -> bool:
-        """Whether the kernel may be meant for larger clusters: who says how many CTAs there are says of which size."""
+        """Whether the kernel may require larger clusters.
+
+        A caller that specifies the number of CTAs also specifies the size of clusters.
+        """
         return self.cluster and self.grid and self.evidence.uses_clusters
 
     def shows_wrong_launch(self, finding: Violation) -> bool:
-        """Whether a run shows by a finding that the kernel is meant for other blocks or boxes."""
+        """Returns whether a finding of a run shows that the kernel requires other blocks or boxes."""
         if self.boxes and (self.shows_wrong_arguments(finding) or self.requires_several_ctas(finding)):
             return True
         return self.block and (finding.code in _THREAD_COUNT_CODES or finding.content.template == ptx6xx.DEADLOCK)
 
     def undecided_reason(self, finding: Violation, contents: str, *, is_degenerate: bool = False) -> str:
-        """Why a finding by itself may come only of what was chosen; empty where it does not. contents: the numbers in
-        memory. is_degenerate: a number that was chosen is 0 or 1.
+        """Returns the reason why a finding may only result from a choice; empty where it does not.
+
+        contents: the kind of the numbers in memory. is_degenerate: whether a chosen number is 0 or 1.
         """
         if self.is_certain(finding):
             return ""
@@ -160,7 +165,7 @@ class LaunchAssumptions:
         return assumption_reason(finding, self, self.fault_dependence, is_degenerate=is_degenerate)
 
     def requires_several_ctas(self, finding: Violation) -> bool:
-        """Return whether a finding needs several CTAs, for which only the kernel's code is evidence."""
+        """Returns whether a finding needs several CTAs, for which the kernel's code is the only evidence."""
         return (
             self.grid
             and (self._is_conflict(finding) or self._is_copy_conflict(finding))
@@ -168,7 +173,10 @@ class LaunchAssumptions:
         )
 
     def _collision_reason(self, finding: Violation, contents: str, *, is_degenerate: bool) -> str:
-        """The same of accesses to the same bytes of global memory: numbers may put them there, as pitches do."""
+        """Returns the same reason for accesses to the same bytes of global memory.
+
+        Whether they are the same may depend on numbers such as pitches.
+        """
         if self.boxes:
             return "where the boxes of a tensor map lie was chosen (--arg)"
         influence = self.fault_dependence

@@ -1,6 +1,6 @@
-"""Whether a kernel's own code requires such a launch as was chosen, or a finding may come of the choice alone.
+"""Determines whether a kernel's own code requires the chosen launch, or a finding may only result from the choice.
 
-A kernel that compares one number as it was passed is made for either outcome, and a finding counts. A finding is an
+A kernel that compares one number as it was passed supports either outcome, so that a finding counts. A finding is an
 open question if the kernel computes with chosen numbers on the path to it, or needs several that are consistent.
 """
 
@@ -11,17 +11,17 @@ from typing import Protocol
 
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.emulator import Violation
+from ptxkit.semantics.thread_sets import WARP_SIZE
 from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.launch_evidence import LaunchEvidence
 
 NUMBERS_REASON = "numbers that were chosen may decide it (--arg)"
 DEGENERATE_REASON = "a number that was chosen is 0 or 1 (--arg)"
-_WARP_SIZE = 32
 _SHARED_SIZE_REGISTERS = ("%dynamic_smem_size", "%total_smem_size")
 
 
 class AssumedInputs(Protocol):
-    """What of the launch was not specified: see `LaunchAssumptions`."""
+    """The parts of the launch that were not specified: see `LaunchAssumptions`."""
 
     @property
     def contents(self) -> bool: ...
@@ -36,8 +36,10 @@ class AssumedInputs(Protocol):
 def assumption_reason(
     finding: Violation, open_: AssumedInputs, influence: FaultDependence, *, is_degenerate: bool
 ) -> str:
-    """Why a finding of a run with numbers, or a block, that were chosen may come of these; empty where the kernel's
-    code requires them."""
+    """Returns the reason why a finding of a run with chosen numbers, or a chosen block, may result from these.
+
+    The reason is empty where the kernel's code requires them.
+    """
     if is_degenerate:
         return DEGENERATE_REASON
     return _number_reason(finding, open_, influence) or _size_reason(finding, open_, influence)
@@ -68,8 +70,7 @@ def _size_reason(finding: Violation, open_: AssumedInputs, influence: FaultDepen
     if not open_.block or open_.exhausted:
         return ""
     warps = {
-        (each.cta, *(number // _WARP_SIZE for number in each.thread[:1]), *each.thread[1:])
-        for each in finding.witnesses
+        (each.cta, *(number // WARP_SIZE for number in each.thread[:1]), *each.thread[1:]) for each in finding.witnesses
     }
     if not any(each.space for each in finding.witnesses) or (len(warps) > 1 and not open_.evidence.has_cta_barriers):
         return "the number of threads in a CTA was chosen (--block)"
@@ -77,12 +78,12 @@ def _size_reason(finding: Violation, open_: AssumedInputs, influence: FaultDepen
 
 
 def ignores_block_size(leaves: Collection[DependenceSource]) -> bool:
-    """Return whether an address depends on the thread's index, and not on the number of threads in a CTA."""
+    """Returns whether an address depends on the thread's index, and not on the number of threads in a CTA."""
     return _has_register(leaves, ("%tid",)) and not _has_register(leaves, ("%ntid",))
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Format names as `` `a` and `b` ``; of many, only the first three."""
+    """Formats names as `` `a` and `b` ``; only the first three of many."""
     shown = [f"`{each}`" for each in names[:3]] + (["others"] if len(names) > 3 else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 

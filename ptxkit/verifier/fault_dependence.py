@@ -1,8 +1,8 @@
-"""What decides that an instruction is executed, and where its operands point: the launch, or the kernel alone.
+"""Determines whether the launch, or only the kernel, decides that an instruction is executed and what it accesses.
 
-A fault that nothing decides but the kernel's constants, its variables, and the place of a thread that every launch has
-is there in every launch. The leaves of data and control dependence say so; a load from memory may bring anything, and
-so may what a called function returns.
+A fault that depends only on the kernel's constants, its variables, and the position of a thread that every launch has
+occurs in every launch. The leaves of data and control dependence show this. The value of a load from memory may be
+arbitrary, and so may the result of a called function.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ptxkit.syntax.tree import Address, Operand
 from ptxkit.verifier.sync_dependence import SyncDependence
 
 _OPERAND_SPACE_CODES = (ptx2xx.SPACE_OFFSET_AS_GENERIC, ptx2xx.MISALIGNED_ADDRESS, ptx2xx.OUT_OF_BOUNDS)
-"""Codes of faults whose witness names the state space that the instruction accesses, and not the one that it meets."""
+"""The codes of faults whose witness has the state space that the instruction names, and not that of the address."""
 _ANY_SPACE = "any"
-"""Stands for all state spaces that an instruction accesses."""
+"""Represents all state spaces that an instruction accesses."""
 _ADDRESS_CODES = (ptx2xx.GENERIC_ADDRESS_IN_SPACE, ptx2xx.ADDRESS_OF_ANOTHER_SPACE)
-"""Codes of faults that are about an address, whatever space it should be in."""
+"""The codes of faults that concern an address, whatever its space should be."""
 
 _DATA_SOURCES = ("memory", "unknown")
 _CONSTANTS = ("WARP_SZ",)
@@ -39,9 +39,11 @@ _CLUSTER_REGISTERS = ("%cluster_nct", "%is_explicit_cluster")
 
 
 class FaultDependence:
-    """What decides the steps of a kernel. has_block, has_cluster: whether the size of its blocks, or clusters, is known
-    and not chosen. chosen: the parameters that were not specified; pointers: parameters, and bytes in them,
-    that hold addresses; structures: those of the chosen that have parts.
+    """The dependences of the steps of a kernel.
+
+    has_block, has_cluster: whether the size of its blocks, or clusters, is known and not chosen. chosen: the parameters
+    that were not specified. pointers: the parameters, and bytes in them, that hold addresses. structures: the chosen
+    parameters that have parts.
     """
 
     def __init__(
@@ -68,14 +70,11 @@ class FaultDependence:
     def _steps(self) -> dict[int, Step]:
         return {step.start: step for step in self._program.steps}
 
-    @cached_property
-    def _is_fully_matched(self) -> bool:
-        """Whether the table has a form for each instruction; another one may assign anything."""
-        return all(step.match is not None for step in self._program.steps)
-
     def is_kernel_fault(self, finding: Violation) -> bool:
-        """Whether each launch with clusters and blocks of these sizes has the fault: neither arguments, nor memory, nor
-        the size of the grid decides it."""
+        """Returns whether each launch with clusters and blocks of these sizes has the fault.
+
+        It has if neither arguments, nor memory, nor the size of the grid decides it.
+        """
         if not finding.witnesses:
             return False
         first = finding.witnesses[0]
@@ -85,7 +84,7 @@ class FaultDependence:
         return leaves is not None and all(self._is_launch_invariant(leaf, first) for leaf in leaves)
 
     def _is_remote_cta_fault(self, finding: Violation, witness: Witness) -> bool:
-        """Whether a fault is about another CTA of the cluster, which may be there in a larger one."""
+        """Returns whether a fault concerns another CTA of the cluster, which may exist in a larger cluster."""
         if finding.code == ptx2xx.OUT_OF_BOUNDS:
             return bool(witness.start >> RANK_SHIFT)
         step = self._steps.get(finding.offset)
@@ -93,7 +92,7 @@ class FaultDependence:
         return finding.code == ptx2xx.NUMBER_OUT_OF_RANGE and any(each.multicast is not None for each in accesses)
 
     def copies_box(self, finding: Violation) -> bool:
-        """Whether a tensor map says how many bytes the instruction at fault copies; also where it is in a function."""
+        """Returns whether a tensor map determines the bytes of the faulty copy; true in a called function."""
         step = self._steps.get(finding.offset)
         return step is None or any(isinstance(each, Access) and each.via == "tensormap" for each in step.effects)
 
@@ -105,7 +104,7 @@ class FaultDependence:
 
     @cached_property
     def sync_dependence(self) -> SyncDependence:
-        """How the kernel synchronises."""
+        """The dependences of the kernel's synchronization."""
         return SyncDependence(self._program, self._input_independence)
 
     @property
@@ -114,7 +113,7 @@ class FaultDependence:
         return self._has_block
 
     def assumed_numbers(self, leaves: Iterable[DependenceSource]) -> list[str]:
-        """The parameters among some leaves that were chosen, and are no addresses."""
+        """Returns the chosen parameters among some leaves that are not addresses."""
         found = {
             leaf.name
             for leaf in leaves
@@ -124,21 +123,21 @@ class FaultDependence:
 
     @cached_property
     def has_assumed_numbers(self) -> bool:
-        """Whether any parameter was chosen that is no address alone."""
+        """Whether any chosen parameter is not only an address."""
         alone = {name for name, offset in self._pointer_parameters if not offset} - set(self.structures)
         return not alone >= set(self._unspecified)
 
     def control_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
-        """Return what decides that the instruction at fault is executed; None where that is unknown."""
-        step = self._steps.get(finding.offset) if self._is_fully_matched else None
+        """Returns the sources that decide whether the faulty instruction is executed; None where they are unknown."""
+        step = self._steps.get(finding.offset) if self._program.is_fully_matched else None
         return None if step is None else self._input_independence.dependence_sources(step, None)
 
     def address_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
-        """Return the sources of the addresses at which a finding's accesses conflict; None where these are unknown."""
+        """Returns the sources of the addresses at which a finding's accesses conflict; None where these are unknown."""
         found: set[DependenceSource] = set()
         for number, witness in enumerate(finding.witnesses):
             steps = self._steps_by_line.get(witness.line, []) if number else [self._steps.get(finding.offset)]
-            if not steps or not self._is_fully_matched:
+            if not steps or not self._program.is_fully_matched:
                 return None
             for step in steps:
                 if step is None:
@@ -150,7 +149,7 @@ class FaultDependence:
         return frozenset(found)
 
     def depends_on_memory(self, finding: Violation) -> bool:
-        """Whether the contents of memory may decide that the accesses of a finding happen, or where."""
+        """Returns whether the contents of memory may decide whether, or where, the accesses of a finding happen."""
         leaves = self.statement_sources(finding.offset, finding.witnesses[0].space if finding.witnesses else "")
         places = self.address_sources(finding)
         return leaves is None or places is None or any(leaf.kind in _DATA_SOURCES for leaf in leaves | places)
@@ -165,11 +164,14 @@ class FaultDependence:
         return found
 
     def statement_sources(self, offset: int, space: str = "") -> frozenset[DependenceSource] | None:
-        """What decides the statement that begins at an offset of the text, and its addresses in a state space (all that
-        it reads, if it is empty); None where that is unknown, as in a function that the kernel calls."""
+        """Returns the sources that decide the execution and the addresses of a statement; None where they are unknown.
+
+        offset: the offset of the statement in the text; in a called function, the sources are unknown. space: the state
+        space of the addresses; all operands that the statement reads count if it is empty.
+        """
         key = (offset, space)
         if key not in self._leaves_cache:
-            step = self._steps.get(offset) if self._is_fully_matched else None
+            step = self._steps.get(offset) if self._program.is_fully_matched else None
             self._leaves_cache[key] = None if step is None else self._step_sources(step, space)
         return self._leaves_cache[key]
 
@@ -180,7 +182,7 @@ class FaultDependence:
         return frozenset(found)
 
     def _is_launch_invariant(self, leaf: DependenceSource, witness: Witness) -> bool:
-        """Whether a leaf is the same in each launch, for the thread of a witness."""
+        """Returns whether a leaf is the same in each launch, for the thread of a witness."""
         if leaf.kind == "variable":
             return True
         if leaf.kind != "special":
@@ -198,8 +200,10 @@ class FaultDependence:
 
 
 def _address_operands(step: Step, space: str) -> Iterator[Operand]:
-    """The operands that say where an instruction accesses a state space, and how many bytes of it; all that it reads,
-    where no space is given, or it accesses no memory."""
+    """Yields the operands that determine the addresses and sizes of an instruction's accesses to a state space.
+
+    All operands that it reads are yielded where no space is given, or it accesses no memory.
+    """
     match = step.match
     assert match is not None
     family = space.partition("::")[0]

@@ -1,8 +1,8 @@
 """Textures, surfaces and samplers on the command line.
 
 `texture:f32[48,64]:random:filter=linear:address=wrapxclamp:normalized=1`; `scaled=1` makes integers numbers up to 1,
-`channels=4` takes the last dimension as channels, `layered=1` the first as layers, `cube=1` these as faces.
-`surface:u8[48,64,4]:channels=4`. `sampler:filter=linear:address=border` for modules that have samplers apart.
+`channels=4` uses the last dimension as channels, `layered=1` the first one as layers, `cube=1` the layers as faces.
+`surface:u8[48,64,4]:channels=4`. `sampler:filter=linear:address=border` is for modules with separate samplers.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _TEXTURE_EXTENTS = {
 }
 """The extents of a texture that was not specified, layers first."""
 _SURFACE_EXTENTS = {"1d": (4096,), "2d": (64, 2048), "3d": (8, 8, 2048), "a1d": (8, 2048), "a2d": (8, 8, 2048)}
-"""What a surface has: its rows are long enough for a number, or some bytes, of each thread."""
+"""The extents of a surface: its rows are long enough for a number, or some bytes, of each thread."""
 
 InferredImages: TypeAlias = "dict[str, tuple[OpaqueObject, str]]"
-"""By parameter: an object, and words for it."""
+"""An object and its description, by parameter."""
 
 
 def infer_images(program: Program) -> InferredImages:
-    """Return textures, surfaces and samplers for such parameters, as the kernel uses them."""
+    """Returns textures, surfaces and samplers for parameters that the kernel uses as such."""
     found: InferredImages = {}
     for name, use in image_parameters(program).items():
         if use.kind == "sampler":
@@ -86,11 +86,14 @@ def _default_contents(shape: tuple[int, ...], type_: str) -> Any:
 
 
 def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
-    """What is given of an object, by the names of its fields. Raises ValueError, whose message says what is known."""
+    """Returns the fields of an object by their names.
+
+    Raises ValueError, whose message names the known fields.
+    """
     made: dict[str, Any] = {}
     for name, _, value in says:
         if name not in _FIELDS_OF_KIND[kind]:
-            raise ValueError(f"a {kind} has no {name!r}; known: {', '.join(_FIELDS_OF_KIND[kind])}")
+            raise ValueError(f"a {kind} has no field `{name}`; its fields are {', '.join(_FIELDS_OF_KIND[kind])}")
         if name == "address":
             made[name] = tuple(value.split("x"))
         elif name == "filter":
@@ -98,19 +101,25 @@ def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, A
         elif value.isdigit():
             made[name] = int(value) if name == "channels" else value != "0"
         else:
-            raise ValueError(f"{name} takes a whole number, not {value!r}")
+            raise ValueError(f"`{name}` takes a whole number, not `{value}`")
     return made
 
 
 def make_sampler(says: Mapping[str, Any]) -> Sampler:
-    """A sampler. Raises LaunchError where it cannot be."""
+    """Returns a sampler.
+
+    Raises InvalidLaunchError if it is not valid.
+    """
     made = Sampler(**says)
     made.validate("sampler")
     return made
 
 
 def make_image(kind: str, array: Any, says: Mapping[str, Any]) -> Texture | Surface:
-    """A texture or a surface of an array. Raises LaunchError where it cannot be."""
+    """Returns a texture or a surface of an array.
+
+    Raises InvalidLaunchError if it is not valid.
+    """
     if kind == "surface":
         made: Texture | Surface = Surface(array, **says)
     else:

@@ -1,7 +1,7 @@
-"""The numbers that are passed for unspecified integers, and how runs refine them.
+"""Selects the numbers that are passed for unspecified integers, and refines them after runs.
 
-Kernels are often made for sizes that are multiples of sixteen. A number with which a run accesses memory
-out of bounds, or at a misaligned address, is replaced by such a multiple.
+Kernels often support only sizes that are multiples of sixteen. A number with which a run accesses memory out of bounds,
+or at a misaligned address, is replaced by such a multiple.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ INITIAL_INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
 """The initial numbers, used in turn, so that loops execute 0, 1, 2 and more iterations."""
 
 REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
-"""The replacements of numbers that do not fit."""
+"""The replacements of unsuitable numbers."""
 
 
 class IntegerGuesses:
-    """Numbers that are used in turn from run to run."""
+    """The numbers, which are used in turn from run to run."""
 
     def __init__(self) -> None:
         self._numbers = list(INITIAL_INTEGERS)
@@ -22,16 +22,16 @@ class IntegerGuesses:
         self._used_replacements = False
 
     def integer(self, number: int) -> int:
-        """Return what is passed in the run with that number."""
+        """Returns the number that is passed in a run."""
         self._used_replacements = True
         return self._numbers[number % len(self._numbers)]
 
     def is_degenerate(self, number: int) -> bool:
-        """Return whether what is passed in a run is 0 or 1."""
+        """Returns whether the number that is passed in a run is 0 or 1."""
         return self._used_replacements and self._numbers[number % len(self._numbers)] < 2
 
     def replace(self, number: int) -> bool:
-        """Replace the number of a run that does not fit; return whether another number was available."""
+        """Replaces the unsuitable number of a run; returns whether another number was available."""
         at = number % len(self._numbers)
         if not self._replacements or not self._used_replacements:
             return False

@@ -1,8 +1,7 @@
-"""Evidence in a kernel's code for the launches that it is made for: it reads its CTA index, or communicates with
-others.
+"""Finds evidence in a kernel's code for the launches that it supports: reads of its CTA index, or communication.
 
-A kernel that draws numbers by atomics, or waits until a word of global memory changes, shares its work with other CTAs.
-One that reads `%ctaid` does so as a rule, along the axes that it reads.
+A kernel that assigns numbers by atomics, or polls a word of global memory, shares its work with other CTAs. A kernel
+that reads `%ctaid` usually does so, along the axes that it reads.
 """
 
 from __future__ import annotations
@@ -29,9 +28,11 @@ _GLOBAL_SPACES = ("global", "generic")
 
 @dataclass(frozen=True, slots=True)
 class LaunchEvidence:
-    """axes: of the grid, 0 to 2, along which the kernel reads where its CTA is. shares_global_memory: whether it draws
-    numbers from global memory, or polls a word there. has_cta_barriers: whether it has barriers for the warps of a CTA.
-    uses_clusters: whether it has instructions for the CTAs of a cluster.
+    """The evidence in a kernel's code.
+
+    axes: the axes of the grid, 0 to 2, along which the kernel reads the position of its CTA. shares_global_memory:
+    whether it assigns numbers by atomics on global memory, or polls a word there. has_cta_barriers: whether it has
+    barriers for the warps of a CTA. uses_clusters: whether it has instructions for the CTAs of a cluster.
     """
 
     axes: tuple[int, ...] = ()
@@ -41,17 +42,17 @@ class LaunchEvidence:
 
     @property
     def has_several_ctas(self) -> bool:
-        """Whether the kernel is made for grids of several CTAs."""
+        """Whether the kernel supports grids of several CTAs."""
         return self.shares_global_memory or bool(self.axes)
 
     def distinguishes_ctas(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-        """Whether two CTAs of a grid, by their places in it, are such as the kernel is made for."""
+        """Returns whether the kernel distinguishes two CTAs of a grid, given their positions."""
         differing = {axis for axis, (a, b) in enumerate(zip(first, second, strict=True)) if a != b}
         return self.shares_global_memory or differing <= set(self.axes)
 
 
 def find_launch_evidence(program: Program) -> LaunchEvidence:
-    """What a kernel shows. Of functions that it calls only the names count that they mention."""
+    """Returns the evidence in a kernel. Of the functions that it calls, only the referenced names count."""
     names = _names_in(program)
     axes = tuple(
         number for number, axis in enumerate(_AXES) if any(f"{place}.{axis}" in names for place in _CTA_ID_REGISTERS)
@@ -64,12 +65,12 @@ def find_launch_evidence(program: Program) -> LaunchEvidence:
 
 
 def _is_for_warps(effect: Effect) -> bool:
-    """Whether an instruction is for CTAs of several warps: within one there is a cheaper synchronization."""
+    """Returns whether an instruction is for CTAs of several warps; one warp would synchronize more cheaply."""
     return isinstance(effect, MbarrierInit) or (isinstance(effect, Barrier) and effect.level != "warp")
 
 
 def _is_for_clusters(effect: Effect) -> bool:
-    """Whether an instruction is for several CTAs of a cluster: it meets them, copies to them, or finds their memory."""
+    """Returns whether an instruction is for several CTAs of a cluster: a barrier, a multicast, or a remote address."""
     if isinstance(effect, Barrier):
         return effect.level == "cluster"
     if isinstance(effect, Access):
@@ -106,7 +107,7 @@ def _reads_global(effect: Effect) -> bool:
 
 
 def _is_global(step: Step, dependence: Dependence) -> bool:
-    """Whether an instruction accesses no variable of the kernel by a generic address."""
+    """Returns whether an instruction accesses no variable of the kernel by a generic address."""
     if step.match is None:
         return False
     for effect in step.effects:
@@ -117,7 +118,7 @@ def _is_global(step: Step, dependence: Dependence) -> bool:
 
 
 def _is_ticket_atomic(step: Step, program: Program) -> bool:
-    """Whether an atomic gives a number that the kernel uses: which piece of work is next, or who comes last."""
+    """Returns whether an atomic returns a number that the kernel uses, such as the number of the next piece of work."""
     if not any(
         isinstance(effect, Access) and effect.kind == "update" and is_strong_global_read(effect)
         for effect in step.effects
@@ -129,14 +130,14 @@ def _is_ticket_atomic(step: Step, program: Program) -> bool:
 
 
 def _is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
-    """Whether one place is read again and again until it holds what the kernel waits for, in whatever order."""
+    """Returns whether a loop reads one address until it holds the expected value."""
     loop = flow.loop_of(step)
     if loop is None or not is_in_read_only_loop(flow, step):
         return False
     assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in each.result_registers()}
     addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
     if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
-        return False  # it goes through memory
+        return False  # the address changes in the loop
     given = set(step.result_registers())
     ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
     return any(not given.isdisjoint(dependence.source_registers(guard_registers(end))) for end in ends)

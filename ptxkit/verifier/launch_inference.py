@@ -1,9 +1,9 @@
-"""Inference of launches for a kernel whose launch is not specified.
+"""Infers launches for a kernel whose launch is not specified.
 
-Blocks of `.reqntid`, or else of `.maxntid`, which is mostly what a kernel is launched with, or of 128 threads, or of
-another size where all of these deadlock and those do not; two CTAs, or one cluster; a buffer for each pointer;
-small numbers for integers, several of them, so that loops execute 0, 1, 2 and more iterations; contents that serve as
-numbers and as indices. A kernel may want more of its arguments than this can know.
+The block is that of `.reqntid`, else of `.maxntid`, with which most kernels are launched, else 128 threads, or another
+size where all of these deadlock and that one does not. The grid has two CTAs, or one cluster. Each pointer points to a
+buffer. Integers are small numbers, several of them, so that loops execute 0, 1, 2 and more iterations. The contents of
+memory are usable as numbers and as indices. A kernel may have further requirements, which cannot be inferred.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import bits, kind
 from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
 from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.semantics.thread_sets import WARP_SIZE
 from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.argument_parser import make_filled_array
@@ -33,24 +34,28 @@ from ptxkit.verifier.launch_evidence import LaunchEvidence
 from ptxkit.verifier.limits import LARGE_GRID_PERIOD, MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 
-DEFAULT_BLOCK, WARP_SIZE = 128, 32
+DEFAULT_BLOCK = 128
 
 
 BUFFER_BYTES, _POINTER_BYTES = 1 << 20, 8
-"""Bytes of a buffer that stands for a pointer, and of a pointer in a structure."""
+"""The size in bytes of the buffer of a pointer, and of a pointer in a structure."""
 
 
 SCHEDULES = ("late", "torn", "eager", "random")
 CONTENTS = ("iota", "random", "zeros")
-"""What takes turns from run to run. The numbers of them have no common divisor, so that all meet."""
+"""The contents of memory, which alternate from run to run.
+
+The numbers of all alternatives have no common divisor, so that all combinations occur.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifierRun:
-    """One run. arguments: in the order of the parameters; assumptions: in words. policy, seed: of the machine.
+    """One run.
 
-    contents: of memory that was chosen. number: which run. is_degenerate: a number that was chosen is 0 or 1, with
-    which rows may lie on top of each other.
+    arguments: in the order of the parameters. assumptions: the choices, in words. policy, seed: those of the machine.
+    contents: the kind of contents of memory that was chosen. number: the number of the run. is_degenerate: whether a
+    chosen number is 0 or 1, for which rows may overlap.
     """
 
     arguments: tuple[Any, ...]
@@ -64,9 +69,10 @@ class VerifierRun:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """How a kernel is run. is_specified: the kernel, or the caller, says all of it that matters.
+    """The geometry with which a kernel is run.
 
-    other_grid: the grid of all runs but each `LARGE_GRID_PERIOD`-th; None where all have the same.
+    is_specified: whether the kernel, or the caller, specifies all relevant parts. other_grid: the grid of all runs
+    except each `LARGE_GRID_PERIOD`-th; None where all have the same grid.
     """
 
     grid: Shape
@@ -77,7 +83,7 @@ class LaunchPlan:
     other_grid: Shape | None = None
 
     def of_run(self, number: int) -> LaunchPlan:
-        """Return how the run with that number is launched."""
+        """Returns the geometry of a run, given its number."""
         if self.other_grid is None:
             return self
         grid = self.other_grid if number % LARGE_GRID_PERIOD else self.grid
@@ -91,9 +97,9 @@ def infer_plans(
     instructions: Iterable[Instruction],
     evidence: LaunchEvidence = LaunchEvidence(),  # noqa: B008 (frozen)
 ) -> list[LaunchPlan]:
-    """Return the geometry of a kernel's runs, and alternatives to try where it leads to a deadlock.
+    """Returns the geometry of a kernel's runs, and alternatives to try where it leads to a deadlock.
 
-    The grid has two CTAs, or clusters, along the first axis on which the kernel reads its place.
+    The grid has two CTAs, or clusters, along the first axis on which the kernel reads its position.
     """
     required, most = _declared_extents(entry, "reqntid"), _declared_extents(entry, "maxntid")
     known = request.block or required or most
@@ -109,7 +115,7 @@ def infer_plans(
 
 
 def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
-    """Return a grid of two adjacent clusters."""
+    """Returns a grid of two adjacent clusters."""
     axis = evidence.axes[0] if evidence.axes else 0
     whole = [*cluster, *(1 for _ in range(axis + 1 - len(cluster)))]
     whole[axis] *= 2
@@ -117,7 +123,7 @@ def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
 
 
 def _declared_extents(entry: Function, directive: str) -> Shape | None:
-    """What a directive says, up to the last number that is not one: what is printed is what people write."""
+    """Returns the extents that a directive declares, without trailing extents of 1."""
     shape: Shape | None = launch_extents(entry, directive)
     while shape is not None and len(shape) > 1 and shape[-1] == 1:
         shape = shape[:-1]
@@ -125,7 +131,7 @@ def _declared_extents(entry: Function, directive: str) -> Shape | None:
 
 
 def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
-    """Sizes at which numbers in a kernel hint: counts of threads that meet, and where a part of the threads begins."""
+    """Returns the block sizes that numbers in a kernel suggest: thread counts of barriers, and thread bounds."""
     seen: Counter[int] = Counter()
     for each in instructions:
         plain = [operand.operand if isinstance(operand, Unary) else operand for operand in each.operands]
@@ -140,7 +146,7 @@ def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
 
 
 def _has_dynamic_shared(program: Executable) -> bool:
-    """Whether the module declares shared memory whose size the launch gives."""
+    """Returns whether the module declares shared memory whose size the launch determines."""
     return any(
         isinstance(item, Declaration) and item.space == "shared" and "extern" in item.linkage
         for item in program.module.items
@@ -154,7 +160,10 @@ def generate_runs(
     maps: Mapping[str, tuple[TensorMapArgument | OpaqueObject | StructArgument, str]],
     guesses: IntegerGuesses,
 ) -> Iterator[VerifierRun]:
-    """Runs of a kernel, without end. maps: what to pass for tensor maps and images, and words for it."""
+    """Yields runs of a kernel, without end.
+
+    maps: the arguments for tensor maps and images, with their descriptions.
+    """
     for number in count():
         chance = numpy.random.default_rng((request.seed, number))
         arguments, texts = [], []
@@ -179,14 +188,14 @@ def generate_runs(
 
 
 def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
-    """Return the parameters whose arguments are not specified."""
+    """Returns the parameters whose arguments are not specified."""
     names = [symbol.name for _, symbol in program.parameters]
     known = request.arguments
     return [name for place, name in enumerate(names) if name not in known and f"#{place}" not in known]
 
 
 def has_unspecified_structures(program: Executable, request: VerifyRequest, known: Collection[str]) -> bool:
-    """Whether anything is left to be chosen that has parts, and is none of the known: most of it is zeros then."""
+    """Returns whether an unspecified parameter, except the known ones, is a structure, most of which is zeros."""
     left = unspecified_parameters(program, request)
     return any(
         symbol.is_aggregate and symbol.name in left and symbol.name not in known for _, symbol in program.parameters
@@ -194,12 +203,12 @@ def has_unspecified_structures(program: Executable, request: VerifyRequest, know
 
 
 def _contents_of_run(number: int) -> str:
-    """What is in memory, by the number of the run."""
+    """Returns the contents of memory in a run, given its number."""
     return CONTENTS[number // len(SCHEDULES) % len(CONTENTS)]
 
 
 def has_unspecified_values(program: Executable, pointers: Collection[tuple[str, int]], request: VerifyRequest) -> bool:
-    """Whether anything but pointers is left to be chosen: then a kernel may be run as its host never would."""
+    """Returns whether anything except pointers is unspecified: a host may never launch the kernel in this way."""
     left = unspecified_parameters(program, request)
     return any(
         (symbol.name, 0) not in pointers or symbol.is_aggregate

@@ -1,36 +1,42 @@
-"""How many inputs are chosen for runs, and how much of them a picture shows."""
+"""The limits of the inputs that are chosen for runs, and of what a trace shows."""
 
 from __future__ import annotations
 
 MAX_IMAGES = 16
-"""Bytes of opaque handles that one access may read: so many are made."""
+"""The maximum size in bytes of the opaque handles that one access reads, which is also their number."""
 
 MAX_SIZE_HINTS = 3
-"""Numbers in a kernel that are taken for hints at the size of its blocks: each costs runs."""
+"""The maximum number of block sizes that are suggested by numbers in a kernel: each costs runs."""
 
 LARGE_GRID_PERIOD = 7
-"""The first of so many runs with chosen boxes has a second CTA, or cluster; the others have one, at half the cost.
+"""The number of runs with chosen boxes of which the first has a second CTA, or cluster.
 
-It has no common divisor with the numbers of policies, contents and integers, so that large grids meet all of these.
+The others have one, which costs half as much.
+
+It has no common divisor with the numbers of policies, contents and integers, so that large grids occur with all of
+these.
 """
 
 MAX_TRACE_COLUMNS = 12
-"""Columns of a picture: more do not fit a page."""
+"""The maximum number of columns of a trace: more do not fit a page."""
 
 MAX_TRACE_BARS = 6
-"""Bars of asynchronous operations in a picture."""
+"""The maximum number of bars of asynchronous operations in a trace."""
 
 MAX_THREAD_RANGES = 2
-"""Ranges of threads that a column's name lists."""
+"""The maximum number of thread ranges in the label of a column."""
 
 MAX_TRACE_STEPS = 24
-"""Steps before a finding that a picture shows."""
+"""The maximum number of steps that a trace shows before a finding."""
+
+MAX_SHOWN_ELEMENTS = 4
+"""Elements of a value in a trace."""
 
 MAX_SHOWN_BYTES = 16
-"""Bytes of a value that are shown."""
+"""The maximum number of bytes of a value that are shown."""
 
 MAX_ARGUMENT_BYTES = 4 * 1024 * 1024 * 1024
-"""Bytes of one argument that `run` and `verify` make as specified. Tables and maps count as what they hold."""
+"""The maximum size in bytes of one argument that `run` and `verify` create. Tables and maps count as their contents."""
 
 MAX_BOX_EXTENT = 256
-"""Elements of a box in each dimension. Source: CUDA Driver API, "cuTensorMapEncodeTiled"."""
+"""The maximum number of elements of a box in each dimension. Source: CUDA Driver API, "cuTensorMapEncodeTiled"."""

@@ -1,4 +1,4 @@
-"""What to verify, and how much of it."""
+"""The request of a verification: the kernels, the launch, and the limits."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ Shape: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """entries: the kernels to run, none for all. schedules: runs of each. seed: of all that chance decides.
+    """The kernels to verify, and their runs.
 
-    grid, block, cluster, shared (bytes), arguments (by parameter name, or `#0` for the first): None, or absent, where
-    they are to be chosen. seconds: of processor time, for each kernel. trace: whether findings of the machine are to be
-    seen as pictures. settings: what is reported, and how; its policy is ignored in favour of the one here.
+    entries: the kernels to run; empty for all. schedules: the number of runs of each. seed: the seed of all random
+    decisions. seconds: the limit of processor time for each kernel. grid, block, cluster, shared (bytes), arguments (by
+    parameter name, or `#0` for the first): None, or absent, where they are chosen. trace: whether traces of the
+    machine's findings are recorded. settings: what is reported, and how; its policy is ignored in favor of the one
+    here.
     """
 
     entries: tuple[str, ...] = ()

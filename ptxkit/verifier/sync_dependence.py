@@ -1,12 +1,13 @@
-"""What decides how the threads of a kernel synchronize: whether they reach barriers and copies, and what these count.
+"""Determines the inputs of a kernel's synchronization: of the control flow to barriers and copies, and of counts.
 
-A kernel that compares one number with another is made for launches with either outcome. One that computes with a
-number, or reads it together with others, may rely on what only its host knows: a count of tiles, or a divisor and its
-inverse.
+A kernel that compares one number with another supports launches with either outcome. A kernel that computes with a
+number, or reads it together with others, may rely on properties that only its host ensures: a count of tiles, or a
+divisor and its inverse.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from ptxkit.analysis.dataflow.dependence import DependenceSource
@@ -20,6 +21,7 @@ from ptxkit.isa.effects import (
     Barrier,
     CommitGroup,
     MbarrierArrive,
+    MbarrierComplete,
     MbarrierExpect,
     MbarrierInit,
     MbarrierInvalidate,
@@ -28,40 +30,41 @@ from ptxkit.isa.effects import (
     Value,
     WaitGroup,
 )
-from ptxkit.isa.expressions import CallExpr
+from ptxkit.isa.expressions import CallExpr, roles_in
+from ptxkit.semantics.ordering import is_warp_barrier
 from ptxkit.semantics.symbols import defined_functions
+from ptxkit.syntax.tree import Operand
 
 _COUNT_EFFECTS = (Barrier, MbarrierInit, MbarrierArrive, MbarrierExpect)
-"""Effects whose operands say how many threads, or bytes, a phase needs."""
+"""The effects whose operands state how many threads, or bytes, a phase needs."""
 
 _SYNC_EFFECTS = (*_COUNT_EFFECTS, MbarrierInvalidate, MbarrierTrack, MbarrierWait, CommitGroup, WaitGroup)
 _NON_CTA_SPACES = ("global", "generic", "const")
 
 
 class SyncDependence:
-    """The synchronization of a kernel, and what decides it."""
+    """The synchronization of a kernel, and the inputs on which it depends."""
 
     def __init__(self, program: Program, certainty: InputIndependence) -> None:
         self._program, self._input_independence = program, certainty
 
     @cached_property
     def is_intraprocedural(self) -> bool:
-        """Return whether all of it is in the kernel itself, and not in functions of the module that it calls."""
+        """Whether all synchronization is in the kernel itself, and not in functions of the module that it calls."""
         names = defined_functions(self._program.module)
-        return all(callee_of(step) not in names and step.match is not None for step in self._program.steps)
+        return self._program.is_fully_matched and all(callee_of(step) not in names for step in self._program.steps)
 
     @cached_property
     def count_sources(self) -> frozenset[DependenceSource]:
-        """Return the sources of the thread and byte counts of barriers."""
-        dependence = self._input_independence.dependence
-        counted = [step for step in self._steps if any(isinstance(effect, _COUNT_EFFECTS) for effect in step.effects)]
+        """The sources of the thread and byte counts of barriers, and of the bytes that copies complete on mbarriers."""
+        sources_of = self._input_independence.dependence.sources_of
         return frozenset(
-            leaf for step in counted for operand in read_operands(step) for leaf in dependence.sources_of(step, operand)
+            leaf for step in self._steps for operand in _count_operands(step) for leaf in sources_of(step, operand)
         )
 
     @cached_property
     def control_sources(self) -> frozenset[DependenceSource]:
-        """Return what decides whether a thread reaches a barrier or a copy."""
+        """The sources that decide whether a thread reaches a barrier or a copy."""
         return frozenset(
             leaf
             for step in self._block_representatives
@@ -90,7 +93,7 @@ class SyncDependence:
 
     @cached_property
     def depends_on_data(self) -> bool:
-        """Whether what plain loads bring from outside the CTA decides it."""
+        """Whether values that plain loads read from outside the CTA decide it."""
         return any(
             not self._controlling_registers.isdisjoint(step.result_registers())
             for step in self._program.effectful_steps
@@ -105,14 +108,14 @@ class SyncDependence:
 
     @cached_property
     def _block_representatives(self) -> list[Step]:
-        """One of the steps for each block and guard."""
+        """One step for each block and guard."""
         flow = self._input_independence.cfg
         found = {(flow.block_of(step), step.instruction.guard): step for step in self._steps}
         return list(found.values())
 
     @cached_property
     def _controlling_registers(self) -> set[str]:
-        """The registers that decide it, and all that they are made from."""
+        """The registers that decide it, and all registers on which these depend."""
         registers: list[str] = []
         for step in self._block_representatives:
             for deciding, own in self._input_independence.deciding_operands(step, set()):
@@ -130,10 +133,20 @@ class SyncDependence:
         return found
 
 
+def _count_operands(step: Step) -> Iterator[Operand]:
+    """Yields the operands that state a number of threads or bytes: of a copy, only its size."""
+    if any(isinstance(effect, _COUNT_EFFECTS) for effect in step.effects):
+        yield from read_operands(step)
+    for effect in step.effects:
+        if isinstance(effect, MbarrierComplete) and effect.size is not None:
+            found = (step.operand(role) for role in roles_in(effect.size))
+            yield from (operand for operand in found if operand is not None)
+
+
 def _is_sync_effect(effect: object) -> bool:
     if isinstance(effect, Access):
         return effect.completion is not None
-    return isinstance(effect, _SYNC_EFFECTS) and not (isinstance(effect, Barrier) and effect.level == "warp")
+    return isinstance(effect, _SYNC_EFFECTS) and not is_warp_barrier(effect)
 
 
 def _is_plain_load(effect: object) -> bool:

@@ -1,7 +1,7 @@
-"""Tensor maps for parameters that are not specified: their boxes have the bytes that mbarriers expect.
+"""Infers tensor maps for parameters that are not specified: their boxes have the bytes that mbarriers expect.
 
-Only the host knows the shape of a kernel's tensors; this module guesses a box of 16-bit elements, whose rows have 128
-bytes if the box is that large. A kernel that needs another box reads other elements, or deadlocks.
+Only the host determines the shape of a kernel's tensors. This module guesses a box of 16-bit elements, whose rows have
+128 bytes if the box is that large. A kernel that needs another box reads other elements, or deadlocks.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 from ptxkit.verifier.limits import MAX_BOX_EXTENT
 
 ROW_ELEMENTS, ELEMENT_BYTES = 64, 2
-"""Elements of a row of 128 bytes, and bytes of an element."""
+"""The number of elements of a row of 128 bytes, and the size of an element in bytes."""
 COPIES_PER_PHASE = (1, 2, 4)
-"""Copies by one map that may share the bytes of a phase."""
+"""The numbers of copies by one map that may share the bytes of a phase."""
 
 DEFAULT_BOX_BYTES = 2048
-"""Bytes of a box where no mbarrier expects any."""
+"""The size in bytes of a box where no mbarrier expects bytes."""
 
 InferredMaps: TypeAlias = "dict[str, tuple[TensorMapArgument | StructArgument, str]]"
-"""By parameter: a map, or a structure that holds some, and words for it."""
+"""A map, or a structure that holds maps, with its description, by parameter."""
 
 _BOXES_PER_DIMENSION = 4
-"""How many boxes a tensor has in its first two dimensions."""
+"""The number of boxes of a tensor in each of its first two dimensions."""
 
 
 def infer_maps(program: Program, unspecified: Collection[str]) -> list[InferredMaps]:
-    """Return alternative maps for those of these parameters; one empty alternative where nothing is to be guessed.
+    """Returns alternative maps for the unspecified parameters; one empty alternative where nothing is guessed.
 
     Nothing is guessed where several maps copy boxes: how these share the expected bytes is unknown.
     """
@@ -63,12 +63,12 @@ def infer_maps(program: Program, unspecified: Collection[str]) -> list[InferredM
 
 
 def is_expected(program: Program) -> bool:
-    """Whether an mbarrier expects the bytes of the boxes that are brought: boxes of one size only let it continue."""
+    """Returns whether an mbarrier expects the bytes of the copied boxes, which determines their size."""
     return bool(expected_bytes(program)) and any(use.is_loaded for use in map_locations(program).values())
 
 
 def map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
-    """The tensor maps in parameters, those included that the kernel copies to other memory before it uses them."""
+    """Returns the tensor maps in parameters, including those that the kernel copies before it uses them."""
     return {**copied_map_locations(program), **tensor_map_locations(program)}
 
 
@@ -80,7 +80,7 @@ def _parameter_sizes(program: Program) -> dict[str, int]:
 def _place_in_parameters(
     made: dict[tuple[str, int], tuple[TensorMapArgument, str]], sizes: dict[str, int]
 ) -> InferredMaps:
-    """What to pass for the parameters that hold maps; what else a structure holds is zeros."""
+    """Returns the arguments for the parameters that hold maps; all other parts of structures are zeros."""
     found: InferredMaps = {}
     for name in dict.fromkeys(name for name, _ in made):
         own = {offset: each for (other, offset), each in made.items() if other == name}

@@ -1,6 +1,6 @@
-"""The events of a recording for a trace: those near the finding that access its bytes or order accesses to them.
+"""Selects the events of a recording near a finding that access its bytes or order accesses to them.
 
-What is left out is counted.
+Omitted events are counted.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ from ptxkit.verifier.trace_slice import ACCESSES, TraceSlice
 STEPS_BEFORE, STEPS_AFTER = 4, 5
 """The number of steps shown before the first access of a finding and after the last."""
 STEPS_ALONE = 12
-"""Steps before the one access of a finding that has no other."""
+"""The number of steps shown before the access of a finding with only one access."""
 
 
 @dataclass(slots=True, eq=False)
 class TraceRow:
-    """Events that are one step of a picture. first: of them. touching: threads that use the bytes of the finding."""
+    """Events that form one step of a trace.
+
+    first: the first of the events. number: its number in the recording. threads: the threads that take part.
+    touching_threads: the threads that use the bytes of the finding. omitted_events: the number of omitted events before
+    it.
+    """
 
     first: RecordedEvent
     number: int
@@ -37,7 +42,7 @@ class TraceRow:
 
     @property
     def kind(self) -> StepKind:
-        """What happens."""
+        """The kind of the step."""
         return self.first.kind
 
 
@@ -51,7 +56,7 @@ class TraceRows:
 
 
 def rows_of(recording: ViolationRecording, focus: TraceSlice) -> TraceRows:
-    """The steps of a finding's picture."""
+    """Returns the steps of a finding's trace."""
     ctas = {focus.access.cta} | ({focus.other_access.cta} if focus.other_access is not None else set())
     events = [each for each in recording.events if each.cta in ctas and _is_relevant(each, focus)]
     if focus.access not in events:
@@ -61,7 +66,7 @@ def rows_of(recording: ViolationRecording, focus: TraceSlice) -> TraceRows:
 
 
 def _is_relevant(event: RecordedEvent, focus: TraceSlice) -> bool:
-    """Whether an event orders, or is about the bytes of the finding."""
+    """Returns whether an event orders accesses, or concerns the bytes of the finding."""
     if event.kind not in ACCESSES or focus.role_of(event):
         return True
     return focus.common_range is not None and len(focus.common_range.threads_touching(event)) > 0
@@ -80,7 +85,7 @@ def _make_row(event: RecordedEvent, focus: TraceSlice) -> TraceRow:
 
 
 def _merge_rows(rows: Sequence[TraceRow]) -> list[TraceRow]:
-    """One step of the same by other threads, one after another."""
+    """Merges successive rows in which other threads do the same."""
     found: list[TraceRow] = []
     for row in rows:
         last = found[-1] if found else None
@@ -104,7 +109,10 @@ def _is_same_step(last: TraceRow, row: TraceRow) -> bool:
 
 
 def _join_barrier_rows(rows: Sequence[TraceRow]) -> list[TraceRow]:
-    """A barrier that opens has the instruction of those who came last; where all came at once it is one step."""
+    """Gives the completion of a barrier the instruction of the last arrivals.
+
+    Both become one step if all threads arrived at once.
+    """
     found: list[TraceRow] = []
     for row in rows:
         last = found[-1] if found else None
@@ -118,7 +126,7 @@ def _join_barrier_rows(rows: Sequence[TraceRow]) -> list[TraceRow]:
 
 
 def _limit_rows(rows: Sequence[TraceRow], focus: TraceSlice) -> TraceRows:
-    """The steps nearest to the accesses."""
+    """Returns the steps nearest to the accesses."""
     ends = [at for at, row in enumerate(rows) if row.part]
     before = STEPS_ALONE if focus.other_access is None else STEPS_BEFORE
     low, high = max(min(ends) - before, 0), min(max(ends) + STEPS_AFTER, len(rows) - 1)
@@ -143,7 +151,7 @@ def _limit_rows(rows: Sequence[TraceRow], focus: TraceSlice) -> TraceRows:
 
 
 def _completes_operation(row: TraceRow, focus: TraceSlice) -> bool:
-    """Whether a step completes an operation that the finding is about."""
+    """Returns whether a step completes an operation of the finding."""
     if row.kind is not StepKind.COMPLETE:
         return False
     about = [each.operation for each in (focus.access, focus.other_access) if each is not None]

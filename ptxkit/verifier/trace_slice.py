@@ -1,4 +1,4 @@
-"""The accesses of a finding among the events of its recording: what a picture of it is about."""
+"""Finds the accesses of a finding among the events of its recording."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.trace import Dim3, FindingRole, StepKind, TraceAccess
 from ptxkit.source import SourceFile
 from ptxkit.verifier.limits import MAX_SHOWN_BYTES
+from ptxkit.verifier.trace_places import TracePlaces, format_value, type_of
 
 ACCESSES = frozenset({StepKind.READ, StepKind.WRITE, StepKind.UPDATE})
 
 
 @dataclass(frozen=True, slots=True)
 class BufferRange:
-    """A range in a pool of the machine."""
+    """A range in a memory pool of the machine."""
 
     pool: Any
     start: int
     size: int
 
     def threads_touching(self, event: RecordedEvent) -> Any:
-        """The threads of an event whose bytes these are, by number."""
+        """Returns the numbers of an event's threads that access the range."""
         if event.operation is not None:
             return issuers(event, self)
         if event.pool is not self.pool:
@@ -37,8 +38,11 @@ class BufferRange:
 
 @dataclass(frozen=True, slots=True)
 class TraceSlice:
-    """fault: where the finding showed; other: the access that it conflicts with; None where there is none, or it lies
-    further back than was kept. thread, other_thread: by number in their CTAs. bytes: what both use.
+    """The accesses of a finding.
+
+    access, thread: the access at fault, and the number of its thread in the CTA. other_access, other_thread: the access
+    with which it conflicts; None if none exists, or it is no longer in the recording. common_range: the bytes that
+    both use.
     """
 
     access: RecordedEvent
@@ -48,14 +52,13 @@ class TraceSlice:
     common_range: BufferRange | None
 
     def role_of(self, event: RecordedEvent) -> FindingRole:
-        """What an event has to do with the finding."""
+        """Returns the role of an event in the finding."""
         if event is self.access:
             return FindingRole.FAULT
         return FindingRole.OTHER if event is self.other_access else FindingRole.NONE
 
 
 def slice_of_violation(recording: ViolationRecording, source: SourceFile, block: Dim3) -> TraceSlice:
-    """The accesses of a finding."""
     finding = recording.finding
     first = finding.witnesses[0] if finding.witnesses else Witness("", finding.line, (0, 0, 0), (0, 0, 0))
     actor = _accessing_thread(first, block)
@@ -75,13 +78,13 @@ def slice_of_violation(recording: ViolationRecording, source: SourceFile, block:
 
 
 def _accessing_thread(witness: Witness, block: Dim3) -> int | None:
-    """The number of a thread that accesses; None for what is none: what carries out operations of all threads."""
+    """Returns the number of the accessing thread; None for an agent that executes operations of all threads."""
     number = thread_number(witness.thread, block)
     return number if number < block[0] * block[1] * block[2] else None
 
 
 def _thread_of(event: RecordedEvent, actor: int | None, where: BufferRange | None) -> int:
-    """The thread that accesses; of an operation, the one that issued what is about the bytes."""
+    """Returns the accessing thread; for an operation, the thread that issued its part that concerns the bytes."""
     if event.operation is not None and where is not None:
         found = issuers(event, where)
         actor = int(found[0]) if len(found) else actor
@@ -89,24 +92,24 @@ def _thread_of(event: RecordedEvent, actor: int | None, where: BufferRange | Non
 
 
 def thread_number(thread: Dim3, block: Dim3) -> int:
-    """A thread's number in its CTA."""
+    """Returns a thread's number in its CTA."""
     return thread[0] + block[0] * (thread[1] + block[1] * thread[2])
 
 
 def thread_position(number: int, block: Dim3) -> Dim3:
-    """A thread's place in its CTA."""
+    """Returns a thread's position in its CTA."""
     return number % block[0], number // block[0] % block[1], number // (block[0] * block[1])
 
 
 def _is_witness_event(event: RecordedEvent | None, offset: int, witness: Witness, actor: int | None) -> bool:
-    """Whether a witness executed an instruction in an event."""
+    """Returns whether a witness executed an instruction in an event."""
     if event is None or event.offset != offset or event.cta != witness.cta or not len(event.threads):
         return False
     return event.operation is not None if actor is None else actor in event.threads
 
 
 def _pending_event(recording: ViolationRecording, witness: Witness, actor: int | None) -> RecordedEvent | None:
-    """What had begun and was not over when the finding showed: an operation in flight, a wait at a barrier."""
+    """Returns the event of an operation in flight, or of a wait, that was pending when the finding occurred."""
     for event in reversed(recording.events):
         if event.serial <= recording.number and _is_witness_event(event, recording.finding.offset, witness, actor):
             operation = event.operation
@@ -118,14 +121,14 @@ def _pending_event(recording: ViolationRecording, witness: Witness, actor: int |
 
 
 def _make_final_event(finding: Violation, witness: Witness, actor: int | None, number: int) -> RecordedEvent:
-    """What ended the run before it was an access: an address of nothing, a state that forbids it."""
+    """Returns an event for an access at which the run ended: its address or a state is not valid."""
     threads = numpy.array([actor or 0])
     text = witness.action.rpartition(": ")[2]
     return RecordedEvent(number + 1, StepKind.UPDATE, witness.cta, threads, finding.offset, text, "goes no further")
 
 
 def _accessed_range(event: RecordedEvent, thread: int) -> BufferRange | None:
-    """The bytes that a thread's access is about."""
+    """Returns an event for the fault that ended the run before the access took place."""
     if event.kind not in ACCESSES or event.byte_offsets is None:
         return None
     row = int(numpy.searchsorted(event.threads, thread))
@@ -140,7 +143,7 @@ def _find_other_access(
     source: SourceFile,
     where: BufferRange | None,
 ) -> RecordedEvent | None:
-    """The last event at the other access's line and by its thread, best one that is about the same bytes."""
+    """Returns the last event at the line of the other access by its thread, preferably one on the same bytes."""
     found = None
     for event in reversed(recording.events):
         if event.serial > fault.serial or event.cta != witness.cta or event.offset < 0:
@@ -158,16 +161,15 @@ def _find_other_access(
     return found
 
 
-# ------------------------------------------------------------------------------------------------------- values
-
-
-def accesses_of(finding: Violation, focus: TraceSlice, block: Dim3) -> tuple[TraceAccess, ...]:
-    """The accesses of a finding, with what they read and write as far as it was seen."""
+def accesses_of(finding: Violation, focus: TraceSlice, block: Dim3, places: TracePlaces) -> tuple[TraceAccess, ...]:
+    """Returns the accesses of a finding, with the values that they read and write if these are known."""
     found = []
+    type_ = value_type(focus)
     for position, witness in enumerate(finding.witnesses):
         event = (focus.access, focus.other_access)[position] if position < 2 else None
         thread = (focus.thread, focus.other_thread)[position] if position < 2 else thread_number(witness.thread, block)
         old, new = values_of(event, thread, focus.common_range) if event is not None else (None, None)
+        old, new = old if old is not None else witness.old, new if new is not None else witness.new
         found.append(
             TraceAccess(
                 FindingRole.FAULT if position == 0 else FindingRole.OTHER,
@@ -178,15 +180,26 @@ def accesses_of(finding: Violation, focus: TraceSlice, block: Dim3) -> tuple[Tra
                 witness.space,
                 witness.start,
                 witness.size,
-                old if old is not None else witness.old,
-                new if new is not None else witness.new,
+                old,
+                new,
+                places.place(witness.space, witness.start, type_) if witness.size else "",
+                type_,
+                format_value(old, type_),
+                format_value(new, type_),
+                places.origin(event.offset) if event is not None else None,
             )
         )
     return tuple(found)
 
 
+def value_type(focus: TraceSlice) -> str | None:
+    """Returns the type of the bytes of a finding, by the instruction that moves them as values."""
+    events = [each for each in (focus.access, focus.other_access) if each is not None]
+    return next((found for each in events if (found := type_of(each.text)) is not None), None)
+
+
 def values_of(event: RecordedEvent, thread: int, where: BufferRange | None) -> tuple[str | None, str | None]:
-    """The bytes before an event and after it, as hexadecimal digits."""
+    """Returns the bytes before an event and after it, as hexadecimal digits."""
     if event.operation is not None:
         return _copied_values(event, where)
     if event.old is None or event.kind not in ACCESSES or thread not in event.threads:
@@ -196,7 +209,7 @@ def values_of(event: RecordedEvent, thread: int, where: BufferRange | None) -> t
 
 
 def _copied_values(event: RecordedEvent, where: BufferRange | None) -> tuple[str | None, str | None]:
-    """Of an asynchronous operation: what the bytes were when it began, and what it brings."""
+    """Returns the bytes when an asynchronous operation began, and the bytes that it writes."""
     if where is None or event.pool is not where.pool or event.old is None:
         return None, None
     wanted = numpy.arange(where.start, where.start + where.size)
@@ -214,7 +227,7 @@ def _copied_values(event: RecordedEvent, where: BufferRange | None) -> tuple[str
 
 
 def issuers(event: RecordedEvent, where: BufferRange) -> Any:
-    """The threads that issued the rows of an operation which are about some bytes."""
+    """Returns the threads that issued the rows of an operation that concern some bytes."""
     operation = event.operation
     if operation is None:
         return event.threads
@@ -229,6 +242,6 @@ def issuers(event: RecordedEvent, where: BufferRange) -> Any:
 
 
 def _hex_digits(octets: Any) -> str:
-    """Bytes as hexadecimal digits, from the lowest address on."""
+    """Returns bytes as hexadecimal digits, beginning with the lowest address."""
     whole: bytes = octets.tobytes()
     return whole[:MAX_SHOWN_BYTES].hex() + (".." if len(whole) > MAX_SHOWN_BYTES else "")

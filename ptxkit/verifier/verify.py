@@ -1,4 +1,4 @@
-"""Verification of one source text: the static rules, then runs on the reference machine."""
+"""Verifies one source text: with the static rules, and then with runs on the reference machine."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ if TYPE_CHECKING:
     from ptxkit.model.trace import FindingTrace
 
 _PROBE_SECONDS, _PROBE_SHARE = 5.0, 0.5
-"""Seconds for finding out whether a size of blocks will do; the share of all seconds that such questions may take."""
+"""The limit in seconds for a probe of a block size, and the share of the total time that all probes may use."""
 
 _MIN_REACHED_SHARE = 0.5
-"""The share of a kernel's instructions that runs with chosen arguments execute, if they are to say anything."""
+"""The share of a kernel's instructions that runs with chosen arguments must execute to be conclusive."""
 
 _COMPARED_RUNS = 3
-"""Runs of which each gets a part of the time that is left, where they are compared."""
+"""The number of runs that are compared with each other, each of which gets an equal part of the remaining time."""
 
 
 def verify_source(
@@ -75,9 +75,10 @@ def verify_source(
     progress: Callable[[], None] = lambda: None,
     static: Verdict | None = None,
 ) -> FileResult:
-    """The verdict of both verifiers on one file. progress: called after each run. static: what lint says, where known.
+    """Returns the verdict of both verifiers on one file.
 
-    Raises LaunchError where a kernel that was asked for is not there, or an argument does not fit its parameter.
+    progress: is called after each run. static: the verdict of `lint`, where it is known. Raises InvalidLaunchError
+    where a requested kernel does not exist, or an argument does not fit its parameter.
     """
     settings = replace(request.settings, policy=request.policy)
     try:
@@ -111,8 +112,8 @@ def _select_entries(module: Module, request: VerifyRequest) -> list[Function]:
     kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
     for name in request.entries:
         if name not in kernels:
-            known = ", ".join(kernels) or "none"
-            raise InvalidLaunchError(f"there is no kernel {name!r}; there are: {known}")
+            known = ", ".join(f"`{each}`" for each in kernels) or "none"
+            raise InvalidLaunchError(f"there is no kernel `{name}`; the kernels are {known}")
     return [kernels[name] for name in request.entries] if request.entries else list(kernels.values())
 
 
@@ -134,11 +135,12 @@ def _verify_kernel(
     progress: Callable[[], None],
     proven: frozenset[tuple[str, int]],
 ) -> _KernelResult:
-    """Runs one kernel, each time with other inputs; a fault is reported once. proven: codes and offsets of what the
-    rules say.
+    """Runs one kernel, each time with other inputs; a fault is reported once.
+
+    proven: the codes and offsets of the static findings.
     """
     program = Executable(module, entry.name, request.shared or 0)
-    program.decode_function(entry.name)  # places the parameters
+    program.decode_function(entry.name)  # decoding assigns offsets to the parameters
     flat = flatten(module, entry)
     images = infer_images(flat)
     laneless = find_absolute_tmem_steps(flat)
@@ -146,7 +148,7 @@ def _verify_kernel(
     pointers = {
         (name, offset)
         for name, offset in pointer_parameters(flat)
-        if name not in images and offset + program.address_size // 8 <= sizes[name]  # others are offsets
+        if name not in images and offset + program.address_size // 8 <= sizes[name]  # the others are offsets
     }
     chosen = has_unspecified_values(program, pointers, request)
     unsaid = unspecified_parameters(program, request)
@@ -157,7 +159,7 @@ def _verify_kernel(
     plans = infer_plans(entry, program, request, [step.instruction for step in flat.steps], evidence)
     wide: list[LaunchPlan] = []
     if request.grid is None and choices[0] and not evidence.shares_global_memory:
-        # With boxes of another size, CTAs may interfere with each other: then one cluster is run alone.
+        # With boxes of another size, CTAs may interfere with each other. Then only one cluster is run.
         wide = [replace(each, other_grid=each.cluster) for each in plans] if evidence.axes else []
         plans = [replace(each, grid=each.cluster) for each in plans]
 
@@ -230,7 +232,10 @@ def _fitting(
     *,
     exact: bool,
 ) -> tuple[_Session, InferredMaps] | None:
-    """The first blocks and boxes that fit; None where none do, or the time is up. exact: boxes of one size only do."""
+    """Returns the first blocks and boxes that are suitable; None where none are, or the time is used up.
+
+    exact: whether only boxes of one size are suitable.
+    """
     crowded: LaunchPlan | None = None
     for plan, maps in candidates:
         if plan is crowded:
@@ -242,7 +247,7 @@ def _fitting(
         if session.is_suitable(first_of(maps), min(_PROBE_SECONDS, left)):
             return session, maps
         if session.is_crowded and exact:
-            crowded = plan  # the box is the one that is expected, and another one can only be wrong
+            crowded = plan  # the box is the expected one, so another box is certainly wrong
     return None
 
 
@@ -274,10 +279,10 @@ class _Session:
         self._checked_registers: set[str] = set()
         self._first: RunResult | None = None
         self.is_crowded = False
-        """Whether a run came to its end, and did not fit only because CTAs are in each other's way."""
+        """Whether a run ended and was unsuitable only because CTAs interfere with each other."""
 
     def run(self, trial: VerifierRun, deadline: float) -> bool:
-        """Run once; return whether the arguments fit."""
+        """Runs the kernel once; returns whether the arguments fit."""
         outcome, self._first = self._first or self._run_trial(trial, deadline - time.thread_time()), None
         self._runs += 1
         self._steps += outcome.steps
@@ -291,30 +296,31 @@ class _Session:
         return len(self._wrong_arguments) == unfit
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
-        """Check whether results depend on uninitialized memory, for a launch that the kernel must support."""
+        """Checks whether results depend on uninitialized memory, for a launch that the kernel must support."""
         if self._diagnostics or not self._is_specified or not self._completed_runs:
             return
         launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
         found = find_uninitialized_dependence(self._module, self._kernel, **launch)
         for each in found.violations:
             self._diagnostics[each.code, each.offset] = self._make_diagnostic(each, trial)
-        if found.incomplete_reason:
-            self.add_question(f"whether results depend on uninitialized memory is unknown: {found.incomplete_reason}")
+        for question in found.open_questions("memory"):
+            self.add_question(question)
 
     def _check_uninitialized_registers(
         self, reads: Sequence[UninitializedRead], trial: VerifierRun, seconds: float
     ) -> None:
-        """Whether results of a run depend on registers that it read unwritten. Where arguments were chosen, that is a
-        question: a host may never pass what leaves them unwritten."""
+        """Checks whether results of a run depend on registers that it read before it wrote them.
+
+        Where arguments were chosen, such a dependence is an open question: a host may never pass arguments that leave
+        them unwritten.
+        """
         new = [each for each in reads if each.register not in self._checked_registers]
         self._checked_registers.update(each.register for each in new)
         found = find_significant_reads(
             self._module, self._kernel, new, **self._launch_arguments(trial, seconds / _COMPARED_RUNS)
         )
-        if found.incomplete_reason:
-            self.add_question(
-                f"whether results depend on uninitialized registers is unknown: {found.incomplete_reason}"
-            )
+        for question in found.open_questions("registers"):
+            self.add_question(question)
         for each in found.violations:
             if self._is_specified:
                 self._diagnostics.setdefault((each.code, each.offset), self._make_diagnostic(each, trial))
@@ -328,8 +334,10 @@ class _Session:
             )
 
     def is_suitable(self, trial: VerifierRun, seconds: float) -> bool:
-        """Whether a run shows that the kernel is not meant for other blocks or boxes. It is the session's first run
-        then, unless its time was up: the same again would show the same.
+        """Returns whether no finding of a run shows that the kernel requires other blocks or boxes.
+
+        The run becomes the session's first run unless it exceeded its time, because a repetition would have the same
+        result.
         """
         outcome = self._run_trial(trial, seconds)
         unfit = [each for each in outcome.findings if self._assumptions.shows_wrong_launch(each)]
@@ -346,7 +354,7 @@ class _Session:
         return run(self._module, self._kernel, observers=observers, **self._launch_arguments(trial, seconds))
 
     def _launch_arguments(self, trial: VerifierRun, seconds: float) -> dict[str, Any]:
-        """Return the launch arguments of a run."""
+        """Returns the launch arguments of a run."""
         plan = self._plan.of_run(trial.number)
         return {
             "grid": plan.grid,
@@ -362,10 +370,11 @@ class _Session:
         }
 
     def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun, seconds: float) -> None:
-        """Run once more with the same seed, and record what led to findings."""
+        """Runs once more with the same seed, and records what led to findings."""
         from ptxkit.emulator.races.event_recorder import EventRecorder
         from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
         from ptxkit.verifier.trace_builder import build_trace
+        from ptxkit.verifier.trace_places import TracePlaces
 
         recorder = EventRecorder([(each.code, each.offset) for each in findings])
         self._run_trial(trial, seconds, recorder.around(HappensBeforeMonitor(strict=self._strict).observers))
@@ -378,12 +387,14 @@ class _Session:
             f"policy {trial.policy}",
             f"seed {trial.seed}",
         )
+        assert recorder.machine is not None
+        places = TracePlaces(recorder.machine.program, self._module)
         for each in findings:
             key = (each.code, each.offset)
-            self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, recorded))
+            self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, recorded, places))
 
     def _add_result(self, outcome: RunResult, trial: VerifierRun) -> list[Violation]:
-        """Record the results of a run; return the findings that are new."""
+        """Records the results of a run; returns the findings that are new."""
         if outcome.unsupported_reason:
             self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
         elif outcome.incomplete_reason:
@@ -393,7 +404,7 @@ class _Session:
         unfit = [each.content for each in outcome.findings if self._assumptions.shows_wrong_arguments(each)]
         self._wrong_arguments += unfit
         if unfit:
-            return []  # what comes of it is the fault of the arguments
+            return []  # everything else may result from the arguments
         self._completed_runs += not (outcome.unsupported_reason or outcome.incomplete_reason)
         self._reached_offsets |= outcome.reached_offsets
         new = []
@@ -419,14 +430,15 @@ class _Session:
         return make_diagnostic(finding, self._source, self._kernel, plan, trial, chosen=chosen)
 
     def add_question(self, reason: str) -> None:
-        """Record an open question."""
+        """Records an open question."""
         text = f"{self._kernel}: {reason}"
         self._open_questions.setdefault(text, Undecided(ptx3xx.NOT_REACHED, text, self._source, self._kernel_span()))
 
     def result(self, maps: Mapping[str, int], places: frozenset[int]) -> _KernelResult:
-        """What all runs showed. maps: parameters that hold unspecified tensor maps, and how many.
+        """Returns the results of all runs.
 
-        places: where the instructions of the kernel are.
+        maps: the parameters that hold unspecified tensor maps, with their number. places: the offsets of the kernel's
+        instructions.
         """
         reached = len(self._reached_offsets & places)
         if self._wrong_arguments and not self._completed_runs and not self._diagnostics:
@@ -460,7 +472,7 @@ class _Session:
 
 
 def _sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) -> tuple[FindingTrace, ...]:
-    """Pictures of what is found, as severe as the findings of their line, errors first."""
+    """Returns the traces of reported findings with the severities of these, errors first."""
     severities = {(each.code, each.source.position(each.span.start)[0]): each.severity for each in found}
     known = [
         replace(each, severity=str(severities[each.code, each.line]))
@@ -471,7 +483,10 @@ def _sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) ->
 
 
 def _merge_diagnostics(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The diagnostics of both; where both say the same of one instruction, the static one with the witness."""
+    """Returns the diagnostics of both verifiers.
+
+    Where both report the same for one instruction, it is the static diagnostic with the witness.
+    """
     shown = {(each.code, each.span.start): each for each in seen}
     found = []
     for each in static:

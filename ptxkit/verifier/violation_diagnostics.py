@@ -1,4 +1,4 @@
-"""What the machine found, as diagnostics: the witness next to the location, the launch among the properties."""
+"""Converts violations to diagnostics: with the witness as a label, and the launch among the properties."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ GRID_NOTE = "the grid was chosen, because the kernel is written for several CTAs
 def make_diagnostic(
     finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, *, chosen: str = ""
 ) -> Diagnostic:
-    """A finding of one run. chosen: what to say of a launch that was chosen, with which it is a warning; empty for one
-    that the kernel must support.
+    """Returns the diagnostic of a violation in one run.
+
+    chosen: the description of a chosen launch, for which the diagnostic is a warning; empty for a launch that the
+    kernel must support.
     """
     span = source.statement_span(finding.offset)
     others = [each for each in finding.witnesses[1:] if each.line and each.line != finding.line]
@@ -41,7 +43,10 @@ def make_diagnostic(
 def make_undecided(
     finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, reason: str
 ) -> Undecided:
-    """A finding of one run that may come only of what was chosen for it. reason: of what, and what would decide it."""
+    """Returns the open question about a violation in one run that may only result from chosen inputs.
+
+    reason: which inputs these are, and what would decide the question.
+    """
     text = f"{finding.message}; but {reason}: {_describe_run(kernel, plan, trial)}"
     return Undecided(finding.code, text, source, source.statement_span(finding.offset))
 
@@ -52,7 +57,7 @@ def _describe_run(kernel: str, plan: LaunchPlan, trial: VerifierRun) -> str:
 
 
 def witness_properties(finding: Violation, plan: LaunchPlan, trial: VerifierRun) -> dict[str, object]:
-    """The accesses, and what is needed to see them again; JSON values only."""
+    """Returns the accesses, and what is needed to reproduce them; JSON values only."""
     return {
         "accesses": [_access_properties(each) for each in finding.witnesses],
         "missing": finding.missing,
@@ -67,7 +72,7 @@ def witness_properties(finding: Violation, plan: LaunchPlan, trial: VerifierRun)
 
 
 def launch_text(plan: LaunchPlan) -> str:
-    """`grid 2, block 128`, and what else there is; `grid 4 or 2` where the grids of runs differ."""
+    """Returns `grid 2, block 128`, and other extents if there are any; `grid 4 or 2` where the grids of runs differ."""
     grids = " or ".join(_shape_text(each) for each in (plan.grid, plan.other_grid) if each is not None)
     parts = [f"grid {grids}", f"block {_shape_text(plan.block)}"]
     if _shape_text(plan.cluster) != "1":

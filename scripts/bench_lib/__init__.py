@@ -1,1 +1,1 @@
-"""What the commands of `scripts/bench` measure, one module for each."""
+"""The measurements of the commands of `scripts/bench`, one module for each."""

@@ -1,8 +1,9 @@
-"""`scripts/bench build`: what building, verifying and compiling a kernel costs. No GPU is needed.
+"""`scripts/bench build`: the time of building, verifying and compiling a kernel. It needs no GPU.
 
 Each figure is the median of several new processes: seconds on the clock, and of the processor in brackets, since a busy
-machine makes the clock say little. What is timed begins when the packages are loaded, and ends with the cubin; starting
-Python and loading the packages have lines of their own. Three states of the user's cache folder are distinguished:
+machine makes the clock say little. The timed interval begins when the packages are loaded, and ends with the cubin;
+starting Python and loading the packages have lines of their own. Three states of the user's cache folder are
+distinguished:
 
 * nothing: not even the instruction table is compiled, as when a checkout is used for the first time;
 * installed: there are the compiled table and grammar, which a wheel brings along, and nothing of any kernel;
@@ -23,7 +24,7 @@ from pathlib import Path
 
 KERNELS = ("transpose", "gemm")
 PER_KERNEL_FILES = ("cubin.*", "matches.*")
-"""What the cache folder has that no wheel brings along."""
+"""The files of the cache folder that no wheel contains."""
 _SCRIPT = """
 import time
 def now(): return time.perf_counter(), time.process_time()
@@ -41,11 +42,11 @@ for before, after in zip(marks, marks[1:]):
 """
 
 Times = list[tuple[float, float]]
-"""Clock and processor seconds of loading, of the first build, and of the next."""
+"""Elapsed and processor seconds of the imports, of the first build, and of the next."""
 
 
 def bench_build() -> int:
-    """Print all figures."""
+    """Prints all figures."""
     print("seconds on the clock (of the processor), medians")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
     print(f"{'starting Python':52} {_median_text(_startup_times(environment))}")
@@ -75,7 +76,7 @@ def _copy_as_installed(full: Path, folder: Path) -> Path:
 
 
 def _time_process(name: str, cache: Path, environment: Mapping[str, str]) -> Times:
-    """The times of one process that has this cache folder."""
+    """Returns the times of one process with this cache folder."""
     cache.mkdir(exist_ok=True)
     command = [sys.executable, "-c", _SCRIPT.format(name=name)]
     own = {**environment, "XDG_CACHE_HOME": str(cache)}

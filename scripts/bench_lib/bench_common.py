@@ -1,4 +1,4 @@
-"""What the measurements of `scripts/bench` share: processor time of actions that take turns, and ptxas."""
+"""Common parts of the measurements of `scripts/bench`: processor time of interleaved actions, and ptxas."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ REPEATS = 5
 
 
 def fastest(*actions: Callable[[], object], repeats: int = REPEATS) -> list[float]:
-    """Processor seconds (own and children's) of the fastest of some runs of each; they take turns.
+    """Returns the processor seconds (own and children's) of the fastest of some runs of each action; the actions take
+    turns.
 
-    Processor time, because a busy machine makes the clock on the wall say nothing; on an idle one the two agree here,
-    where all that is measured runs on one core.
+    Processor time is measured, because elapsed time means nothing on a busy machine; on an idle one the two agree,
+    because all measured programs run on one core.
     """
     best = [float("inf")] * len(actions)
     for _ in range(repeats):
@@ -28,19 +29,19 @@ def fastest(*actions: Callable[[], object], repeats: int = REPEATS) -> list[floa
 
 
 def processor_seconds() -> float:
-    """Seconds of processor time that this process and its children have used."""
+    """Returns the seconds of processor time that this process and its children have used."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def run(command: Sequence[str], environment: dict[str, str] | None = None) -> None:
-    """Run a program that must succeed."""
+    """Runs a program that must succeed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}\n{(done.stdout + done.stderr)[:1000]}")
 
 
 def ptxas() -> Path:
-    """ptxas of the environment's `nvidia-cuda-nvcc`."""
+    """Returns the ptxas of the environment's `nvidia-cuda-nvcc`."""
     import nvidia
 
     for folder in nvidia.__path__:
@@ -50,7 +51,7 @@ def ptxas() -> Path:
 
 
 def ptxas_version() -> str:
-    """`V13.5.nn`."""
+    """Returns `V13.5.nn`."""
     text = subprocess.run([str(ptxas()), "--version"], check=True, capture_output=True, text=True).stdout
     found = re.search(r"V[\d.]+", text)
     return found[0] if found else "unknown"

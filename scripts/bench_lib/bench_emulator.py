@@ -1,4 +1,6 @@
-"""What the reference machine costs: thread-instructions a second, a tile by `wgmma`, a verified ring, and growth."""
+"""The speed of the reference machine: thread-instructions per second, a tile by `wgmma`, a verified ring, and
+growth.
+"""
 
 from __future__ import annotations
 
@@ -63,20 +65,23 @@ _KERNELS = {
 _ARITHMETIC = ("integers", "floats")
 
 RATE, TILE_SECONDS, RING_SECONDS, EXPONENT = 20.0, 1.0, 5.0, 1.1
-"""What is asked for: million thread-instructions of ordinary arithmetic a second; seconds of a 64 x 64 x 64 tile, and
-of the verification of a ring of ten stages with 20 schedules; the power of the work with which time grows, at most."""
+"""The limits: million thread-instructions of ordinary arithmetic per second; seconds of a 64 x 64 x 64 tile, and of the
+verification of a ring of ten stages with 20 schedules; the largest exponent of the work with which time grows.
+"""
 
 _SCHEDULES = 20
 
 
 def bench_emulate() -> int:
-    """Print what the machine costs; 1 where that is more than it may."""
+    """Prints the speed of the machine. Returns 1 if a limit is exceeded."""
     missed = [bench_rates(), bench_tile(), bench_ring(), bench_growth()]
     return 1 if any(missed) else 0
 
 
 def bench_rates() -> bool:
-    """Thread-instructions a second of one CTA of 256 threads, races watched and not; whether arithmetic is too slow."""
+    """Measures thread-instructions per second of one CTA of 256 threads, with and without race detection. Returns
+    whether arithmetic is too slow.
+    """
     data = _data()
     print(f"Million thread-instructions a second of processor time, a CTA of {THREADS} threads, best of {REPEATS}.")
     print(f"{'kernel':28} {'plain':>8} {'races watched':>14}")
@@ -94,7 +99,9 @@ def bench_rates() -> bool:
 
 
 def bench_tile() -> bool:
-    """Seconds of one tile by `wgmma`, reading the PTX included; whether that is too much, or the product is wrong."""
+    """Measures one tile by `wgmma`, including parsing the PTX. Returns whether it is too slow, or the product is
+    wrong.
+    """
     import numpy
 
     from bench_lib.emulated_kernels import SIDE, wgmma_tile
@@ -113,7 +120,7 @@ def bench_tile() -> bool:
 
 
 def bench_ring() -> bool:
-    """Seconds of `verify` of a ring, rules and runs; whether that is too much, or something is reported of it."""
+    """Measures `verify` of a ring, rules and runs. Returns whether it is too slow, or has findings."""
     from bench_lib.emulated_kernels import STAGES, TILE, TILES, ring
     from ptxkit.source import SourceFile
     from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
@@ -136,10 +143,11 @@ def bench_ring() -> bool:
 
 
 def bench_growth() -> bool:
-    """How time grows with threads, with steps and with CTAs, races watched; whether by more than the work.
+    """Measures how time grows with threads, with steps and with CTAs, with race detection. Returns whether it grows
+    faster than the work.
 
-    A line is fitted to the logarithms of time and work; its slope is the power. Below 1: what a step costs by itself,
-    however many threads take it.
+    A line is fitted to the logarithms of time and work; its slope is the exponent. An exponent below 1 shows the
+    constant cost of a step, for any number of threads.
     """
     print("time ~ work ** power, races watched; in brackets nanoseconds of a thread-instruction at each size")
     powers = []
@@ -158,7 +166,7 @@ def bench_growth() -> bool:
 
 
 def _growth(name: str, actions: Sequence[Callable[[], int]]) -> float:
-    """The power with which the time of runs grows with their thread-instructions, printed."""
+    """Prints and returns the exponent with which the time of runs grows with their thread-instructions."""
     points = [(action(), *fastest(action, repeats=3)) for action in actions]
     each = ", ".join(f"{seconds / steps * 1e9:.0f}" for steps, seconds in points)
     power = _slope(points)
@@ -167,7 +175,7 @@ def _growth(name: str, actions: Sequence[Callable[[], int]]) -> float:
 
 
 def _slope(points: Sequence[tuple[float, float]]) -> float:
-    """The slope of the line that fits the logarithms best."""
+    """Returns the slope of the line that fits the logarithms best."""
     logs = [(math.log(work), math.log(seconds)) for work, seconds in points]
     middle = [sum(each) / len(logs) for each in zip(*logs, strict=True)]
     apart = [(work - middle[0], seconds - middle[1]) for work, seconds in logs]
@@ -181,7 +189,7 @@ def _data(count: int = THREADS) -> Any:
 
 
 def _run(body: str, data: Any, threads: int, turns: int, ctas: int, *, races: bool = True) -> int:
-    """Run a kernel; its thread-instructions."""
+    """Runs a kernel, and returns its thread-instructions."""
     from ptxkit.emulator import run
 
     found = run(_HEAD + body + _TAIL, "k", grid=ctas, block=threads, arguments=[data, turns], races=races)
@@ -190,7 +198,7 @@ def _run(body: str, data: Any, threads: int, turns: int, ctas: int, *, races: bo
 
 
 def _run_ring(tiles: int) -> int:
-    """Run the ring with the policies torn and random; its thread-instructions."""
+    """Runs the ring with the policies torn and random, and returns its thread-instructions."""
     import numpy
 
     from bench_lib.emulated_kernels import TILE, ring

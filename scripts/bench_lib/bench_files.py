@@ -1,4 +1,4 @@
-"""`scripts/bench files`: a folder of a hundred mixed files, checked by one process, by two, and from results kept."""
+"""`scripts/bench files`: a folder of a hundred mixed files, checked by one process, by two, and from cached results."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bench_lib.bench_common import ROOT, processor_seconds
 COUNT = 100
 SOURCES = ("compilers", "kernels", "seeds")
 JOBS_LIMIT, CACHED_LIMIT = 1.7, 20.0
-"""How many times as fast two jobs should be as one, and a second run as the first."""
+"""The required ratios of the speed of two jobs and of one, and of a second run and the first."""
 
 
 def bench_files(count: int = COUNT, repeats: int = 1) -> int:
-    """Print seconds of the clock and of the processor for each mode, and the ratios; 1 where one is missed."""
+    """Prints elapsed and processor seconds for each mode, and the ratios. Returns 1 if one is not reached."""
     with tempfile.TemporaryDirectory(prefix="ptxkit-files-") as name:
         folder, kept = Path(name, "ptx"), Path(name, "kept")
         folder.mkdir()
@@ -65,13 +65,13 @@ def bench_files(count: int = COUNT, repeats: int = 1) -> int:
 
 
 def sample_files(count: int) -> list[Path]:
-    """Files of the corpus, in an arbitrary order."""
+    """Returns files of the corpus, in an arbitrary order."""
     found = [path for source in SOURCES for path in (ROOT / "corpus" / source).rglob("*.ptx")]
     return sorted(found, key=lambda path: hashlib.sha256(path.name.encode()).digest())[:count]
 
 
 def _run_lint(folder: Path, *options: str) -> tuple[int, bytes]:
-    """Exit status and report; 2 would mean that something could not be checked."""
+    """Returns exit status and report; status 2 would mean that something could not be checked."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PTXKIT_")}
     command = [sys.executable, "-m", "ptxkit", "lint", "--format", "concise", *options, str(folder)]
     done = subprocess.run(command, capture_output=True, check=False, env=environment, cwd=ROOT)

@@ -1,5 +1,6 @@
-"""`scripts/bench lint`: what a whole check of real kernels costs, compared with ptxas, part by part, and how it
-grows."""
+"""`scripts/bench lint`: the time of a whole check of real kernels, compared with ptxas, part by part, and its
+growth.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ LARGE = 50_000
 REPEATS = 3
 PARTS = ("start", "parse", "validate", "explore", "rules", "report")
 SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)
-#: A kernel with copies, barriers and loops, to be repeated.
+#: A kernel with copies, barriers and loops, which is repeated.
 PATTERN = ROOT / "corpus" / "compilers" / "triton" / "matmul_s3.sm_80.ptx"
-#: What a process does for `ptxkit lint FILE`, with a look at its processor time after each part.
+#: The steps of a process for `ptxkit lint FILE`, with a measurement of its processor time after each part.
 STAGES = """
 import gc, json, sys
 from time import process_time as clock
@@ -29,7 +30,7 @@ from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.isa import table
 from ptxkit.report import full_report
 from ptxkit.results import FileResult
-from ptxkit.rules import analyse
+from ptxkit.rules import analyze
 from ptxkit.syntax import parse
 from ptxkit.validate import validate
 table()
@@ -43,23 +44,23 @@ Explorer.run = timed
 text = open(sys.argv[1]).read()
 module = parse(text, sys.argv[1]); marks.append(clock())
 found = validate(module); marks.append(clock())
-more = analyse(module); marks.append(clock())
+more = analyze(module); marks.append(clock())
 verdicts = [FileResult.of(sys.argv[1], each) for each in (found, more)]
 list(full_report(verdicts)); marks.append(clock())
-start, parsed, valid, analysed, done = marks
-parts = (start, parsed - start, valid - parsed, exploring[0], analysed - valid - exploring[0], done - analysed)
+start, parsed, valid, analyzed, done = marks
+parts = (start, parsed - start, valid - parsed, exploring[0], analyzed - valid - exploring[0], done - analyzed)
 print(json.dumps(parts))
 """
 
 
 def large_files(folders: Iterable[Path]) -> list[Path]:
-    """The PTX files of 50 kB and more below these folders."""
+    """Returns the PTX files of 50 kB and more below these folders."""
     found = [path for folder in folders for path in sorted(folder.rglob("*.ptx"))]
     return [path for path in found if path.stat().st_size >= LARGE]
 
 
 def compare(files: Sequence[Path]) -> list[Path]:
-    """Print one line a file; those of which lint takes more than half of ptxas's time."""
+    """Prints one line for each file, and returns those for which lint takes more than half of ptxas's time."""
     print(f"Milliseconds of processor time, best of {REPEATS}, in turns: `ptxkit lint FILE`, and `ptxas -O3` of")
     print(f"{ptxas_version()}, whole processes; and what lint's are spent on (start: Python, imports, table).")
     print(f"{'file':42} {'kB':>5} {'lint':>6} {'ptxas':>6} {'ratio':>6}   {''.join(f'{part:>9}' for part in PARTS)}")
@@ -92,7 +93,7 @@ def _time_parts(file: Path) -> list[float]:
 
 
 def _run(command: Sequence[str]) -> None:
-    """Run a program; lint answers 1 where it finds something."""
+    """Runs a program; lint returns 1 if it has findings."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)}\n{(done.stdout + done.stderr)[:1000]}")
@@ -102,9 +103,9 @@ def _run(command: Sequence[str]) -> None:
 
 
 def growth(made: Callable[[Path, float], Path]) -> None:
-    """Print seconds of `ptxkit lint` from 0.1 to 10 MB, and two fits: a power of the size, and a straight line.
+    """Prints seconds of `ptxkit lint` from 0.1 to 10 MB, and two fits: a power of the size, and a straight line.
 
-    made: writes a module of so many megabytes into a folder.
+    made: a function that writes a module of a number of megabytes to a folder.
     """
     kinds = {"many kernels": made, "one kernel, repeated": _repeat_kernel, "one long kernel": _lengthen_kernel}
     print("\nSeconds of processor time of `ptxkit lint` by megabytes, and what they grow with.")
@@ -125,7 +126,7 @@ def _time_size(file: Path) -> tuple[float, float]:
 
 
 def _fit_line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The slope of the straight line with the least squares, and its coefficient of determination."""
+    """Returns the slope of the straight line with the least squares, and its coefficient of determination."""
     middle_x, middle_y = (sum(axis) / len(points) for axis in zip(*points, strict=True))
     spread = sum((x - middle_x) ** 2 for x, _ in points)
     slope = sum((x - middle_x) * (y - middle_y) for x, y in points) / spread
@@ -134,7 +135,7 @@ def _fit_line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _repeat_kernel(folder: Path, megabytes: float) -> Path:
-    """The same kernel again and again, under new names."""
+    """Writes repeated copies of a kernel, with new names."""
     heading, kernel = _split_pattern()
     copies = range(max(1, round(megabytes * 1e6 / len(kernel))))
     path = folder / f"repeated_{megabytes:g}MB.ptx"
@@ -143,7 +144,7 @@ def _repeat_kernel(folder: Path, megabytes: float) -> Path:
 
 
 def _lengthen_kernel(folder: Path, megabytes: float) -> Path:
-    """One kernel whose body is that of another again and again, each time between braces of its own."""
+    """Writes one kernel whose body repeats that of another, each time between braces."""
     heading, kernel = _split_pattern()
     begin, end = kernel.index("{"), kernel.rindex("}")
     body = re.sub(r"^\s*ret;", "", kernel[begin + 1 : end], flags=re.M)
@@ -155,12 +156,12 @@ def _lengthen_kernel(folder: Path, megabytes: float) -> Path:
 
 
 def _split_pattern() -> tuple[str, str]:
-    """What precedes the kernel, and the kernel."""
+    """Returns the text before the kernel, and the kernel."""
     text = re.sub(r"^[ \t]*\.(?:file|loc)\b.*\n|^[ \t]*\.section[^{]*\{[^}]*\}", "", PATTERN.read_text(), flags=re.M)
     start = text.index(".visible .entry")
     return text[:start], text[start : text.index("\n}", start) + 3]
 
 
 def _rename_copy(kernel: str, copy: int) -> str:
-    """A copy whose labels, and whose name where it has one, are its own."""
+    """Returns a copy with its own labels, and its own name if it has one."""
     return re.sub(r"\$L\w+|(?<=\.entry )\w+", rf"\g<0>_{copy}", kernel)

@@ -1,8 +1,8 @@
-"""`scripts/bench strategies`: how many examples a second each strategy makes, as Hypothesis draws them.
+"""`scripts/bench strategies`: the examples per second of each strategy, as Hypothesis draws them.
 
-An example that can be written as a module is. Seconds are of the processor, of one process; the table is read before
-the clock starts. No health check of Hypothesis is suppressed, so a strategy that is too slow, or throws too much away,
-ends the run.
+Examples that have a text are printed. Seconds are processor time of one process; the table is read before the
+measurement. No health check of Hypothesis is suppressed, so a strategy that is too slow, or throws too much away, ends
+the run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 from ptxkit.testing import strategies
 
 MIN_KERNELS_PER_SECOND = 100
-"""Small kernels a second."""
+"""Small kernels per second."""
 
 KERNEL = """.version 8.7
 .target sm_90a
@@ -26,11 +26,11 @@ KERNEL = """.version 8.7
 
 
 def bench_strategies(examples: int) -> int:
-    """Print a line for each strategy; 1 where one that makes kernels makes fewer than WANTED a second."""
+    """Prints a line for each strategy. Returns 1 if one that makes kernels makes fewer than MIN_KERNELS_PER_SECOND."""
     print(f"examples a second of processor time, each with its text, {examples} of each; all health checks on")
     slow = False
     for name, strategy, makes_kernels in _strategies():
-        _examples_per_second(strategy, 5)  # what is read and remembered once
+        _examples_per_second(strategy, 5)  # fills caches
         rate = _examples_per_second(strategy, examples)
         is_slow = makes_kernels and rate < MIN_KERNELS_PER_SECOND
         slow |= is_slow
@@ -39,7 +39,7 @@ def bench_strategies(examples: int) -> int:
 
 
 def _strategies() -> Iterator[tuple[str, SearchStrategy[Any], bool]]:
-    """Name, strategy, and whether its examples are whole kernels."""
+    """Yields the name, the strategy, and whether its examples are whole kernels."""
     yield "instructions()", strategies.instructions(), False
     yield "instructions(valid=False)", strategies.instructions(valid=False), False
     yield "operands('u32')", strategies.operands("u32"), False
@@ -55,7 +55,7 @@ def _strategies() -> Iterator[tuple[str, SearchStrategy[Any], bool]]:
 
 
 def _examples_per_second(strategy: SearchStrategy[Any], count: int) -> float:
-    """Examples a second."""
+    """Returns examples per second."""
     made = 0
 
     @settings(max_examples=count, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=())

@@ -1,4 +1,4 @@
-"""`scripts/bench undecided`: how many asynchronous operations of real kernels stay undecided, and why."""
+"""`scripts/bench undecided`: the number of undecided asynchronous operations of real kernels, and the reasons."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.analysis.symexec.explorer import async_steps_of
-from ptxkit.rules import analyse
+from ptxkit.rules import analyze
 from ptxkit.syntax import parse
 
 MAX_REASONS = 20
 
 
 def count_undecided(files: Sequence[Path]) -> tuple[int, int]:
-    """Print a line for each file with undecided questions, then the reasons by rule; (asynchronous operations,
-    undecided ones)."""
+    """Prints a line for each file with undecided questions, then the reasons by rule. Returns (asynchronous operations,
+    undecided ones).
+    """
     print("Asynchronous operations (copies, reductions, multiplications, and what they are ordered by), those of them")
     print("that carry an undecided question, and how many questions there are in all, with or without an operation.")
     print(f"{'file':48} {'operations':>10} {'undecided':>10} {'share':>7} {'questions':>10}")
@@ -43,6 +44,6 @@ def _count_file(file: Path) -> tuple[int, int, Counter[tuple[str, str]]]:
     for function in module.functions():
         if function.body is not None:
             operations.update(step.start for step in async_steps_of(flatten(module, function)))
-    verdict = analyse(module)
+    verdict = analyze(module)
     places = {each.span.start for each in verdict.undecided}
     return len(operations), len(operations & places), Counter((each.code, each.reason) for each in verdict.undecided)

@@ -1,26 +1,27 @@
-"""Kernels by which the reference machine is measured: a tile by `wgmma`, and a ring of many stages."""
+"""Kernels that measure the reference machine: a tile by `wgmma`, and a ring of many stages."""
 
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, bf16, f32, u32
 
 SIDE = 64
-"""Rows and columns of a tile, and its depth."""
+"""The rows and columns of a tile, and its depth."""
 
 STAGES = 10
 TILES = 2 * STAGES + 3
-"""How many tiles go through the ring: more than two rounds."""
+"""The number of tiles that pass through the ring: more than two rounds."""
 
 TILE = 512
-"""Elements of a tile of the ring."""
+"""The elements of a tile of the ring."""
 
 CONSUMERS = 128
 
 
 def wgmma_tile() -> Kernel:
-    """`out = a @ b.T` of 64 x 64 elements: by tensor maps into shared memory, multiplied by one warpgroup.
+    """Returns a kernel for `out = a @ b.T` of 64 x 64 elements: tensor maps copy to shared memory, and one warpgroup
+    multiplies.
 
-    Parameters: a, b: maps of bf16; out: f32 (64, 64). Block: 128; grid: any, all CTAs do the same.
+    Parameters: a, b: maps of bf16; out: f32 (64, 64). Block: 128; grid: any, all CTAs compute the same.
     """
     k = Kernel("wgmma_tile", threads=128, target="sm_90a")
     maps = [k.tensor_map(name, bf16, box=(SIDE, SIDE), swizzle=128) for name in "ab"]
@@ -47,7 +48,8 @@ def wgmma_tile() -> Kernel:
 
 
 def ring(stages: int = STAGES) -> Kernel:
-    """Doubles tiles of 512 elements; one thread brings them to a ring of stages, 128 threads take them.
+    """Returns a kernel that doubles tiles of 512 elements; one thread copies them to a ring of stages, and 128 threads
+    read them.
 
     Parameters: source, target: f32; tiles: u32, of each CTA. Block: 160; grid: any.
     """

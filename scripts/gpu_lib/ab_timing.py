@@ -1,4 +1,4 @@
-"""Rivals that take turns on the GPU, since its clocks drift; each figure is the median of many turns."""
+"""Interleaved timing of rivals on the GPU, since its clocks drift; each figure is the median of many turns."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-#: Turns of each rival, and launches of one turn.
+#: The turns of each rival, and the launches of one turn.
 SAMPLES, LAUNCHES_PER_SAMPLE = 25, 4
 
 Call = Callable[[], Any]
 
 
 def report_bandwidth(torch: Any, name: str, moved: int, mine: Call, rivals: dict[str, Call]) -> None:
-    """Prints milliseconds, GB/s for so many bytes, and how many times as long each rival takes."""
+    """Prints milliseconds, GB/s for `moved` bytes, and the ratio of each rival's time."""
     _report(torch, name, moved / 1e6, mine, rivals)
 
 
 def report_throughput(torch: Any, name: str, operations: int, mine: Call, rivals: dict[str, Call]) -> None:
-    """The same with TFLOP/s for so many operations."""
+    """Prints the same with TFLOP/s for `operations` operations."""
     _report(torch, name, operations / 1e9, mine, rivals)
 
 
@@ -30,7 +30,7 @@ def _report(torch: Any, name: str, amount: float, mine: Call, rivals: dict[str, 
 
 
 def time_interleaved(torch: Any, calls: dict[str, Call]) -> dict[str, float]:
-    """Median milliseconds of one launch of each."""
+    """Returns the median milliseconds of one launch of each."""
     for call in calls.values():
         for _ in range(3):
             call()

@@ -1,8 +1,8 @@
 """`scripts/bench device`: the project's kernels on this machine's GPU, compared with the driver, PyTorch and
 `cuda.core`.
 
-Rivals take turns in one run, since clocks drift; each figure is the median of many turns on fresh random data, and
-every result is checked first. PyTorch makes the data and the events; where it or a GPU is missing, a sentence says so.
+Rivals take turns in one run, since clocks drift; each figure is the median of many turns on new random data, and every
+result is checked first. PyTorch makes the data and the events; if it or a GPU is missing, a message is printed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gpu_lib.bench_device_streams import heat_in_rods, histogram_of_a_gib, saxpy
 
 
 def bench_device() -> int:
-    """Print all figures; 2 where there is no GPU or no PyTorch."""
+    """Prints all figures. Returns 2 if there is no GPU or no PyTorch."""
     from ptxkit.device import NoDeviceError, use_device
 
     try:
@@ -106,7 +106,7 @@ def _layer_norm(torch: Any) -> None:
 
 
 def _gemm(torch: Any, size: int) -> None:
-    """bf16, B as [N, K] and as [K, N]; every element compared with fp32 of cuBLAS."""
+    """Measures bf16, B as [N, K] and as [K, N]; every element is compared with fp32 of cuBLAS."""
     from ptxkit.kernels.matmul import Matmul
 
     a = torch.randn(size, size, device="cuda").bfloat16()
@@ -125,9 +125,10 @@ def _gemm(torch: Any, size: int) -> None:
 
 
 def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
-    """e4m3, compared with `torch._scaled_mm`, which sums in fp32 at intervals unless fast accumulation is allowed.
+    """Measures e4m3, compared with `torch._scaled_mm`, which promotes sums to fp32 at intervals unless fast
+    accumulation is allowed.
 
-    precise: so does the kernel, and data of one sign show whether it does: bits that are lost would add up.
+    precise: the kernel promotes sums, too, which data of one sign verifies, because lost bits would accumulate.
     """
     from ptxkit.kernels.matmul import Matmul
 
@@ -153,7 +154,7 @@ def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
 
 
 def _launches(torch: Any) -> None:
-    """What a launch costs the host, compared with a bare one of `cuda.core`."""
+    """Measures the host's cost of a launch, compared with a bare launch of `cuda.core`."""
     from ptxkit.device import load
     from ptxkit.device.cuda_libraries import import_cuda_core
     from ptxkit.kernels import async_copy

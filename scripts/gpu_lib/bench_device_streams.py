@@ -1,4 +1,4 @@
-"""What `scripts/bench device` measures of the kernels that stream memory and do little with it."""
+"""The measurements of `scripts/bench device` for kernels that stream memory with little arithmetic."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def saxpy_of_a_gib(torch: Any) -> None:
 
 
 def sum_of_a_gib(torch: Any) -> None:
-    """Compared with reading as many bytes and doing nothing with them, and a copy that moves as many."""
+    """Compared with a kernel that only reads as many bytes, and a copy that moves as many."""
     from ptxkit.kernels import reduction
     from ptxkit.kernels.reduction import ctas
 
@@ -58,7 +58,7 @@ def sum_of_a_gib(torch: Any) -> None:
 
 
 def histogram_of_a_gib(torch: Any) -> None:
-    """65,536 bins, keys evenly spread."""
+    """Measures 65,536 bins with evenly spread keys."""
     from ptxkit.kernels import cluster_histogram
     from ptxkit.kernels.cluster_histogram import BINS, ctas, room
 
@@ -82,7 +82,7 @@ def histogram_of_a_gib(torch: Any) -> None:
 
 
 def heat_in_rods(torch: Any) -> None:
-    """64 steps; the figure is that of bytes that a launch for each step would move."""
+    """Measures 64 steps; the figure is that of the bytes that a launch for each step would move."""
     from ptxkit.kernels import halo_exchange
     from ptxkit.kernels.halo_exchange import CLUSTER, ROD_ELEMENTS
 
@@ -117,7 +117,7 @@ _PIECE = 8192
 
 
 def _bulk_read() -> Kernel:
-    """Reads `bytes` bytes, a multiple of the piece, as fast as the bulk copy engine does, and drops them."""
+    """Returns a kernel that reads `bytes` bytes, a multiple of the piece, as fast as bulk copies do, and drops them."""
     k = Kernel("bulk_read", threads=32, target="sm_90")
     source = k.param(Global[b8], "source", align=16)
     size = k.param(u64, "bytes")

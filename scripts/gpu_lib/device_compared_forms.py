@@ -18,11 +18,11 @@ from ptxkit.testing.hardware.emulator_vs_device import compared_launches
 from ptxkit.testing.hardware.emulator_vs_device import subject_names as kernels
 
 GENERATED = 300
-"""Of the kernels of `device_kernels`, which runs thousands."""
+"""The number of kernels of `device_kernels`, which runs thousands."""
 
 
 def forms_by_script() -> dict[str, set[str]]:
-    """The forms by script, with the options that it has of itself."""
+    """Returns the forms by script, with its default options."""
     return {
         "device_numbers": {form_key(each.match.form) for each in variants(NEWEST, GPU, 40, 1)},
         "device_matrices": forms_in(each.text for each in matrices("8.4", GPU, 12, 1)),
@@ -38,7 +38,7 @@ def _texture_texts() -> Iterator[str]:
 
 
 def _generated_texts() -> Iterator[str]:
-    """The first kernels of the script's seed."""
+    """Yields the first kernels of the script's seed."""
     for number in range(GENERATED):
         yield random_kernel(Random(1_000_003 + number), (8, 7), GPU, 16, "k").module()
 
@@ -50,7 +50,7 @@ def _subject_texts() -> Iterator[str]:
 
 
 def _load_script(name: str) -> Any:
-    """A script as a module: it has no suffix."""
+    """Loads a script as a module, although it has no suffix."""
     loader = SourceFileLoader(name, str(Path(__file__).parents[1] / name))
     spec = importlib.util.spec_from_loader(name, loader)
     assert spec is not None

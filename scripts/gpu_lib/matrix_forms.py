@@ -1,7 +1,7 @@
-"""For `scripts/device_matrices`: kernels that multiply matrices, one instruction each, and their data.
+"""For `scripts/device_matrices`: kernels with one matrix multiplication instruction each, and their data.
 
-Every element is a small whole number, so that no order of sums and no rounding changes a result: the GPU and the
-machine must agree in every bit, and a wrong place of an element shows.
+Every element is a small integer, so that no order of sums and no rounding changes a result: the GPU and the machine
+must agree in every bit, and an element in a wrong position is detected.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _METADATA = {16: (0x4, 0x8, 0x9, 0xC, 0xD, 0xE), 32: (0x4, 0xE)}
 
 @dataclass(frozen=True, slots=True)
 class MatrixKernel:
-    """A kernel of one CTA. inputs: its first argument; results: words of 32 bits that it writes to its second."""
+    """A kernel of one CTA. inputs: its first argument; results: the number of 32-bit words that it writes to its
+    second.
+    """
 
     title: str
     text: str
@@ -40,7 +42,7 @@ class MatrixKernel:
 
 
 def matrix_kernels(version: str, target: str, most: int, seed: int) -> Iterator[MatrixKernel]:
-    """A kernel for each variant of the forms, at most so many for each form."""
+    """Yields a kernel for each variant of the forms, at most `most` for each form."""
     major, minor = map(int, version.split("."))
     head = f".version {version}\n.target {target}\n.address_size 64\n"
     random = Random(seed)
@@ -69,7 +71,9 @@ def matrix_kernels(version: str, target: str, most: int, seed: int) -> Iterator[
 
 
 def _register_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
-    """mma and movmatrix: each operand from the input, the result to the output."""
+    """Returns a kernel of mma or movmatrix: each operand is loaded from the input, and the result stored to the
+    output.
+    """
     random = np.random.default_rng(seed)
     lines, words, names = [], [], []
     offset, declared = 0, 0
@@ -116,7 +120,7 @@ def _kernel(head: str, lines: list[str], size: int) -> str:
 
 
 def _registers(match: Match, role: str, random: Any) -> Any:
-    """One register of each lane, as bytes."""
+    """Returns one register of each lane, as bytes."""
     word = element(match, role)
     if role == "e":
         width = bits(element(match, "a"))
@@ -129,7 +133,7 @@ def _registers(match: Match, role: str, random: Any) -> Any:
 
 
 def codes(word: str, shape: tuple[int, ...], random: Any) -> Any:
-    """Small whole numbers, packed, as bytes."""
+    """Returns small integers, packed, as bytes."""
     width = bits(word)
     if word in FORMATS:
         return (
@@ -145,7 +149,7 @@ def codes(word: str, shape: tuple[int, ...], random: Any) -> Any:
 
 
 def element(match: Match, role: str) -> str:
-    """The type of a matrix's elements; `b32` of what is no matrix."""
+    """Returns the type of a matrix's elements, or `b32` for other operands."""
     meaning = table().semantics_of(match)[0]
     names = {"a": "left", "b": "right", "c": "third", "d": "result", "adesc": "left", "bdesc": "right"}
     return str(meaning.named_arguments.get(names.get(role, ""), "b32"))
@@ -155,7 +159,7 @@ def element(match: Match, role: str) -> str:
 
 
 def _fragment_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
-    """wmma.mma between loads and a store, since the fragments have no known layout."""
+    """Returns a kernel of wmma.mma between loads and a store, since the fragments have no specified layout."""
     random = np.random.default_rng(seed)
     chosen, words = match.modifiers, table().semantics_of(match)[0].named_arguments
     al, bl = (str(chosen.get(each) or each_default) for each, each_default in (("al", "row"), ("bl", "col")))
@@ -189,7 +193,7 @@ def _fragment_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
 
 
 def _tile_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
-    """wgmma: two tiles of shared memory filled with numbers, each layout in turn."""
+    """Returns a kernel of wgmma: two tiles of shared memory filled with numbers, each layout in turn."""
     random = np.random.default_rng(seed)
     left, right = element(match, "adesc" if "adesc" in match.roles else "a"), element(match, "bdesc")
     spaces = [_fill_shared(left, random), _fill_shared(right, random)]
@@ -249,14 +253,16 @@ def _tile_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
 
 
 def _fill_shared(word: str, random: Any) -> Any:
-    """Half of shared memory."""
+    """Returns the contents of half of shared memory."""
     width = bits(word)
     shape = (_SECOND * 8 // width,) if width >= 8 else (1, _SECOND * 8 // width)
     return codes(word, shape, random)
 
 
 def _descriptor(start: int, mode: int) -> int:
-    """Tiles with all strides apart; any numbers lie there, so what counts is that both sides read the same."""
+    """Returns a descriptor of tiles with all strides different; the contents are arbitrary, since both sides read the
+    same.
+    """
     leading, stride = {0: (2048, 128), 1: (4096, 1024), 2: (4096, 512), 3: (2048, 256)}[mode]
     return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | mode << 62
 

@@ -1,11 +1,11 @@
-"""What a litmus test may do: its sequentially consistent final states, and whether one of its executions has a race.
+"""The executions of a litmus test: its sequentially consistent final states, and whether one of them has a race.
 
 Executions are built event by event. A set of events is a number, in which each has a bit. For each event the set of all
 that precede it in base causality order is kept: by program order, release and acquire patterns, barriers and Fence-SC
 order. Two conflicting accesses race unless they are morally strong, or the first precedes the second, or a read that
 observes the first does.
 
-A turn of a loop after which nothing differs is no execution of its own.
+An iteration of a loop that changes nothing does not count as a separate execution.
 
 Source: PTX ISA, "Memory Consistency Model".
 """
@@ -20,17 +20,17 @@ from litmus_lib.litmus_tests import State, Step, Test
 MASK = 0xFFFF_FFFF
 MAX_STATES = 300_000
 _EVENTS = 64
-"""Events of a thread at most; one that has more is in a loop without an end."""
+"""The largest number of events of a thread; a thread with more is in an endless loop."""
 _RELEASES, _ACQUIRES = ("release", "acq_rel", "sc"), ("acquire", "acq_rel", "sc")
 
 
 class TooManyExecutionsError(Exception):
-    """The executions are more than are looked at."""
+    """There are more executions than the limit."""
 
 
 @dataclass
-class ExploredBehaviour:
-    """What the executions of a test show. states: final ones. hangs: whether one deadlocks."""
+class ExploredBehavior:
+    """The outcomes of the executions of a test. states: final ones. hangs: whether one deadlocks."""
 
     states: set[State] = field(default_factory=set)
     races: bool = False
@@ -39,8 +39,9 @@ class ExploredBehaviour:
 
 @dataclass(frozen=True, order=True)
 class ExecutionEvent:
-    """One event. level: of its scope, -1 for a weak access. base: what precedes it. firsts: the first events of the
-    release patterns that end in it. observed: the writes that it observes."""
+    """One event. level: of its scope, -1 for a weak access. base: the events before it. firsts: the first events of the
+    release patterns that end in it. observed: the writes that it observes.
+    """
 
     bit: int
     thread: int
@@ -54,7 +55,9 @@ class ExecutionEvent:
 
 @dataclass(frozen=True)
 class _LocationState:
-    """What a location holds. chain: the writes that a morally strong read of it observes; writer: the last of them."""
+    """The state of a location. chain: the writes that a morally strong read of it observes; writer: the last of
+    them.
+    """
 
     value: int
     writer: int = 0
@@ -63,9 +66,10 @@ class _LocationState:
 
 @dataclass(frozen=True)
 class _ThreadState:
-    """Where a thread is. base: what precedes its next event. fences, released: its own that may begin release patterns.
-    observed: locations, each with the first event of a release pattern that the thread has observed there. waits: the
-    barrier that it waits for. turns: its states at the backward branches that it has taken."""
+    """The state of a thread. base: the events before its next event. fences, released: its own events that may begin
+    release patterns. observed: locations, each with the first event of a release pattern that the thread has observed
+    there. waits: the barrier that it waits for. turns: its states at the backward branches that it has taken.
+    """
 
     pc: int
     registers: tuple[int, ...]
@@ -83,7 +87,7 @@ _Barriers = tuple[tuple[tuple[int, int], int, tuple[tuple[int, str, int], ...]],
 
 @dataclass(frozen=True)
 class _ExecutionState:
-    """One execution so far. barriers: by CTA and number, how many are awaited, and who has come."""
+    """One execution so far. barriers: by CTA and number, the expected number of arrivals, and the arrived threads."""
 
     threads: tuple[_ThreadState, ...]
     memory: tuple[_LocationState, ...]
@@ -91,18 +95,18 @@ class _ExecutionState:
     barriers: _Barriers = ()
 
 
-def explore(test: Test) -> ExploredBehaviour:
-    """All executions of a test. Raises TooMany."""
+def explore(test: Test) -> ExploredBehavior:
+    """Returns all executions of a test. Raises TooManyExecutionsError."""
     return _Explorer(test).run()
 
 
 class _Explorer:
     def __init__(self, test: Test) -> None:
-        self.test, self.outcome = test, ExploredBehaviour()
+        self.test, self.outcome = test, ExploredBehavior()
         self.names = [list(each.registers) for each in test.threads]
         self.places = list(test.places)
 
-    def run(self) -> ExploredBehaviour:
+    def run(self) -> ExploredBehavior:
         registers = [tuple(each.registers.values()) for each in self.test.threads]
         first = _ExecutionState(
             tuple(_ThreadState(0, each) for each in registers), tuple(map(_LocationState, self.test.places.values()))
@@ -175,10 +179,12 @@ class _Explorer:
             value if name == register else old for name, old in zip(self.names[number], place.registers, strict=True)
         )
 
-    # ------------------------------------------------------------------------------------------- what orders
+    # ------------------------------------------------------------------------------------------- order
 
     def _holds(self, first: ExecutionEvent, second: ExecutionEvent) -> bool:
-        """Whether two strong operations are morally strong: of one thread, or by scopes that hold both threads."""
+        """Returns whether two strong operations are morally strong: of one thread, or with scopes that include both
+        threads.
+        """
         threads = self.test.threads
         apart = 0 if threads[first.thread].cta == threads[second.thread].cta else 2
         return first.thread == second.thread or min(first.level, second.level) >= apart
@@ -193,8 +199,9 @@ class _Explorer:
         return _with_thread(facts, number, replace(_after_event(place, event), fences=place.fences | event.bit), event)
 
     def _acquired(self, facts: _ExecutionState, last: ExecutionEvent, firsts: Iterator[int]) -> int:
-        """What the release patterns publish whose first events are morally strong with the last of the acquire
-        pattern."""
+        """Returns the events that release patterns publish whose first events are morally strong with the last one of
+        the acquire pattern.
+        """
         chosen = _union(firsts)
         return _union(e.base | e.bit for e in facts.events if e.bit & chosen and self._holds(e, last))
 
@@ -236,7 +243,9 @@ class _Explorer:
         return results.get(step.word, values[0]) & MASK
 
     def _check(self, facts: _ExecutionState, event: ExecutionEvent, *, is_silent: bool) -> None:
-        """Whether an access races with one before it; a store of what is there already races with no write."""
+        """Checks whether an access races with an earlier one; a store of the value that is there already races with no
+        write.
+        """
         for other in facts.events:
             if other.place != event.place or other.thread == event.thread or other.bit & event.base:
                 continue
@@ -259,7 +268,7 @@ class _Explorer:
         return replace(_with_thread(facts, number, made), barriers=barriers)
 
     def _opened(self, facts: _ExecutionState) -> _ExecutionState:
-        """Let those continue for whom all that a barrier waits for have come."""
+        """Lets those threads continue whose barrier is complete."""
         for each in facts.barriers:
             key, wanted, come = each
             alive = sum(

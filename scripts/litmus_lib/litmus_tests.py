@@ -1,6 +1,6 @@
-"""Litmus tests in Dat3M's format for PTX, and the kernels that they become: each thread is the first of its own warp.
+"""Litmus tests in Dat3M's format for PTX, and their kernels, in which each thread is the first of its own warp.
 
-A test names threads with their CTAs, what registers and locations hold at first, the threads' instructions side by
+A test has threads with their CTAs, the initial values of registers and locations, the threads' instructions side by
 side, and a condition on final states. Its kernel keeps all locations in one array and writes the final registers into
 another.
 """
@@ -19,11 +19,11 @@ _INITIAL = re.compile(r"(?:P(\d+):)?(\w+)\s*=\s*(\w+)")
 _ATOM = re.compile(r"P?(\d+):(\w+)|(\w+)")
 
 State = tuple[tuple[tuple[str, int], ...], ...]
-"""Final registers of each thread, in the order of their names, and in the last place the locations."""
+"""The final registers of each thread, in the order of their names, and at the end the locations."""
 
 
 class UnsupportedTestError(Exception):
-    """A test that says something that a kernel, or this format's part that is known here, cannot say."""
+    """A test that cannot be expressed as a kernel, or uses an unsupported part of the format."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Step:
     """One instruction. kind: load, store, update, fence, barrier, branch, goto or add.
 
     scope: a level of `SCOPES`. operands: names of registers, or numbers. word: the operation of an update, the
-    condition of a branch, or how a thread uses a barrier. target: the step that a branch leads to.
+    condition of a branch, or how a thread uses a barrier. target: the step of a branch's target.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Step:
 
 @dataclass
 class Thread:
-    """A thread of a test. rank: among the threads of its CTA. registers: all that it names, with their first values."""
+    """A thread of a test. rank: among the threads of its CTA. registers: all of them, with their initial values."""
 
     cta: int
     rank: int
@@ -56,7 +56,7 @@ class Thread:
 
 @dataclass
 class Test:
-    """A test. places: locations and their first values. quantifier, condition: of the verdict."""
+    """A test. places: locations and their initial values. quantifier, condition: of the verdict."""
 
     name: str
     text: str
@@ -67,17 +67,17 @@ class Test:
 
     @property
     def ctas(self) -> int:
-        """How many CTAs there are."""
+        """The number of CTAs."""
         return max(each.cta for each in self.threads) + 1
 
     @property
     def block(self) -> int:
-        """Threads of a CTA: a warp for each of the test's threads."""
+        """The threads of a CTA: a warp for each of the test's threads."""
         return WARP * (max(each.rank for each in self.threads) + 1)
 
 
 def parse(source: str) -> Test:
-    """Read a test. Raises NotSupported."""
+    """Parses a test. Raises UnsupportedTestError."""
     texts = re.findall(r'"([^"]*)"', source)
     source = re.sub(r'"[^"]*"', "", source)
     head, rest = source.split("{", 1)
@@ -175,7 +175,7 @@ def _step(opcode: str, operands: list[str], thread: Thread, places: dict[str, in
         case "fence" if order in ("acq_rel", "sc") and len(words) == 3:
             return Step("fence", "", order, scope)
         case "bar" if order == "cta":
-            # An operand alone is the barrier; where there are more, the first numbers the statement.
+            # A single operand is the barrier; if there are more, the first one numbers the statement.
             number = value(operands[1 if len(operands) > 1 else 0])
             count = value(operands[2]) if len(operands) > 2 else 0
             return Step("barrier", words[2], operands=(number, count))
@@ -189,7 +189,7 @@ def _step(opcode: str, operands: list[str], thread: Thread, places: dict[str, in
 
 
 def _count_barriers(threads: list[Thread]) -> None:
-    """A barrier without a number is for the threads of the CTA that name it, as Dat3M has it."""
+    """Sets the threads of barriers without a count: the threads of the CTA that name the barrier, as in Dat3M."""
     users: dict[tuple[int, str | int], set[int]] = {}
     for thread in threads:
         for step in thread.steps:
@@ -199,13 +199,15 @@ def _count_barriers(threads: list[Thread]) -> None:
         for at, step in enumerate(thread.steps):
             number = step.operands[0] if step.kind == "barrier" else ""
             if any(cta == thread.cta and isinstance(which, str) for cta, which in users):
-                continue  # who names which barrier is not plain: all threads of the CTA
+                continue  # the barriers of a thread depend on its values: all threads of the CTA
             if step.kind == "barrier" and not step.operands[1]:
                 thread.steps[at] = Step("barrier", step.word, operands=(number, len(users[thread.cta, number])))
 
 
 def _condition(text: str, threads: list[Thread], places: dict[str, int]) -> Callable[[State], bool]:
-    """The condition as a function of a final state; each of its words is a register, a location, a number or `and`."""
+    """Returns the condition as a function of a final state; each of its words is a register, a location, a number or
+    `and`.
+    """
     text = text.replace("/\\", " and ").replace("\\/", " or ").replace("~", " not ")
     text = re.sub(r"(?<![!=<>])=(?!=)", "==", text)
 
@@ -225,7 +227,7 @@ def _condition(text: str, threads: list[Thread], places: dict[str, int]) -> Call
 
 
 def kernel(test: Test) -> str:
-    """A module with one kernel `k(m, o)`: the locations, and where each thread leaves its registers."""
+    """Returns a module with one kernel `k(m, o)`: the locations, and the output for the registers of each thread."""
     lines = [
         ".version 8.6",
         ".target sm_90",

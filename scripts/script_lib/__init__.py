@@ -1,1 +1,1 @@
-"""What several scripts share: the environment, and what they generate."""
+"""Common parts of several scripts: the environment, and generated data."""

@@ -1,7 +1,7 @@
-"""Hostile inputs for a linter, made at random from a seed: texts, containers, and odd places in folders.
+"""Hostile inputs for a linter, generated from a seed: texts, containers, and unusual entries of folders.
 
-`written(folder, count, seed)` writes them and says what they are: most are small files of PTX with something wrong, one
-in six is a library, archive or wheel with something wrong, and each kind of large or nested text comes once at least.
+`write_inputs(folder, count, seed)` writes them and returns their description: most are small files of invalid PTX, one
+in six is a damaged library, archive or wheel, and each kind of large or nested text occurs at least once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from warnings import catch_warnings, simplefilter
 from bench_lib.bench_common import ROOT
 
 MAX_SEED_BYTES = 6_000
-"""Bytes of the files of the corpus that are changed: many are checked in the time that one large one takes."""
+"""The bytes of the largest file of the corpus that is changed: many small ones are checked in the time of one large
+one.
+"""
 HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
 MEGA = 1_000_000
 
@@ -27,7 +29,7 @@ Random = random.Random
 
 
 def seed_texts() -> list[bytes]:
-    """What is changed: real kernels and the fixtures of rules."""
+    """Returns the texts that are changed: real kernels and the fixtures of rules."""
     found = [
         path.read_bytes() for path in sorted((ROOT / "corpus").rglob("*.ptx")) if path.stat().st_size <= MAX_SEED_BYTES
     ]
@@ -39,7 +41,7 @@ def seed_texts() -> list[bytes]:
 
 
 def flip_bits(data: bytes, chance: Random) -> bytes:
-    """Some bits turned over."""
+    """Flips some bits."""
     changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 8, 64))):
         changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
@@ -47,13 +49,13 @@ def flip_bits(data: bytes, chance: Random) -> bytes:
 
 
 def truncate(data: bytes, chance: Random) -> bytes:
-    """The beginning, or the end, or a hole in the middle."""
+    """Keeps the beginning, or the end, or removes a part in the middle."""
     first, last = sorted(chance.randrange(len(data)) for _ in range(2))
     return chance.choice((data[:first], data[first:], data[:first] + data[last:]))
 
 
 def make_junk(_: bytes, chance: Random) -> bytes:
-    """Bytes, or printable ones, or words of PTX, in any order."""
+    """Returns random bytes, or printable ones, or words of PTX."""
     size = chance.choice((0, 1, 7, 100, 5_000, 50_000))
     kind = chance.randrange(3)
     if kind == 0:
@@ -65,7 +67,7 @@ def make_junk(_: bytes, chance: Random) -> bytes:
 
 
 def shuffle_lines(data: bytes, chance: Random) -> bytes:
-    """Its lines in another order, some twice."""
+    """Shuffles the lines, some of which are repeated."""
     lines = data.split(b"\n")
     return b"\n".join(
         chance.choices(lines, k=len(lines)) if chance.random() < 0.5 else chance.sample(lines, len(lines))
@@ -73,14 +75,14 @@ def shuffle_lines(data: bytes, chance: Random) -> bytes:
 
 
 def mix_binary(data: bytes, chance: Random) -> bytes:
-    """Binary data, NULs or other encodings among the text."""
+    """Inserts binary data, NULs or other encodings in the text."""
     place = chance.randrange(len(data))
     other = chance.choice((b"\0" * 999, chance.randbytes(300), b"\xff\xfe", "é日本".encode(), b"\x1b[2J", b"\r", data))
     return data[:place] + other + data[place:]
 
 
 def repeat_line(data: bytes, chance: Random) -> bytes:
-    """One line a great many times, or as one long line."""
+    """Repeats one line very often, or as one long line."""
     lines = data.split(b"\n")
     place = chance.randrange(len(lines))
     again = (lines[place] + chance.choice((b"\n", b" ", b""))) * chance.choice((2, 50, 2_000))
@@ -95,19 +97,19 @@ MUTATORS: tuple[tuple[Callable[[bytes, Random], bytes], int], ...] = (
     (make_junk, 2),
     (repeat_line, 1),
 )
-"""A change, and how often it is made."""
+"""The changes, and their frequencies."""
 
 
 # --------------------------------------------------------------------------------------------------- large ones
 
 
 def kernel_module(statements: str, declared: str = "") -> str:
-    """A kernel of these statements."""
+    """Returns a kernel of these statements."""
     return f"{HEAD}.visible .entry k()\n{{\n\t.reg .b32 %r<9>;\n\t.reg .pred %p<3>;\n{declared}{statements}\tret;\n}}\n"
 
 
 def large_texts(scale: float) -> dict[str, bytes]:
-    """Texts that are large or deep in one way each. scale: 1 for the whole size."""
+    """Returns texts that are each large or deep in one respect. scale: 1 for the full size."""
     many = max(20, int(MEGA * scale))
     some = max(20, int(100_000 * scale))
     few = max(5, int(2_000 * scale))
@@ -165,7 +167,7 @@ def large_texts(scale: float) -> dict[str, bytes]:
 
 
 def fat_binary(text: bytes, chance: Random, lies: bool) -> bytes:
-    """A fat binary with one text."""
+    """Returns a fat binary with one text."""
     size, flags, packed = len(text), 0, 0
     if lies:
         size = chance.choice((0, size + 1, size * 255, 1 << 31, 1 << 62))
@@ -178,7 +180,7 @@ def fat_binary(text: bytes, chance: Random, lies: bool) -> bytes:
 
 
 def elf(section: bytes, chance: Random, lies: bool) -> bytes:
-    """An object file with a section of fat binaries."""
+    """Returns an object file with a section of fat binaries."""
     names = b"\0.shstrtab\0.nv_fatbin\0"
     offset = 64 + len(names)
     table = offset + len(section)
@@ -193,7 +195,7 @@ def elf(section: bytes, chance: Random, lies: bool) -> bytes:
 
 
 def archive(members: list[tuple[str, bytes]], chance: Random, lies: bool) -> bytes:
-    """A library of objects."""
+    """Returns a library of objects."""
     data = b"!<arch>\n"
     for name, contents in members:
         size = chance.choice((len(contents) * 9, 9_999_999_999, 0)) if lies else len(contents)
@@ -206,22 +208,22 @@ NAMES = (
     *("k.ptx", "../../../escaped.ptx", "/tmp/escaped.ptx", "a/" * 300 + "k.ptx", "n" * 60_000 + ".ptx"),
     *("é\x1b[2J.ptx", "", "..\\x.ptx", "C:\\x.ptx", "k\n.ptx"),
 )
-"""What members of wheels are called."""
+"""The names of members of wheels."""
 
 
 def wheel(members: list[tuple[str, bytes]]) -> bytes:
-    """A zip archive."""
+    """Returns a zip archive."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
         for name, contents in members:
             with catch_warnings():
-                simplefilter("ignore")  # some names are there twice
+                simplefilter("ignore")  # some names occur twice
                 made.writestr(name or "?", contents)
     return data.getvalue()
 
 
 def zip_bomb(size: int, start: bytes = b"") -> bytes:
-    """A wheel whose one member is nearly nothing, and unpacks to so many bytes."""
+    """Returns a wheel with one nearly empty member, which is unpacked to `size` bytes."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made, made.open("lib.so", "w") as member:
         member.write(b"\x7fELF" + start)
@@ -231,7 +233,7 @@ def zip_bomb(size: int, start: bytes = b"") -> bytes:
 
 
 def understated_wheel(size: int) -> bytes:
-    """A wheel that says that its member, a bomb, has a hundred bytes."""
+    """Returns a wheel that states that its member, a bomb, has a hundred bytes."""
     packed = zlib.compress(b"\0" * size, 9)[2:-4]
     name = b"k.ptx"
     local = struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 20, 0, 8, 0, 0, 0, len(packed), 100, len(name), 0) + name
@@ -244,7 +246,7 @@ def understated_wheel(size: int) -> bytes:
 
 
 def make_container(text: bytes, chance: Random) -> tuple[str, bytes]:
-    """A library, archive or wheel, most of them damaged; the end of its name, and what it holds."""
+    """Returns the suffix and the contents of a library, archive or wheel, most of them damaged."""
     lies = chance.random() < 0.6
     inner = fat_binary(text, chance, lies and chance.random() < 0.5)
     kind = chance.randrange(4)
@@ -266,7 +268,9 @@ def make_container(text: bytes, chance: Random) -> tuple[str, bytes]:
 
 
 def write_inputs(folder: Path, count: int, seed: int, scale: float) -> tuple[int, list[str]]:
-    """Write so many inputs below a folder. How many files are read when the folder is linted, and what to name, too."""
+    """Writes `count` inputs below a folder. Returns the number of files that lint reads in the folder, and additional
+    arguments.
+    """
     chance = random.Random(seed)
     seeds = seed_texts()
     odd = make_odd_entries(folder / "odd")
@@ -297,13 +301,13 @@ def write_inputs(folder: Path, count: int, seed: int, scale: float) -> tuple[int
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, and the folders above it."""
+    """Writes a file, and creates its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
 
 def make_odd_entries(folder: Path) -> list[str]:
-    """Links, pipes, folders and names that are no ordinary ones; what of them has to be named to be read."""
+    """Creates unusual links, pipes, folders and names. Returns those that must be named as arguments to be read."""
     folder.mkdir(parents=True)
     for name, target in {
         "loop.ptx": "loop.ptx",

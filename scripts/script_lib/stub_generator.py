@@ -1,4 +1,4 @@
-"""From the instruction table to Python signatures: what `scripts/stubs` writes."""
+"""Generates Python signatures from the instruction table, for `scripts/stubs`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ptxkit.isa.constant_folding import fold, is_true
 from ptxkit.isa.forms import Form, Match, Modifier, OperandForm
 from ptxkit.kernel_model.scalar_types import SCALARS
 
-#: Choices of modifiers of one form that are looked at: they determine the types of its operands.
+#: The number of modifier choices of one form that are examined: they determine the types of its operands.
 MAX_CHOICES = 400
-#: Overloads of one method that are distinguished; beyond that, operands are only counted.
+#: The number of overloads of one method that are distinguished; beyond that, only the number of operands is.
 MAX_OVERLOADS = 12
 
 HEADING = '''"""Generated from the instruction table by scripts/stubs: not to be edited.
@@ -63,14 +63,14 @@ SPACES = {
 
 @dataclass
 class Shape:
-    """One overload of a method: for each operand the types it may have, and the types of the result."""
+    """One overload of a method: for each operand its possible types, and the types of the result."""
 
     operands: dict[str, set[str]]
     results: set[str] = field(default_factory=set)
 
 
 def render_stub() -> str:
-    """The text of the stub file."""
+    """Returns the text of the stub file."""
     methods: dict[str, list[Form]] = defaultdict(list)
     for name in table().names:
         for form in table().forms(name):
@@ -80,7 +80,7 @@ def render_stub() -> str:
 
 
 def method_name(form: Form) -> str:
-    """The method for a form: its name and the words that every opcode of it has at its beginning."""
+    """Returns the method of a form: its name and the words that all of its opcodes have at the beginning."""
     return "_".join([form.name, *(to_name_part(slot.name) for slot in form.modifiers if slot.stem)])
 
 
@@ -119,7 +119,7 @@ def _signature(name: str, operands: str, keywords: str, result: str, page: str) 
 
 
 def _keywords(forms: Sequence[Form]) -> str:
-    """The modifiers of all forms, and what every method takes."""
+    """Returns the modifiers of all forms, and the keywords of every method."""
     slots: dict[str, dict[str, None]] = defaultdict(dict)
     for form in forms:
         for slot in form.modifiers:
@@ -135,7 +135,7 @@ def _literal(values: dict[str, None]) -> str:
 
 
 def _matches(form: Form) -> Iterator[Match]:
-    """The form with modifiers of all kinds: all choices, or as many of them at random, the same each time."""
+    """Yields the form with all choices of modifiers, or a limited number of random ones, the same each time."""
     values = [_values(slot) for slot in form.modifiers]
     choices = product(*values)
     if prod(map(len, values)) > MAX_CHOICES:
@@ -197,7 +197,7 @@ def _union(types: set[str]) -> str:
 
 
 def _single_result(results: set[str]) -> str:
-    """The result of a method, where it is always of one kind."""
+    """Returns the result of a method, if it always has one kind."""
     return results.pop() if len(results) == 1 else "Any"
 
 

@@ -1,4 +1,4 @@
-"""For the scripts that are written in Python: whatever starts them, they run in the checkout's own environment."""
+"""Runs scripts in the checkout's own environment, whatever interpreter starts them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def use_environment() -> None:
-    """Make `import ptxkit` work: as it is, or by starting the script again with the interpreter of `.venv`.
+    """Makes `import ptxkit` work, if necessary by starting the script again with the interpreter of `.venv`.
 
-    `scripts/environment` makes that one, where it is not there yet.
+    `scripts/environment` creates that environment if it does not exist.
     """
     sys.path.insert(0, str(ROOT))
     if importlib.util.find_spec("lark") and importlib.util.find_spec("numpy"):
@@ -29,7 +29,9 @@ def use_environment() -> None:
 
 
 def install_ptxas(release: str) -> None:
-    """Put another release of ptxas next to the environment's own, once: an environment holds one of each package."""
+    """Installs another release of ptxas next to the environment's own, once, because an environment contains one
+    release.
+    """
     folder = Path(sys.prefix) / "ptxas" / release
     if folder.is_dir():
         return

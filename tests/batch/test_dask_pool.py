@@ -123,9 +123,9 @@ def test_a_text_that_ends_its_process_there_fails_alone(files: Path, monkeypatch
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("local:x", "write local:2"),
-        ("local:\u00b2", "write local:2"),
-        ("local:99999999", "write local:2"),
+        ("local:x", "write `local:2`"),
+        ("local:\u00b2", "write `local:2`"),
+        ("local:99999999", "write `local:2`"),
         ("tcp://127.0.0.1:9", "no scheduler"),
     ],
 )

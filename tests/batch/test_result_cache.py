@@ -69,7 +69,7 @@ def test_the_name_of_the_file_is_that_of_the_question(folder: Path) -> None:
         asked(settings=Settings(policy="strict")),
         asked(settings=Settings(notes=True)),
         asked(settings=Settings(target="sm_90a")),
-        asked(settings=Settings(version=(8, 7))),
+        asked(settings=Settings(ptx_version=(8, 7))),
         asked(settings=Settings(selections=(CodeSelection(("PTX4",)),))),
         asked(settings=Settings(severities=(("PTX4", Severity.NOTE),))),
         asked(wish="offer"),

@@ -26,7 +26,7 @@ from tests.build.support import assert_ptxas_accepts, opcodes
 def staged(
     target: str | None, align: int, size: int, *, barrier: bool, threads: int = 128, wait: bool = True
 ) -> tuple[Kernel, tuple[str, int, str]]:
-    """A kernel in which each thread reads what its neighbour's part of the copy brought."""
+    """A kernel in which each thread reads what its neighbor's part of the copy brought."""
     k = Kernel("staged", threads=threads, target=target)
     source, out = k.param(Global[b8], "source", align=align), k.param(Global[b8], "out")
     tile = k.shared(b8, max(size, threads), align=16)

@@ -17,6 +17,7 @@ from ptxkit.build import (
     u32,
 )
 from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
+from ptxkit.emulator.driver.uninitialized_dependence import UninitializedDependence
 from ptxkit.kernels.seeds.tensor_tile import tensor_tile
 
 
@@ -143,6 +144,20 @@ def test_what_the_isa_leaves_open_is_found_where_it_is_asked_for() -> None:
     assert handed_back().emulate(1)(data).is_clean
     with pytest.raises(EmulationError, match="PTX303"):
         handed_back().emulate(1, strict=True)(data)
+
+
+def test_a_comparison_that_was_cut_is_among_what_was_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*_: object, **__: object) -> UninitializedDependence:
+        return UninitializedDependence(incomplete_reason="the run took too long")
+
+    data = np.arange(64, dtype=np.float32)
+    assert scale().emulate(1)(data, np.uint32(64)).unchecked_reasons == ()
+    monkeypatch.setattr("ptxkit.build.emulation.find_significant_reads", cut)
+    outcome = scale().emulate(1)(data, np.uint32(64))
+    assert outcome.is_clean
+    assert outcome.unchecked_reasons == (
+        "whether results depend on uninitialized registers is unknown: the run took too long",
+    )
 
 
 def test_a_value_that_no_turn_of_a_loop_has_set_is_an_error_where_it_matters() -> None:

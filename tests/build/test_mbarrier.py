@@ -19,7 +19,7 @@ def last(k: Kernel) -> str:
     return str(k).splitlines()[-3].strip()
 
 
-def test_a_ring_is_initialised_object_by_object(k: Kernel) -> None:
+def test_a_ring_is_initialized_object_by_object(k: Kernel) -> None:
     full = k.mbarrier("full", 3)
     full.init(2)
     text = str(k)

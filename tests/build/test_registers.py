@@ -81,7 +81,7 @@ def test_powers_of_two_divide_unsigned_values_by_shifts_and_masks(
     assert str(k).splitlines()[-3].strip() == instruction
 
 
-def test_signed_values_round_towards_zero_so_they_are_divided(k: Kernel) -> None:
+def test_signed_values_round_toward_zero_so_they_are_divided(k: Kernel) -> None:
     a = k.register(s32)
     assert (a // 64).type is (a % 64).type is s32
     assert opcodes(k.module()) == ["div.s32", "rem.s32", "ret"]

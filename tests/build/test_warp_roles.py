@@ -1,4 +1,4 @@
-"""Warp specialisation: which threads a role takes, and their registers."""
+"""Warp specialization: which threads a role takes, and their registers."""
 
 from __future__ import annotations
 

@@ -60,5 +60,6 @@ def test_another_shell_is_told_which_ones_there_are() -> None:
     done = shell(**{COMPLETION_VARIABLE: "tcsh_source"})
     assert done.returncode == 2
     assert done.stderr.decode() == (
-        "ptxkit: _PTXKIT_COMPLETE is bash_source, zsh_source or fish_source, not 'tcsh_source'\n"
+        "ptxkit: error: `_PTXKIT_COMPLETE=tcsh_source` names no shell that completion is known for\n"
+        "  = help: write `bash_source`, `zsh_source` or `fish_source`\n"
     )

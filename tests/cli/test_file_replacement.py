@@ -184,7 +184,9 @@ def test_a_file_that_cannot_be_changed_whole_is_as_it_was(tmp_path: Path, monkey
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(fill, torn)
-    assert replace_content(TextOrigin(str(path)), b"new") == "No space left on device"
+    failure = replace_content(TextOrigin(str(path)), b"new")
+    assert failure is not None
+    assert failure.reason == "No space left on device"
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["k.ptx"]
 

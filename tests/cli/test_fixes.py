@@ -86,5 +86,5 @@ def test_what_cannot_be_rewritten_is_told_and_reported_as_it_is(files: Path, ptx
     assert "cannot be rewritten: it is inside another file" in result.stderr
     assert "PTX401" in result.stdout
     refused = ptxkit("lint", "--fix", "-", input=SAFE)
-    assert (refused.exit_code, "--diff prints" in refused.output) == (2, True)
+    assert (refused.exit_code, "`--diff` prints" in refused.output) == (2, True)
     assert ptxkit("lint", "--unsafe-fixes", "safe.ptx").exit_code == 2

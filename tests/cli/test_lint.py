@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 
 import pytest
 from click.testing import Result
@@ -124,14 +125,34 @@ def test_a_folder_without_ptx_says_so(tmp_path: Path, ptxkit: Run) -> None:
 
 
 def test_cuda_is_told_to_be_compiled_and_ptx_of_that_name_is_read(tmp_path: Path, ptxkit: Run) -> None:
-    path = tmp_path / "k.cu"
+    path = tmp_path / "my k.cu"
     path.write_text("__global__ void k() {}\n")
     result = ptxkit("lint", path)
     assert result.exit_code == 2
-    assert "k.cu: PTX100 error: not PTX text: CUDA C++" in result.stdout
-    assert "nvcc -ptx FILE" in result.stdout
+    assert "my k.cu: PTX100 error: not PTX text: CUDA C++" in result.stdout
+    command = f"nvcc -ptx -lineinfo -arch=sm_90a {quote(str(path))} -o {quote(str(tmp_path / 'my k.ptx'))}"
+    assert f"  = help: compile it, and name the PTX: {command}\n" in result.stdout
+    whole_folder = ptxkit("lint", tmp_path).stdout
+    assert "the folder holds no file named *.ptx" in whole_folder
+    assert command in whole_folder
     path.write_text(".version 8.0\n.target sm_80\n.address_size 64\n")
     assert ptxkit("lint", path).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "remedy"),
+    [
+        ("k.py", "Python", "run it, and check what its compiler kept: ptxkit lint --cache triton, or inductor, or"),
+        ("k.cuh", "CUDA C++", "check the PTX of a .cu file that includes it: nvcc -ptx -lineinfo -arch=sm_90a FILE.cu"),
+    ],
+)
+def test_a_program_is_told_how_its_ptx_is_made(
+    name: str, language: str, remedy: str, tmp_path: Path, ptxkit: Run
+) -> None:
+    (tmp_path / name).write_text("\n")
+    result = ptxkit("lint", tmp_path / name)
+    assert result.exit_code == 2
+    assert f"{name}: PTX100 error: not PTX text: {language}\n  = help: {remedy}" in result.stdout
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read everything")
@@ -165,7 +186,7 @@ def test_a_crash_in_the_analysis_is_one_files_failure(
     def crash(*_: object, **__: object) -> None:
         raise KeyError("%r1")
 
-    monkeypatch.setattr("ptxkit.rules.analyse", crash)
+    monkeypatch.setattr("ptxkit.rules.analyze", crash)
     result = ptxkit("lint", "--format", "json", ".")
     document = json.loads(result.stdout)
     assert result.exit_code == 2
@@ -182,7 +203,7 @@ def test_a_crash_is_not_hidden_from_the_library(monkeypatch: pytest.MonkeyPatch)
     def crash(*_: object, **__: object) -> None:
         raise KeyError("%r1")
 
-    monkeypatch.setattr("ptxkit.rules.analyse", crash)
+    monkeypatch.setattr("ptxkit.rules.analyze", crash)
     with pytest.raises(KeyError):
         library.lint(CLEAN)
     assert lint_source(SourceFile("k.ptx", CLEAN)).status == "failed"
@@ -193,7 +214,7 @@ def test_an_unknown_option_or_policy_suggests_or_lists_the_known(files: Path, pt
     assert (wrong_option.exit_code, "--format" in wrong_option.output) == (2, True)
     wrong_policy = ptxkit("lint", "--policy", "lax", "clean.ptx")
     assert wrong_policy.exit_code == 2
-    assert "'isa', 'strict'" in wrong_policy.output
+    assert "write `isa` or `strict`" in wrong_policy.output
 
 
 def test_both_policies_run(files: Path, ptxkit: Run) -> None:
@@ -266,8 +287,8 @@ def test_options_behind_the_paths_are_read_too(files: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(("variable", "coloured"), [("NOTHING", True), ("NO_COLOR", False)])
-def test_colour_is_for_terminals_that_want_it(files: Path, variable: str, coloured: bool) -> None:
+@pytest.mark.parametrize(("variable", "colored"), [("NOTHING", True), ("NO_COLOR", False)])
+def test_color_is_for_terminals_that_want_it(files: Path, variable: str, colored: bool) -> None:
     import pty
 
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
@@ -281,7 +302,7 @@ def test_colour_is_for_terminals_that_want_it(files: Path, variable: str, colour
     os.close(outer)
     assert process.returncode == 1
     assert b"PTX101" in shown
-    assert (b"\x1b[" in shown) is coloured
+    assert (b"\x1b[" in shown) is colored
 
 
 def _read(terminal: int) -> bytes:
@@ -310,7 +331,9 @@ def test_an_output_that_cannot_be_written_is_told_and_exits_with_2(files: Path, 
         command = [sys.executable, "-m", "ptxkit", "lint", "--format", form, "clean.ptx"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
-    assert done.stderr == b"ptxkit: the output cannot be written: No space left on device\n"
+    assert done.stderr == (
+        b"ptxkit: error: the output cannot be written: No space left on device\n  = help: write it to another place\n"
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")

@@ -124,4 +124,4 @@ def test_a_launch_that_a_kernel_cannot_have_is_told(tmp_path: Path, ptxkit: Run)
     assert "contradicts its `.reqntid 32, 1, 1`" in result.stdout
     result = ptxkit("transfers", "--launch", "row:block=64", str(path))
     assert result.exit_code == 2
-    assert "no input has a kernel `row`; did you mean `rows`?" in result.stderr
+    assert "no input has a kernel `row`\n  = help: did you mean `rows`?" in result.stderr

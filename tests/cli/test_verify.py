@@ -11,6 +11,7 @@ import numpy
 import pytest
 from click.testing import Result
 
+from ptxkit.emulator.driver.uninitialized_dependence import UninitializedDependence
 from ptxkit.report.formats import FORMATS
 
 Run = Callable[..., Result]
@@ -95,18 +96,30 @@ def test_a_run_that_goes_wrong_exits_with_1(file: Path, ptxkit: Run) -> None:
     assert "PTX207 error" in result.stdout
 
 
+def test_a_run_says_what_it_leaves_undecided(file: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*_: object, **__: object) -> UninitializedDependence:
+        return UninitializedDependence(incomplete_reason="it was cut")
+
+    monkeypatch.setattr("ptxkit.cli.run.find_significant_reads", cut)
+    result = ptxkit("run", str(file), *GIVEN)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "ptxkit: undecided: kernel `scale`: whether results depend on uninitialized registers is unknown: it was cut\n"
+    )
+
+
 @pytest.mark.parametrize("command", ["verify", "run"])
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--entry", "scala"), "there is no kernel 'scala'"),
+        (("--entry", "scala"), "there is no kernel `scala`"),
         (("--block", "0"), "is not a shape"),
         (("--arg", "n=three"), "is not a number"),
-        (("--arg", "n=3", "--arg", "n=4"), "--arg n is given twice: 3 and 4"),
+        (("--arg", "n=3", "--arg", "n=4"), "`--arg n` is given twice: `3` and `4`"),
         (("--arg", "source=u8[99999999999]"), "would have 99,999,999,999 bytes"),
-        (("--seed", "-1"), "-1 is not in the range x>=0"),
-        (("--seconds", "0"), "0.0 is not in the range 0<x"),
-        (("--seconds", "nan"), "'nan' is not a time"),
+        (("--seed", "-1"), "`-1` is too small"),
+        (("--seconds", "0"), "`0` is not a time"),
+        (("--seconds", "nan"), "`nan` is not a time"),
         (("--arg", "source=7.5", "--arg", "target=u32[8]", "--arg", "n=8", "--block", "32"), "source"),
     ],
 )
@@ -121,13 +134,16 @@ def test_a_mistake_in_the_command_exits_with_2_and_says_what(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--block", "32"), "requires an argument for source, target, n"),
-        ((*GIVEN, "--arg", "m=1"), "has no parameter 'm'"),
-        ((*GIVEN, "--out", "result"), "there is no such parameter"),
-        ((*GIVEN, "--out", "#3"), "there is no such parameter; there are: source, target, n"),
-        ((*GIVEN, "--out", "n"), "--out n: the argument is not an array"),
-        ((*GIVEN, "--out", "target=none/t.npy"), "--out none/t.npy cannot be written: No such file or directory"),
-        (GIVEN[2:], "scale has no .reqntid: give the number of threads of a CTA, such as --block 128"),
+        (("--block", "32"), "requires a value for each of `source`, `target`, `n`"),
+        ((*GIVEN, "--arg", "m=1"), "has no parameter `m`"),
+        ((*GIVEN, "--out", "result"), "has no parameter `result`"),
+        ((*GIVEN, "--out", "#3"), "has no parameter `#3`\n  = help: its parameters are `source`, `target`, `n`"),
+        ((*GIVEN, "--out", "n"), "`--out`: the argument of `n` is not an array"),
+        (
+            (*GIVEN, "--out", "target=none/t.npy"),
+            "`--out`: the file `none/t.npy` cannot be written: No such file or directory",
+        ),
+        (GIVEN[2:], "the kernel `scale` has no .reqntid, so the number of threads of a CTA is unknown"),
     ],
 )
 def test_a_run_wants_all_of_its_launch(file: Path, ptxkit: Run, options: tuple[str, ...], says: str) -> None:
@@ -145,7 +161,7 @@ def test_an_argument_that_no_kernel_takes_is_told(file: Path, tmp_path: Path, pt
     other.write_text(KERNEL.replace("target", "where"))
     result = ptxkit("verify", "--schedules", "1", "--arg", "when=3", file, other)
     assert result.exit_code == 2
-    assert "--arg: no input has a parameter `when`" in result.stderr
+    assert "`--arg`: no input has a parameter `when`" in result.stderr
     assert ptxkit("verify", "--schedules", "1", "--arg", "where=u32[64]", file, other).stderr == ""
 
 
@@ -167,7 +183,7 @@ def test_a_trace_is_one_page_with_what_was_found(file: Path, tmp_path: Path, ptx
     assert "found nothing" in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "says"), [("k.ptx", "must end in .html"), ("none/out.html", "cannot be written")])
+@pytest.mark.parametrize(("name", "says"), [("k.ptx", "does not end in .html"), ("none/out.html", "cannot be written")])
 def test_a_trace_that_cannot_be_written_is_a_mistake_in_the_command(
     file: Path, tmp_path: Path, ptxkit: Run, name: str, says: str
 ) -> None:

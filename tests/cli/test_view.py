@@ -58,7 +58,7 @@ def test_an_output_is_needed_and_must_be_named_like_a_page(ptxkit: Run, kernel: 
     assert "--output" in ptxkit("view", kernel).stderr
     result = ptxkit("view", kernel, "-o", kernel)
     assert result.exit_code == 2
-    assert "must end in .html, so that no input is overwritten" in result.stderr
+    assert "does not end in .html\n  = help: name a page, so that no input is overwritten" in result.stderr
     assert kernel.read_text() == CLEAN
 
 

@@ -1,4 +1,4 @@
-"""Tests marked `device` run where there is a GPU, and are skipped with one reason where there is none."""
+"""Tests marked `device` run where there is a GPU, and are skipped with one reason where none exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No fix and no judgement of the verifier depends on the words of a message: they work with a translated catalogue."""
+"""No fix and no judgment of the verifier depends on the words of a message: they work with a translated catalogue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from string import Formatter
 
 import pytest
 
-from ptxkit.diagnostics import MessageTemplate
+from ptxkit.diagnostics import MessageTemplate, TextTemplate
 from ptxkit.diagnostics.catalogue.index import TEMPLATES
 from ptxkit.fixes.validate_fixes import with_verified_fixes
 from ptxkit.linter import lint_source
@@ -46,7 +46,7 @@ TENSOR_COPY = """.version 8.6
 """
 
 
-def translate(template: MessageTemplate) -> str:
+def translate(template: MessageTemplate | TextTemplate) -> str:
     """Other words around the same fields."""
     fields = [
         f"{{{name}{f'!{conversion}' if conversion else ''}{f':{spec}' if spec else ''}}}"

@@ -1,4 +1,4 @@
-"""A warp-specialised ring: one lane of the third warp fills two slots by bulk copies, two warps read them.
+"""A warp-specialized ring: one lane of the third warp fills two slots by bulk copies, two warps read them.
 
 `full[slot]` tells that a slot is filled, `empty[slot]` that both warps have read it. The waits are in the order that
 compilers write them: a slot and a parity that turns over when the slots come round.

@@ -106,7 +106,7 @@ def test_findings_of_one_cause_have_one_mend() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("PTX302_bad_cp_async_with_barrier_only", "add `cp.async.wait_group 0;`"),
+        ("PTX302_bad_cp_async_with_barrier_only", "add `cp.async.wait_group 0; bar.sync 0;`"),
         ("PTX304_bad_two_sources", "add `cp.async.commit_group; cp.async.wait_group 0;`"),
         ("PTX311_bad_wait_leaves_it_pending", "wait with 0"),
         ("PTX311_bad_stored_without_wait", "add `wgmma.wait_group.sync.aligned 0;`"),
@@ -121,7 +121,7 @@ def test_findings_of_one_cause_have_one_mend() -> None:
         ("PTX504_bad_expects_the_parity_of_the_next_phase", "begin with parity 0"),
         ("PTX505_bad_arrivals_that_count_two", "arrive once"),
         ("PTX505_bad_counts_fewer_than_one_of_two_roles", "make the count 128"),
-        ("PTX601_bad_two_barriers_of_all_threads", "meet at barrier 2"),
+        ("PTX601_bad_two_barriers_of_all_threads", "use barrier 2"),
         ("PTX605_bad_decrease_to_more", "write `setmaxnreg.inc.sync.aligned.u32`"),
         ("PTX607_bad_one_lane_too_many", "name the lanes of 0x0001ffff"),
         ("PTX611_bad_relaxed_without_init_fence", "add `@%p1 fence.mbarrier_init.release.cluster;`"),

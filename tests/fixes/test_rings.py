@@ -1,4 +1,4 @@
-"""Help and mends for faults of warp-specialised rings: what they propose must be no worse than the fault."""
+"""Help and mends for faults of warp-specialized rings: what they propose must be no worse than the fault."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.isa.instance_generator import harness_module
+from ptxkit.isa.harness_module import harness_module
 from ptxkit.testing.differential.campaign import ptxkit_refusal
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 

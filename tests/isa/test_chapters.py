@@ -36,7 +36,7 @@ for chapter in CHAPTERS:
 
 
 @pytest.mark.parametrize("pair", [pair for chapter in CHAPTERS for pair in chapter.PAIRS], ids=str)
-def test_an_instruction_is_taken_and_its_neighbour_is_not(pair: Pair) -> None:
+def test_an_instruction_is_taken_and_its_neighbor_is_not(pair: Pair) -> None:
     holds(pair)
 
 

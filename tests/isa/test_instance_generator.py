@@ -9,7 +9,8 @@ import pytest
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instance_generator import harness_module, instances
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.isa.instance_generator import instances
 from ptxkit.syntax import parse
 
 FORMS = [form for name in table().names for form in table().forms(name)]

@@ -34,7 +34,7 @@ MISTAKES = [
     ("t == .b64", "t == b64", 9, "b64 is no modifier"),
     ("= bytes(t)", "= bites(t)", 10, "no function bites"),
     ("effect read(", "effect raed(", 13, "no effect raed"),
-    ("bytes(t))\n  effect", "colour=1)\n  effect", 13, "read has no field colour"),
+    ("bytes(t))\n  effect", "color=1)\n  effect", 13, "read has no field color"),
     ("read(.global, a,", "read(.global, .a,", 13, "wants the role"),
     ("sm_100a or", "sam_100a or", 12, "sam_100a is no target"),
     ("/!}", "/narrow}", 6, "/narrow means nothing"),

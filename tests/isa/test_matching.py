@@ -115,7 +115,7 @@ def test_an_order_that_only_ptxas_takes_is_marked() -> None:
     assert (odd.tolerated != "", odd.canonical) == (True, "redux.sync.add.s32")
 
 
-def test_a_memoised_match_is_fast() -> None:
+def test_a_memoized_match_is_fast() -> None:
     from timeit import timeit
 
     line, known = instruction("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];"), table()

@@ -15,7 +15,7 @@ def module(text: str) -> ModuleForms:
     return load_texts({"directives.isa": text}).module
 
 
-def test_a_directive_has_constants_places_neighbours_and_gates() -> None:
+def test_a_directive_has_constants_places_neighbors_and_gates() -> None:
     forms = module(
         """
         section "Tuning"

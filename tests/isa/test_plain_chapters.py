@@ -16,7 +16,8 @@ from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa import effects, table
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Form, Match, OperandForm
-from ptxkit.isa.instance_generator import InstructionInstance, harness_module, instances, spell_instruction
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.isa.instance_generator import InstructionInstance, instances, spell_instruction
 from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Body, Instruction, Integer, Name, Operand, Unary
@@ -120,20 +121,20 @@ def test_an_opcode_with_a_foreign_modifier_has_no_form() -> None:
 
 def test_ptxas_accepts_each_of_these_opcodes_on_a_target_where_the_gates_open() -> None:
     random = Random(8)
-    spelt = [
+    spelled = [
         InstructionInstance(text, match)
         for opcode in compilers_opcodes()
         for match in [each for each in table().candidates(opcode) if not is_of_independent_mode(each)][-1:]
         if (text := spell_instruction(match, random)) is not None
     ]
-    assert len(spelt) > 1200
-    waiting = dict(enumerate(spelt))
+    assert len(spelled) > 1200
+    waiting = dict(enumerate(spelled))
     for version, target in TARGETS:
         open_here = [
             i for i, each in waiting.items() if not unmet_gates(each.match.gates, version, parse_target(target))
         ]
-        refused = refused_by_ptxas([spelt[index].text for index in open_here], version, target)
-        assert {spelt[open_here[index]].text: message for index, message in refused.items()} == {}
+        refused = refused_by_ptxas([spelled[index].text for index in open_here], version, target)
+        assert {spelled[open_here[index]].text: message for index, message in refused.items()} == {}
         for index in open_here:
             del waiting[index]
     # Spellings of PTX before 6.3 and 6.5, which this ptxas has no target for.
@@ -178,7 +179,7 @@ REFUSED = [
     "tld4.x.2d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [%b64_1, {%f32_5, %f32_6}];",
     "txq.level.height.b32 %b32_1, [%b64_1];",
     "suld.b.2d.v4.b64.trap {%b64_1, %b64_2, %b64_3, %b64_4}, [%b64_1, {%b32_5, %b32_6}];",
-    "suq.colour.b32 %b32_1, [%b64_1];",
+    "suq.color.b32 %b32_1, [%b64_1];",
     "vadd.s32.u32.s16.sat %b32_1, %b32_2, %b32_3;",
     "vshr.u32.u32.u32.add %b32_1, %b32_2, %b32_3, %b32_4;",
     "vadd4.u32.u32.u32.sat.add %b32_1, %b32_2, %b32_3, %b32_4;",

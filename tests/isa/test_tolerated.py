@@ -9,7 +9,8 @@ import pytest
 from ptxkit.isa import table
 from ptxkit.isa.errors import NotationError
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instance_generator import harness_module, instances
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.isa.instance_generator import instances
 from ptxkit.isa.loader import load_texts
 from ptxkit.isa.table import InstructionTable
 from ptxkit.testing.differential.campaign import VERSION_TARGETS, ptxkit_refusal
@@ -567,7 +568,7 @@ will_be_asked((text, *NEWEST) for _, *texts in TAKEN for text in texts)
 
 
 @pytest.mark.parametrize(("why", "right", "wrong"), TAKEN, ids=[right for _, right, _ in TAKEN])
-def test_what_ptxas_takes_is_a_warning_and_its_neighbour_an_error(why: str, right: str, wrong: str) -> None:
+def test_what_ptxas_takes_is_a_warning_and_its_neighbor_an_error(why: str, right: str, wrong: str) -> None:
     assert why in is_tolerated(right)
     agree(wrong, *NEWEST, accepted=False)
 

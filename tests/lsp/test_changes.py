@@ -131,7 +131,6 @@ async def test_a_name_is_changed_wherever_it_stands_for_the_same(client: Languag
 
 async def test_what_cannot_be_renamed_is_left_alone(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:j", KERNEL)
-    assert await rename(editor, "%r4]", "%x") is None
     assert await rename(editor, "%tid.x", "%x") is None
     with pytest.raises(JsonRpcException, match="`tile` is already declared"):
         await rename(editor, "DONE;", "tile")

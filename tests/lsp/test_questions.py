@@ -81,7 +81,8 @@ async def test_hover_over_an_opcode_shows_its_form_gates_effects_and_section(cli
     words = await hover(Editor(client, "untitled:a", KERNEL), "shared::cta.bulk_group")
     assert "cp.reduce.async.bulk" in words
     assert "needs PTX 8.0 and sm_90" in words
-    assert "Access(kind=read, space=shared::cta" in words
+    assert "Effects:\n- Reads `n` bytes of shared::cta memory at `s` through the async proxy." in words
+    assert "Where" not in words
     assert words.startswith("**Data Movement and Conversion Instructions")
 
 

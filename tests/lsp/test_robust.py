@@ -216,14 +216,14 @@ def test_a_machine_without_pygls_is_told_what_to_install() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended otherwise")
-def test_a_task_that_is_cancelled_ends_the_process_and_the_next_job_gets_another() -> None:
+def test_a_task_that_is_canceled_ends_the_process_and_the_next_job_gets_another() -> None:
     async def session() -> None:
         client = WorkerClient()
         first = asyncio.create_task(client.request(AnalysisRequest("check", "a.ptx", KERNEL * 50, DEFAULT)))
         while client._process is None:
             await asyncio.sleep(0)
         process = client._process
-        os.kill(process._process.pid, signal.SIGSTOP)  # It cannot answer before the request is cancelled.
+        os.kill(process._process.pid, signal.SIGSTOP)  # It cannot answer before the request is canceled.
         await asyncio.sleep(0)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -18,7 +18,7 @@ def echo(channel: ParentChannel, prefix: str) -> None:
 
 
 def add_up(channel: ParentChannel) -> None:
-    """Asks its parent for numbers until there are none."""
+    """Asks its parent for numbers until none exist."""
     total = 0
     while (number := channel.receive()) is not None:
         total += number

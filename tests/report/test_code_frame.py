@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Label
 from ptxkit.report import plain
-from ptxkit.report.code_frame import LABELLED_WIDTH, WIDTH, code_frame
+from ptxkit.report.code_frame import LABELED_WIDTH, WIDTH, code_frame
 from ptxkit.source import SourceFile, Span
 
 KERNEL = """\
@@ -78,7 +78,7 @@ def test_an_empty_text_has_a_frame() -> None:
 """)
 
 
-def test_control_characters_are_spelt_out_and_carets_still_point_at_the_place() -> None:
+def test_control_characters_are_spelled_out_and_carets_still_point_at_the_place() -> None:
     assert shown(Span(10, 12), text="a\x00b\x1b[31m\u202ec%q0\udcff") == snapshot("""\
   1 |   a\\x00b\\x1b[31m\\u202ec%q0\\xff
     |                        ^^
@@ -106,9 +106,9 @@ def test_a_line_of_control_characters_is_cut_too() -> None:
     assert line[carets.index("^") : len(carets)] == r"\x01\x01\x01"
 
 
-def test_a_long_labelled_line_leaves_room_for_its_label() -> None:
+def test_a_long_labeled_line_leaves_room_for_its_label() -> None:
     text = "a" * 500 + "\n" + "b" * 20
-    labelled, primary = shown(Span(501, 521), Label(Span(0, 500), "said"), text=text).splitlines()
-    assert labelled.endswith("said")
-    assert len(labelled) < LABELLED_WIDTH + 30
+    labeled, primary = shown(Span(501, 521), Label(Span(0, 500), "said"), text=text).splitlines()
+    assert labeled.endswith("said")
+    assert len(labeled) < LABELED_WIDTH + 30
     assert primary.endswith("b" * 20)

@@ -249,12 +249,12 @@ def test_json_is_plain_ascii_whatever_the_input_holds() -> None:
     json.loads(document)["files"][0]["path"].encode()
 
 
-def test_colour_changes_nothing_but_colour() -> None:
+def test_color_changes_nothing_but_color() -> None:
     stream = io.StringIO()
     to_terminal(full_report(RESULTS), stream)
-    coloured = stream.getvalue()
-    assert "\x1b[" in coloured
-    bare = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    colored = stream.getvalue()
+    assert "\x1b[" in colored
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", colored)
     assert [line.rstrip() for line in bare.splitlines()] == plain(full_report(RESULTS)).splitlines()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from base64 import b64encode
 from dataclasses import replace
@@ -13,12 +14,16 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from ptxkit.model.trace import FindingRole, FindingTrace, StepKind, ThreadColumn, TraceAccess, TraceBar, TraceStep
+from ptxkit.report.graph_labels import is_over
 from ptxkit.report.limits import MAX_TRACE_FINDINGS, MAX_TRACE_LINES
+from ptxkit.report.trace_drawing import SIZE, SMALL_SIZE, draw_trace
 from ptxkit.report.trace_page import trace_page
 from ptxkit.report.trace_style import SCRIPT, STYLE
-from ptxkit.source import SourceFile
+from ptxkit.source import SourceFile, SourceLine
 from tests.report.browser import Browser, Shown
+from tests.report.test_graph_labels import labels
 
+TRACE_SIZES = {"soft": SMALL_SIZE, "": SIZE}
 ZERO = (0, 0, 0)
 SOURCE = SourceFile("k.ptx", "".join(f"\tmov.u32 %r{number}, 0;\n" for number in range(1, 301)))
 COLUMNS = (
@@ -114,7 +119,7 @@ def test_an_article_says_what_was_found_how_to_see_it_again_and_what_is_missing(
 def test_the_accesses_are_a_table_with_line_thread_bytes_and_values() -> None:
     (table,) = parsed(TRACE).iter("table")
     rows = [[said(cell) for cell in row] for row in table]
-    assert rows[0][1:] == ["instruction", "line", "thread", "CTA", "bytes", "old value", "new value"]
+    assert rows[0][1:] == ["instruction", "PTX line", "thread", "CTA", "place", "old value", "new value"]
     assert rows[1][:3] == ["at fault", "ld.shared.u32", "14"]
     assert rows[2] == [
         "conflicts with",
@@ -126,6 +131,42 @@ def test_the_accesses_are_a_table_with_line_thread_bytes_and_values() -> None:
         "00000000",
         "2a",
     ]
+
+
+def test_values_have_a_type_places_a_name_and_lines_those_of_the_program() -> None:
+    place = SourceLine("src/k.cu", 7)
+    first = replace(TRACE.accesses[0], place="tile[32]", type="f32", old_value="0.5", origin=place)
+    steps = (replace(STEPS[0], origin=place), *STEPS[1:])
+    page = parsed(replace(TRACE, accesses=(first, TRACE.accesses[1]), steps=steps))
+    (table,) = page.iter("table")
+    cells = list(list(table)[1])
+    assert [said(cell) for cell in cells[2:]] == ["14", "k.cu:7", "(0, 0, 0)", "(0, 0, 0)", "tile[32]", "0.5", ""]
+    assert (cells[6].get("title"), cells[7].get("title")) == ("shared 0x480 to 0x483", "00000000")
+    assert "k.cu:7" in said(drawn(page, "g", "row")[0])
+
+
+def test_every_mark_of_the_drawing_has_a_legend() -> None:
+    page = parsed(TRACE)
+    (legend,) = [each for each in page.iter("ul") if each.get("class") == "legend"]
+    told = {word for each in legend.iter() for word in (each.get("class") or "").split()}
+    (picture,) = [each for each in page.iter() if each.get("role") == "img"]
+    marks = {"mark", "join", "arrive", "phase", "chip", "copy", "wire", "lack", "fault", "other", "touch"}
+    used = {word for each in picture.iter() for word in (each.get("class") or "").split()}
+    assert used & marks
+    assert marks <= told
+
+
+def test_no_label_of_a_drawing_is_over_another() -> None:
+    """Also where numbers of steps, lines and names are long."""
+    steps = tuple(
+        replace(each, number=number, line=99_990 + number, origin=SourceLine("a_long_name.cu", 99_999))
+        for number, each in enumerate(STEPS, 123_456)
+    )
+    columns = (replace(COLUMNS[0], label="w", count=1000, cta=(100, 100, 100)), *COLUMNS[1:])
+    shapes = labels(draw_trace(replace(TRACE, steps=steps, columns=columns)), TRACE_SIZES)
+    assert len(shapes) > 20
+    for (one, box), (other, place) in itertools.combinations(shapes, 2):
+        assert not is_over(box, place), f"{one} over {other}"
 
 
 def test_threads_are_across_and_time_goes_down() -> None:

@@ -118,7 +118,7 @@ def test_rows_that_differ_in_more_than_their_line_stay_apart() -> None:
 
 def test_a_kernel_without_transfers_and_a_function_that_nobody_calls_say_so() -> None:
     assert "copy: no transfers\n" in text(table())
-    assert "copy, a function that no analysed kernel calls\n" in text(table(LOST, kind="func"))
+    assert "copy, a function that no analyzed kernel calls\n" in text(table(LOST, kind="func"))
 
 
 def test_rows_of_a_called_function_stand_under_its_name() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from ptxkit.model.view import AsyncOpCategory, BlockView, ControlFlowEdge, EdgeKind, FunctionView
+from ptxkit.fast_dataclasses import replace
+from ptxkit.model.view import AsyncOpCategory, BlockView, ControlFlowEdge, EdgeKind, FunctionView, LoopView
+from ptxkit.report.graph_nodes import COLLAPSE_THRESHOLD, collapsed_nodes, inner_loops, nodes_of
 from ptxkit.report.limits import MAX_DRAWN_NODES
-from ptxkit.report.view_graph import COLLAPSE_THRESHOLD, draw_graph, nodes_of
+from ptxkit.report.view_graph import draw_graph
 
 
 def function(blocks: list[BlockView], edges: list[ControlFlowEdge], name: str = "k") -> FunctionView:
@@ -75,3 +77,33 @@ def test_names_are_text() -> None:
     assert "<b>" not in page
     assert "<i>" not in page
     assert "&lt;b&gt;&amp;" in page
+
+
+def nested() -> FunctionView:
+    """A loop in a loop: 0, (1, (2), 3), 4; the outer loop also has a way out of the inner one."""
+    blocks = [BlockView(10 * at + 1, 10 * at + 9, 5, f"L{at}") for at in range(5)]
+    pairs = [(0, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 1), (3, 4)]
+    edges = tuple(ControlFlowEdge(*pair, EdgeKind.TAKEN, "@%p1") for pair in pairs)
+    loops = (LoopView((1, 2, 3), 11, 39), LoopView((2,), 21, 29))
+    return replace(function(blocks, []), edges=edges, loops=loops)
+
+
+def test_a_loop_is_one_node_of_the_function_and_has_nodes_of_its_own() -> None:
+    seen = nested()
+    assert (inner_loops(seen, None), inner_loops(seen, 0), inner_loops(seen, 1)) == ((0,), (1,), ())
+    nodes, edges = collapsed_nodes(seen, None)
+    assert [(node.first, node.last, node.loop) for node in nodes] == [(1, 9, None), (11, 39, 0), (41, 49, None)]
+    assert [(each.source, each.target) for each in edges] == [(0, 1), (1, 2)]
+    nodes, edges = collapsed_nodes(seen, 0)
+    assert [(node.first, node.loop) for node in nodes] == [(11, None), (21, 1), (31, None)]
+    assert [(each.source, each.target) for each in edges] == [(0, 1), (1, 2), (2, 0)]
+    nodes, edges = collapsed_nodes(seen, 1)
+    assert [(each.source, each.target) for each in edges] == [(0, 0)]
+
+
+def test_a_function_with_loops_has_a_drawing_of_each() -> None:
+    page = draw_graph(nested(), "g1")
+    assert re.findall(r'<div id="(g1-\w+)"', page) == ["g1-all", "g1-top", "g1-loop0", "g1-loop1"]
+    assert re.findall(r'href="#(g1-\w+)" class="block looped"', page) == ["g1-loop0", "g1-loop1"]
+    assert "The loop at lines 11\u201339, 3 blocks; a loop is drawn as one block" in page
+    assert "g1-top" not in draw_graph(replace(nested(), loops=()), "g1")

@@ -91,7 +91,7 @@ def test_a_wait_further_up_in_no_loop_is_drawn_all_the_same() -> None:
     assert bar.spans == ((0, 1),)
 
 
-def test_neighbours_that_do_the_same_are_one_row_and_others_are_not() -> None:
+def test_neighbors_that_do_the_same_are_one_row_and_others_are_not() -> None:
     same = [copy(10, Wait(20)), copy(11, Wait(20)), copy(12, Wait(20), to="b")]
     drawn = charted(same, [happening(20), happening(21, opcode="bar.sync"), happening(23, opcode="bar.sync")])
     assert [(row.first, row.last, row.count) for row in drawn.rows] == [

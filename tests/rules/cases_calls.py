@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.rules.support import Case
 
-#: Initialises `bar` for some arrivals; all threads arrive and wait.
+#: Initializes `bar` for some arrivals; all threads arrive and wait.
 _MEET = """@%p1 mbarrier.init.shared.b64 [{bar}], {count};{sets}
 bar.sync 0;
 mbarrier.arrive.shared.b64 {state}, [{bar}];{arrives}
@@ -106,7 +106,7 @@ cp.async.cg.shared.global [%r4], [%rd1], 16; call %f, (), none; cp.async.wait_gr
         before=_OWN_BARRIER,
     ),
     Case(
-        "an mbarrier of a callee is initialised by each call of it",
+        "an mbarrier of a callee is initialized by each call of it",
         "call meet;\nbar.sync 0;\ncall meet;",
         before=_OWN_BARRIER.replace(
             "@%p1 mbarrier.init.shared.b64 [bar], 128;", "@%p1 mbarrier.init.shared.b64 [bar], 128; //! PTX502"

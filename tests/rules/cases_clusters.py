@@ -43,9 +43,44 @@ TOO_EARLY = (
         "mov.u32 %r13, %cluster_ctarank; mapa.shared::cluster.u32 %r10, %r4, %r13; st.shared::cluster.u32 [%r10], 1;",
     ),
     case(
-        "nothing is said where a flag in memory may have told of the other CTA",
+        "whether a flag in memory has told of the start of the other CTA, and of its end, is open",
         "poll: ld.acquire.gpu.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra poll;\n"
         "st.shared::cluster.u32 [%r10], 1;",
+        undecided=("PTX611",),
+    ),
+    case(
+        "the result of an atomic that the kernel ignores tells nothing",
+        "atom.global.add.u32 %r20, [%rd1], 1; st.shared::cluster.u32 [%r10], 1; //! PTX611\n" + MEET,
+    ),
+    case(
+        "data decides which CTA is accessed, and it may be another one that has not started",
+        "ld.global.u32 %r12, [%rd1]; mapa.shared::cluster.u32 %r10, %r4, %r12;\n"
+        f"atom.shared::cluster.add.u32 %r20, [%r10], 1; {MEET}",
+        undecided=("PTX611",),
+    ),
+    case(
+        "whether anything orders a read and a store by the other CTA is open",
+        f"{MEET} st.shared::cluster.u32 [%r10], 1; ld.shared.u32 %r20, [%r4]; {MEET}",
+        undecided=("PTX621",),
+    ),
+    case(
+        "the cluster barrier orders a read and a store by the other CTA",
+        f"{MEET} st.shared::cluster.u32 [%r10], 1; {MEET} ld.shared.u32 %r20, [%r4]; {MEET}",
+    ),
+    case(
+        "an mbarrier orders a read and a store by the other CTA",
+        f"{INIT} {MEET} st.shared::cluster.u32 [%r10], 1; {ARRIVE} {WAIT} ld.shared.u32 %r20, [%r4]; {MEET}",
+    ),
+    case(
+        "data decides which CTA is accessed, and the read may be of its bytes",
+        f"{MEET} ld.global.u32 %r12, [%rd1]; mapa.shared::cluster.u32 %r10, %r4, %r12;\n"
+        f"atom.shared::cluster.add.u32 %r20, [%r10], 1; ld.shared.u32 %r20, [%r4]; {MEET}",
+        undecided=("PTX621",),
+    ),
+    case(
+        "data decides which CTA is accessed, and all have started",
+        f"{MEET} ld.global.u32 %r12, [%rd1]; mapa.shared::cluster.u32 %r10, %r4, %r12;\n"
+        f"atom.shared::cluster.add.u32 %r20, [%r10], 1; {MEET}",
     ),
     case(
         "nothing is said where the kernel does not fix the size of its clusters",
@@ -81,14 +116,14 @@ barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
         f"{ARRIVE} {WAIT} {MEET}",
     ),
     case(
-        "the fence for initialisations stands with the thread that makes them",
+        "the fence for initializations stands with the thread that makes them",
         f"""{INIT} //= init
 @%p2 fence.mbarrier_init.release.cluster; bar.sync 0; barrier.cluster.arrive.relaxed; //= arrive
 barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
 {WAIT} {MEET}""",
     ),
     case(
-        "an initialisation that follows the barrier of the cluster is not published by it",
+        "an initialization that follows the barrier of the cluster is not published by it",
         f"{MEET} {INIT} //= init\nbar.sync 0; {ARRIVE} //! PTX611 init\n{WAIT} {MEET}",
     ),
     case("an arrival that releases publishes them", f"{INIT} {MEET} {ARRIVE} {WAIT} {MEET}"),

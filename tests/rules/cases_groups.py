@@ -78,7 +78,7 @@ cp.async.wait_group 0; //= wait""",
 
 READ_BEFORE_WAIT = (
     Case(
-        "a neighbour in the warp has not waited for this thread's copy",
+        "a neighbor in the warp has not waited for this thread's copy",
         """xor.b32 %r10, %r3, 16; add.u32 %r10, %r2, %r10;
 cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
 cp.async.wait_all; //= wait
@@ -86,7 +86,7 @@ ld.shared.u32 %r11, [%r10]; //! PTX302 copy wait""",
         bounds=".reqntid 32, 1, 1",
     ),
     Case(
-        "a barrier of the warp hands a copy to a neighbour in it",
+        "a barrier of the warp hands a copy to a neighbor in it",
         """xor.b32 %r10, %r3, 16; add.u32 %r10, %r2, %r10;
 cp.async.cg.shared.global [%r4], [%rd1], 16;
 cp.async.wait_all; bar.warp.sync -1;
@@ -386,6 +386,48 @@ mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
 st.shared.v4.b32 [%r4+2048], {%r1, %r1, %r1, %r1};"""
 _MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 0, 1, 1, 0, 0;"
 
+OFFSET = "ld.global.u32 %r20, [%rd1]; add.u32 %r21, %r2, %r20; add.u32 %r22, %r8, %r20;"
+COPY_SOMEWHERE = f"{OFFSET} cp.async.cg.shared.global [%r21], [%rd1], 16; cp.async.commit_group;"
+DONE = "cp.async.wait_group 0;"
+
+UNKNOWN_ADDRESSES = (
+    Case(
+        "a copy to an unknown place of the variable that is read before the wait",
+        f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [tile]; {DONE}",
+        undecided=("PTX302",),
+    ),
+    Case("the read after the wait", f"{COPY_SOMEWHERE} {DONE} ld.shared.u32 %r10, [tile];"),
+    Case(
+        "a read at an unknown place of the variable before the wait for a copy to a known one",
+        f"""{OFFSET} cp.async.cg.shared.global [%r2], [%rd1], 16; cp.async.commit_group;
+ld.shared.u32 %r10, [%r21]; {DONE}""",
+        undecided=("PTX302",),
+    ),
+    Case("another variable", f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [other]; {DONE}"),
+    Case("an unknown place of another variable", f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [%r22]; {DONE}"),
+    Case(
+        "the bytes after the copy, at an offset from the same unknown",
+        f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [%r21+16]; {DONE}",
+    ),
+    Case(
+        "bytes of the copy, at an offset from the same unknown",
+        f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [%r21+12]; {DONE}",
+        undecided=("PTX302",),
+    ),
+    Case(
+        "a copy to an unknown place of the other CTA",
+        f"""{OFFSET} @%p1 mbarrier.init.shared::cta.b64 [%r5], 1; fence.mbarrier_init.release.cluster;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512;
+barrier.cluster.arrive; barrier.cluster.wait;
+mov.u32 %r23, %cluster_ctarank; xor.b32 %r23, %r23, 1;
+mapa.shared::cluster.u32 %r24, %r21, %r23; mapa.shared::cluster.u32 %r25, %r5, %r23; mov.u32 %r26, 1;
+st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r24], %r26, [%r25];
+ld.shared.u32 %r10, [tile];
+wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;""",
+        bounds=".reqntid 128, 1, 1 .reqnctapercluster 2, 1, 1",
+    ),
+)
+
 CASES = (
     Case(
         "the last rows of a matrix are in groups that only another warp waited for",
@@ -407,6 +449,7 @@ wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.f32 
     ),
     *NEVER_COMMITTED,
     *READ_BEFORE_WAIT,
+    *UNKNOWN_ADDRESSES,
     *REUSED,
     *OVERLAPPING,
 )

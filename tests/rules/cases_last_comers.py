@@ -36,12 +36,21 @@ CASES = (
     _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),
     _case("the atomic alone acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),
     _case("older fences release, too", "membar.gl;", "membar.gl;"),
-    _case("nothing is acquired behind the count", _FENCE, ""),
+    replace(_case("whether an acquire is needed behind the count is open", _FENCE, ""), undecided=("PTX623",)),
     replace(
         _case("strict asks for an acquire behind the count", _FENCE, "", mark="//? PTX623 count store"),
         policy="strict",
     ),
     replace(_case("strict is content with both", _FENCE), policy="strict"),
+    replace(
+        _case(
+            "strict is content with an atomic that acquires",
+            _FENCE,
+            "",
+            count=_COUNT.replace("atom", "atom.acquire.gpu"),
+        ),
+        policy="strict",
+    ),
     _case("other bytes are read than are stored", read=_READ.replace("%rd2", "%rd1+4")),
     _case("who reads is not a matter of the answer", last=""),
     _case(

@@ -1,4 +1,4 @@
-"""PTX501, PTX502, PTX503, PTX507: objects initialised, used, told of bytes, and ended."""
+"""PTX501, PTX502, PTX503, PTX507: objects initialized, used, told of bytes, and ended."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ more: add.u32 %r21, %r21, 1; st.global.u32 [%rd2], %r21; setp.lt.u32 %p6, %r21, 
 
 USED_BEFORE_INIT = (
     Case(
-        "an initialisation after the use by the same thread is too late",
+        "an initialization after the use by the same thread is too late",
         """@!%p1 bra end;
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5]; //! PTX501 init
 mbarrier.init.shared::cta.b64 [%r5], 1; //= init
 end:""",
     ),
     Case(
-        "an initialisation before the use by the same thread is in time",
+        "an initialization before the use by the same thread is in time",
         "@!%p1 bra end; mbarrier.init.shared::cta.b64 [%r5], 1; mbarrier.arrive.shared::cta.b64 %rd7, [%r5]; end:",
     ),
     Case(
@@ -44,13 +44,13 @@ mbarrier.arrive.shared::cta.b64 %rd7, [%r5]; //! PTX501 init""",
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
     ),
     Case(
-        "only one of two objects is initialised",
+        "only one of two objects is initialized",
         """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5+8]; //! PTX501""",
     ),
     Case(
-        "each thread of the second warp initialises an object of its own, in a long kernel of many threads",
+        "each thread of the second warp initializes an object of its own, in a long kernel of many threads",
         f"""shl.b32 %r7, %r1, 3; add.u32 %r7, %r8, %r7; setp.ge.u32 %p3, %r1, 64; setp.lt.u32 %p4, %r1, 32;
 or.pred %p3, %p3, %p4; @!%p3 mbarrier.init.shared::cta.b64 [%r7], 1024; bar.sync 0;
 {LONG}
@@ -58,7 +58,7 @@ mbarrier.arrive.shared::cta.b64 %rd7, [%r8+264]; mbarrier.arrive.shared::cta.b64
         bounds=".reqntid 1024, 1, 1",
     ),
     Case(
-        "an object beyond those that threads initialise, in a long kernel of many threads",
+        "an object beyond those that threads initialize, in a long kernel of many threads",
         f"""shl.b32 %r7, %r1, 3; add.u32 %r7, %r8, %r7; setp.ge.u32 %p3, %r1, 64; setp.lt.u32 %p4, %r1, 32;
 or.pred %p3, %p3, %p4; @!%p3 mbarrier.init.shared::cta.b64 [%r7], 1024; bar.sync 0;
 {LONG}
@@ -66,7 +66,7 @@ mbarrier.arrive.shared::cta.b64 %rd7, [%r8+512]; //! PTX501""",
         bounds=".reqntid 1024, 1, 1",
     ),
     Case(
-        "each of four objects is initialised in a loop",
+        "each of four objects is initialized in a loop",
         """@!%p1 bra ready; mov.u32 %r7, %r5; add.u32 %r11, %r5, 32;
 next: mbarrier.init.shared::cta.b64 [%r7], 128; add.u32 %r7, %r7, 8; setp.lt.u32 %p3, %r7, %r11; @%p3 bra next;
 ready: bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5+24];""",
@@ -80,20 +80,20 @@ barrier.cluster.wait.aligned;""",
         bounds=TWO_CTAS,
     ),
     Case(
-        "a cluster barrier that was waited for orders the initialisation",
+        "a cluster barrier that was waited for orders the initialization",
         """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128;
 fence.mbarrier_init.release.cluster; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
         bounds=TWO_CTAS,
     ),
     Case(
-        "an initialisation in code that is not here may have been",
+        "an initialization in code that is not here may have been",
         "call.uni elsewhere; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];",
         before=".extern .func elsewhere;",
         undecided=("PTX300", "PTX501", "PTX603"),
     ),
     Case(
-        "an initialisation that hangs on data may have been",
+        "an initialization that hangs on data may have been",
         """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @!%p3 bra end;
 mbarrier.init.shared::cta.b64 [%r5], 1;
 end: bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
@@ -101,36 +101,36 @@ end: bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];""",
     ),
 )
 
-INITIALISED_TWICE = (
+INITIALIZED_TWICE = (
     Case(
-        "two threads of one warp initialise one object at once",
+        "two threads of one warp initialize one object at once",
         """setp.lt.u32 %p3, %r1, 2;
 @%p3 mbarrier.init.shared::cta.b64 [%r5], 1; //? PTX502""",
     ),
     Case(
-        "threads of two warps initialise one object",
+        "threads of two warps initialize one object",
         """setp.lt.u32 %p3, %r1, 33;
 @%p3 mbarrier.init.shared::cta.b64 [%r5], 1; //! PTX502""",
     ),
     Case(
-        "two threads initialise an object each",
+        "two threads initialize an object each",
         "setp.lt.u32 %p3, %r1, 2; shl.b32 %r10, %r1, 3; add.u32 %r10, %r10, %r5;\n"
         "@%p3 mbarrier.init.shared::cta.b64 [%r10], 1;",
     ),
     Case(
-        "one thread initialises an object at two places",
+        "one thread initializes an object at two places",
         """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; //= first
 bar.sync 0;
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 2; //! PTX502 first""",
     ),
     Case(
-        "one thread initialises an object again after it ended its life",
+        "one thread initializes an object again after it ended its life",
         """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
 @%p1 mbarrier.inval.shared::cta.b64 [%r5]; bar.sync 0;
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 2;""",
     ),
     Case(
-        "each CTA of a cluster initialises its own object",
+        "each CTA of a cluster initializes its own object",
         "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;\nbarrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;",
         bounds=TWO_CTAS,
     ),
@@ -343,7 +343,7 @@ ENDED = (
         f"{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];",
     ),
     Case(
-        "waits in the next life of an object come behind its next initialisation",
+        "waits in the next life of an object come behind its next initialization",
         f"""{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
 {LOOP.replace("wait:", "again:").replace("bra wait", "bra again")} bar.sync 0;
@@ -381,4 +381,4 @@ ENDED = (
     ),
 )
 
-CASES = (*USED_BEFORE_INIT, *INITIALISED_TWICE, *BYTES, *ENDED)
+CASES = (*USED_BEFORE_INIT, *INITIALIZED_TWICE, *BYTES, *ENDED)

@@ -18,7 +18,7 @@ COPY = "cp.async.ca.shared.global [%r4], [%rd1], 16;"
 
 CASES = (
     Case(
-        "an initialisation needs no proxy fence",
+        "an initialization needs no proxy fence",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
 @%p1 fence.proxy.async.shared::cta; //~ PTX901
 bar.sync 0;

@@ -1,4 +1,4 @@
-"""Kernels about the phases of mbarriers and about barriers that all threads play through (PTX504, 505, 601 to 603)."""
+"""Kernels about the phases of mbarriers, and about barriers, played through (PTX302, 504, 505, 601 to 603)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ wait: {WAIT} 0; //! PTX504 arrive init
 @!%p3 bra wait;""",
     ),
     Case(
-        "lanes of a warp that initialise at once wipe out no arrival of one of them",
+        "lanes of a warp that initialize at once wipe out no arrival of one of them",
         f"""setp.ge.u32 %p4, %r1, 32; @%p4 bra meet;
 mbarrier.init.shared::cta.b64 [%r5], 1; //? PTX502
 @%p1 {ARRIVE}
@@ -239,4 +239,57 @@ end:""",
     ),
 )
 
-CASES = (*MISSING, *EXCESS, *BARRIERS, *ALIGNED)
+COPY = """@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];"""
+TAKE = "ld.shared.u32 %r20, [%r4];"
+
+EARLIER = (
+    Case(
+        "the parity of the phase before orders no read of what the next phase completes",
+        f"""{init(1)}
+{COPY}
+first: {WAIT} 0; @!%p3 bra first; {TAKE} bar.sync 0;
+{COPY} //= copy
+second: {WAIT} 0; //= wait
+@!%p3 bra second; {TAKE} //! PTX302 copy wait""",
+    ),
+    Case(
+        "each phase has its own parity",
+        f"""{init(1)}
+{COPY}
+first: {WAIT} 0; @!%p3 bra first; {TAKE} bar.sync 0;
+{COPY}
+second: {WAIT} 1; @!%p3 bra second; {TAKE}""",
+    ),
+    Case(
+        "the second of two rounds of a loop with a constant parity",
+        f"""{init(1)}
+mov.u32 %r7, 0;
+next: {COPY} //= copy
+wait: {WAIT} 0; //= wait
+@!%p3 bra wait; {TAKE} //! PTX302 copy wait
+bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p4, %r7, 2; @%p4 bra next;""",
+    ),
+    Case(
+        "a reader that a barrier orders after the second copy, and its issuer has only seen the first phase",
+        f"""{init(1)}
+{COPY}
+first: {WAIT} 0; //= wait
+@!%p3 bra first; {TAKE} bar.sync 0;
+{COPY} //= copy
+bar.sync 0; @%p1 bra end; {TAKE} //! PTX302 copy wait
+end:""",
+    ),
+    Case(
+        "a second wait of one thread and a barrier order the reads of the others",
+        f"""{init(1)}
+{COPY}
+first: {WAIT} 0; @!%p3 bra first; {TAKE} bar.sync 0;
+{COPY}
+@!%p1 bra meet;
+second: {WAIT} 1; @!%p3 bra second;
+meet: bar.sync 0; {TAKE}""",
+    ),
+)
+
+CASES = (*MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED)

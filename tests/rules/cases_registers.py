@@ -56,11 +56,11 @@ CASES = (
         bounds=ONE,
     ),
     Case(
-        "a warp's own barrier does not synchronise the warpgroup",
+        "a warp's own barrier does not synchronize the warpgroup",
         f"{DOWN} 40; //= first\nbar.warp.sync -1;\n{UP} 80; //! PTX605 first",
         bounds=ONE,
     ),
-    Case("a barrier of the warpgroup synchronises it", f"{DOWN} 40;\nbar.sync 3, 128;\n{UP} 80;", bounds=ONE),
+    Case("a barrier of the warpgroup synchronizes it", f"{DOWN} 40;\nbar.sync 3, 128;\n{UP} 80;", bounds=ONE),
     Case("to set again what is set moves nothing", f"{DOWN} 40;\n{DOWN} 40;", bounds=ONE),
     Case(
         "to set again what is set still wants a barrier under the policy strict",

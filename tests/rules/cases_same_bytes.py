@@ -84,7 +84,7 @@ bar.sync 0; st.global.u32 [%rd6], %r10;
 bar.sync 0; st.global.u32 [%rd8], %r10; //= write""",
     ),
     Case(
-        "neighbours load what a thread loads and stores later",
+        "neighbors load what a thread loads and stores later",
         f"""{_PLACE} ld.global.nc.u32 %r10, [%rd6]; //~ PTX408 write
 ld.global.nc.u32 %r11, [%rd6+4]; //! PTX408 write
 add.u32 %r10, %r10, %r11; st.global.u32 [%rd6], %r10; //= write""",

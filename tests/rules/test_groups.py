@@ -25,13 +25,13 @@ def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
             "source_rewritten_without_wait",
             ("", ""),
             "the wait for it",
-            "wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy",
+            "wait with `cp.async.bulk.wait_group.read` in the issuing thread",
         ),
         (
             "source_rewritten_with_one_pending",
             ("", ""),
             "does not cover it",
-            "lower the count of the wait at line 37, or wait again in the thread that issued the copy",
+            "lower the count of the wait at line 37, or wait again in the issuing thread",
         ),
         (
             "source_rewritten_with_one_pending",
@@ -40,7 +40,7 @@ def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
                 "cp.async.bulk.wait_group.read 0;\n\tcp.async.bulk.commit_group;",
             ),
             "comes before its group is committed",
-            "commit the copy's group before the wait at line 36",
+            "commit its group before the wait at line 36",
         ),
     ],
 )

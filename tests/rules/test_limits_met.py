@@ -17,7 +17,7 @@ def questions(name: str) -> list[tuple[str, str]]:
     return [(item.code, item.reason) for item in lint((RULES / f"{name}.ptx").read_text()).undecided]
 
 
-def test_a_kernel_whose_threads_all_synchronise_differently_is_asked_about_once() -> None:
+def test_a_kernel_whose_threads_all_synchronize_differently_is_asked_about_once() -> None:
     assert questions("PTX502_ok_one_object_per_thread") == [
         ("PTX504", "the synchronization of the threads cannot be simulated: too many threads synchronize differently")
     ]

@@ -1,4 +1,4 @@
-"""PTX504, PTX505, PTX601 and PTX602 on small kernels: what is wrong is found, and its near misses are not."""
+"""PTX302, PTX504, PTX505, PTX601 and PTX602 on small kernels: what is wrong is found, and its near misses are not."""
 
 from __future__ import annotations
 

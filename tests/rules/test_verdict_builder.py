@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
-from ptxkit.diagnostic_groups import copies_note
+from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import DiagnosticCode, Message, MessageTemplate, Severity
-from ptxkit.rules import analyse
+from ptxkit.rules import analyze
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
 from ptxkit.syntax import parse
@@ -100,7 +100,7 @@ def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> No
     (found,) = judged(observed).diagnostics
     line = found.source.position(found.span.start)[0]
     assert found.source.text[found.span.start : found.span.end] == "mov.u32 %r2, 0;"
-    assert copies_note(found) == (f"the same holds at line {line + 1}",)
+    assert fault_notes(found) == (f"the same holds at line {line + 1}",)
 
 
 def test_findings_of_different_causes_are_reported_apart_in_the_order_of_the_text() -> None:
@@ -137,7 +137,7 @@ def test_a_doubt_names_its_rule_and_place() -> None:
     assert doubt.source.text[doubt.span.start : doubt.span.end] == "mov.u32 %r3, 0;"
 
 
-# ------------------------------------------------------------------------------------------------ analyse
+# ------------------------------------------------------------------------------------------------ analyze
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 WRONG = "{ .shared .b8 a[4]; .reg .b64 %rd<3>; .reg .b32 %r<3>; mov.u64 %rd1, a; ld.u32 %r1, [%rd1]; ret; }\n"
@@ -145,34 +145,34 @@ WRONG = "{ .shared .b8 a[4]; .reg .b64 %rd<3>; .reg .b32 %r<3>; mov.u64 %rd1, a;
 
 def test_every_kernel_of_a_module_is_looked_at_and_nothing_else() -> None:
     kernels = f".visible .entry one() {WRONG}.visible .entry two() {WRONG}"
-    assert [found.code for found in analyse(parse(HEAD + kernels)).diagnostics] == ["PTX202", "PTX202"]
-    assert analyse(parse(f"{HEAD}.func one() {WRONG}.extern .func two;")).diagnostics == ()
+    assert [found.code for found in analyze(parse(HEAD + kernels)).diagnostics] == ["PTX202", "PTX202"]
+    assert analyze(parse(f"{HEAD}.func one() {WRONG}.extern .func two;")).diagnostics == ()
 
 
 def test_a_kernel_without_instructions_has_nothing_wrong() -> None:
-    verdict = analyse(parse(HEAD + ".visible .entry one() { }\n.visible .entry two() { .reg .b32 %r1; }"))
+    verdict = analyze(parse(HEAD + ".visible .entry one() { }\n.visible .entry two() { .reg .b32 %r1; }"))
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
 
 
 def test_code_that_no_walk_reaches_is_undecided() -> None:
     body = "setp.gt.u32 %p1, 1, 2; @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
-    verdict = analyse(module_of(body))
+    verdict = analyze(module_of(body))
     assert [doubt.code for doubt in verdict.undecided] == ["PTX300"]
-    assert analyse(module_of(body.replace("@!%p1 bra end;", ""))).undecided == ()
+    assert analyze(module_of(body.replace("@!%p1 bra end;", ""))).undecided == ()
 
 
 def test_an_instruction_that_the_table_does_not_know_silences_what_it_may_have_done() -> None:
     body = """.shared .align 16 .b8 tile[64]; mov.u32 %r2, tile; cp.async.cg.shared.global [%r2], [%rd1], 16;
     cp.async.commit_group; nanosleep.u32 0; ld.shared.u32 %r1, [%r2];"""
-    assert [found.code for found in analyse(module_of(body)).diagnostics] == ["PTX302"]
-    assert analyse(module_of(body.replace("nanosleep.u32 0", "frobnicate.u32 %r9"))).diagnostics == ()
+    assert [found.code for found in analyze(module_of(body)).diagnostics] == ["PTX302"]
+    assert analyze(module_of(body.replace("nanosleep.u32 0", "frobnicate.u32 %r9"))).diagnostics == ()
 
 
-def test_a_module_that_was_built_and_not_parsed_is_analysed_by_its_text() -> None:
+def test_a_module_that_was_built_and_not_parsed_is_analyzed_by_its_text() -> None:
     parsed = parse(f"{HEAD}.visible .entry one() {WRONG}")
     built = type(parsed)(parsed.items)
     assert built.source is None
-    assert [found.code for found in analyse(built).diagnostics] == ["PTX202"]
+    assert [found.code for found in analyze(built).diagnostics] == ["PTX202"]
 
 
 def test_no_more_is_heard_than_is_in_the_budget() -> None:

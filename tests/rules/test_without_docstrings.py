@@ -35,7 +35,7 @@ def printed(*options: str) -> str:
 
 
 def test_what_shows_the_pages_of_rules_needs_no_docstrings() -> None:
-    optimised = printed("-OO")
-    assert optimised == printed()
-    assert optimised.count("exit status of the command:") == len(COMMANDS)
-    assert "a generic write is read through the async proxy" in optimised
+    optimized = printed("-OO")
+    assert optimized == printed()
+    assert optimized.count("exit status of the command:") == len(COMMANDS)
+    assert "a generic write is read through the async proxy" in optimized

@@ -66,7 +66,7 @@ def test_a_phase_has_one_number(first: int | None, second: int | None) -> None:
     assert state.declared_count == first
 
 
-def test_threads_of_a_phase_without_a_number_may_count_towards_one() -> None:
+def test_threads_of_a_phase_without_a_number_may_count_toward_one() -> None:
     state = BarrierState(FIRST | SECOND | THIRD)
     state.arrive(FIRST)
     assert state.declare(64, counts_earlier=True) is PENDING

@@ -26,6 +26,8 @@ from ptxkit.syntax import parse
         ("bra on; on:", (1,)),
         ("bra nowhere;", ()),
         ("list: .branchtargets on, off; brx.idx %r1, list; on: ret; off: ret;", (1, 2)),
+        ("list: .branchtargets on<2>, off; brx.idx %r1, list; off: ret; on0: ret; on1: ret;", (2, 3, 1)),
+        ("list: .branchtargets on<3>; brx.idx %r1, list; on0: ret; on1: ret;", ()),
         ("list: .branchtargets on, off; @!%p1 brx.idx %r1, list; off: ret; on: ret;", (1, 2, 1)),
         ("frobnicate.u32 %r1, %r2;", (1,)),
     ],

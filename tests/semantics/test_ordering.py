@@ -86,7 +86,7 @@ def test_barriers_and_mbarriers_release_and_acquire(
     assert is_relaxed_sync(effect) == (expected is not None and expected[2])
 
 
-def test_only_the_analyser_takes_a_volatile_access_for_a_release() -> None:
+def test_only_the_analyzer_takes_a_volatile_access_for_a_release() -> None:
     assert {"volatile", "mmio"} == MAY_RELEASE_ORDERS - RELEASE_ORDERS
     assert RELEASE_ORDERS.isdisjoint({"weak", "relaxed", "acquire"})
     assert ACQUIRE_ORDERS.isdisjoint({"weak", "relaxed", "release"})
@@ -127,7 +127,7 @@ def test_half_a_proxy_fence_has_a_direction() -> None:
 
 
 def test_the_machine_is_given_the_orders_and_scopes_of_the_effects() -> None:
-    """The analyser reads effects, the machine the words of a `means` line: two lines of one form."""
+    """The analyzer reads effects, the machine the words of a `means` line: two lines of one form."""
     compared, differing = 0, []
     for line in OPCODES.read_text("utf-8").splitlines():
         for match in table().candidates(line.partition("\t")[0]):

@@ -94,7 +94,7 @@ def computed(name: str, words: Words, operands: tuple[Any, ...]) -> int | None:
 
 
 def is_mask_of_even_ctas(name: str, operands: tuple[Any, ...]) -> bool:
-    """Whether an `and` maps an address to a CTA, which the analyser has a model of."""
+    """Whether an `and` maps an address to a CTA, which the analyzer has a model of."""
     masks = [each & bit_mask(32) for each in operands if isinstance(each, int)]
     return name == "and" and any(mask >> CTA_BITS == EVEN_CTA for mask in masks)
 
@@ -142,7 +142,7 @@ def test_the_emulator_computes_the_same_of_arrays(name: str, rows: list[tuple[in
 @pytest.mark.parametrize("name", INTEGER_OPERATIONS)
 @thoroughly
 @given(rows)
-def test_the_analyser_computes_the_same_of_numbers_and_of_lanes(name: str, rows: list[tuple[int, ...]]) -> None:
+def test_the_analyzer_computes_the_same_of_numbers_and_of_lanes(name: str, rows: list[tuple[int, ...]]) -> None:
     ops = operations()
     for words in cases(name):
         count = len(INTEGER_OPERATIONS[name].operand_widths(words))
@@ -188,7 +188,7 @@ small = st.integers(0, 100)
 def test_rules_for_unknowns_hold_for_every_number_in_their_place(
     name: str, x: int, y: int, chosen: list[int | tuple[bool, int]]
 ) -> None:
-    """The unknowns are small: a conversion keeps its term, as the analyser does for addresses and counters."""
+    """The unknowns are small: a conversion keeps its term, as the analyzer does for addresses and counters."""
     terms = SymbolicValueTable()
     ops, unknowns = operations(terms), (terms.intern("x"), terms.intern("y"))
     known = dict(zip(unknowns, (x, y), strict=True))

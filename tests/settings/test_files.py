@@ -61,7 +61,7 @@ severity = { PTX402 = "note" }
 policy = "strict"
 notes = true
 target = "sm_100a"
-version = "8.7"
+ptx-version = "8.7"
 launch = ["k:block=128"]
 baseline = "sub/known.json"
 
@@ -72,7 +72,7 @@ baseline = "sub/known.json"
     assert found is not None
     assert (found.select, found.extend_select, found.ignore) == (("PTX4",), ("PTX501", "PTX9"), ("PTX403",))
     assert (found.severity, found.policy, found.notes) == ((("PTX402", Severity.NOTE),), "strict", True)
-    assert (found.target, found.version, found.launch[0].block) == ("sm_100a", (8, 7), (128, 1, 1))
+    assert (found.target, found.ptx_version, found.launch[0].block) == ("sm_100a", (8, 7), (128, 1, 1))
     assert found.baseline == str(tmp_path / "sub" / "known.json")
     assert found.per_file_ignores == (("gen/*", ("PTX401",)),)
 
@@ -91,12 +91,15 @@ baseline = "sub/known.json"
         ),
         (
             'select = "PTX4"\n',
-            'ptxkit.toml:1: `select` is a string, but must be a list of strings, like ["PTX4", "PTX501"]',
+            'ptxkit.toml:1: `select` is a string, but must be a list of strings; write `select = ["PTX4", "PTX501"]`',
         ),
         ("select = [4]\n", "ptxkit.toml:1: `select` is a list, but must be a list of strings"),
         ('select = [\n  "PTX4",\n  "PTX77",\n]\n', "ptxkit.toml:1: `select`: there is no code `PTX77`; did you mean"),
         ('notes = "yes"\n', "ptxkit.toml:1: `notes` is a string, but must be true or false"),
-        ("version = 8.7\n", 'ptxkit.toml:1: `version` is a number, but must be a string, like "8.7"'),
+        (
+            "ptx-version = 8.7\n",
+            'ptxkit.toml:1: `ptx-version` is a number, but must be a string; write `ptx-version = "8.7"`',
+        ),
         ('\n[severity]\nPTX4 = "note"\nPTX5 = "bad"\n', "ptxkit.toml:4: `severity`: `bad` is not a severity"),
         ('severity = ["PTX4"]\n', "ptxkit.toml:1: `severity` is a list, but must be a table"),
         (

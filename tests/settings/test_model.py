@@ -72,9 +72,9 @@ def test_no_severity_softens_a_syntax_error() -> None:
 
 
 def test_the_last_level_that_says_something_counts() -> None:
-    low = ConfigLayer("file", policy="strict", target="sm_90", version=(8, 0), baseline="a.json")
+    low = ConfigLayer("file", policy="strict", target="sm_90", ptx_version=(8, 0), baseline="a.json")
     both = Settings.of([low, ConfigLayer("options", target="sm_90a")])
-    assert (both.policy, both.target, both.version, both.baseline) == ("strict", "sm_90a", (8, 0), "a.json")
+    assert (both.policy, both.target, both.ptx_version, both.baseline) == ("strict", "sm_90a", (8, 0), "a.json")
 
 
 def test_codes_are_ignored_in_the_files_that_fit(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_the_whole_corpus_takes_few_calls_of_lark() -> None:
     before = grammar().calls
     for text in texts:
         parse(text)
-    assert grammar().calls - before <= 20, "what was learnt from the corpus is not used when it comes again"
+    assert grammar().calls - before <= 20, "what was learned from the corpus is not used when it comes again"
 
 
 @pytest.mark.parametrize("path", corpus_files()[::9], ids=lambda path: path.name)

@@ -118,7 +118,9 @@ declarations = st.builds(
 )
 directives = st.one_of(
     st.tuples(*[st.integers(1, 999).map(str)] * 3).map(lambda words: Directive("loc", words)),
-    st.lists(words, min_size=1, max_size=3).map(lambda names: Directive("branchtargets", tuple(names), "T")),
+    st.lists(words | words.map("{}<2>".format), min_size=1, max_size=3).map(
+        lambda names: Directive("branchtargets", tuple(names), "T")
+    ),
     st.just(Directive("pragma", ('"nounroll"',))),
 )
 statements: st.SearchStrategy[Statement] = st.recursive(

@@ -113,7 +113,7 @@ def test_a_module_that_a_compiler_wrote_is_parsed_without_loading_lark(name: str
     assert loaded.isdisjoint({"lark", "dataclasses", "inspect", "pathlib", "click", "rich"})
 
 
-def test_a_shape_that_nobody_has_seen_is_learnt_from_lark() -> None:
+def test_a_shape_that_nobody_has_seen_is_learned_from_lark() -> None:
     text = f"{HEADING}.global .u32 a = (1 + 2) * 3 ? 4 : 5;"
     assert "lark" in loaded_by(f"from ptxkit.syntax import parse; parse({text!r})")
 

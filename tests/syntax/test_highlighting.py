@@ -1,4 +1,4 @@
-"""Colours come from the grammar's tokens and the names that the tree declares."""
+"""Colors come from the grammar's tokens and the names that the tree declares."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ptxkit.syntax.highlighting import highlight_spans
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 
 
-def coloured(text: str, *, has_tree: bool = True) -> list[tuple[str, TokenClass]]:
+def colored(text: str, *, has_tree: bool = True) -> list[tuple[str, TokenClass]]:
     module = parse(text, "k.ptx") if has_tree else None
-    return [(text[start:end], colour) for start, end, colour in highlight_spans(text, module)]
+    return [(text[start:end], color) for start, end, color in highlight_spans(text, module)]
 
 
 def body(statements: str) -> list[tuple[str, TokenClass]]:
     text = f"{HEAD}.func f()\n{{\n{statements}\n}}\n"
-    found = coloured(text)
-    head = coloured(f"{HEAD}.func f()\n{{\n}}\n")
+    found = colored(text)
+    head = colored(f"{HEAD}.func f()\n{{\n}}\n")
     return found[len(head) :]
 
 
@@ -54,8 +54,8 @@ def test_names_of_one_function_do_not_count_in_another() -> None:
     one = ".func f()\n{\n.reg .b32 x;\nmov.u32 x, 1;\n}\n"
     other = ".func g(.param .b32 x)\n{\n.reg .b32 y;\nld.param.b32 y, [x];\n}\n"
     text = HEAD + one + other
-    found = [(word, colour) for word, colour in coloured(text) if word == "x"]
-    assert [colour for _, colour in found] == [
+    found = [(word, color) for word, color in colored(text) if word == "x"]
+    assert [color for _, color in found] == [
         TokenClass.REGISTER,
         TokenClass.REGISTER,
         TokenClass.NAME,
@@ -63,8 +63,8 @@ def test_names_of_one_function_do_not_count_in_another() -> None:
     ]
 
 
-def test_comments_strings_and_directives_have_colours_of_their_own() -> None:
-    found = coloured(f'// one\n{HEAD}/* two\nlines */\n.file 1 "a/*b*/.cu"\n')
+def test_comments_strings_and_directives_have_colors_of_their_own() -> None:
+    found = colored(f'// one\n{HEAD}/* two\nlines */\n.file 1 "a/*b*/.cu"\n')
     assert ("// one", TokenClass.COMMENT) in found
     assert ("/* two\nlines */", TokenClass.COMMENT) in found
     assert ('"a/*b*/.cu"', TokenClass.STRING) in found
@@ -72,8 +72,8 @@ def test_comments_strings_and_directives_have_colours_of_their_own() -> None:
     assert ("9.0", TokenClass.NUMBER) in found
 
 
-def test_a_text_that_does_not_parse_is_coloured_by_its_words() -> None:
-    found = coloured("mov.u32 %r1, 5;\n@%p1 bra $L;\n#!\nadd.s32 ((", has_tree=False)
+def test_a_text_that_does_not_parse_is_colored_by_its_words() -> None:
+    found = colored("mov.u32 %r1, 5;\n@%p1 bra $L;\n#!\nadd.s32 ((", has_tree=False)
     assert ("%r1", TokenClass.REGISTER) in found
     assert ("mov.u32", TokenClass.OPCODE) in found
     assert ("bra", TokenClass.OPCODE) in found

@@ -259,7 +259,7 @@ def test_a_variable_of_the_module_becomes_its_node(text: str, node: Declaration)
     assert item(text) == node
 
 
-def test_initialisers_hold_addresses_masks_and_nested_lists() -> None:
+def test_initializers_hold_addresses_masks_and_nested_lists() -> None:
     found = item(".global .u8 a[] = {0xFF00(generic(p)), generic(p)+4, p, -1, {1, 2}, 0xFF(1000 + 546)};")
     assert isinstance(found, Declaration)
     (declarator,) = found.declarators
@@ -281,9 +281,9 @@ def test_a_long_table_has_the_elements_of_a_short_one() -> None:
     written = [str(number % 251) for number in range(100_000)]
     found = item(f".global .align 4 .b8 t[{len(written)}] = {{{', '.join(written)}}};")
     assert isinstance(found, Declaration)
-    initialiser = found.declarators[0].initialiser
-    assert isinstance(initialiser, Vector)
-    assert [each.text for each in initialiser.elements if isinstance(each, Integer)] == written
+    initializer = found.declarators[0].initialiser
+    assert isinstance(initializer, Vector)
+    assert [each.text for each in initializer.elements if isinstance(each, Integer)] == written
 
 
 def test_a_table_may_not_hold_what_only_an_instruction_may() -> None:
@@ -384,6 +384,7 @@ def test_a_directive_of_the_module_keeps_its_words(text: str, node: Directive) -
         (".loc_intermediate 2 137 23", Directive("loc_intermediate", ("2", "137", "23"))),
         ('.pragma "used_bytes_mask 0xf0ff";', Directive("pragma", ('"used_bytes_mask 0xf0ff"',))),
         ("T: .branchtargets\n\tL1,\n\tL2;", Directive("branchtargets", ("L1", "L2"), "T")),
+        ("T: .branchtargets L < 0x3 >, M;", Directive("branchtargets", ("L<3>", "M"), "T")),
         ("T: .calltargets f;", Directive("calltargets", ("f",), "T")),
     ],
 )

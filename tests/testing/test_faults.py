@@ -1,4 +1,4 @@
-"""Synchronisation faults: what the operators change, what they say it breaks, and how many are found."""
+"""Synchronization faults: what the operators change, what they say it breaks, and how many are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synchronisation faults on the reference machine: what it finds beside the rules, and how that is counted."""
+"""Synchronization faults on the reference machine: what it finds beside the rules, and how that is counted."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ DOUBLE = {DOUBLE!r}
 
 @settings(deadline=None, database=None, derandomize=True)
 @given(strategies.arrays("u32", 32))
-def test_wrong_optimiser(data):
+def test_wrong_optimizer(data):
     launch = oracles.DeviceLaunch("double", 1, 32, (data,))
     oracles.assert_same_kernel(DOUBLE, DOUBLE.replace("shl.b32 %r2, %r1, 1", "mul.hi.u32 %r2, %r1, 2"), launch)
 """
@@ -279,7 +279,7 @@ FILES = {
     "not_there": ptx(PROXY, "// ptxkit: expect[PTX401]"),
     "not_clean": ptx() + "// ptxkit: expect[]\n",
     "elsewhere": ptx("// ptxkit: expect[PTX401]\nmov.u32 %r2, 0;"),
-    "misspelt": ptx("", "// ptxkit: expect[PTX401]") + "// ptxkit: expct[]",
+    "misspelled": ptx("", "// ptxkit: expect[PTX401]") + "// ptxkit: expct[]",
     "no_code": ptx("", "// ptxkit: expect[PTX401, PTX40]"),
     "nothing_follows": ptx(PROXY) + "// ptxkit: expect[PTX401]\n",
 }
@@ -294,7 +294,7 @@ def test_files_are_compared_with_what_they_say_of_themselves(pytest_here: Here, 
     failed = set(re.findall(r"^FAILED (\w+)\.ptx::findings", done.stdout, re.MULTILINE))
     assert (passed, failed) == (PASS, FILES.keys() - PASS), done.stdout
     assert "Traceback" not in done.stdout
-    assert "misspelt.ptx: line 16: '// ptxkit: expct[]': write expect[PTX401, ...]" in done.stdout
+    assert "misspelled.ptx: line 16: '// ptxkit: expct[]': write expect[PTX401, ...]" in done.stdout
     assert "nothing_follows.ptx: line 16: no code follows" in done.stdout
 
 

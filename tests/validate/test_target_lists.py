@@ -8,7 +8,7 @@ import pytest
 
 from tests.validate.modules import Pair, check, disagreements, in_body
 
-FUNCTION = ".func f; .shared .b32 s; .entry k() {{ .reg .b32 %r<3>; .reg .b64 %rd<3>; {} ret; }}"
+FUNCTION = ".func f; .func g0; .func g1; .shared .b32 s; .entry k() {{ .reg .b32 %r<3>; .reg .b64 %rd<3>; {} ret; }}"
 
 LINES = [
     ("bra done; done:", "bra don; done:", "PTX106", "did you mean `done`"),
@@ -36,6 +36,11 @@ LINES = [
     ("a: t: .branchtargets a;", "t: .branchtargets a; { a: }", "PTX106", "`a` is not declared"),
     ("t: .calltargets f, f;", "a: t: .calltargets f, a;", "PTX104", "must be a function: `a` is a label"),
     ("t: .calltargets f;", "t: .calltargets g;", "PTX106", "`g` is not declared"),
+    ("t: .branchtargets a, b<2>; brx.idx %r1, t; a: b0: b1:", "t: .branchtargets b<3>; b0: b1:", "PTX106", "`b2`"),
+    ("t: .branchtargets b<0x2>; b0: b1:", "t: .branchtargets b<2>; b: b1:", "PTX106", "`b0` is not declared"),
+    ("t: .branchtargets b<0>;", "t: .branchtargets b<-1>; b:", "PTX101", "expected an integer after `<`"),
+    ("b0: t: .branchtargets b<1>;", "b0: t: .branchtargets b<2>; .reg .b32 b1;", "PTX104", "`b1` is a .b32 register"),
+    ("t: .calltargets g<2>;", "t: .calltargets g<3>;", "PTX106", "`g2` is not declared"),
     ("mov.u64 %rd1, f;", "a: mov.u64 %rd1, a;", "PTX203", "a label has no address"),
 ]
 PAIRS = [

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
 from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
+
+ROOT = Path(__file__).resolve().parents[2]
 
 HEAD = """.version 8.0
 .target sm_90
@@ -37,7 +41,7 @@ def verified(body: str, directives: str = BLOCK, **request: object) -> FileResul
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=3, **request))  # type: ignore[arg-type]
 
 
-def neighbours(way: str) -> str:
+def neighbors(way: str) -> str:
     """Each thread reads what another one stored, and whether a barrier is between hangs on a predicate."""
     return f"""{way}
 	st.shared.u32 [%r4], %r1;
@@ -63,7 +67,7 @@ PLACE = "\tsetp.lt.u32 %p2, %r7, 5;"
 
 @pytest.mark.parametrize("way", [ONE, PLACE, "\tsetp.ne.u32 %p2, %r1, %r1;"])
 def test_a_kernel_that_compares_a_number_asks_for_either_outcome(way: str) -> None:
-    assert warned(verified(neighbours(way))) == {"PTX621"}
+    assert warned(verified(neighbors(way))) == {"PTX621"}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +83,7 @@ def test_a_kernel_that_compares_a_number_asks_for_either_outcome(way: str) -> No
     ],
 )
 def test_what_numbers_decide_with_which_the_kernel_computes_is_a_question(way: str, reason: str) -> None:
-    result = verified(neighbours(way))
+    result = verified(neighbors(way))
     assert warned(result) == set()
     assert reason in asked(result, "PTX621")
     assert "(--arg)" in asked(result, "PTX621")
@@ -88,7 +92,7 @@ def test_what_numbers_decide_with_which_the_kernel_computes_is_a_question(way: s
 def test_the_same_with_numbers_that_were_given_is_an_error() -> None:
     arguments = dict(parse_argument(each) for each in ("data=u32[64]", "n=9", "m=3"))
     text = HEAD.replace(", .param .align 8 .b8 sizes[16]", "").replace("\tld.param.u32 %r9, [sizes+4];\n", "")
-    body = neighbours("\tadd.u32 %r5, %r7, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;")
+    body = neighbors("\tadd.u32 %r5, %r7, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;")
     source = SourceFile("k.ptx", text.replace("DIRECTIVES", BLOCK) + body + "\n\tret;\n}\n")
     result = verify_source(source, VerifyRequest(schedules=3, arguments=arguments))
     assert {(each.code, each.severity) for each in result.diagnostics} == {("PTX621", "error")}
@@ -128,3 +132,10 @@ def test_the_size_of_blocks_that_nobody_declares_decides_races_of_warps_only_wit
         result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2))
         assert warned(result) == wanted
         assert bool(asked(result, "PTX621")) is not bool(wanted)
+
+
+def test_bytes_of_a_copy_that_were_chosen_are_a_question() -> None:
+    text = (ROOT / "corpus" / "rules" / "PTX503_ok_argument_of_the_expected_size.ptx").read_text("utf-8")
+    result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=3))
+    assert warned(result) == set()
+    assert "`bytes`, chosen here" in asked(result, "PTX503")

@@ -72,7 +72,8 @@ def test_pointers_and_numbers_may_stand_beside_the_maps() -> None:
 def test_two_maps_that_both_bring_boxes_are_the_hosts_affair() -> None:
     second = (
         "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 2048;\n\tcp.async.bulk.tensor.2d.shared::cluster.global.tile"
-        ".mbarrier::complete_tx::bytes [%r3], [%rd3, {%r4, %r4}], [%r2];"
+        ".mbarrier::complete_tx::bytes [%r3], [%rd3, {%r4, %r4}], [%r2];\n"
+        "AGAIN:\n\tmbarrier.try_wait.parity.shared.b64 %p3, [%r2], 1;\n\t@!%p3 bra AGAIN;"
     )
     result = verified(256, second)
     assert result.status is Status.UNDECIDED

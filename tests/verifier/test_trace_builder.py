@@ -69,7 +69,10 @@ def test_the_steps_of_a_race_are_those_about_its_bytes_and_what_orders(race: Fin
     assert (barrier.instruction, barrier.columns) == ("bar.sync", (0, 1, 2))
     assert (write.columns, write.touching) == ((0, 1, 2), (2,))
     assert (read.columns, read.touching) == ((0, 1, 2), (0,))
-    assert write.text == "thread 32 writes 4 bytes: 00000000 becomes 20000000"
+    assert write.text == "thread 32 writes tile[32]: 0 becomes 32"
+    other = race.accesses[1]
+    assert (other.place, other.type, other.old_value, other.new_value) == ("tile[32]", "u32", "0", "32")
+    assert race.steps[1].text == "barrier 0 joins 128 threads"
     assert race.bars == ()
 
 
@@ -93,7 +96,8 @@ def test_the_copy_is_shown_with_what_it_brings_and_the_read_with_what_it_found(c
     assert (other.instruction, other.thread) == ("cp.async.ca.shared.global", (32, 0, 0))
     assert fault.old == other.old != other.new
     assert other.new is not None
-    assert other.new in copy.steps[0].text
+    assert other.new_value is not None
+    assert copy.steps[0].text == f"the operation begins; it writes {other.new_value} to {other.place}"
     assert "a wait" in copy.missing_ordering
 
 

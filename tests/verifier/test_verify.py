@@ -168,7 +168,7 @@ def test_an_instruction_without_a_meaning_is_named() -> None:
 
 
 def test_a_kernel_that_is_not_there_is_the_callers_mistake() -> None:
-    with pytest.raises(InvalidLaunchError, match="there is no kernel 'q'; there are: k"):
+    with pytest.raises(InvalidLaunchError, match="there is no kernel `q`; the kernels are `k`"):
         verified(kernel(STORE), entries=("q",))
 
 

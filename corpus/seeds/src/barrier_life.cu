@@ -1,4 +1,4 @@
-// The life of a barrier: initialised for four arrivals, counted down by one thread, complete, counting from four again, and
+// The life of a barrier: initialized for four arrivals, counted down by one thread, complete, counting from four again, and
 // from three after somebody dropped out; invalidated, and its memory used for an element.
 // Keeps: one thread does all of it, so nothing is to be ordered; no arrival beyond the count of a phase, and none in the next
 // one before the phase was waited for; no operation on the object after it was invalidated, and no other access before.

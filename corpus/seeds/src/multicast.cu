@@ -1,5 +1,5 @@
 // One bulk copy for a cluster of two: rank 0 multicasts a tile to both blocks, and each works on its own copy of it.
-// Keeps: both barriers are initialised and published to the cluster before the copy; each block announces the bytes that it
+// Keeps: both barriers are initialized and published to the cluster before the copy; each block announces the bytes that it
 // gets; no block ends while a copy or an arrival may still reach it.
 // targets: sm_90a
 #include <cooperative_groups.h>

@@ -1,4 +1,4 @@
-"""The basic blocks of a function and their successors, for questions about paths that no execution answers."""
+"""The basic blocks of a function and their successors, for properties of all paths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxkit.semantics.control_flow import successors_of
 
 
 class ControlFlowGraph:
-    """Control flow between blocks, numbered in the order of the text; `starts` are the indices of their first steps.
+    """The blocks of a function, numbered in the order of the text; `block_starts` are the indices of their first steps.
 
     A call does not end a block; the targets of an indexed branch are those of its `.branchtargets`.
     """
@@ -27,17 +27,16 @@ class ControlFlowGraph:
         self.block_starts = sorted(leader for leader in leaders if leader < len(program.steps))
 
     def block_of(self, step: Step) -> int:
-        """The block that contains a step."""
+        """Returns the block that contains a step."""
         return bisect_right(self.block_starts, step.index) - 1
 
     def steps_of_block(self, block: int) -> tuple[Step, ...]:
-        """The steps of a block."""
         end = self.block_starts[block + 1] if block + 1 < len(self.block_starts) else len(self._program.steps)
         return self._program.steps[self.block_starts[block] : end]
 
     @cached_property
     def successors(self) -> list[tuple[int, ...]]:
-        """By block: its successors; none after the end of the function."""
+        """The successors of each block; a block at the end of the function has none."""
         found = []
         for block in range(len(self.block_starts)):
             targets = step_successors(self._program, self.steps_of_block(block)[-1])
@@ -46,13 +45,15 @@ class ControlFlowGraph:
 
     @cached_property
     def predecessors(self) -> list[tuple[int, ...]]:
-        """By block: its predecessors."""
+        """The predecessors of each block."""
         return reverse_graph(self.successors)
 
     @cached_property
     def exit_blocks(self) -> tuple[int, ...]:
-        """The blocks from which a thread may leave the function normally: it returns, exits, or reaches the end of the
-        text. A trap is not a normal exit."""
+        """The blocks from which a thread may leave the function normally.
+
+        The thread returns, exits, or reaches the end of the text. A trap is not a normal exit.
+        """
         return tuple(
             block for block in range(len(self.block_starts)) if self._exits_function(self.steps_of_block(block)[-1])
         )
@@ -64,20 +65,21 @@ class ControlFlowGraph:
 
     @cached_property
     def post_dominators(self) -> DominatorTree:
-        """The post-dominators: the blocks on every path from a block to an end. A block that reaches no end has only
-        itself."""
+        """The post-dominators: the blocks on every path from a block to an exit.
+
+        A block that reaches no exit is post-dominated by itself only.
+        """
         return DominatorTree(self.predecessors, self.exit_blocks)
 
     @cached_property
     def loops(self) -> LoopForest:
-        """The loops of the graph."""
         return LoopForest(self.successors)
 
     @cached_property
     def control_dependences(self) -> list[tuple[int, ...]]:
-        """By block: the blocks whose last step decides whether control reaches it (control dependence).
+        """The blocks on which each block is control dependent: their last step decides whether control reaches it.
 
-        A block decides if one of its successors certainly leads to the other block and another one may not.
+        A block decides if one of its successors certainly leads to the other block and another successor may not.
         """
         found: list[list[int]] = [[] for _ in self.block_starts]
         post_dominators = self.post_dominators
@@ -93,16 +95,16 @@ class ControlFlowGraph:
         return [tuple(each) for each in found]
 
     def dominates(self, first: Step, step: Step) -> bool:
-        """Whether every path to a step passes the position of the first one, whose guard may still disable it."""
+        """Returns whether every path to a step passes the first step, whose guard may still disable it."""
         here, there = self.block_of(first), self.block_of(step)
         return first.index <= step.index if here == there else self.dominators.dominates(here, there)
 
     def loop_of(self, step: Step) -> CfgLoop | None:
-        """The innermost loop that contains a step."""
+        """Returns the innermost loop that contains a step."""
         return self.loops.innermost_loop(self.block_of(step))
 
     def may_repeat(self, step: Step) -> bool:
-        """Whether a thread may reach a step more than once."""
+        """Returns whether a thread may reach a step more than once."""
         return self.loop_of(step) is not None
 
     def _exits_function(self, step: Step) -> bool:
@@ -111,11 +113,14 @@ class ControlFlowGraph:
         return len(self._program.steps) in successors_of(step.linear, step.effects)
 
     def reachable(self, blocks: Iterable[int]) -> frozenset[int]:
-        """The blocks that control may reach from any of these, including these."""
+        """Returns the blocks that control may reach from any of these, including these."""
         return reachable_nodes(self.successors, blocks)
 
 
 def is_control_transfer(step: Step) -> bool:
-    """Whether control may continue elsewhere than at the next step without returning: a branch, a return, an exit."""
+    """Returns whether control may continue elsewhere than at the next step without returning.
+
+    This is so for a branch, a return and an exit.
+    """
     effects = step.effects
     return any(isinstance(effect, Control) and effect.kind != "call" for effect in effects)

@@ -1,4 +1,4 @@
-"""The dominators of a graph's nodes, which are on every path to a node; on the reversed graph, its post-dominators.
+"""Computes the dominators of a graph's nodes, or the post-dominators if the graph is reversed.
 
 Immediate dominators are computed by the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"),
 which requires neither a reducible graph nor recursion.
@@ -11,10 +11,10 @@ from functools import cached_property
 
 
 class DominatorTree:
-    """Dominance in a graph given by the successors of each node. roots: the entry nodes, anywhere in the graph.
+    """Dominance in a graph that is given by the successors of each node.
 
-    parents: by node, the immediate dominator; None for roots, for nodes reached from several roots without a common
-    dominator, and for unreachable nodes.
+    roots: the entry nodes, anywhere in the graph. parents: the immediate dominator of each node; None for roots, for
+    nodes reached from several roots without a common dominator, and for unreachable nodes.
     """
 
     def __init__(self, after: Sequence[Sequence[int]], roots: Iterable[int]) -> None:
@@ -27,11 +27,13 @@ class DominatorTree:
         self.parents = [None if parent in (None, count) else parent for parent in self._parents[:count]]
 
     def is_reachable(self, node: int) -> bool:
-        """Whether a node is reachable from a root."""
         return self._parents[node] is not None
 
     def dominates(self, first: int, node: int) -> bool:
-        """Whether every path from a root to a node passes the first one; only itself dominates an unreachable node."""
+        """Returns whether every path from a root to a node passes the first node.
+
+        An unreachable node is dominated by itself only.
+        """
         if first == node:
             return True
         if not self.is_reachable(first) or not self.is_reachable(node):
@@ -40,7 +42,7 @@ class DominatorTree:
         return low <= at < high
 
     def _postorder(self) -> list[int]:
-        """By node: its postorder number in a depth-first search; -1 for unreachable nodes."""
+        """Returns the postorder number of each node in a depth-first search; -1 for unreachable nodes."""
         order = [-1] * len(self._successors)
         seen = {self._virtual_root}
         stack = [(self._virtual_root, iter(self._successors[self._virtual_root]))]
@@ -89,7 +91,7 @@ class DominatorTree:
 
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
-        """By node: its number in the tree, and the number after those of its subtree."""
+        """The preorder number of each node in the tree, and the number after those of its subtree."""
         below: list[list[int]] = [[] for _ in self._successors]
         for node, parent in enumerate(self._parents):
             if parent is not None and node != self._virtual_root:
@@ -110,7 +112,7 @@ class DominatorTree:
 
 
 def reverse_graph(after: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """By node: its predecessors."""
+    """Returns the predecessors of each node."""
     found: list[list[int]] = [[] for _ in after]
     for node, following in enumerate(after):
         for other in following:

@@ -17,10 +17,10 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CfgLoop:
-    """nodes: all nodes, including those of nested loops. entries: the nodes where control enters; the loop is
-    irreducible if there are several.
+    """A strongly connected set of nodes.
 
-    outer: the innermost loop that contains it.
+    nodes: all nodes, including those of nested loops. entries: the nodes where control enters; the loop is irreducible
+    if there are several. outer: the innermost loop that contains this one.
     """
 
     nodes: frozenset[int]
@@ -29,34 +29,34 @@ class CfgLoop:
 
 
 class LoopForest:
-    """All loops reachable from a root in a graph given by the successors of each node; outer loops come first."""
+    """All loops reachable from node 0 in a graph given by the successors of each node; outer loops come first."""
 
-    def __init__(self, after: Sequence[Sequence[int]], root: int = 0) -> None:
+    def __init__(self, after: Sequence[Sequence[int]]) -> None:
         self._successors = after
-        reached = reachable_nodes(after, (root,) if after else ())
+        reached = reachable_nodes(after, (0,) if after else ())
         self._predecessors = [[other for other in before if other in reached] for before in reverse_graph(after)]
-        self.loops = tuple(self._find_loops(root, reached))
+        self.loops = tuple(self._find_loops(reached))
 
     def innermost_loop(self, node: int) -> CfgLoop | None:
-        """The innermost loop that contains a node."""
+        """Returns the innermost loop that contains a node."""
         return self._innermost_loops.get(node)
 
     def exit_edges(self, loop: CfgLoop) -> list[tuple[int, int]]:
-        """The exit edges of a loop: (node inside, node outside)."""
+        """Returns the exit edges of a loop: (node inside, node outside)."""
         return [(n, other) for n in sorted(loop.nodes) for other in self._successors[n] if other not in loop.nodes]
 
     @cached_property
     def _innermost_loops(self) -> dict[int, CfgLoop]:
         return {node: loop for loop in self.loops for node in loop.nodes}
 
-    def _find_loops(self, root: int, reached: frozenset[int]) -> Iterator[CfgLoop]:
+    def _find_loops(self, reached: frozenset[int]) -> Iterator[CfgLoop]:
         waiting: deque[tuple[CfgLoop | None, frozenset[int], frozenset[int]]] = deque([(None, reached, frozenset())])
         while waiting:
             outer, nodes, cut = waiting.popleft()
             for part in _strongly_connected_components(self._successors, nodes, cut):
                 if len(part) == 1 and not self._is_on_cycle(next(iter(part)), cut):
                     continue
-                entries = frozenset(n for n in part if n == root or not part.issuperset(self._predecessors[n]))
+                entries = frozenset(n for n in part if n == 0 or not part.issuperset(self._predecessors[n]))
                 loop = CfgLoop(part, entries, outer)
                 yield loop
                 waiting.append((loop, part, entries))
@@ -66,7 +66,10 @@ class LoopForest:
 
 
 def reachable_nodes(after: Sequence[Sequence[int]], roots: Iterable[int]) -> frozenset[int]:
-    """The roots, and all nodes to which edges lead from them. after: the nodes next to each one."""
+    """Returns the roots and all nodes reachable from them.
+
+    after: the successors of each node.
+    """
     nodes = Worklist(roots)
     for node in nodes:
         nodes.add(after[node])
@@ -76,7 +79,7 @@ def reachable_nodes(after: Sequence[Sequence[int]], roots: Iterable[int]) -> fro
 def _strongly_connected_components(
     after: Sequence[Sequence[int]], nodes: Collection[int], cut: Collection[int]
 ) -> Iterator[frozenset[int]]:
-    """The strongly connected parts of some nodes, without the edges to `cut` nodes (Tarjan's algorithm)."""
+    """Yields the strongly connected components of some nodes, without the edges to `cut` nodes (Tarjan's algorithm)."""
     numbers: dict[int, int] = {}
     lowest: dict[int, int] = {}
     held: list[int] = []

@@ -1,7 +1,7 @@
-"""Which instructions may precede or follow others on some path through a function.
+"""Determines which instructions may precede or follow others on some path through a function.
 
 An instruction may precede itself only through a loop. The instructions of a called function are not ordered here: they
-are taken to both precede and follow all others.
+are assumed to both precede and follow all others.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Reachability:
         self._cfg = ControlFlowGraph(program)
 
     def steps_reachable_from(self, steps: Iterable[Step]) -> StepSet:
-        """The steps that may follow one of these, including these."""
+        """Returns the given steps and those that may follow one of them."""
         return self._propagate(steps, self._cfg.successors, forward=True)
 
     def steps_reaching(self, steps: Iterable[Step]) -> StepSet:
-        """The steps that may precede one of these, including these."""
+        """Returns the given steps and those that may precede one of them."""
         return self._propagate(steps, self._cfg.predecessors, forward=False)
 
     def _propagate(self, steps: Iterable[Step], next_of: list[tuple[int, ...]], *, forward: bool) -> StepSet:
@@ -61,5 +61,5 @@ class Reachability:
 
 
 def reachable_steps(program: Program) -> StepSet:
-    """The steps that are reachable from the entry of a program; no thread executes the others."""
+    """Returns the steps that are reachable from the entry of a program; no thread executes the others."""
     return Reachability(program).steps_reachable_from(program.steps[:1])

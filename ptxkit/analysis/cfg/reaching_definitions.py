@@ -1,6 +1,6 @@
-"""The instructions that may have assigned the register value that another instruction reads.
+"""Finds the instructions that may have assigned the register value that another instruction reads.
 
-Most registers of optimised PTX are assigned once. For the others the code before the read is searched backwards, path
+Most registers of optimized PTX are assigned once. For the others, the code before the read is searched backwards, path
 by path, up to the nearest assignments.
 """
 
@@ -22,10 +22,10 @@ class ReachingDefinitions:
         self._program = program
 
     def definitions_reaching(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
-        """The assignments that may reach a step; none where the search exceeds its limit, or nothing assigns the
-        register.
+        """Returns the assignments that may reach a step.
 
-        surely: also verifies that the only assignment of a register reaches the step; otherwise this is assumed.
+        The result is empty where the search exceeds its limit, or no step assigns the register. surely: whether to
+        verify that the only assignment of a register reaches the step; otherwise this is assumed.
         """
         found = self._program.definitions.get(register, ())
         if len(found) <= 1 and not surely:
@@ -54,5 +54,5 @@ class ReachingDefinitions:
 
 
 def step_successors(program: Program, step: Step) -> list[int]:
-    """The indices of the possible next steps; calls are assumed to return."""
+    """Returns the indices of the possible next steps; calls are assumed to return."""
     return [index for index in successors_of(step.linear, step.effects) if index < len(program.steps)]

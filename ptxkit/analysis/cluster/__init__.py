@@ -1,5 +1,5 @@
-"""What the CTAs of a cluster do to each other: remote accesses, remote copies, lifetimes, scopes.
+"""Interactions between the CTAs of a cluster: remote accesses, remote copies, lifetimes, scopes.
 
-Input: `KernelFacts`. Output: findings for the rules about clusters. It imports `analysis.context` and the packages
-above it.
+Input: `KernelFacts`. Output: findings for the rules about clusters. The package imports `analysis.context` and what
+`analysis.context` may import.
 """

@@ -1,8 +1,9 @@
-"""Accesses of the CTAs of a cluster to the shared memory of each other, and their order.
+"""Finds accesses of the CTAs of a cluster to each other's shared memory, and their order.
 
-Each rank that a kernel's clusters have is executed in scenarios of its own; two of them are of one launch where sizes
-and samples agree. Across CTAs only the cluster's barrier is followed; a CTA that may be synchronized otherwise (by an
-mbarrier that another CTA signals, or by a flag in memory) counts as synchronized.
+Each rank of a kernel's clusters is executed in its own scenarios. Two scenarios are of one launch if their sizes and
+samples are equal. Across CTAs, only the barrier of the cluster is followed. A CTA that may be synchronized otherwise,
+by an mbarrier that another CTA signals or by a flag in memory, is assumed to be synchronized.
+
 Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "membar / fence" (`fence.mbarrier_init`).
 """
 
@@ -15,6 +16,7 @@ from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import locations_of
 from ptxkit.fast_dataclasses import dataclass
@@ -22,19 +24,20 @@ from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.syntax.tree import Name
 
-#: The cluster's barrier among a thread's marks.
+#: The key of the cluster's barrier among the release and acquire points of a thread.
 CLUSTER_BARRIER_KEY = ("cluster", 0)
-#: What signals an mbarrier, maybe of another CTA.
+#: The effects that signal an mbarrier, possibly one of another CTA.
 SIGNAL_EFFECTS = (MbarrierArrive, MbarrierComplete, MbarrierExpect)
-#: The bits of an address that say which other CTA it is in.
+#: The bits of an address that identify the CTA.
 _RANK_BITS = 0xFF << CTA_BITS
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteAccess:
-    """An access to another CTA's shared memory, or an operation on an mbarrier there.
+    """An access to another CTA's shared memory, or an operation on an mbarrier in it.
 
-    rank: of that CTA. mbarrier: the one that is operated on, as that CTA sees it; None where none is.
+    rank: the rank of that CTA. mbarrier: the offset of the mbarrier in that CTA; None if there is no mbarrier
+    operation.
     """
 
     thread: ThreadView
@@ -45,7 +48,7 @@ class RemoteAccess:
 
 
 def find_remote_accesses(facts: ScenarioFacts) -> Iterator[RemoteAccess]:
-    """The accesses of a CTA's traced threads to the other CTAs of its cluster."""
+    """Yields the accesses of a CTA's traced threads to the other CTAs of its cluster."""
     ranks = facts.scenario.launch.cluster_size
     for thread in facts.threads.values():
         for position, event in thread.positions(Access, *SIGNAL_EFFECTS):
@@ -56,8 +59,19 @@ def find_remote_accesses(facts: ScenarioFacts) -> Iterator[RemoteAccess]:
                     yield RemoteAccess(thread, position, event, rank, mbarrier)
 
 
+def find_accesses_of_unknown_ctas(facts: ScenarioFacts) -> Iterator[tuple[ThreadView, int, TraceEvent]]:
+    """Yields (thread, position, event) of the synchronous accesses of a CTA's traced threads to shared memory of the
+    cluster whose addresses are not numbers, so that they may be of any CTA."""
+    for thread in facts.threads.values():
+        for position, event in thread.positions(Access):
+            effect = event.effect
+            is_sync = isinstance(effect, Access) and (effect.space, effect.completion) == ("shared::cluster", None)
+            if is_sync and not isinstance(event.address, int):
+                yield thread, position, event
+
+
 def find_multicast_arrivals(facts: ScenarioFacts) -> Iterator[RemoteAccess]:
-    """The arrivals of a CTA's traced threads at the mbarriers of several CTAs at once, in each other CTA."""
+    """Yields the arrivals of a CTA's traced threads at the mbarriers of several CTAs at once, in each other CTA."""
     own, ranks = facts.scenario.rank, facts.scenario.launch.cluster_size
     for thread in facts.threads.values():
         for position, event in thread.positions(MbarrierArrive):
@@ -68,7 +82,7 @@ def find_multicast_arrivals(facts: ScenarioFacts) -> Iterator[RemoteAccess]:
 
 
 def _target_ranks(event: TraceEvent) -> Iterator[int]:
-    """The ranks of the CTAs that an event reaches, as far as they are known; without the own one."""
+    """Yields the known ranks of the other CTAs that an event accesses."""
     if isinstance(event.effect, Access) and event.effect.multicast is not None and isinstance(event.amount, int):
         yield from (rank for rank in range(event.amount.bit_length()) if event.amount >> rank & 1)
     elif isinstance(event.address, int) and event.address & _RANK_BITS:
@@ -76,12 +90,12 @@ def _target_ranks(event: TraceEvent) -> Iterator[int]:
 
 
 def scenario_of_rank(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts, rank: int) -> ScenarioFacts | None:
-    """The explored CTA of a rank in the cluster of another; None where none was explored."""
+    """Returns the explored CTA with a rank in the cluster of another CTA; None where it was not explored."""
     return next((other for other in _ctas_of_cluster(scenarios, facts) if other.scenario.rank == rank), None)
 
 
 def other_ctas_of(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> list[ScenarioFacts]:
-    """The other explored CTAs of the cluster of one, by their ranks: few, however many the cluster has."""
+    """Returns the other explored CTAs of a CTA's cluster, by their ranks. Only a few are explored in any cluster."""
     found: dict[int, ScenarioFacts] = {}
     for other in _ctas_of_cluster(scenarios, facts):
         found.setdefault(other.scenario.rank, other)
@@ -89,13 +103,13 @@ def other_ctas_of(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> l
 
 
 def _ctas_of_cluster(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[ScenarioFacts]:
-    """The explored CTAs of the cluster of one, itself among them."""
+    """Yields the explored CTAs of a CTA's cluster, including the CTA itself."""
     own = facts.scenario
     return (other for other in scenarios if (other.scenario.sample, other.scenario.launch) == (own.sample, own.launch))
 
 
-def find_signalled_mbarriers(scenarios: Sequence[ScenarioFacts]) -> frozenset[int]:
-    """The mbarriers, as their own CTA sees them, that some explored CTA signals in another, or in several."""
+def find_signaled_mbarriers(scenarios: Sequence[ScenarioFacts]) -> frozenset[int]:
+    """Returns the offsets of the mbarriers that some explored CTA signals in another CTA, or in several CTAs."""
     found = {
         reach.mbarrier for facts in scenarios for reach in find_remote_accesses(facts) if reach.mbarrier is not None
     }
@@ -108,15 +122,20 @@ def find_signalled_mbarriers(scenarios: Sequence[ScenarioFacts]) -> frozenset[in
 
 
 def may_poll_memory(program: Program) -> bool:
-    """Whether a kernel reads anything that another thread may signal with: strong loads and atomics."""
-    effects = (effect for step in program.effectful_steps for effect in step.effects)
+    """Returns whether a kernel uses the result of a strong load or an atomic, by which another thread may signal."""
     return any(
-        isinstance(e, Access) and e.kind != "write" and e.order != "weak" and e.completion is None for e in effects
+        isinstance(e, Access)
+        and e.kind != "write"
+        and e.order != "weak"
+        and e.completion is None
+        and is_result_used(program, step)
+        for step in program.effectful_steps
+        for e in step.effects
     )
 
 
 def has_unknown_cluster_size(program: Program) -> bool:
-    """Whether a kernel has to do with the CTAs of its cluster, and does not say how many there are."""
+    """Returns whether a kernel interacts with the CTAs of its cluster and does not declare how many there are."""
     if program.function.directive("reqnctapercluster") is not None:
         return False
     return any(_uses_cluster(step) for step in program.steps)
@@ -134,19 +153,19 @@ def _uses_cluster(step: Step) -> bool:
 
 
 def has_observed_cluster_start(facts: ScenarioFacts, thread: ThreadView, position: int) -> bool:
-    """Whether a thread has learnt before a position, of the cluster's barrier, that all CTAs have begun."""
+    """Returns whether a thread has observed before a position, at the cluster's barrier, that all CTAs have started."""
     return _is_after_cluster_phase(facts, 1, thread, position)
 
 
 def has_observed_signal(thread: ThreadView, position: int, mbarriers: frozenset[int]) -> bool:
-    """Whether a thread has learnt before a position that a phase is over of an mbarrier that another CTA may signal."""
+    """Returns whether a thread has observed before a position a phase of an mbarrier that another CTA may signal."""
     return any(at < position for at in signal_observations(thread, mbarriers))
 
 
 def signal_observations(thread: ThreadView, mbarriers: frozenset[int]) -> Iterator[int]:
-    """Where a thread learns that a phase is complete of one of some mbarriers, or of an unknown one.
+    """Yields the positions at which a thread observes a complete phase of one of some mbarriers, or of an unknown one.
 
-    A wait that passes before the first phase is complete shows nothing.
+    A wait that succeeds before the first phase is complete observes nothing.
     """
     for key, positions in thread.release_acquire_points.acquires.items():
         match key:
@@ -161,9 +180,10 @@ def signal_observations(thread: ThreadView, mbarriers: frozenset[int]) -> Iterat
 def is_init_ordered_by_cluster_barrier(
     releaser: ThreadView, since: int, facts: ScenarioFacts, acquirer: ThreadView, until: int
 ) -> bool:
-    """Whether the cluster's barrier orders an initialisation of an mbarrier in one CTA before a position in another.
+    """Returns whether the cluster's barrier orders an mbarrier's initialization before a position in another CTA.
 
-    facts: of the acquiring thread. A `fence.mbarrier_init` before a relaxed arrival orders it, too.
+    facts: the scenario of the acquiring thread. A `fence.mbarrier_init` before a relaxed arrival also orders the
+    initialization.
     """
     strict = releaser.release_acquire_points.releases.get(CLUSTER_BARRIER_KEY, [])
     fences = [at for at, e in releaser.positions(MemoryFence) if _is_mbarrier_init_fence(e) and at > since]
@@ -174,12 +194,12 @@ def is_init_ordered_by_cluster_barrier(
 
 
 def cluster_barrier_arrivals(thread: ThreadView) -> list[int]:
-    """Where a thread arrives at the cluster's barrier, relaxed or not."""
+    """Returns the positions at which a thread arrives at the cluster's barrier, relaxed or not."""
     return [at for at, e in thread.positions(Barrier) if _is_cluster_barrier(e, "arrive")]
 
 
 def _is_after_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
-    """Whether round `ordinal` (from 1) of the cluster's barrier is over before a position of a thread."""
+    """Returns whether round `ordinal` (from 1) of the cluster's barrier is complete before a position of a thread."""
     for other in facts.threads.values():
         acquired = other.release_acquire_points.first_acquire(CLUSTER_BARRIER_KEY, ordinal)
         if acquired is None:

@@ -1,9 +1,11 @@
-"""What makes a CTA of a cluster stay until others are done with its shared memory.
+"""Determines whether a CTA of a cluster exits only after the other CTAs have finished with its shared memory.
 
-Known only for clusters of which all CTAs are explored, and without a guess. Only what surely no thread waits for
-counts: an mbarrier that is waited for at all shows that the copies on it are complete, and a signal of another thread
-may show anything. Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms
-for Asynchronous Copy Operations".
+The result is known only for clusters of which all CTAs are explored without a guess. An access is reported only if
+certainly no thread waits for it: any wait on an mbarrier is assumed to observe the copies on it, and a signal of
+another thread is assumed to follow any access.
+
+Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms for Asynchronous Copy
+Operations".
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _RANK_BITS = 0xFF << CTA_BITS
 
 
 class ExitSafety:
-    """A CTA, `own`, and the `others` of its cluster."""
+    """The accesses to the memory of a CTA, `own`, by the `others` of its cluster."""
 
     def __init__(self, own: ScenarioFacts, others: Sequence[ScenarioFacts]) -> None:
         self._own = own
@@ -53,7 +55,7 @@ class ExitSafety:
         )
 
     def unprotected_accesses(self) -> Iterator[tuple[ThreadView, int, TraceEvent]]:
-        """Accesses to the own shared memory that may come, or last, when the CTA has ended: thread, position, event."""
+        """Yields the accesses to the CTA's memory that may happen after its exit, as (thread, position, event)."""
         for reach in self._remote_accesses:
             if not self._outlives(reach.thread, reach.position) and not self._may_await_signal_after(reach):
                 yield reach.thread, reach.position, reach.event
@@ -73,7 +75,7 @@ class ExitSafety:
 
     @cached_property
     def _signals(self) -> list[RemoteAccess]:
-        """All that may signal the CTA: a signal to several CTAs at once, too."""
+        """All events that may signal the CTA, including signals to several CTAs at once."""
         rank = self._own.scenario.rank
         several = (signal for other in self._others for signal in find_multicast_arrivals(other) if signal.rank == rank)
         return [*self._remote_accesses, *several]
@@ -84,7 +86,7 @@ class ExitSafety:
 
     @cached_property
     def _awaited_cluster_phases(self) -> int:
-        """How many rounds of the cluster's barrier some thread of the CTA waits for."""
+        """The number of rounds of the cluster's barrier for which some thread of the CTA waits."""
         return max(
             (
                 len(thread.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, ()))
@@ -94,7 +96,7 @@ class ExitSafety:
         )
 
     def _last_awaited_phase(self, mbarrier: int | None) -> int:
-        """The last phase of an mbarrier that some thread of the CTA waits for."""
+        """Returns the last phase of an mbarrier for which some thread of the CTA waits."""
         key = ("mbarrier", mbarrier)
         return max(
             (
@@ -106,11 +108,11 @@ class ExitSafety:
         )
 
     def _outlives(self, thread: ThreadView, position: int) -> bool:
-        """Whether the CTA waits for a round of the cluster's barrier that a thread enters after a position."""
+        """Returns whether the CTA waits for a round of the cluster's barrier that a thread enters after a position."""
         return self._awaited_cluster_phases > bisect_left(cluster_barrier_arrivals(thread), position)
 
     def _may_await_signal_after(self, reach: RemoteAccess) -> bool:
-        """Whether the CTA may wait for a signal that stands for a reach, or comes after it."""
+        """Returns whether the CTA may wait for a signal that is, or follows, a remote access."""
         if self._is_awaited_signal(reach):
             return True
         last = self._last_awaited_signal
@@ -120,7 +122,7 @@ class ExitSafety:
 
     @cached_property
     def _last_awaited_signal(self) -> dict[ThreadView, int]:
-        """By thread of another CTA: where it last gives a signal that this one waits for."""
+        """The position of the last signal of each thread of another CTA for which this CTA waits."""
         found: dict[ThreadView, int] = {}
         for signal in self._signals:
             if self._is_awaited_signal(signal):
@@ -128,8 +130,10 @@ class ExitSafety:
         return found
 
     def _may_notify_others(self, reach: RemoteAccess) -> bool:
-        """Whether other threads may know of a reach: its thread gives order after it, by whatever it does, or they wait
-        for its completion elsewhere."""
+        """Returns whether other threads may learn about a remote access.
+
+        They may if its thread releases afterwards, or if they wait for its completion in another CTA.
+        """
         thread = reach.thread
         if thread not in self._last_release_cache:
             self._last_release_cache[thread] = self._last_release(thread)
@@ -137,11 +141,11 @@ class ExitSafety:
 
     @cached_property
     def _last_release_cache(self) -> dict[ThreadView, int]:
-        """By thread, as far as it was asked: `_last_order`."""
+        """The results of `_last_release`."""
         return {}
 
     def _last_release(self, thread: ThreadView) -> int:
-        """Where a thread last gives order to others, by whatever it does; -1 where it never does."""
+        """Returns the last position at which a thread releases to others; -1 if it never does."""
         last = -1
         for position, event in thread.positions(Barrier, MbarrierArrive, MbarrierTrack, Access):
             effect = event.effect
@@ -155,8 +159,10 @@ class ExitSafety:
         return last
 
     def _completes_remotely(self, reach: RemoteAccess) -> bool:
-        """Whether a copy completes on mbarriers of other CTAs alone, as one for a pair of CTAs may, and a thread there
-        waits for that."""
+        """Returns whether a copy completes only on mbarriers of other CTAs, and a thread there waits for it.
+
+        A copy for a pair of CTAs may complete in this manner.
+        """
         completions = self._completions.get((id(reach.thread), reach.event.step, reach.event.visit), ())
         if any(rank == self._own.scenario.rank for rank, _ in completions):
             return False
@@ -170,7 +176,7 @@ class ExitSafety:
 
     @cached_property
     def _completions(self) -> dict[tuple[int, Step, int], tuple[MbarrierLocation, ...]]:
-        """Where the copies of the other CTAs complete, by thread, instruction and execution."""
+        """The mbarriers on which the copies of the other CTAs complete, by thread, instruction and execution."""
         return {
             (id(thread), event.step, event.visit): locations_of(other.scenario.rank, event) or ()
             for other in self._others
@@ -180,7 +186,7 @@ class ExitSafety:
 
     @cached_property
     def _max_cluster_phases(self) -> int:
-        """How many rounds of the cluster's barrier some thread of the cluster waits for."""
+        """The number of rounds of the cluster's barrier for which some thread of the cluster waits."""
         threads = [thread for cta in (self._own, *self._others) for thread in cta.threads.values()]
         return max(
             (len(thread.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, ())) for thread in threads), default=0
@@ -196,7 +202,7 @@ class ExitSafety:
 
     @cached_property
     def _arrival_numbers(self) -> dict[tuple[int, int], int]:
-        """Of each arrival from another CTA, by thread and position: how many its thread has made by then."""
+        """The number of arrivals of a thread up to each arrival from another CTA, by thread and position."""
         found: dict[tuple[int, int], int] = {}
         counts: dict[tuple[int, int | None], int] = {}
         for reach in sorted(self._signals, key=lambda reach: reach.position):
@@ -206,7 +212,7 @@ class ExitSafety:
         return found
 
     def _may_be_acknowledged(self, copy: TraceEvent) -> bool:
-        """Whether another CTA may signal, after it has seen a copy complete, what this one waits for."""
+        """Returns whether another CTA may send an awaited signal after it has observed a copy's completion."""
         place = copy.barrier & ~_RANK_BITS if isinstance(copy.barrier, int) else None
         awaited = [signal for signal in self._signals if self._is_awaited_signal(signal)]
         return any(
@@ -219,7 +225,7 @@ class ExitSafety:
 
 
 def _may_follow(cta: ScenarioFacts, thread: ThreadView, since: int, signal: RemoteAccess) -> bool:
-    """Whether a signal may come after a position of a thread; one of a third CTA always may."""
+    """Returns whether a signal may follow a position of a thread; a signal of a third CTA always may."""
     if signal.thread is thread:
         return since < signal.position
     if signal.thread not in cta.threads.values():
@@ -228,7 +234,7 @@ def _may_follow(cta: ScenarioFacts, thread: ThreadView, since: int, signal: Remo
 
 
 def _completes_on_remote_mbarrier(event: TraceEvent) -> bool:
-    """Whether a copy reads the own shared memory and completes on an mbarrier of another CTA."""
+    """Returns whether a copy reads the CTA's own shared memory and completes on an mbarrier of another CTA."""
     effect = event.effect
     return (
         isinstance(effect, Access)

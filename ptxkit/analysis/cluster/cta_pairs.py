@@ -1,4 +1,4 @@
-"""Two CTAs of a cluster: their accesses to the same bytes, and the synchronization from one to the other.
+"""Finds accesses of two CTAs of a cluster to the same bytes, and the synchronization from one CTA to the other.
 
 Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait",
 "barrier.cluster".
@@ -34,27 +34,27 @@ class CtaAccess:
 
     @property
     def is_certain(self) -> bool:
-        """Whether an input surely leads there."""
+        """Whether some input certainly leads to the access."""
         return self.thread.trace.is_certain(self.position)
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteSyncEdge:
-    """An arrival at an mbarrier of another CTA, and the wait there for the phase that it counts in."""
+    """An arrival at an mbarrier of another CTA, and the wait in that CTA for the phase in which it counts."""
 
     arrival: CtaAccess
     wait: CtaAccess
 
 
 def cta_pairs_of(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[CtaPair]:
-    """A CTA with each other one of its cluster that was explored."""
+    """Yields the pairs of a CTA and each other explored CTA of its cluster."""
     for other in other_ctas_of(kernel.scenarios, facts):
         if not (facts.has_unknown_call or other.has_unknown_call):
             yield CtaPair(facts, other)
 
 
 class CtaPair:
-    """A CTA, `giver`, whose accesses come first, and another one, `taker`."""
+    """Two CTAs of a cluster; the accesses of the first one come first."""
 
     def __init__(self, releaser: ScenarioFacts, acquirer: ScenarioFacts) -> None:
         self.releaser, self.acquirer = releaser, acquirer
@@ -62,8 +62,10 @@ class CtaPair:
     def shared_accesses(
         self, is_wanted: Callable[[TraceEvent], bool] = lambda _: True
     ) -> Iterator[tuple[CtaAccess, CtaAccess]]:
-        """Accesses of the one CTA and of the other one to the same bytes, which are another CTA's to one of them; as
-        many as are in the budget. is_wanted: which accesses of the other one are asked for."""
+        """Yields the accesses of the first and the second CTA to the same bytes, if one of them is remote.
+
+        The budget limits the number of pairs. is_wanted: selects the accesses of the second CTA.
+        """
         budget = self.acquirer.budget
         home, abroad = _accesses_by_owner(self.releaser)
         for place, after in _accesses_with_ranges(self.acquirer):
@@ -79,7 +81,7 @@ class CtaPair:
 
     @cached_property
     def sync_edges(self) -> list[RemoteSyncEdge]:
-        """The arrivals of the one CTA at the other's objects, each with the waits for its phase."""
+        """The arrivals of the first CTA at the mbarriers of the second, each with the waits for its phase."""
         return list(self._find_sync_edges())
 
     def _find_sync_edges(self) -> Iterator[RemoteSyncEdge]:
@@ -105,8 +107,10 @@ class CtaPair:
     def _edges_from(
         self, arrival: CtaAccess, waits: Sequence[tuple[CtaAccess, int]], key: tuple[str, int]
     ) -> Iterator[RemoteSyncEdge]:
-        """The first wait of each thread that shows that the phase of an arrival is complete. waits: each with its
-        thread's number."""
+        """Yields the first wait of each thread that observes the completion of an arrival's phase.
+
+        waits: the waits, each with its number in its thread.
+        """
         marks = arrival.thread.release_acquire_points
         own = ("mbarrier", arrival.event.address)
         at = [p for p, e in arrival.thread.positions(MbarrierArrive) if e.address == arrival.event.address]
@@ -118,25 +122,28 @@ class CtaPair:
                 yield RemoteSyncEdge(arrival, wait)
 
     def is_ordered_by_edge(self, before: CtaAccess, handover: RemoteSyncEdge, after: CtaAccess) -> bool:
-        """Whether one access comes before the arrival, and the other after the wait."""
+        """Returns whether one access precedes the arrival and the other one follows the wait."""
         return _is_ordered(self.releaser, before, handover.arrival) and _is_ordered(self.acquirer, handover.wait, after)
 
     def may_be_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
-        """Whether the barrier of the cluster orders one access before the other, or may."""
+        """Returns whether the barrier of the cluster may order one access before the other."""
         return sum(at < after.position for at in cluster_barrier_arrivals(after.thread)) > _count_arrivals_before(
             before
         )
 
     def is_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
-        """Whether the barrier of the cluster surely orders one access before the other."""
+        """Returns whether the barrier of the cluster certainly orders one access before the other."""
         acquired = after.thread.release_acquire_points.first_acquire(
             CLUSTER_BARRIER_KEY, _count_arrivals_before(before) + 1
         )
         return acquired is not None and acquired < after.position
 
     def barrier_positions_around(self, before: CtaAccess) -> tuple[dict[ThreadView, int], dict[ThreadView, int]]:
-        """By thread: where those of the one CTA come to the barrier of the cluster that follows an access, and where
-        those of the other one are past it."""
+        """Returns the positions of the next cluster barrier after an access.
+
+        The first mapping has, for each thread of the first CTA, the position of its arrival; the second one has, for
+        each thread of the second CTA, the position after its wait.
+        """
         number = _count_arrivals_before(before)
         come = {
             t: (*cluster_barrier_arrivals(t), *[NEVER] * (number + 1))[number] for t in self.releaser.threads.values()
@@ -149,7 +156,7 @@ class CtaPair:
 
 
 def _count_arrivals_before(touch: CtaAccess) -> int:
-    """How often a thread has arrived at the barrier of the cluster before an access."""
+    """Returns how often a thread has arrived at the barrier of the cluster before an access."""
     return sum(at < touch.position for at in cluster_barrier_arrivals(touch.thread))
 
 
@@ -160,7 +167,7 @@ def _is_ordered(facts: ScenarioFacts, first: CtaAccess, second: CtaAccess) -> bo
 
 
 def _accesses_by_owner(facts: ScenarioFacts) -> tuple[IntervalIndex[CtaAccess], IntervalIndex[CtaAccess]]:
-    """The accesses of a CTA's threads to its own memory, and to that of others."""
+    """Returns the accesses of a CTA's threads to its own memory, and to the memory of others."""
     home: IntervalIndex[CtaAccess] = IntervalIndex()
     abroad: IntervalIndex[CtaAccess] = IntervalIndex()
     for place, touch in _accesses_with_ranges(facts):
@@ -169,7 +176,7 @@ def _accesses_by_owner(facts: ScenarioFacts) -> tuple[IntervalIndex[CtaAccess], 
 
 
 def _accesses_with_ranges(facts: ScenarioFacts) -> Iterator[tuple[tuple[int, int], CtaAccess]]:
-    """(bytes in the cluster, access) of all accesses by number."""
+    """Yields (range in the cluster's memory, access) for all accesses to constant addresses."""
     for thread in facts.threads.values():
         for position, event in thread.accesses:
             touched, effect = access_range(event), event.effect

@@ -1,12 +1,12 @@
-"""Synchronization between two CTAs of a cluster by an mbarrier, where one side orders no more than its own CTA, or
+"""Finds synchronization between two CTAs of a cluster by an mbarrier, where one side orders only its own CTA, or
 nothing.
 
-An arrival counts whatever its scope; but it orders what was before it only for a wait where neither is relaxed, and
-each names a scope that includes the other's thread. All else that may order the two CTAs counts as order: the barrier
+An arrival counts whatever its scope is. It orders what precedes it only for a wait where neither is relaxed, and each
+has a scope that includes the other's thread. Anything else that may order the two CTAs is treated as order: the barrier
 of the cluster, another mbarrier with wider scopes, fences of such scopes, flags in memory.
 
-That is so for memory that is only handed back, too. Libraries that are held to be right hand it back at scope `.cta`,
-which arrivals and waits have where they name none; nothing that is relaxed is among what they do.
+The same holds where memory is only reused. Libraries that are considered correct signal the reuse at scope `.cta`,
+which is the default of arrivals and waits; they use no relaxed operations for this.
 
 Source: PTX ISA, "Morally strong operations", "Causality Order", "mbarrier.arrive", "mbarrier.test_wait,
 mbarrier.try_wait".
@@ -27,16 +27,16 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait
 from ptxkit.semantics.ordering import CTA_LEVEL, fence_level, is_half_proxy_fence, sync_operation_of
 
-#: What prevents synchronization from ordering anything, and what prevents it from ordering other CTAs.
+#: The properties with which an operation orders nothing, and those with which it orders no other CTA.
 _RELAXED, _INSUFFICIENT = ("relaxed",), ("relaxed", "cta")
 
 
 @dataclass(frozen=True, slots=True)
 class InsufficientScope:
-    """Accesses of two CTAs to the same bytes, which only a synchronization of too narrow a scope orders.
+    """Accesses of two CTAs to the same bytes that only a synchronization of too narrow a scope orders.
 
-    is_data: the first is a store, the other a load or a store: contents cross. Else the memory is only handed back.
-    is_cta_scope_reuse: it is handed back at scope `.cta`.
+    is_data: whether the first access is a store and the other one a load or a store, so that contents are transferred;
+    otherwise the memory is only reused. is_cta_scope_reuse: whether the reuse is signaled at scope `.cta`.
     """
 
     before: CtaAccess
@@ -47,13 +47,15 @@ class InsufficientScope:
 
     @property
     def is_certain(self) -> bool:
-        """Whether an input surely leads there."""
+        """Whether some input certainly leads to the accesses."""
         return all(touch.is_certain for touch in (self.before, self.edge.arrival, self.edge.wait, self.after))
 
 
 def find_insufficient_scopes(kernel: KernelFacts, number: int) -> Iterator[InsufficientScope]:
-    """The crossings from the CTA of a scenario into the others of its cluster; those of memory that is handed back at
-    scope `.cta` under `strict` only."""
+    """Yields the violations between the CTA of a scenario and the others of its cluster.
+
+    Reuse that is signaled at scope `.cta` is yielded only under the policy `strict`.
+    """
     facts = kernel.scenarios[number]
     if (
         facts.scenario.launch.cluster_size == 1
@@ -73,8 +75,10 @@ def find_insufficient_scopes(kernel: KernelFacts, number: int) -> Iterator[Insuf
 def _crossings_by_edges(
     pair: CtaPair, narrow: list[RemoteSyncEdge], kinds: Collection[str], found: set[tuple[Step, Step]], *, is_open: bool
 ) -> Iterator[InsufficientScope]:
-    """Accesses that only synchronization of insufficient scope orders, once for two instructions. found: those that
-    were found before."""
+    """Yields accesses that only synchronization of insufficient scope orders, once for each pair of instructions.
+
+    found: the pairs of instructions that were yielded before.
+    """
     left = MAX_EDGE_CHECKS
     for before, after in pair.shared_accesses():
         kind = _conflict_kind(before.event, after.event)
@@ -96,15 +100,18 @@ def _may_have_insufficient_scope(kernel: KernelFacts) -> bool:
     if any((fence_level(e, restricted=False) or CTA_LEVEL) > CTA_LEVEL for e in effects):
         return False
     if any(is_half_proxy_fence(e) for e in effects):
-        return False  # a pair of these orders what a relaxed arrival counts
+        return False  # a pair of fences orders what a relaxed arrival counts
     gives = [_missing_scope(e) for e in effects if isinstance(e, MbarrierArrive) and not e.asynchronous]
     takes = [_missing_scope(e) for e in effects if isinstance(e, MbarrierWait)]
     return bool(gives) and bool(takes) and any(lack is not None for lack in (*gives, *takes))
 
 
 def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks: Collection[str]) -> bool:
-    """Whether some mbarrier may order two CTAs for the whole cluster: one that is seen to, one that is waited for where
-    a thread of another CTA arrives, or one that no traced thread is seen at."""
+    """Returns whether some mbarrier may order two CTAs for the whole cluster.
+
+    This may be an mbarrier with sufficient scopes, one on which threads wait and at which a thread of another CTA
+    arrives, or one that no traced thread uses.
+    """
     if any(not _has_insufficient_scope(handover, lacks) for handover in pair.sync_edges):
         return True
     wide = [
@@ -140,19 +147,19 @@ def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, l
 
 
 def _has_sufficient_scope(effect: object, kind: type, lacks: Collection[str]) -> bool:
-    """Whether an arrival, or a wait, orders other CTAs."""
+    """Returns whether an arrival, or a wait, orders other CTAs."""
     if not isinstance(effect, kind) or not isinstance(effect, MbarrierArrive | MbarrierWait):
         return False
     return _missing_scope(effect) not in lacks and not getattr(effect, "asynchronous", False)
 
 
 def _has_insufficient_scope(handover: RemoteSyncEdge, lacks: Collection[str]) -> bool:
-    """Whether the arrival or the wait orders its own CTA only, or nothing."""
+    """Returns whether the arrival or the wait orders only its own CTA, or nothing."""
     return any(missing_scope(touch.event) in lacks for touch in (handover.arrival, handover.wait))
 
 
 def _conflict_kind(before: TraceEvent, after: TraceEvent) -> str | None:
-    """`data` where contents written by a store are used, `reuse` where memory that was read is written again."""
+    """Returns `data` where stored contents are used, and `reuse` where memory that was read is written again."""
     first, second = before.effect, after.effect
     assert isinstance(first, Access)
     assert isinstance(second, Access)
@@ -164,7 +171,7 @@ def _conflict_kind(before: TraceEvent, after: TraceEvent) -> str | None:
 
 
 def missing_scope(event: TraceEvent) -> str | None:
-    """What keeps an arrival, or a wait, from ordering two CTAs: its scope is `cta`, or it is `relaxed`."""
+    """Returns the property that prevents an arrival or a wait from ordering two CTAs: `cta` or `relaxed`."""
     effect = event.effect
     assert isinstance(effect, MbarrierArrive | MbarrierWait)
     return _missing_scope(effect)

@@ -1,8 +1,8 @@
-"""Copies that one CTA of a cluster makes into the shared memory of another, and who reads there without knowing of it.
+"""Finds copies of one CTA of a cluster into the shared memory of another, and reads there that do not observe them.
 
-Only a CTA's own threads can wait on its mbarriers. So a thread that reads before them is unordered with the copy,
-unless the copying CTA was synchronized with the reading one first: by the barrier of the cluster, by a signal, or
-through memory.
+Only a CTA's own threads can wait on its mbarriers. A thread that reads without such a wait is therefore unordered with
+the copy, unless the copying CTA was synchronized with the reading one first: by the barrier of the cluster, by a
+signal, or through memory.
 
 Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "st.async", "Async Proxy", "Completion Mechanisms for
 Asynchronous Copy Operations".
@@ -29,14 +29,17 @@ from ptxkit.analysis.sync.mbarrier_location import location_at
 from ptxkit.analysis.sync.sync_edges import NEVER
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
-
-_WARP = 32
+from ptxkit.semantics.thread_sets import WARP_SIZE
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteCopy:
-    """A copy into another CTA: who issues it there (`source`), and when; which bytes `[low, high)` of the receiver it
-    writes, and on which of its mbarriers it completes, in which phase."""
+    """A copy into another CTA.
+
+    source, issuer, position, event: the copying CTA, its thread, and the copy in its trace. low, high: the range `[low,
+    high)` of the receiver that it writes. mbarrier, phase: the receiver's mbarrier on which it completes, and the phase
+    in which it counts.
+    """
 
     source: ScenarioFacts
     issuer: ThreadView
@@ -49,7 +52,7 @@ class RemoteCopy:
 
 
 def find_remote_copies(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[RemoteCopy]:
-    """The copies of other explored CTAs into this one whose phases are known."""
+    """Yields the copies of other explored CTAs into this one whose phases are known."""
     rank = facts.scenario.rank
     for source in other_ctas_of(scenarios, facts):
         for issuer in source.threads.values():
@@ -66,7 +69,7 @@ def find_remote_copies(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts)
 
 
 def _phase_of(issuer: ThreadView, position: int) -> int | None:
-    """In which phase a copy completes."""
+    """Returns the phase in which a copy completes; None where it is unknown."""
     events = issuer.trace.events
     copy = events[position]
     for at in range(position + 1, len(events)):
@@ -79,7 +82,7 @@ def _phase_of(issuer: ThreadView, position: int) -> int | None:
 
 
 class OutgoingSignals:
-    """When other CTAs may be signalled by the threads of one."""
+    """The remote accesses by which threads of one CTA may signal other CTAs."""
 
     def __init__(self, facts: ScenarioFacts) -> None:
         self._facts = facts
@@ -90,7 +93,7 @@ class OutgoingSignals:
         return list(find_remote_accesses(self._facts))
 
     def may_signal_after(self, reader: ThreadView, position: int) -> bool:
-        """Whether another CTA may learn that a thread is past a place: a remote access of its CTA comes after that."""
+        """Returns whether another CTA may learn that a thread has passed a position, by a later remote access."""
         known = self._cache.get((reader, position))
         if known is None:
             known = self._cache[(reader, position)] = any(
@@ -99,10 +102,14 @@ class OutgoingSignals:
         return known
 
     def _is_possibly_after(self, reader: ThreadView, position: int, reach: RemoteAccess) -> bool:
-        """What its warp does further down may be after it, too: lanes meet in many ways that order nothing."""
+        """Returns whether a remote access may follow a position of a thread.
+
+        Accesses of the thread's warp at later places in the text may follow, because there are many points at which
+        lanes converge without order.
+        """
         if reach.thread is reader:
             return reach.position > position
-        if reach.thread.tid // _WARP == reader.tid // _WARP:
+        if reach.thread.tid // WARP_SIZE == reader.tid // WARP_SIZE:
             read, event = reader.trace.events[position], reach.event
             if event.step.index >= read.step.index or event.visit > read.visit:
                 return True
@@ -117,9 +124,11 @@ def is_completion_observed(
     signals: frozenset[int],
     departures: OutgoingSignals,
 ) -> bool | None:
-    """Whether a thread of the receiving CTA knows at a position that a copy is complete; None where that is unknown, or
-    where the copy may come later. signals: the mbarriers that CTAs signal in one another. departures: of the receiving
-    CTA."""
+    """Returns whether a thread of the receiving CTA has observed at a position that a copy is complete.
+
+    The result is None where this is unknown, or where the copy may start later. signals: the mbarriers that CTAs signal
+    in one another. departures: the signals of the receiving CTA.
+    """
     key = ("mbarrier", copy.mbarrier)
     if reader.has_observed(copy.mbarrier, copy.phase, position):
         return True
@@ -134,15 +143,17 @@ def is_completion_observed(
         if thread is reader or waited is None or waited == NEVER:
             continue
         if thread.trace.leader is not None and thread.trace.leader == reader.trace.leader:
-            continue  # threads that take the reader's path have not waited earlier than it did
+            continue  # threads that take the reader's path have not waited earlier than the reader
         if thread.tid // 32 == reader.tid // 32 or any(facts.sync_edges(thread, waited, reader, position)):
             return True
     return False if facts.is_exhaustive_for(MbarrierWait) else None
 
 
 def _has_waiter(facts: ScenarioFacts, copy: RemoteCopy) -> bool:
-    """Whether any thread of the receiving CTA may wait for the phase of a copy: else no thread ever learns of its
-    completion."""
+    """Returns whether any thread of the receiving CTA may wait for the phase of a copy.
+
+    If none exists, no thread observes its completion.
+    """
     for thread in facts.threads.values():
         for key in thread.release_acquire_points.acquires:
             match key:
@@ -157,7 +168,7 @@ def _has_waiter(facts: ScenarioFacts, copy: RemoteCopy) -> bool:
 def _may_start_after(
     departures: OutgoingSignals, reader: ThreadView, position: int, copy: RemoteCopy, signals: frozenset[int]
 ) -> bool:
-    """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place."""
+    """Returns whether the copying CTA may have observed that a thread of the receiving CTA has passed a position."""
     source, issuer = copy.source, copy.issuer
     goes_out = departures.may_signal_after(reader, position)
     if goes_out and has_observed_signal(issuer, copy.position, signals):
@@ -171,7 +182,7 @@ def _may_start_after(
 
 
 def _may_observe_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
-    """Whether a round of the cluster's barrier may be over before a position of a thread."""
+    """Returns whether a round of the cluster's barrier may be complete before a position of a thread."""
     for other in facts.threads.values():
         acquires = other.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, [])
         if len(acquires) >= ordinal:
@@ -182,7 +193,7 @@ def _may_observe_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: Threa
 
 
 def reads_of_copy(reader: ThreadView, copy: RemoteCopy) -> list[tuple[int, TraceEvent]]:
-    """The reads of bytes that a copy writes, with positions, in their order."""
+    """Returns the reads of bytes that a copy writes, with positions, in program order."""
     places = reader.reads_by_range.items()
     met = [found for (low, high), found in places if low < copy.high and copy.low < high]
     return met[0] if len(met) == 1 else sorted((each for found in met for each in found), key=lambda each: each[0])

@@ -1,8 +1,8 @@
-"""Where bytes of shared memory pass from one CTA of a cluster to another, and through the async proxy there.
+"""Finds bytes of shared memory that pass from one CTA of a cluster to another and are accessed through the async proxy.
 
-Accesses of one proxy are ordered by synchronisation where they are of one CTA; between two CTAs a proxy fence belongs
-to it. Where a thread learns that a bulk copy or an asynchronous multiplication is complete, there is such a fence, too.
-Any fence of other threads of a CTA counts; where one is executed by no thread that is looked at, nothing is reported.
+Within one CTA, synchronization orders accesses of one proxy; between two CTAs, it needs a proxy fence as well. A wait
+for the completion of a bulk copy or an asynchronous multiplication implies such a fence. Any fence of other threads of
+a CTA is assumed to suffice; if some fence is executed by no examined thread, nothing is reported.
 
 Source: PTX ISA, "Async Proxy", "Causality Order", "membar / fence".
 """
@@ -33,11 +33,11 @@ _END = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class RemoteProxyCrossing:
-    """Two accesses of the same bytes by two CTAs, one surely ordered after the other, the later one asynchronous.
+    """Accesses of two CTAs to the same bytes, where the later one is asynchronous and certainly ordered.
 
     kind: `generic` where the first is a store and the later one reads, `async` where both are asynchronous and one of
     them writes. may_fence_in_releaser, may_fence_in_acquirer: whether there may be a proxy fence in the CTA of the
-    first, and in that of the later one.
+    first access, and in that of the later one.
     """
 
     before: CtaAccess
@@ -48,7 +48,7 @@ class RemoteProxyCrossing:
 
 
 def find_remote_proxy_crossings(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[RemoteProxyCrossing]:
-    """The passages from a CTA to the others of its cluster, one for each two instructions."""
+    """Yields the crossings from a CTA to the others of its cluster, one for each pair of instructions."""
     for pair in cta_pairs_of(kernel, facts):
         if _has_unexecuted_fences(kernel, pair):
             continue
@@ -75,7 +75,7 @@ def find_remote_proxy_crossings(kernel: KernelFacts, facts: ScenarioFacts) -> It
 
 
 def _has_unexecuted_fences(kernel: KernelFacts, pair: CtaPair) -> bool:
-    """Whether a proxy fence is executed by none of the threads that are looked at: it may be anywhere."""
+    """Returns whether some proxy fence is executed by no examined thread, so that its position is unknown."""
     steps = {step for step in kernel.program.effectful_steps if any(isinstance(e, ProxyFence) for e in step.effects)}
     for facts in (pair.releaser, pair.acquirer):
         steps -= {event.step for thread in facts.threads.values() for _, event in thread.positions(ProxyFence)}
@@ -95,12 +95,14 @@ def _crossing_kind(before: TraceEvent, after: TraceEvent) -> str | None:
 
 
 _Positions: TypeAlias = dict[ThreadView, int]
-"""By thread of a CTA, where it is when one of two CTAs releases, or acquires."""
+"""The positions of the threads of a CTA at which it releases to another CTA, or acquires from it."""
 
 
 def _fence_spans(pair: CtaPair, before: CtaAccess, after: CtaAccess) -> tuple[_Positions, _Positions] | None:
-    """Up to where threads of the one CTA may fence for the other, and from where on threads of that one may; None where
-    the two accesses are not surely ordered."""
+    """Returns the positions up to which the first CTA may fence, and those from which the second one may.
+
+    The result is None where the two accesses are not certainly ordered.
+    """
     if pair.is_ordered_by_cluster_barrier(before, after):
         return pair.barrier_positions_around(before)
     for handover in pair.sync_edges:
@@ -114,7 +116,7 @@ def _fence_spans(pair: CtaPair, before: CtaAccess, after: CtaAccess) -> tuple[_P
 
 
 def _may_fence_before_release(pair: CtaPair, before: CtaAccess, until: _Positions) -> bool:
-    """Whether there may be a fence between an access and the release."""
+    """Returns whether there may be a fence between an access and the release."""
     own = before.thread
     return any(
         _is_fenced(pair.releaser, t, before.position if t is own else -1, at, t is own) for t, at in until.items()
@@ -122,8 +124,10 @@ def _may_fence_before_release(pair: CtaPair, before: CtaAccess, until: _Position
 
 
 def _may_fence_after_acquire(pair: CtaPair, after: CtaAccess, since: _Positions, kind: str) -> bool:
-    """Whether there may be a fence between the acquire and an access. Of what was stored, a copy that any thread waits
-    for may have replaced it."""
+    """Returns whether there may be a fence between the acquire and an access.
+
+    For a stored value this includes any copy that a thread waits for, since the copy may have replaced the value.
+    """
     own = after.thread
     return any(
         _is_fenced(pair.acquirer, t, at, after.position if t is own else _END, t is own or kind == "generic")
@@ -132,7 +136,10 @@ def _may_fence_after_acquire(pair: CtaPair, after: CtaAccess, since: _Positions,
 
 
 def _is_fenced(facts: ScenarioFacts, thread: ThreadView, since: int, until: int, waits: bool) -> bool:
-    """Whether a thread fences between two positions. waits: what it waits for may do so, too."""
+    """Returns whether a thread executes a fence between two positions.
+
+    waits: whether operations for which it waits may imply a fence.
+    """
     barriers = frozenset(copy.event.barrier for other in facts.threads.values() for copy in other.copies)
     kinds = (ProxyFence, WaitGroup, MbarrierWait) if waits else (ProxyFence,)
     return any(since < at < until and _is_fence(event, barriers) for at, event in thread.positions(*kinds))

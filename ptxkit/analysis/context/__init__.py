@@ -1,5 +1,5 @@
-"""What the rules ask of a kernel: its scenarios, its threads, the happens-before relation, and races.
+"""The facts about a kernel that rules read: its scenarios, its threads, the happens-before relation, and races.
 
-Input: an explored kernel. Output: `KernelFacts` and `ScenarioFacts`. It imports `analysis.sync` and the packages above
-it.
+Input: an explored kernel. Output: `KernelFacts` and `ScenarioFacts`. The package imports `analysis.sync` and what
+`analysis.sync` may import.
 """

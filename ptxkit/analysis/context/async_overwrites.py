@@ -1,4 +1,4 @@
-"""Whether bytes that a thread wrote may have been replaced by an asynchronous copy before something else reads them."""
+"""Determines whether an asynchronous copy may have replaced bytes that a thread wrote before they are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AsyncOverwrites:
-    """The asynchronous writes of a CTA: by thread, and by the mbarriers on which they complete."""
+    """The asynchronous writes of a CTA, by thread and by the mbarriers on which they complete."""
 
     def __init__(self, threads: dict[int, ThreadView]) -> None:
         self._by_thread: dict[int, IntervalIndex[int]] = defaultdict(IntervalIndex)
@@ -27,7 +27,7 @@ class AsyncOverwrites:
                 self._mbarriers.add(event.address, event.address + size, event.barrier)
 
     def may_overwrite_between(self, thread: ThreadView, since: int, until: int, extent: tuple[int, int]) -> bool:
-        """Whether the thread itself started such a write between two of its positions, or learnt that one was done."""
+        """Returns whether the thread started such a write, or observed its completion, between two positions."""
         if any(since < position < until for position in self._by_thread[thread.tid].overlapping(*extent)):
             return True
         barriers = set(self._mbarriers.overlapping(*extent))

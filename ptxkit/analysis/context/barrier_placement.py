@@ -1,9 +1,10 @@
-"""Which barrier orders two accesses that nothing orders: the one for the fewest threads that can.
+"""Determines the barrier that orders two unordered accesses: the one for the fewest threads that suffices.
 
-Lanes of one warp need a barrier of the warp. So does a warp of which one lane releases for all others, before they have
-come so far. Other threads need a barrier at a place that both come by: one of the whole CTA where all its threads do,
-one with a number and a count of its own where only the warps of a role do. Two roles come by no such place: they meet
-at such a barrier from two places, where neither is in a loop; else an mbarrier orders them.
+Lanes of one warp need a barrier of the warp. A warp of which one lane releases for all others, before these have
+executed their accesses, also needs one. Other threads need a barrier at a place that both reach: a barrier of the whole
+CTA where all its threads reach the place, or one with a number and a thread count where only the warps of a role do.
+Two roles have no such place in common. If neither access is in a loop, they use such a barrier at two places; otherwise
+an mbarrier orders them.
 
 Source: PTX ISA, "bar.warp.sync", "bar, barrier", "Causality Order".
 """
@@ -23,17 +24,18 @@ from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.sync_edges import find_sync_edges, find_unordered_release
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
+from ptxkit.semantics.ordering import is_warp_barrier
 from ptxkit.syntax.tree import Integer
 
 WARP_BARRIER = "bar.warp.sync -1;"
 CTA_BARRIER = "bar.sync 0;"
-#: Barriers that a CTA has.
+#: The number of barriers of a CTA.
 NAMED_BARRIERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class PathPoint:
-    """What one thread does at a position of its path's group."""
+    """One thread at a position of its path's group."""
 
     path: WarpPath
     tid: int
@@ -45,7 +47,7 @@ class PathPoint:
 
     @property
     def events(self) -> Iterator[tuple[int, TraceEvent]]:
-        """What the thread does, with positions."""
+        """The events of the thread, with positions."""
         index = self.path.group.tids.index(self.tid)
         for at, event in enumerate(self.path.group.events):
             own = event.for_thread(index) if isinstance(event, GroupEvent) else event
@@ -55,13 +57,13 @@ class PathPoint:
 
 @dataclass(frozen=True, slots=True)
 class OrderingBarrier:
-    """A barrier that may be put between two accesses.
+    """A barrier that may be inserted between two accesses.
 
-    text: the statement; None where none will do. threads: how many come by its place; None for those of one warp.
-    release: the releasing instruction of one lane of the earlier access's warp, while the others are not known to have
-    come so far; the barrier belongs before it. is_relaxed: the earlier thread itself executes `release`, which is
-    relaxed and orders nothing: no barrier is missing. is_split: one half of the barrier belongs after the one access
-    and one before the other, as no place is common to both threads.
+    text: the statement; None where no barrier suffices. threads: the number of threads that reach its place; None for
+    those of one warp. release: the releasing instruction of one lane of the earlier access's warp, while the other
+    lanes are not known to have executed their accesses; the barrier belongs before it. is_relaxed: the earlier thread
+    itself executes `release`, which is relaxed and orders nothing: no barrier is missing. is_split: one half of the
+    barrier belongs after the first access and one before the other, because no place is common to both threads.
     """
 
     text: str | None
@@ -72,12 +74,12 @@ class OrderingBarrier:
 
     @property
     def sole_text(self) -> str | None:
-        """The statement, where one is enough."""
+        """The statement, where one statement suffices."""
         return None if self.is_split else self.text
 
 
 def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> OrderingBarrier:
-    """The narrowest barrier that orders one access before another."""
+    """Returns the narrowest barrier that orders one access before another."""
     if first.tid // WARP == last.tid // WARP:
         return OrderingBarrier(WARP_BARRIER)
     unordered = find_unordered_release(
@@ -110,7 +112,10 @@ def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoin
 
 
 def _release_by_warp_mate(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> Step | None:
-    """The instruction by which another lane of the first thread's warp, which does the same, releases to the last."""
+    """Returns the instruction by which another lane of the first thread's warp releases to the last thread.
+
+    The other lane executes the same access.
+    """
     event = first.path.group.events[first.position]
     for mate in facts.happens_before.paths:
         if mate.warp != first.path.warp or mate.tids == first.path.tids:
@@ -123,17 +128,13 @@ def _release_by_warp_mate(facts: ScenarioFacts, first: PathPoint, last: PathPoin
         )
         for pair in pairs:
             released = mate.group.events[pair.release_position]
-            if not isinstance(released, UnknownCall) and not _is_warp_barrier(released.effect):
+            if not isinstance(released, UnknownCall) and not is_warp_barrier(released.effect):
                 return released.step
     return None
 
 
-def _is_warp_barrier(effect: object) -> bool:
-    return isinstance(effect, Barrier) and effect.level == "warp"
-
-
 def _common_threads(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> Iterator[frozenset[int]]:
-    """The threads that come by each place between two accesses, both among them, where whole warps do."""
+    """Yields the threads that reach each place between two accesses, if they are whole warps with both threads."""
     flow = facts.cfg
     following = flow.reachable((flow.block_of(first.step),))
     ahead = reachable_nodes(flow.predecessors, (flow.block_of(last.step),))
@@ -146,23 +147,26 @@ def _common_threads(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> 
 
 
 def threads_reaching(facts: ScenarioFacts, block: int) -> frozenset[int]:
-    """The threads that come by a block; none where all of it is guarded, so that they are unknown."""
+    """Returns the threads that reach a block; none where all its steps are guarded, so that they are unknown."""
     steps = {step for step in facts.cfg.steps_of_block(block) if step.instruction.guard is None}
     return frozenset(tid for group in facts.groups if not steps.isdisjoint(group.covered_steps) for tid in group.tids)
 
 
 def are_whole_warps(facts: ScenarioFacts, tids: frozenset[int]) -> bool:
-    """Whether some threads are whole warps."""
+    """Returns whether the threads form whole warps."""
     return len(tids) == min(len({tid // WARP for tid in tids}) * WARP, facts.scenario.launch.threads)
 
 
 def _is_in_function(program: Program, step: Step) -> bool:
-    """Whether a step is one of this function, not of one that it calls."""
+    """Returns whether a step is in this function, and not in one that it calls."""
     return step.index < len(program.steps) and program.steps[step.index] is step
 
 
 def _unused_barrier_number(program: Program) -> int | None:
-    """The first number from 1 on of a barrier that nothing in the function names; None where a register names one."""
+    """Returns the first barrier number from 1 on that the function does not use.
+
+    The result is None where a register names a barrier.
+    """
     used: set[int] = set()
     for step in program.steps:
         for effect in step.effects:
@@ -175,14 +179,14 @@ def _unused_barrier_number(program: Program) -> int | None:
 
 
 def find_barrier_between(facts: ScenarioFacts, first: AccessInstance, last: AccessInstance) -> OrderingBarrier:
-    """The narrowest barrier that orders one access, once it is complete, before another."""
+    """Returns the narrowest barrier that orders one access, after its completion, before another."""
     return find_ordering_barrier(
         facts, PathPoint(first.path, first.tid, first.end_position), PathPoint(last.path, last.tid, last.position)
     )
 
 
 def path_point_of(facts: ScenarioFacts, thread: ThreadView, position: int) -> PathPoint:
-    """The position among the events of its group of an event of one thread's trace."""
+    """Returns the event of one thread's trace as a position among the events of its group."""
     event = thread.trace.events[position]
     path = facts.happens_before.path_of(thread.tid)
     return PathPoint(

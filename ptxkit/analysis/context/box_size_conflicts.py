@@ -1,8 +1,8 @@
-"""What tensor copies may touch beyond their first bytes, where the boxes of their maps are unknown.
+"""Finds conflicts with tensor copies that depend on the unknown sizes of their boxes.
 
-A copy surely touches the smallest box there is. It may touch more: up to the next place that a tensor copy names, as
-far as two places of one map are apart, or to the end of the variable. Accesses of other threads in there, which nothing
-orders, are a question that only the map answers.
+A copy certainly accesses the smallest possible box. It may access more: up to the next address that a tensor copy
+names, as far as two addresses of one map are apart, or to the end of the variable. If unordered accesses of other
+threads are in this range, only the map decides whether they conflict.
 
 Source: PTX ISA, "Tensor Size, Strides and Bounding Box", "cp.async.bulk.tensor".
 """
@@ -30,15 +30,15 @@ from ptxkit.isa.effects import Access, Effect
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
-#: Executions of one instruction that are looked at, the first and the last.
+#: The numbers of first and of last executions of one instruction that are examined.
 FIRST_EXECUTIONS, LAST_EXECUTIONS = 4, 2
-#: How far what the threads between touch may lie from what the first and the last one do.
+#: The maximum distance of the addresses of the other threads from those of the first and the last thread.
 RANGE_MARGIN = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class BoxSizeConflict:
-    """A tensor copy, and an access of another warp to bytes that its box may have, with nothing that orders the two."""
+    """A tensor copy, and an unordered access of another warp to bytes that its box may contain."""
 
     copy: Step
     access: Step
@@ -61,7 +61,7 @@ class _TensorCopy:
 
 
 def find_box_size_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
-    """The accesses that conflict with tensor copies if the boxes of these are large enough; each pair once."""
+    """Yields the accesses that conflict with tensor copies if the boxes of these are large enough; each pair once."""
     places = _copies_by_address(facts.groups)
     reaches = {place: place + _max_box_bytes(place, places, facts.program) for place in places}
     if all(high <= place + MIN_ACCESS_BYTES for place, high in reaches.items()):
@@ -91,7 +91,7 @@ def find_box_size_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
 
 
 def _are_ordered(causality: HappensBefore, copy: _TensorCopy, path: WarpPath, position: int) -> bool:
-    """Whether a copy and what another path does at a position may be ordered, either way."""
+    """Returns whether a copy and the access of another path at a position may be ordered, in either direction."""
     barrier = copy.event.barrier if isinstance(copy.event, TraceEvent) else copy.event.fields[3]
     mbarrier = None if isinstance(barrier, LaneValues) or _is_read(copy.event) else barrier
     after = causality.first_ordered_position(copy.path, copy.end_position, path, mbarrier) <= position
@@ -99,7 +99,7 @@ def _are_ordered(causality: HappensBefore, copy: _TensorCopy, path: WarpPath, po
 
 
 def _tensor_copies(group: GroupTrace, reaches: Mapping[int, int], causality: HappensBefore) -> Iterator[_TensorCopy]:
-    """The tensor copies of a group whose boxes may be larger than the smallest."""
+    """Yields the tensor copies of a group whose boxes may be larger than the smallest one."""
     endings: Mapping[int, int] | None = None
     for position, event in _sampled_accesses(group):
         place = _address_of(event)
@@ -112,7 +112,7 @@ def _tensor_copies(group: GroupTrace, reaches: Mapping[int, int], causality: Hap
 
 
 def _sampled_accesses(group: GroupTrace) -> Iterator[tuple[int, TraceEvent | GroupEvent]]:
-    """The accesses of a group with their positions: the first and last executions of each instruction."""
+    """Yields the accesses of a group with their positions: the first and last executions of each instruction."""
     last = {event.step: event.visit for event in group.events}
     for position, event in enumerate(group.events):
         if isinstance(event, UnknownCall) or not isinstance(event.effect, Access):
@@ -122,7 +122,7 @@ def _sampled_accesses(group: GroupTrace) -> Iterator[tuple[int, TraceEvent | Gro
 
 
 def _is_weak_generic(event: TraceEvent | GroupEvent) -> bool:
-    """Whether an access is a weak one through the generic proxy, over at once."""
+    """Returns whether an access is weak, synchronous, and through the generic proxy."""
     effect = event.effect
     if not isinstance(effect, Access):
         return False
@@ -134,7 +134,7 @@ def _is_read(event: TraceEvent | GroupEvent) -> bool:
 
 
 def _may_access(event: TraceEvent | GroupEvent, low: int, high: int) -> bool:
-    """Whether bytes of a range may be touched, as far as the first and the last thread show."""
+    """Returns whether bytes of a range may be accessed, judging by the first and the last thread."""
     held = _address_of(event)
     ends = (held.at(0), held.at(held.count - 1)) if isinstance(held, LaneValues) else (held,)
     return any(isinstance(place, int) and low - RANGE_MARGIN <= place < high + RANGE_MARGIN for place in ends)
@@ -143,7 +143,7 @@ def _may_access(event: TraceEvent | GroupEvent, low: int, high: int) -> bool:
 def _path_ranges(
     group: GroupTrace, event: TraceEvent | GroupEvent, causality: HappensBefore
 ) -> Iterator[tuple[WarpPath, int, int]]:
-    """What the threads of each path touch: from the lowest byte to the end of the highest."""
+    """Yields the range that the threads of each path access: from the lowest byte to the end of the highest."""
     found: dict[WarpPath, tuple[int, int]] = {}
     for tid, touched in zip(group.tids, access_ranges_of_lanes(event, len(group.tids)), strict=True):
         if touched is not None:
@@ -155,7 +155,7 @@ def _path_ranges(
 
 
 def _has_unknown_box(event: TraceEvent | GroupEvent) -> bool:
-    """Whether an event is the access to shared memory of a tensor copy whose box is unknown."""
+    """Returns whether an event is the access to shared memory of a tensor copy whose box is unknown."""
     effect = event.effect
     if not isinstance(effect, Access) or effect.via != "address" or not effect.space.startswith("shared"):
         return False
@@ -171,7 +171,7 @@ def _address_of(event: TraceEvent | GroupEvent) -> GroupValue | None:
 
 
 def _copies_by_address(groups: Iterable[GroupTrace]) -> Mapping[int, set[Hashable]]:
-    """Where tensor copies with unknown boxes go in shared memory, or come from, with the map and kind of each."""
+    """Returns, by address in shared memory, the map and kind of each tensor copy with an unknown box."""
     found: dict[int, set[Hashable]] = defaultdict(set)
     for group in groups:
         events = [event for event in group.events if not isinstance(event, UnknownCall)]
@@ -185,7 +185,7 @@ def _copies_by_address(groups: Iterable[GroupTrace]) -> Mapping[int, set[Hashabl
 
 
 def _max_box_bytes(place: int, places: Mapping[int, set[Hashable]], program: Program) -> int:
-    """How many bytes from a place on a box may have; 0 where nothing bounds them."""
+    """Returns the maximum number of bytes from an address on that a box may contain; 0 where it is not bounded."""
     variable = program.variable_at(place)
     if variable is None:
         return 0

@@ -1,4 +1,4 @@
-"""Instructions that all threads of a warp, or of a warpgroup, must execute together, and those that only some execute.
+"""Finds instructions that all threads of a warp or warpgroup must execute together, and that only some execute.
 
 Source: PTX ISA, "wgmma.mma_async" (`.aligned`: all threads of the warpgroup), "tcgen05.alloc", "tcgen05.ld" (of the
 warp).
@@ -16,23 +16,28 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Effect
 
-#: Threads of a warpgroup: four warps.
+#: The number of threads of a warpgroup: four warps.
 WARPGROUP = 128
 WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
 class UnevenExecution:
-    """An instruction that one thread of a team executes more often than another one of it, both to their ends."""
+    """An instruction that one thread of a team executes more often than another one, where both traces are complete."""
 
     step: Step
     most_frequent: ThreadView
     least_frequent: ThreadView
     counts: tuple[int, int]
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether the traces of both threads depend on no guess."""
+        return self.most_frequent.trace.is_certain() and self.least_frequent.trace.is_certain()
+
 
 def count_executions(thread: ThreadView, concerns: Callable[[Effect], bool]) -> dict[Step, int]:
-    """How often a thread executes each instruction with such an effect."""
+    """Returns how often a thread executes each instruction with such an effect."""
     seen: dict[Step, set[int]] = defaultdict(set)
     for event in thread.trace.events:
         if isinstance(event, TraceEvent) and concerns(event.effect):
@@ -43,7 +48,7 @@ def count_executions(thread: ThreadView, concerns: Callable[[Effect], bool]) -> 
 def compare_executions(
     facts: ScenarioFacts, concerns: Callable[[Effect], bool], size: int
 ) -> Iterator[tuple[Step, UnevenExecution | None]]:
-    """Of each team of `size` threads in a row and each instruction: what is uneven about it, None where nothing is."""
+    """Yields each instruction of each team of `size` consecutive threads, with its uneven execution, if any."""
     teams: dict[int, list[tuple[ThreadView, dict[Step, int]]]] = defaultdict(list)
     for thread in facts.threads.values():
         if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
@@ -54,7 +59,7 @@ def compare_executions(
 
 
 def _find_uneven(step: Step, team: list[tuple[ThreadView, dict[Step, int]]]) -> UnevenExecution | None:
-    """The most and the least busy thread; threads whose path is sure come first."""
+    """Returns the threads with the most and the fewest executions; threads whose path is certain are preferred."""
     ranked = sorted(team, key=lambda each: not each[0].trace.is_certain())
     more, most = max(ranked, key=lambda each: each[1].get(step, 0))
     less, least = min(ranked, key=lambda each: each[1].get(step, 0))

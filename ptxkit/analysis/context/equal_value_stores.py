@@ -1,7 +1,7 @@
-"""Whether threads that race for some bytes all store the same value there.
+"""Determines whether threads that race for some bytes all store the same value there.
 
-That is a race by the letter of the memory model, whatever the values are; a thread that reads the bytes after its own
-store finds what it stored, in whichever order the stores come.
+According to the memory model, this is a race whatever the values are. A thread that reads the bytes after its own store
+nevertheless reads what it stored, in whichever order the stores take effect.
 
 Source: PTX ISA, "Conflict and Data-races".
 """
@@ -18,7 +18,7 @@ from ptxkit.analysis.symexec.trace import GroupEvent, UnknownCall
 from ptxkit.isa.effects import Access
 from ptxkit.syntax.tree import Operand
 
-#: Special registers that have one value for all threads of a CTA.
+#: The special registers that have one value for all threads of a CTA.
 _CTA_UNIFORM_REGISTERS = (
     "%ctaid",
     "%nctaid",
@@ -29,13 +29,15 @@ _CTA_UNIFORM_REGISTERS = (
     "%is_explicit_cluster",
     "WARP_SZ",
 )
-#: What has one value for all threads of a CTA, whatever its name is.
+#: The kinds of sources that have one value for all threads of a CTA, whatever their name.
 _CTA_UNIFORM_KINDS = ("parameter", "variable")
 
 
 def stores_equal_values(facts: ScenarioFacts, conflict: Race, certainty: InputIndependence) -> bool:
-    """Whether each thread executes the write of a conflict once, stores what all others store, and the reader does so
-    before it reads these bytes."""
+    """Returns whether each thread executes the write of a conflict once and stores the same value as all others.
+
+    In addition, the reading thread must execute the write before it reads these bytes.
+    """
     step, effect = conflict.write.event.step, conflict.write.event.effect
     if not isinstance(effect, Access) or effect.kind != "write" or effect.completion is not None:
         return False
@@ -49,7 +51,7 @@ def stores_equal_values(facts: ScenarioFacts, conflict: Race, certainty: InputIn
 
 
 def _execution_numbers(facts: ScenarioFacts, step: Step) -> Iterator[int]:
-    """How often threads had executed a step before, for each time that they do."""
+    """Yields, for each execution of a step by a thread, the number of its earlier executions."""
     for group in facts.groups:
         for event in group.events:
             if not isinstance(event, UnknownCall) and event.step is step:
@@ -57,14 +59,14 @@ def _execution_numbers(facts: ScenarioFacts, step: Step) -> Iterator[int]:
 
 
 def _stored_operands(step: Step, effect: Access) -> list[Operand]:
-    """The operands of a store but for its address."""
+    """Returns the operands of a store except its address."""
     match = step.match
     address = match.roles.get(effect.address) if match is not None else None
     return [operand for at, operand in enumerate(step.instruction.operands) if at != address]
 
 
 def _stored_before_read(reader: AccessInstance, write: AccessInstance) -> bool:
-    """Whether the thread that reads has executed the same store, to the same bytes, before it reads them."""
+    """Returns whether the reading thread has executed the same store, to the same bytes, before it reads them."""
     for event in reader.path.group.events[: reader.position]:
         if not isinstance(event, UnknownCall) and event.step is write.event.step and isinstance(event.effect, Access):
             own = event.for_thread(reader.lane_index) if isinstance(event, GroupEvent) else event

@@ -1,11 +1,10 @@
-"""Where the threads of a group learn that what they started is over: copies into shared memory, reads of it, and
-multiplications of what is there.
+"""Finds the waits at which the threads of a group observe the completion of their asynchronous operations.
 
-Only for what a wait for a group ends; what an mbarrier signals is decided by its phases. A wait that only some of the
-threads execute is left out with all that it may end.
+The operations are copies into shared memory, reads of it, and multiplications of its contents that complete by a group.
+For operations that complete on an mbarrier, the phases decide. A wait that only some of the threads execute is omitted,
+with all operations that it may complete.
 
-Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group",
-"wgmma.wait_group".
+Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group".
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, T
 from ptxkit.analysis.sync.async_groups import async_copies_of
 from ptxkit.isa.effects import Access, CommitGroup, MbarrierTrack, WaitGroup
 
-#: The groups that these threads wait for themselves, whichever other threads the operation belongs to.
+#: The groups for which these threads wait themselves, whichever other threads the operation belongs to.
 _THREAD_GROUPS = ("cp.async", "bulk", "wgmma")
 
 
 def find_completion_points(group: GroupTrace) -> Mapping[int, int]:
-    """By position of an asynchronous access among the events of a group: that of the wait after which it is complete.
+    """Returns the position of the completing wait by the position of the asynchronous access in the events of a group.
 
-    What reads its source only is over when that has been read.
+    An operation that only reads shared memory counts as complete when its source has been read.
     """
     places: list[int] = []
     events: list[TraceEvent] = []
@@ -57,7 +56,9 @@ def _is_group_event(event: TraceEvent | GroupEvent) -> bool:
 
 
 def _common_event(event: GroupEvent) -> TraceEvent:
-    """What the threads of a group have in common of an event: of a wait for different numbers of groups, that it leaves
-    none pending."""
+    """Returns the event that the threads of a group have in common.
+
+    A wait for different numbers of groups counts as one that leaves no group pending.
+    """
     _, _, amount, *_ = (*event.fields, None, None, None)  # the last fields may be missing
     return TraceEvent(event.step, event.visit, event.effect, amount=amount if isinstance(amount, int) else None)

@@ -1,12 +1,14 @@
 """Decides whether anything may order two threads of a CTA: barriers, mbarriers, memory, or convergence of a warp.
 
-`sync_edges` finds the edges that order two threads directly. This module answers the opposite question, whether two
-positions are surely *not* ordered. It therefore over-approximates the happens-before relation and counts every
-uncertainty as order: chains through third threads, barriers whose rounds cannot be distinguished, flags in memory, and
-instructions that the lanes of a warp execute together.
+`sync_edges` finds the edges that order two threads directly. This module decides the opposite: whether two positions
+are certainly *not* ordered. It therefore over-approximates the happens-before relation and treats every uncertainty as
+order: chains through third threads, barriers whose rounds cannot be distinguished, flags in memory, and instructions
+that the lanes of a warp execute together.
 
-Threads of one warp that take the same path and synchronise identically form one `WarpPath`. Positions are indices into
-the events of their group. Source: PTX ISA, "Causality Order", "Program Order", "bar", "mbarrier".
+Threads of one warp that take the same path and synchronize identically form one `WarpPath`. Positions are indices into
+the events of their group.
+
+Source: PTX ISA, "Causality Order", "Program Order", "bar", "mbarrier".
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from typing import TYPE_CHECKING
 from ptxkit.analysis.cfg.reachability import Reachability
 from ptxkit.analysis.context.warp_paths import WarpPath, split_into_paths
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.limits import MAX_LOOKBACK, PAIR_CHECK_COST
 from ptxkit.analysis.symexec.trace import GroupTrace, TraceEvent
 from ptxkit.analysis.sync.sync_edges import NEVER as NOT_AT_ALL
@@ -31,18 +34,16 @@ from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue
 from ptxkit.isa.effects import (
     Access,
     Barrier,
-    Effect,
     MbarrierArrive,
     MbarrierTrack,
-    Value,
 )
 from ptxkit.semantics.ordering import MAY_RELEASE_ORDERS, is_fence
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
-#: Synchronisation through flags in memory and through mbarriers of other CTAs, whose rounds no exploration counts.
-_MEMORY_KEY, _REMOTE_KEY = ("memory", 0), ("elsewhere", 0)
+#: Synchronization through mbarriers of other CTAs, whose rounds no exploration counts.
+_REMOTE_KEY = ("elsewhere", 0)
 #: The barrier at which all threads of the CTA arrive.
 _CTA_BARRIER_KEY = ("cta", 0)
 #: A position after all others.
@@ -52,7 +53,7 @@ NEVER = 1 << 62
 class HappensBefore:
     """The over-approximated happens-before relation of the threads of some groups.
 
-    released: a strong write to memory orders only what its thread did before its last release.
+    released: whether a strong write to memory orders only what its thread did before its last release.
     """
 
     def __init__(self, facts: ScenarioFacts, budget: AnalysisBudget, *, released: bool = False) -> None:
@@ -74,7 +75,6 @@ class HappensBefore:
         self._convergence_cache: dict[tuple[int, ...], ConvergencePoints] = {}
 
     def path_of(self, tid: int) -> WarpPath:
-        """Returns the path of a thread."""
         return self._path_of[tid]
 
     @cached_property
@@ -82,16 +82,16 @@ class HappensBefore:
         return {tid: path for path in self.paths for tid in path.tids}
 
     def may_precede(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
-        """Whether the releasing path's position `since` may be ordered before the acquiring path's position `until`."""
+        """Returns whether the releaser's position `since` may be ordered before the acquirer's position `until`."""
         return (
             self.may_converge(releaser, since, acquirer, until)
             or self.first_ordered_position(releaser, since, acquirer) <= until
         )
 
     def may_converge(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
-        """Whether lanes of one warp may converge between two positions.
+        """Returns whether lanes of one warp may converge between two positions.
 
-        `first_ordered_position` implies this answer, but it examines all other warps as well.
+        `first_ordered_position` implies this result, but it examines all other warps as well.
         """
         return (
             acquirer is not releaser
@@ -124,12 +124,12 @@ class HappensBefore:
         if isinstance(barrier, int):
             key = ("mbarrier", barrier)
             event = releaser.group.events[since]
-            synchronising = (
+            synchronizing = (
                 0
                 if key in self._uncountable_barriers
                 else releaser.completion_phases.get((key, event.step, event.visit), 0)
             )
-            rounds[key] = min(rounds.get(key, NEVER), synchronising)
+            rounds[key] = min(rounds.get(key, NEVER), synchronizing)
         elif barrier is not None:
             rounds[_REMOTE_KEY] = 0
         known = frozenset(rounds.items())
@@ -161,35 +161,35 @@ class HappensBefore:
         Threads may continue after a truncated exploration, and a barrier does not wait for exited threads. The round
         after the last one therefore counts as released.
         """
-        synchronising: list[tuple[Hashable, int]] = []
+        synchronizing: list[tuple[Hashable, int]] = []
         for key, positions in path.release_acquire_points.releases.items() if since < NEVER else ():
             if key not in self._uncountable_barriers:
                 index = bisect_left(positions, since)
                 rounds_of = path.release_acquire_points.release_phases.get(key)
                 if rounds_of is None:
-                    synchronising.append((key, index + 1))
+                    synchronizing.append((key, index + 1))
                 else:
-                    synchronising.append((key, rounds_of[index] if index < len(rounds_of) else rounds_of[-1] + 1))
+                    synchronizing.append((key, rounds_of[index] if index < len(rounds_of) else rounds_of[-1] + 1))
             elif since <= positions[-1] or path.is_truncated:
-                synchronising.append((key, 0))
+                synchronizing.append((key, 0))
         if (
             self._has_full_cta_barrier
             and _CTA_BARRIER_KEY not in path.release_acquire_points.releases
             and not path.is_truncated
         ):
-            synchronising.append((_CTA_BARRIER_KEY, 1))  # the barrier does not wait for exited threads
+            synchronizing.append((_CTA_BARRIER_KEY, 1))  # the barrier does not wait for exited threads
         if since <= self._last_strong_write.get(path, -1):
-            synchronising.append((_MEMORY_KEY, 0))
+            synchronizing.append((self._memory_key(path), 0))
         if path in self._remote_arrivers and since < NEVER:
-            synchronising.append((_REMOTE_KEY, 0))
-        news = [key for key, ordinal in synchronising if ordinal < rounds.get(key, NEVER)]
-        rounds.update((key, ordinal) for key, ordinal in synchronising if ordinal < rounds.get(key, NEVER))
+            synchronizing.append((_REMOTE_KEY, 0))
+        news = [key for key, ordinal in synchronizing if ordinal < rounds.get(key, NEVER)]
+        rounds.update((key, ordinal) for key, ordinal in synchronizing if ordinal < rounds.get(key, NEVER))
         return news
 
     def _acquirers(self, key: Hashable, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
-        """Yields each path that acquires a round of a barrier, and the position; round 0 stands for any round."""
-        if key == _MEMORY_KEY:
-            yield from self._first_strong_read.items()
+        """Yields each path that acquires a round of a barrier, and the position; round 0 represents any round."""
+        if isinstance(key, tuple) and key[0] == "memory":
+            yield from ((path, at) for path, at in self._first_strong_read.items() if path is not key[1])
             return
         for path in self.paths:
             at: int | None = None
@@ -210,6 +210,14 @@ class HappensBefore:
             if at is not None and at < NOT_AT_ALL:
                 yield path, at
 
+    def _memory_key(self, path: WarpPath) -> Hashable:
+        """Returns the key of synchronization through flags that a path sets in memory; no exploration counts rounds.
+
+        What a thread learns from its own strong writes is its program order, so the only thread of a path has a key of
+        its own. In a cluster, another CTA may release to it what it has not yet observed at the cluster barrier.
+        """
+        return ("memory", path if len(path.tids) == 1 and self._is_single_cta else None)
+
     def convergence_points(self, group: GroupTrace) -> ConvergencePoints:
         """Returns the points at which the lanes of a group converge."""
         found = self._convergence_cache.get(group.tids)
@@ -228,7 +236,10 @@ class HappensBefore:
         return found
 
     def _next_convergence(self, path: WarpPath, position: int, mate: WarpPath) -> int:
-        """Returns where `mate` next converges with a path; after a truncated exploration that may be any position."""
+        """Returns the next position at which `mate` converges with a path.
+
+        After a truncated exploration, this may be any position.
+        """
         if position >= len(path.group.events):
             return self.first_concurrent_position(path, position, mate) if mate.group is path.group else NEVER
         met = self.convergence_points(path.group)
@@ -252,7 +263,7 @@ class HappensBefore:
     def first_concurrent_position(self, path: WarpPath, position: int, mate: WarpPath) -> int:
         """Returns the first position of `mate` that may be concurrent with a position of another path of its warp.
 
-        It follows the last event that both paths executed.
+        This position follows the last event that both paths executed.
         """
         if mate.group is path.group:
             return position
@@ -282,8 +293,6 @@ class HappensBefore:
             found = {(events[at].step, events[at].visit): at for at in range(len(events) - 1, -1, -1)}
             self._positions_cache[group.tids[0]] = found
         return found
-
-    # ------------------------------------------------------------------------------------ uncounted synchronisation
 
     @cached_property
     def _uncountable_barriers(self) -> frozenset[Hashable]:
@@ -316,7 +325,7 @@ class HappensBefore:
 
     @cached_property
     def _remote_arrivers(self) -> frozenset[WarpPath]:
-        """The paths that arrive at unknown objects, or at objects of other CTAs."""
+        """The paths that arrive at unknown mbarriers, or at mbarriers of other CTAs."""
         alone = self._is_single_cta
         return frozenset(
             path for path in self.paths if any(_may_arrive_remotely(event, alone) for event in path.sync_events)
@@ -349,9 +358,9 @@ class HappensBefore:
         return found
 
     def _strong_steps(self, kind: str) -> frozenset[Step]:
-        """The explored steps with a strong access of a kind."""
+        """Returns the explored steps with a strong access of a kind."""
         steps = {step for path in self.paths for step in path.group.covered_steps}
-        return frozenset(step for step in steps if _is_strong_access(step, kind))
+        return frozenset(step for step in steps if _is_strong_access(self._program, step, kind))
 
     @cached_property
     def _reachability(self) -> Reachability:
@@ -363,10 +372,10 @@ def _is_mbarrier_key(key: Hashable) -> bool:
 
 
 def _may_arrive_remotely(event: TraceEvent, alone: bool) -> bool:
-    """Whether an arrival may be at an unknown object, or at one of another CTA.
+    """Returns whether an arrival may be at an unknown mbarrier, or at one of another CTA.
 
-    alone: no other CTA is explored. Then an address in either window that was not mapped to another CTA belongs to the
-    thread's own CTA.
+    alone: whether no other CTA is explored. Then an address in either window that was not mapped to another CTA belongs
+    to the thread's own CTA.
     """
     effect = event.effect
     if not isinstance(effect, MbarrierArrive | MbarrierTrack):
@@ -377,7 +386,7 @@ def _may_arrive_remotely(event: TraceEvent, alone: bool) -> bool:
 
 
 def _matches_parity(path: WarpPath, key: Hashable) -> bool:
-    """Whether the parities that threads wait for at an mbarrier agree with the phases counted for it."""
+    """Returns whether the parities for which threads wait at an mbarrier agree with the phases counted for it."""
     waits = [
         e for e in path.sync_events if ("mbarrier", e.address) == key and type(e.effect).__name__ == "MbarrierWait"
     ]
@@ -387,26 +396,25 @@ def _matches_parity(path: WarpPath, key: Hashable) -> bool:
     )
 
 
-def _returns_value(effects: tuple[Effect, ...]) -> bool:
-    """Whether an instruction returns the value that it read."""
-    return any(isinstance(effect, Value) for effect in effects)
-
-
 def _is_release(step: Step) -> bool:
-    """Whether a step is a release, or a fence that turns a later write into a release."""
+    """Returns whether a step is a release, or a fence that turns a later write into a release."""
     return any(
         is_fence(effect, proxy_fences=True) or (isinstance(effect, Access) and effect.order in MAY_RELEASE_ORDERS)
         for effect in step.effects
     )
 
 
-def _is_strong_access(step: Step, kind: str) -> bool:
-    """Whether a step has a strong read or write of memory; a reduction returns no value and is no read."""
-    effects = step.effects
-    for effect in effects:
-        if isinstance(effect, Access) and effect.proxy == "generic" and effect.completion is None:
-            if effect.order == "weak":
-                continue
-            if effect.kind == kind or (effect.kind == "update" and (kind == "write" or _returns_value(effects))):
-                return True
-    return False
+def _is_strong_access(program: Program, step: Step, kind: str) -> bool:
+    """Whether a step has a strong access of a kind; what reads a value that the kernel ignores may be any early read.
+
+    Nothing that the kernel does shows what such an instruction has read, so it need not have observed any write.
+    """
+    strong = [
+        effect
+        for effect in step.effects
+        if isinstance(effect, Access)
+        and (effect.proxy, effect.completion) == ("generic", None)
+        and effect.order != "weak"
+        and effect.kind in (kind, "update")
+    ]
+    return bool(strong) and (kind == "write" or is_result_used(program, step))

@@ -16,7 +16,7 @@ from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, f
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.limits import MAX_ANALYSED_CTAS, MAX_NAME_LENGTH, MAX_THREAD_EVENTS
+from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_NAME_LENGTH, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
 from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace, TraceEvent, UnknownCall
@@ -32,7 +32,7 @@ from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 
 @dataclass(frozen=True, eq=False)
 class ScenarioFacts:
-    """One scenario with its threads. It is exact where no decision was guessed: an input surely takes these paths."""
+    """One scenario with its threads. It is exact if no decision was guessed: some input certainly takes these paths."""
 
     scenario: Scenario
     threads: dict[int, ThreadView]
@@ -60,7 +60,6 @@ class ScenarioFacts:
 
     @cached_property
     def async_overwrites(self) -> AsyncOverwrites:
-        """The asynchronous writes of the CTA's explored threads."""
         return AsyncOverwrites(self.threads)
 
     @cached_property
@@ -82,10 +81,10 @@ class ScenarioFacts:
 
     @cached_property
     def init_phase_threads(self) -> list[ThreadView] | None:
-        """All threads of the CTA with their initialisations of mbarriers.
+        """All threads of the CTA with their initializations of mbarriers.
 
         The result is None where one of them may execute something unknown before the barrier after which no thread
-        initialises an mbarrier.
+        initializes an mbarrier.
         """
         barriers = max((_count_cta_barriers(group, _last_init_position(group)) for group in self.groups), default=0)
         for group in self.groups:
@@ -97,12 +96,11 @@ class ScenarioFacts:
 
     @cached_property
     def cfg(self) -> ControlFlowGraph:
-        """The kernel's basic blocks."""
         return ControlFlowGraph(self.program)
 
     @cached_property
     def thread_classes(self) -> list[ThreadClass]:
-        """The threads of the CTA, classified by their synchronising events."""
+        """The threads of the CTA, classified by their synchronizing events."""
         return [actor for actor in self.simulation.thread_classes if actor.rank == self.scenario.rank]
 
     @property
@@ -115,7 +113,7 @@ class ScenarioFacts:
 
     @cached_property
     def happens_before(self) -> HappensBefore:
-        """The relation of everything that may order the threads of the CTA."""
+        """The relation of all events that may order the threads of the CTA."""
         return HappensBefore(self, self.budget)
 
     def phases_of(self, trace: ThreadTrace) -> Mapping[int, int]:
@@ -123,11 +121,11 @@ class ScenarioFacts:
         return self.simulation.phases_of(self.scenario.rank, trace)
 
     def is_exhaustive_for(self, *kinds: type) -> bool:
-        """Whether an effect of these classes that was not observed surely does not occur; this excludes guesses."""
+        """Returns whether an unobserved effect of these classes certainly does not occur, which excludes guesses."""
         return self.is_exact and self.executes_all(*kinds)
 
     def executes_all(self, *kinds: type) -> bool:
-        """Whether the explored threads executed every reachable instruction with an effect of these classes."""
+        """Returns whether the explored threads executed every reachable instruction with an effect of these classes."""
         known = self._executes_all_cache.get(kinds)
         if known is None:
             wanted = {step for step in self.program.effectful_steps if any(isinstance(e, kinds) for e in step.effects)}
@@ -148,8 +146,11 @@ class ScenarioFacts:
     def spans_between(
         self, first: ThreadView, since: int, second: ThreadView, until: int
     ) -> list[tuple[ThreadView, int, int]]:
-        """The parts of the threads' paths, from a position to another, that lie between two ordered positions: what
-        precedes each release, then what follows each acquire; none where the positions are not ordered."""
+        """Returns the parts of the threads' paths between two ordered positions, as (thread, start, end).
+
+        These are the parts before each release and after each acquire; none exist where the positions are not
+        ordered.
+        """
         if first is second:
             return [(first, since, until)]
         edges = list(self.sync_edges(first, since, second, until))
@@ -157,9 +158,9 @@ class ScenarioFacts:
         return [*before, *((second, edge.acquire_position, until) for edge in edges)]
 
     def may_acquire_from_truncated(self, thread: ThreadView, position: int) -> bool:
-        """Whether a thread may acquire, before a position, from an unexplored part of a truncated thread.
+        """Returns whether a thread may acquire, before a position, from an unexplored part of a truncated thread.
 
-        That is so where it takes part in a barrier round, or observes a phase, that the truncated thread has not
+        This is possible where it takes part in a barrier round, or observes a phase, that the truncated thread has not
         reached.
         """
         if all(group.end_reason != "budget" for group in self.groups):
@@ -174,19 +175,22 @@ class ScenarioFacts:
         )
 
     def is_cyclic_edge(self, releaser: ThreadView, edge: SyncEdge, acquirer: ThreadView) -> bool:
-        """Whether the release of an edge is ordered after its own acquire, so that neither ever executes."""
+        """Returns whether the release of an edge is ordered after its own acquire, so that neither ever executes."""
         return any(True for _ in self.sync_edges(acquirer, edge.acquire_position, releaser, edge.release_position))
 
 
 class KernelFacts:
-    """An explored kernel. policy: `isa`, or `strict` where rules also warn of what the manual leaves open."""
+    """An explored kernel.
+
+    policy: `isa`, or `strict` where rules also warn about what the manual does not specify.
+    """
 
     def __init__(self, explorer: Explorer, policy: str = "isa") -> None:
         self.explorer = explorer
         self.policy = policy
         self.program: Program = explorer.program
         self.first_uncompared_access: Step | None = None
-        """The first access that `races` did not compare with all others, as there are too many."""
+        """The first access that `races` did not compare with all others because there are too many."""
         self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
         self._facts_by_exploration = {
             id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
@@ -196,7 +200,7 @@ class KernelFacts:
         """Returns all explored CTAs of a scenario's cluster, by rank; number: the index of the scenario."""
         cluster = self.explorer.explorations[number].cluster
         for each in cluster:
-            if id(each) not in self._facts_by_exploration:  # rules examine the first ranks alone by default
+            if id(each) not in self._facts_by_exploration:  # by default, rules examine only the first ranks
                 cast = self.scenarios[number].simulation
                 self._facts_by_exploration[id(each)] = build_scenario_facts(
                     each, self.program, self.explorer.budget, cast
@@ -223,7 +227,7 @@ class KernelFacts:
 
     @cached_property
     def _complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
-        """Returns the first scenario of each launch, with its number, where its threads are completely known."""
+        """The first scenario of each launch, with its number, where its threads are completely known."""
         seen: set[tuple[LaunchConfig, int, int]] = set()
         found: list[tuple[int, ScenarioFacts]] = []
         for number, facts in enumerate(self.scenarios):
@@ -272,7 +276,7 @@ def build_scenario_facts(
         rank = exploration.scenario.rank
         read = {
             each.scenario.rank: _representative_traces(each.groups).values()
-            for each in exploration.cluster[:MAX_ANALYSED_CTAS]
+            for each in exploration.cluster[:MAX_ANALYZED_CTAS]
         }
         traces.update(
             (tid, by_tid[tid].for_thread(tid)) for tid in find_remote_writer_threads(rank, groups, read, traces)
@@ -304,5 +308,5 @@ def _count_cta_barriers(group: GroupTrace, until: int) -> int:
 
 
 def _is_cta_wide_barrier(effect: Effect) -> bool:
-    """Whether an effect is a barrier of the whole CTA or cluster."""
+    """Returns whether an effect is a barrier of the whole CTA or cluster."""
     return isinstance(effect, Barrier) and effect.level != "warp" and effect.action != "arrive" and not effect.threads

@@ -1,4 +1,4 @@
-"""Which waits show that what an mbarrier tracks is complete: in the issuing thread, and in those that consume it."""
+"""Finds the waits that observe the operations tracked by an mbarrier, in the issuing thread and in others."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ _RANK_BITS = 0xFF << CTA_BITS
 
 
 def cta_offset(address: Value | None) -> int | None:
-    """A shared-memory address as an offset in whichever CTA it lies; None where it is not known as a number."""
+    """Returns a shared-memory address as an offset in the CTA that contains it.
+
+    The result is None where it is not known as a number.
+    """
     return address & ~_RANK_BITS if isinstance(address, int) else None
 
 
 def find_phase_waits(facts: ScenarioFacts, thread: ThreadView, position: int, barrier: Value | None) -> Iterator[Step]:
-    """The waits that see the phase end which the operation at a position of a thread belongs to.
+    """Yields the waits that observe the end of the phase to which the operation at a position of a thread belongs.
 
-    All CTAs of a cluster run the same kernel, so an object in another CTA is waited for where the same one here is.
-    The issuing thread's own wait determines the phase; where it waits for none, its announcements and arrivals do.
+    All CTAs of a cluster run the same kernel, so waits for the corresponding mbarrier of this CTA represent those for
+    an mbarrier of another CTA. The issuing thread's own wait determines the phase; if it does not wait, its expect-tx
+    operations and arrivals do.
     """
     place = cta_offset(barrier)
     if place is None:
@@ -52,11 +56,13 @@ def find_phase_waits(facts: ScenarioFacts, thread: ThreadView, position: int, ba
 
 
 def _phase_of(thread: ThreadView, position: int, place: int) -> int | None:
-    """Which phase, from 1, of the object; None where the thread never arrives there itself.
+    """Returns the number of the phase, from 1, at a position.
 
-    A phase begins with the announcement of its bytes, or with its copies: the first of both decides which. After an
-    arrival, an announcement begins the next phase unless that one stays open for announced bytes that were not started;
-    a copy does so only where copies come first.
+    The result is None where the thread never arrives at the mbarrier itself.
+
+    A phase begins either with its expect-tx or with its copies; the first such event determines which. After an
+    arrival, an expect-tx begins the next phase unless the current phase still expects bytes whose transfer was not
+    started. A copy begins the next phase only where copies come first.
     """
     entries = sorted(
         [
@@ -88,14 +94,14 @@ def _is_arrival(event: TraceEvent) -> bool:
 
 
 def _expects_and_arrivals(thread: ThreadView, place: int) -> Iterator[tuple[int, TraceEvent]]:
-    """What the thread announces to an object, and its arrivals there."""
+    """Yields the expect-tx operations and arrivals of the thread on an mbarrier, with their positions."""
     for at, event in thread.positions(MbarrierExpect, MbarrierArrive, MbarrierTrack):
         if cta_offset(event.address) == place:
             yield at, event
 
 
 def find_commit(thread: ThreadView, copy: AsyncCopy) -> tuple[int, TraceEvent] | None:
-    """The asynchronous arrival that a copy of the tensor core is made known by: the thread's next one."""
+    """Returns the asynchronous arrival that signals a tensor-core copy: the next one of the thread."""
     return next(
         (
             (at, event)

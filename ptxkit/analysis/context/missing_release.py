@@ -1,8 +1,9 @@
 """Finds where the readers of a ring's slots should arrive at an mbarrier whose phase never completes.
 
-The writer of a ring waits at an mbarrier until a slot has been read, and writes it then. Where no reader arrives at
-that mbarrier, the races between its writes and their reads show who reads the slots, and where the last read is done.
-The distance between the mbarrier and the one by which the writer hands the slot over is the same for all slots.
+The writer of a ring waits at an mbarrier until a slot has been read, and then writes the slot. Where no reader arrives
+at that mbarrier, the races between the writes and the reads show which threads read the slots, and where the last read
+is complete. The distance between this mbarrier and the one by which the writer signals a filled slot is the same for
+all slots.
 
 Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.arrive".
 """
@@ -25,12 +26,13 @@ from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierComplete, Mbarrie
 
 @dataclass(frozen=True, slots=True)
 class MissingRelease:
-    """An arrival that the readers of a slot should make.
+    """An arrival that the readers of a slot should execute.
 
-    last_read: the last instruction in the text that completes a read of the slot. place: the arrival belongs after it,
-    or before it where `is_after` is false. wait: the readers' wait until the slot is filled. filled, empty: addresses
-    of the mbarriers of one slot. count: the arrivals that a phase needs. threads: how many come by the place, whole
-    warps; 0 where this is unknown.
+    last_read: the last instruction in the text that completes a read of the slot. place: the arrival belongs after this
+    step, or before it where `is_after` is false. wait: the readers' wait until the slot is filled. filled, empty:
+    addresses of the mbarriers of one slot. count: the arrivals that a phase needs. threads: the number of threads that
+    reach the place and form whole warps; 0 where it is unknown. unordered: the reads and writes of slots that
+    it orders.
     """
 
     last_read: Step
@@ -41,6 +43,7 @@ class MissingRelease:
     empty: int
     count: int
     threads: int
+    unordered: tuple[tuple[Step, Step], ...]
 
     @property
     def is_by_warp(self) -> bool:
@@ -54,8 +57,10 @@ class MissingRelease:
 
 
 def find_missing_release(kernel: KernelFacts, wait: Step) -> MissingRelease | None:
-    """The arrival for whose phase a wait is; None where the races of the first scenario with any do not show one place
-    for it."""
+    """Returns the missing arrival for the phase of a wait.
+
+    The result is None where the races of the first scenario that has any do not show a single place for it.
+    """
     found = [
         (number, race) for number, race in kernel.races if race.is_write_after_read and _last_wait(race.write) is wait
     ]
@@ -84,11 +89,12 @@ def find_missing_release(kernel: KernelFacts, wait: Step) -> MissingRelease | No
         return None
     tids = threads_reaching(facts, facts.cfg.block_of(step))
     threads = len(tids) if are_whole_warps(facts, tids) else 0
-    return MissingRelease(last, step, is_after, reader_wait, filled, empty, count, threads)
+    unordered = tuple(dict.fromkeys(race.steps for race in races))
+    return MissingRelease(last, step, is_after, reader_wait, filled, empty, count, threads, unordered)
 
 
 def _events(access: AccessInstance) -> Iterator[tuple[int, TraceEvent]]:
-    """What the thread of an access does, with positions in its group."""
+    """Yields the events of the thread of an access, with positions in its group."""
     index = access.path.group.tids.index(access.tid)
     for at, event in enumerate(access.path.group.events):
         own = event if isinstance(event, TraceEvent) else getattr(event, "for_thread", lambda _: None)(index)
@@ -97,7 +103,7 @@ def _events(access: AccessInstance) -> Iterator[tuple[int, TraceEvent]]:
 
 
 def _completing_step(read: AccessInstance) -> Step:
-    """The instruction after which a read is done: the wait for its group, where it is asynchronous."""
+    """Returns the instruction after which a read is complete: the wait for its group, if it is asynchronous."""
     trace = read.path.group.for_thread(read.tid)
     event = read.event
     for copy in async_copies_of(trace) if isinstance(event.effect, Access) and event.effect.completion else ():
@@ -107,7 +113,7 @@ def _completing_step(read: AccessInstance) -> Step:
 
 
 def _last_wait(access: AccessInstance) -> Step | None:
-    """The last wait for an mbarrier before an access."""
+    """Returns the last wait for an mbarrier before an access."""
     found = None
     for at, event in _events(access):
         if at >= access.position:
@@ -118,7 +124,7 @@ def _last_wait(access: AccessInstance) -> Step | None:
 
 
 def _slot_mbarriers(write: AccessInstance, wait: Step) -> set[tuple[int, int]]:
-    """The mbarriers of each slot: the one by which its writer hands it over, and the one that it waits for before."""
+    """Returns the mbarriers of each slot: that of the filled slot, and that for which the writer waits before."""
     found: set[tuple[int, int]] = set()
     empty: int | None = None
     for _, event in _events(write):
@@ -131,13 +137,13 @@ def _slot_mbarriers(write: AccessInstance, wait: Step) -> set[tuple[int, int]]:
 
 
 def _is_in_loops_of(flow: ControlFlowGraph, block: int, wait: Step) -> bool:
-    """Whether a block is executed once for each wait: each loop around it is around the wait, too."""
+    """Returns whether a block is executed once for each wait: each loop that contains it also contains the wait."""
     loop = flow.loops.innermost_loop(block)
     return loop is None or flow.block_of(wait) in loop.nodes
 
 
 def _place_after(facts: ScenarioFacts, reads: Sequence[Step], wait: Step) -> tuple[Step, Step, bool] | None:
-    """(the last read in the text, a step, whether the place is after it): the nearest place that all come by."""
+    """Returns the nearest place that all reads reach, as (last read in the text, step, is after the step)."""
     if any(step.index >= len(facts.program.steps) or facts.program.steps[step.index] is not step for step in reads):
         return None
     flow = facts.cfg

@@ -1,7 +1,7 @@
-"""Copies that a thread does itself: it stores to shared memory, unchanged, what it loaded from global memory.
+"""Finds copies by a thread itself: it stores to shared memory, unchanged, what it loaded from global memory.
 
-They are what an asynchronous copy falls back to where addresses, sizes or the target do not allow for one. Data flow
-decides: what is stored was loaded, and only moved, packed or unpacked since.
+Kernels use such copies instead of asynchronous ones where addresses, sizes or the target do not permit these. Data flow
+decides: the stored value was loaded, and after that only moved, packed or unpacked.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, OperandRole
 from ptxkit.model.transfer import Unit
 
-#: Value operations that leave the bytes as they are.
+#: The value operations that do not change the bytes.
 _MOVE_FUNCTIONS = ("copy", "pack", "unpack")
-#: What signals the completion of a store: nothing is needed.
+#: The completion mechanism of a store, which needs none.
 IMMEDIATE = "at once"
 _LOAD_SPACES = ("global", "generic")
 _STORE_SPACES = ("shared::cta", "shared::cluster", "generic")
@@ -28,8 +28,10 @@ _STORE_SPACES = ("shared::cta", "shared::cluster", "generic")
 
 @dataclass(frozen=True, slots=True)
 class PlainCopy:
-    """A store and the loads that its bytes come from. The route's spaces may be `generic`: then only executions show
-    them."""
+    """A store, the loads from which its bytes come, and the data movement.
+
+    The state spaces of the movement may be `generic`; then only executions show them.
+    """
 
     store: Step
     loads: tuple[Step, ...]
@@ -37,7 +39,7 @@ class PlainCopy:
 
 
 def find_plain_copies(program: Program) -> Iterator[PlainCopy]:
-    """The stores to shared memory, or by a generic address, of what was loaded from global memory or by one."""
+    """Yields the stores to shared or generic memory of values that were loaded from global or generic memory."""
     definitions: ReachingDefinitions | None = None
     for step in program.steps:
         access = _sole_access(step, "write", _STORE_SPACES)
@@ -53,7 +55,7 @@ def find_plain_copies(program: Program) -> Iterator[PlainCopy]:
 
 
 def _sole_access(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | None:
-    """The access of an instruction that does nothing else to memory, and that one at once."""
+    """Returns the access of an instruction if it is its only access to memory and is synchronous."""
     accesses = [effect for effect in step.effects if isinstance(effect, Access)]
     if len(accesses) != 1:
         return None
@@ -63,7 +65,7 @@ def _sole_access(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | Non
 
 
 def _source_loads(definitions: ReachingDefinitions, store: Step, access: Access) -> set[Step]:
-    """Where everything that a store writes was loaded; nothing where some of it was not."""
+    """Returns the loads from which everything that a store writes comes; none where a part does not come from loads."""
     match = store.match
     address = match.roles.get(access.address) if match is not None else None
     stored = [
@@ -91,7 +93,7 @@ def _source_loads(definitions: ReachingDefinitions, store: Step, access: Access)
 
 
 def _moved_registers(step: Step) -> list[str]:
-    """The registers whose bytes an instruction only moves; none where it does anything else."""
+    """Returns the registers whose bytes an instruction only moves; none where it does anything else."""
     registers: list[str] = []
     for effect in step.effects:
         if not isinstance(effect, Value):

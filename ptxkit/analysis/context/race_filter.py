@@ -24,17 +24,18 @@ from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
 
-#: Stands for a thread, or the lanes of a warp, where several of them access the same bytes.
+#: Represents a thread, or the lanes of a warp, where several of them access the same bytes.
 _MULTIPLE = -1
-#: Stands for an unknown barrier number.
+#: Represents an unknown barrier number.
 _UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class FootprintPart:
-    """`size` bytes from each of `lows` on, by the `threads`; `warps`: the lanes of the group that each is among.
+    """The accesses of `size` bytes from each of `lows` on.
 
-    Where all threads of the group access the same bytes, one entry represents them: `_SEVERAL` if there are several.
+    threads: the accessing threads. warps: for each thread, a number that identifies its warp within the group. Where
+    all threads of the group access the same bytes, one entry represents them: `_MULTIPLE` if there are several.
     """
 
     size: int
@@ -73,9 +74,10 @@ ForeignRead: TypeAlias = tuple[AccessFootprint, list[tuple[int, int]]]
 def compute_footprints(
     group: GroupTrace, accesses: Iterable[tuple[int, TraceEvent | GroupEvent, int | None]]
 ) -> Iterator[AccessFootprint]:
-    """Returns the footprints of accesses, without the accesses whose addresses are unknown for every thread.
+    """Yields the footprints of accesses, without the accesses whose addresses are unknown for every thread.
 
-    accesses: each with its position, and that of the wait that completes it; None where it is synchronous.
+    accesses: the events, each with its position and the position of the wait that completes it; None where it is
+    synchronous.
     """
     threads = list(group.tids)
     warps = [threads[0] << 10 | tid >> 5 for tid in threads]
@@ -120,9 +122,10 @@ class BarrierIntervals:
     """Counts, by position in the events of a group, the barriers of the whole CTA that its threads have executed."""
 
     def __init__(self, groups: Sequence[GroupTrace], acting: Iterable[GroupTrace]) -> None:
-        """acting: the groups with relevant accesses.
+        """Finds the barriers of some groups.
 
-        The counted barrier is the first one at which each of them waits for all other threads at every use.
+        acting: the groups with relevant accesses. The counted barrier is the first one at which each of them waits for
+        all other threads at every use.
         """
         met = {id(group): _barrier_positions_by_number(group) for group in groups}
         vague = {number for found in met.values() for number, positions in found.items() if None in positions}
@@ -158,8 +161,8 @@ def _barrier_positions_by_number(group: GroupTrace) -> Mapping[int, list[int | N
 class RaceFilter:
     """Proves that the accesses of a CTA's groups do not race.
 
-    The functions that it is given return the path of a thread, the convergence points of a group, and whether a write
-    on one path and a read on another path may be ordered.
+    The functions that are passed to it return the path of a thread, the convergence points of a group, and whether a
+    write on one path and a read on another path may be ordered.
     """
 
     def __init__(
@@ -176,7 +179,7 @@ class RaceFilter:
         self._remaining_checks = MAX_EXACT_CHECKS
 
     def proves_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
-        """Whether every write is ordered with every read of the same bytes by another thread."""
+        """Returns whether every write is ordered with every read of the same bytes by another thread."""
         if not writes or not reads:
             return True
         stretches = BarrierIntervals(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
@@ -206,13 +209,13 @@ class RaceFilter:
         return not strange or self._paths_may_be_ordered(writes, strange, unit)
 
     def _lanes_may_be_ordered(self, write: AccessFootprint, read: AccessFootprint, unit: int) -> bool:
-        """Whether something between two accesses may order the lanes of a warp, where lanes share bytes."""
+        """Returns whether something between two accesses may order the lanes of a warp, where lanes share bytes."""
         group = write.group
         if group is not read.group:
             return True
-        if self._convergence_points(group).may_order_between(
-            min(write.position, read.position), max(write.position, read.position)
-        ):
+        first, last = sorted((write, read), key=lambda access: access.position)
+        is_complete = first.end_position <= last.position
+        if is_complete and self._convergence_points(group).may_order_between(first.end_position, last.position):
             return True
         self._remaining_checks -= 1
         return self._remaining_checks > 0 and not any(
@@ -220,9 +223,10 @@ class RaceFilter:
         )
 
     def _paths_may_be_ordered(self, writes: Sequence[AccessFootprint], reads: Sequence[ForeignRead], unit: int) -> bool:
-        """Whether the paths of accesses that share bytes may be ordered; lanes of one path are examined separately.
+        """Returns whether the paths of accesses that share bytes may be ordered.
 
-        reads: the reads of bytes that another warp or group may write, with these bytes.
+        Lanes of one path are examined separately. reads: the reads of bytes that another warp or group may write, with
+        these bytes.
         """
         writers = _writers_by_unit(writes, {place for _, places in reads for place, _ in places}, unit)
         for read, places in reads:
@@ -284,7 +288,7 @@ def _writer_by_unit(
 def _foreign_units(
     owner: Mapping[int, int], read: AccessFootprint, unit: int, who: Callable[[FootprintPart], list[int]]
 ) -> Iterator[tuple[int, int]]:
-    """Returns the units of a read that another thread or warp writes, each with the thread that reads it."""
+    """Yields the units of a read that another thread or warp writes, each with the thread that reads it."""
     return (place for part in read.parts for place in _units_of_others(owner, part, who(part), unit))
 
 

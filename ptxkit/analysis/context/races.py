@@ -1,7 +1,7 @@
 """Finds data races: two threads access the same bytes of shared memory, one access is a write, and nothing orders them.
 
-The manual does not say whether lanes of one warp execute in lockstep; only a barrier of the warp or of more threads
-orders them. The analysis also counts collective instructions and everything else that may order two lanes as order.
+The manual does not state whether lanes of one warp execute in lockstep; only a barrier of the warp or of more threads
+orders them. The analysis also treats collective instructions, and everything else that may order two lanes, as order.
 
 Source: PTX ISA, "Conflict and Data-races", "Causality Order".
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -31,9 +31,10 @@ from ptxkit.isa.effects import Access
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
-#: How many executions of one instruction are examined, the first and the last: enough for a ring of so many slots.
+#: The numbers of first and of last executions of one instruction that are examined: they suffice for a ring with as
+#: many slots.
 FIRST_EXECUTIONS, LAST_EXECUTIONS = 6, 2
-#: How many first executions are examined where there are too many accesses; the largest number that fits is chosen.
+#: The numbers of first executions that are examined where there are too many accesses; the largest that fits is used.
 FEWER_EXECUTIONS = (3, 1)
 
 
@@ -68,9 +69,14 @@ class AccessInstance:
         assert own is not None, "only a thread that takes part in an access has a footprint"
         return own
 
+    def count_executions(self, steps: Collection[Step]) -> int:
+        """Returns how often the path of the access executes the given instructions up to the access."""
+        events = self.path.group.events[: self.position + 1]
+        return len({(event.step, event.visit) for event in events if event.step in steps})
+
     @property
     def is_certain(self) -> bool:
-        """Whether some input surely reaches the access."""
+        """Whether some input certainly reaches the access."""
         guessed = self.path.group.first_guess
         return guessed is None or self.position < guessed
 
@@ -79,7 +85,7 @@ class AccessInstance:
 class Race:
     """A write and a read of the same bytes by different threads that nothing may order.
 
-    The first access may also be an asynchronous write of a group of the thread itself, with a store in place of the
+    The first access may also be an asynchronous write of a group of the thread itself, with a store instead of the
     read. is_write_after_read: the read is of the previous contents, and the write belongs to a later round.
     completes_late: the two instructions are ordered, but the first one starts an operation for whose completion its
     thread waits only later.
@@ -89,6 +95,12 @@ class Race:
     read: AccessInstance
     is_write_after_read: bool
     completes_late: bool = False
+
+    @property
+    def steps(self) -> tuple[Step, Step]:
+        """The two instructions; the first one should be ordered before the other."""
+        first, second = (self.read, self.write) if self.is_write_after_read else (self.write, self.read)
+        return first.event.step, second.event.step
 
     @property
     def is_early_release(self) -> bool:
@@ -128,7 +140,7 @@ class RaceAnalysis:
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
         self.first_dropped: Step | None = None
-        """The first access that was not compared with all others, as there are too many."""
+        """The first access that was not compared with all others because there are too many."""
         self._completion_points: dict[int, Mapping[int, int]] = {}
         self._paths_cache: dict[int, list[WarpPath]] = {}
         self._sampled_accesses_cache: dict[tuple[int, str, int], list[tuple[int, TraceEvent | GroupEvent]]] = {}
@@ -143,7 +155,7 @@ class RaceAnalysis:
                 yield from self._find_races(writing, reading)
 
     def _are_race_free(self, writing: str, reading: str) -> bool:
-        """Whether a comparison of whole groups proves that accesses of two kinds do not conflict.
+        """Returns whether a comparison of whole groups proves that accesses of two kinds do not conflict.
 
         The comparison covers at least the executions that `_access_instances` yields.
         """
@@ -166,7 +178,7 @@ class RaceAnalysis:
         return RaceFilter(self._facts.groups, causality.path_of, causality.convergence_points, self._are_ordered)
 
     def _are_ordered(self, write: AccessFootprint, writer: WarpPath, read: AccessFootprint, reader: WarpPath) -> bool:
-        """Whether a write on one path and a read on another path may be ordered in either direction."""
+        """Returns whether a write on one path and a read on another path may be ordered in either direction."""
         if self._happens_before.may_converge(writer, write.end_position, reader, read.position):
             return True
         barrier = write.event.barrier if isinstance(write.event, TraceEvent) else write.event.fields[3]
@@ -216,7 +228,7 @@ class RaceAnalysis:
         """Yields the accesses, with their bytes, of all threads that write or store, or of some that read or copy.
 
         fills: the number of instructions that fill memory asynchronously. In an unrolled loop, each of them belongs to
-        its own round, and the reading loop is examined for as many rounds.
+        its own round, and as many rounds of the reading loop are examined.
         """
         left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, _execution_count_for(fills))
         for group in self._facts.groups:
@@ -249,13 +261,16 @@ class RaceAnalysis:
         return found
 
     def _sampled_lanes(self, group: GroupTrace, kind: str) -> tuple[Sequence[int], Sequence[int]]:
-        """Returns the indices of the examined threads of a group: where threads differ, and where all do the same."""
+        """Returns the indices of the examined threads of a group.
+
+        The first sequence is for accesses in which threads differ, the second one for accesses in which they do not.
+        """
         return _warp_edge_lanes(group.tids) if kind == "read" else range(len(group.tids)), _first_lane_of_paths(
             self._paths_of(group)
         )
 
     def _choose_execution_count(self, kind: str, wanted: int) -> int:
-        """Returns how many first executions of each instruction to examine within the limit, besides the last ones."""
+        """Returns how many first executions of each instruction to examine, in addition to the last ones."""
         chosen = [(group, [len(each) for each in self._sampled_lanes(group, kind)]) for group in self._facts.groups]
         for rounds in (wanted, *FEWER_EXECUTIONS):
             touches = sum(
@@ -307,12 +322,13 @@ class RaceAnalysis:
                     yield from self._report_once(Race(write, read, near < at))
 
     def _may_order_between(self, earlier: AccessInstance, later: AccessInstance) -> bool:
-        """Whether anything that the lanes of a path execute between two accesses, or at the later, may order them."""
+        """Returns whether anything after one access and up to a later one may order the lanes of a path."""
         group = earlier.path.group
         until = later.position
         while until + 1 < len(group.events) and group.events[until + 1].step is later.event.step:
             until += 1
-        return self._happens_before.convergence_points(group).may_order_between(earlier.position, until)
+        end = earlier.end_position
+        return end <= until and self._happens_before.convergence_points(group).may_order_between(end, until)
 
     def _report_once(self, conflict: Race) -> Iterator[Race]:
         write, read = conflict.write, conflict.read
@@ -349,18 +365,21 @@ class RaceAnalysis:
                 yield from self._report_once(Race(write, read, returns, late))
 
     def _completes_late(self, write: AccessInstance, read: AccessInstance) -> bool:
-        """Whether one instruction may be ordered before the other although the operation it starts may be pending."""
+        """Returns whether one instruction may be ordered before the other while its operation is pending."""
         causality = self._happens_before
         if write.completion_wait is not None:
-            learnt = causality.first_ordered_position(write.path, write.position, read.path, write.event.barrier)
-            if learnt <= read.position:
+            learned = causality.first_ordered_position(write.path, write.position, read.path, write.event.barrier)
+            if learned <= read.position:
                 return True
         return read.completion_wait is not None and causality.may_precede(
             read.path, read.position, write.path, write.position
         )
 
     def _may_precede(self, read: AccessInstance, write: AccessInstance) -> bool:
-        """Whether a read may be complete before a write; each warp of a warpgroup releases its collective reads."""
+        """Returns whether a read may be complete before a write.
+
+        Each warp of a warpgroup releases its collective reads.
+        """
         if self._happens_before.may_precede(read.path, read.end_position, write.path, write.position):
             return True
         if not is_operand_read(read.event):
@@ -387,10 +406,10 @@ class RaceAnalysis:
         return first if over is None else over
 
     def _is_write_after_read(self, write: AccessInstance, read: AccessInstance, refills: bool) -> bool:
-        """Whether the write belongs to a later round than the read.
+        """Returns whether the write belongs to a later round than the read.
 
-        Where one thread does both, its program order decides; otherwise an earlier write is required, whose bytes are
-        read.
+        Where one thread executes both, its program order decides; otherwise an earlier write is required, whose bytes
+        are read.
         """
         own = self._happens_before.positions_by_execution(write.path.group).get((read.event.step, read.event.visit))
         if own is not None:
@@ -400,7 +419,7 @@ class RaceAnalysis:
 
 
 def _is_mbarrier_copy(event: TraceEvent | GroupEvent) -> bool:
-    """Whether an access is asynchronous and an mbarrier signals its completion."""
+    """Returns whether an access is asynchronous and an mbarrier signals its completion."""
     return isinstance(event.effect, Access) and event.effect.completion == "mbarrier"
 
 
@@ -433,14 +452,14 @@ def _first_lane_of_paths(paths: list[WarpPath]) -> list[int]:
 
 
 def _is_warpgroup_read_of_writer(write: AccessInstance, read: AccessInstance) -> bool:
-    """Whether the read is one operation of a whole warpgroup to which the writer belongs, so that it knows its end."""
+    """Returns whether the read is a collective operation of the writer's warpgroup, which observes its end."""
     return is_operand_read(read.event) and write.path.warp // 4 == read.path.warp // 4
 
 
 def _is_access_of_kind(event: TraceEvent | GroupEvent, kind: str) -> bool:
-    """Whether an access is weak, or belongs to an update that is not atomic with respect to weak accesses.
+    """Returns whether an access is weak, or belongs to an update that is not atomic with respect to weak accesses.
 
-    A `copy` is a write of the thread's own cp.async groups, a `store` a write that is done at once.
+    A `copy` is a write of the thread's own cp.async groups, a `store` a synchronous write.
     """
     effect = event.effect
     if not isinstance(effect, Access):

@@ -1,7 +1,9 @@
-"""Tensor maps in global memory that a kernel changes itself: the changes, the copies by them, and the fences for them.
+"""Collects the tensor maps in global memory that a kernel modifies: the changes, the copies that use them, and the
+fences.
 
-A map is known by the term of its address: two places are surely the same, or apart, where they come from one unknown,
-and may be the same otherwise.
+A map is identified by the term of its address. Whether two addresses are equal or different is certain if they derive
+from one unknown; otherwise they may be equal.
+
 Source: PTX ISA, "membar / fence" (`.proxy.tensormap::generic`), "tensormap.cp_fenceproxy", "Async proxy".
 """
 
@@ -28,7 +30,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, ProxyFence
 from ptxkit.semantics.ordering import proxy_fence_direction
 
-#: Bytes of a tensor map.
+#: The size in bytes of a tensor map.
 TENSOR_MAP_BYTES = 128
 
 
@@ -43,7 +45,10 @@ class MapWrite:
 
     @property
     def is_map_update(self) -> bool:
-        """Whether what writes is made for tensor maps; else other data may only seem to lie where a map is."""
+        """Whether the writing instruction is specific to tensor maps.
+
+        Another write may store other data at the same address.
+        """
         return any(is_tensor_map_change(effect) for effect in self.event.step.effects)
 
 
@@ -57,7 +62,7 @@ class MapUse:
 
     @property
     def is_global_pointer(self) -> bool:
-        """Whether the address surely came as one of global memory: by a pointer among the parameters."""
+        """Whether the address is certainly a pointer to global memory, since it derives from a pointer parameter."""
         return self.address.pointer and self.address.space in (None, "global")
 
 
@@ -69,7 +74,7 @@ class ModifiedTensorMaps:
 
     @cached_property
     def uses(self) -> list[MapUse]:
-        """The tensor copies by maps outside shared memory, whose completion is signalled to some thread."""
+        """The tensor copies by maps outside shared memory, whose completion is signaled to some thread."""
         threads = self._facts.threads.values()
         return [
             MapUse(thread, copy, copy.event.address)
@@ -79,7 +84,7 @@ class ModifiedTensorMaps:
         ]
 
     def writes_to(self, use: MapUse) -> Iterator[MapWrite]:
-        """The writes that surely change the map of a copy, later ones first."""
+        """Yields the writes that certainly change the map of a copy, later ones first."""
         for change in reversed(self._writes_by_map.get(use.address.identity, ())):
             if _overlap(change, use):
                 yield change
@@ -99,12 +104,18 @@ class ModifiedTensorMaps:
         return found
 
     def first_release(self, thread: ThreadView, place: SymbolicValue, since: int, until: int) -> int | None:
-        """Where a thread first has a fence that releases a map, or may do so, between two positions."""
+        """Returns the first position at which a thread has a fence that releases, or may release, a map.
+
+        since, until: the position is between these.
+        """
         fences, places = self._fences_between(thread, "release", since, until)
         return next((fences[at][0] for at in places if _may_cover(fences[at][1], place)), None)
 
     def last_acquire(self, thread: ThreadView, place: SymbolicValue, since: int, until: int) -> int | None:
-        """Where a thread last has a fence that acquires a map, or may do so, between two positions."""
+        """Returns the last position at which a thread has a fence that acquires, or may acquire, a map.
+
+        since, until: the position is between these.
+        """
         fences, places = self._fences_between(thread, "acquire", since, until)
         return next((fences[at][0] for at in reversed(places) if _may_cover(fences[at][1], place)), None)
 
@@ -123,11 +134,11 @@ class ModifiedTensorMaps:
 
     @cached_property
     def _fences_by_thread(self) -> dict[ThreadView, dict[str, list[tuple[int, TraceEvent]]]]:
-        """By thread, as far as it was asked, and direction: its fences for tensor maps, with positions."""
+        """The fences for tensor maps with their positions, by thread and direction, for queried threads."""
         return {}
 
     def may_fence_elsewhere(self, direction: str, change: MapWrite, use: MapUse) -> bool:
-        """Whether threads on other paths than the two may have such a fence between a change and a copy."""
+        """Returns whether threads on other paths than the two may have such a fence between a change and a copy."""
         fences = self._fences_by_direction[direction]
         self._facts.budget.pair_checks -= len(fences)
         return self._facts.budget.is_exhausted or any(
@@ -136,13 +147,12 @@ class ModifiedTensorMaps:
         )
 
     def may_acquire(self, use: MapUse) -> bool:
-        """Whether any thread has a fence that acquires the map of a copy, or may do so."""
+        """Returns whether any thread has a fence that acquires, or may acquire, the map of a copy."""
         return any(_may_cover(fence, use.address) for _, fence in self._fences_by_direction["acquire"])
 
     @cached_property
     def _fences_by_direction(self) -> dict[str, list[tuple[frozenset[int], TraceEvent]]]:
-        """By direction: the fences for tensor maps of all groups of threads, each with the threads that execute it as
-        one."""
+        """The fences for tensor maps of all groups by direction, each with the threads that execute it together."""
         found: dict[str, list[tuple[frozenset[int], TraceEvent]]] = defaultdict(list)
         for group in self._facts.groups:
             together: dict[tuple[Step, int, object, str], tuple[set[int], TraceEvent]] = {}
@@ -157,7 +167,7 @@ class ModifiedTensorMaps:
         return found
 
     def _may_execute_between(self, tids: frozenset[int], fence: TraceEvent, change: MapWrite, use: MapUse) -> bool:
-        """Whether a fence of other threads may come after a change and before a copy."""
+        """Returns whether a fence of other threads may come after a change and before a copy."""
         if change.thread.tid in tids or use.thread.tid in tids:
             return False
         first = change.thread.tid, change.event
@@ -165,13 +175,13 @@ class ModifiedTensorMaps:
         return any(self._may_precede(*first, t, fence) and self._may_precede(t, fence, *last) for t in tids)
 
     def are_unordered(self, change: MapWrite, use: MapUse) -> bool:
-        """Whether surely nothing orders a change and a copy, in either way."""
+        """Returns whether a change and a copy are certainly not ordered, in either direction."""
         first = change.thread.tid, change.event
         last = use.thread.tid, use.copy.event
         return not self._may_precede(*first, *last) and not self._may_precede(*last, *first)
 
     def _may_precede(self, releaser: int, event: TraceEvent, acquirer: int, other: TraceEvent) -> bool:
-        """Whether what a thread does may be ordered before what another one does; true where it is unknown."""
+        """Returns whether an event of one thread may be ordered before another thread's; true if unknown."""
         causality, paths = self._happens_before, self._path_by_thread
         if releaser not in paths or acquirer not in paths or self._facts.budget.is_exhausted:
             return True
@@ -188,7 +198,7 @@ class ModifiedTensorMaps:
         return {tid: path for path in self._happens_before.paths for tid in path.tids}
 
     def sync_edges(self, change: MapWrite, use: MapUse) -> list[SyncEdge]:
-        """The edges by which a change comes before a copy by another thread."""
+        """Returns the edges that order a change before a copy by another thread."""
         return list(self._facts.sync_edges(change.thread, change.position, use.thread, use.copy.position))
 
 
@@ -199,7 +209,7 @@ def _overlap(change: MapWrite, use: MapUse) -> bool:
 
 
 def _may_cover(fence: TraceEvent, place: SymbolicValue) -> bool:
-    """Whether a fence for tensor maps orders accesses to one, or may do so."""
+    """Returns whether a fence for tensor maps orders, or may order, accesses to a map."""
     address = fence.address
     return (
         not isinstance(address, SymbolicValue) or address.identity != place.identity or address.offset == place.offset

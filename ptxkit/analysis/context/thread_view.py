@@ -31,7 +31,7 @@ from ptxkit.isa.effects import Access, ProxyFence
 _ONE_WAY_DIRECTIONS = ("release", "acquire")
 
 CopiesByStep: TypeAlias = tuple[tuple[Step, list[AsyncCopy]], ...]
-"""Asynchronous copies into shared memory, by instruction."""
+"""The asynchronous copies into shared memory, by instruction."""
 
 
 class PairBudget:
@@ -42,7 +42,7 @@ class PairBudget:
         self._budget = budget
 
     def allow(self, key: Hashable) -> bool:
-        """Whether to examine this pair of places once more."""
+        """Returns whether to examine this pair of places once more."""
         self._counts[key] += 1
         self._budget.pair_checks -= PAIR_CHECK_COST
         return self._counts[key] <= MAX_EXECUTION_PAIRS and not self._budget.is_exhausted
@@ -69,19 +69,25 @@ class ThreadView:
 
     @cached_property
     def copies(self) -> list[AsyncCopy]:
-        """Its asynchronous accesses to shared memory that rules examine."""
+        """The asynchronous accesses of the thread to shared memory that rules examine."""
         looked_at = {position for position, _ in self.accesses}
-        copies = [copy for copy in self._copies if not is_outside_shared(copy.event)]
-        return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
+        known = (copy for copy in self.shared_copies if isinstance(copy.event.address, int))
+        unsampled = {copy.position for copy in known if copy.position not in looked_at}
+        return [copy for copy in self.shared_copies if copy.position not in unsampled]
+
+    @cached_property
+    def shared_copies(self) -> list[AsyncCopy]:
+        """All asynchronous accesses of the thread that are not certainly outside shared memory."""
+        return [copy for copy in self._copies if not is_outside_shared(copy.event)]
 
     @cached_property
     def map_reads(self) -> list[AsyncCopy]:
-        """The reads of tensor maps by its tensor copies."""
+        """The reads of tensor maps by the tensor copies of the thread."""
         return [copy for copy in self._copies if is_tensor_map_read(copy.event)]
 
     @cached_property
     def map_addresses(self) -> dict[tuple[Step, int], Value | None]:
-        """The address of the tensor map of each of its tensor copies, by instruction and execution."""
+        """The address of the tensor map of each tensor copy of the thread, by instruction and execution."""
         return {(copy.event.step, copy.event.visit): copy.event.address for copy in self.map_reads}
 
     @cached_property
@@ -102,7 +108,7 @@ class ThreadView:
 
     @cached_property
     def copies_by_execution(self) -> dict[tuple[Step, int], list[AsyncCopy]]:
-        """Its `copies` by instruction and visit."""
+        """The `copies` by instruction and visit."""
         found: dict[tuple[Step, int], list[AsyncCopy]] = defaultdict(list)
         for copy in self.copies:
             found[(copy.event.step, copy.event.visit)].append(copy)
@@ -124,12 +130,12 @@ class ThreadView:
         return {direction: sorted(found) for direction, found in fences.items()}
 
     def may_fence_between(self, since: int, until: int) -> bool:
-        """Whether a fence from `since` on and before `until` may order its shared memory accesses before async ones."""
+        """Returns whether a fence between two positions may order shared memory accesses before async ones."""
         first = bisect_left(self._fences, since)
         return first < len(self._fences) and self._fences[first] < until
 
     def first_fence_since(self, since: int) -> Step | None:
-        """Returns the first fence, from `since` on, that orders its shared memory accesses before async ones."""
+        """Returns the first fence, from `since` on, that orders shared memory accesses before async ones."""
         later = (self.trace.events[at] for at in self._fences if at >= since)
         return next(
             (each.step for each in later if not isinstance(each, UnknownCall) and orders_shared_before_async(each)),
@@ -144,12 +150,12 @@ class ThreadView:
 
     @cached_property
     def reads(self) -> list[tuple[int, TraceEvent]]:
-        """Its reads of shared memory, through either proxy."""
+        """The reads of shared memory by the thread, through either proxy."""
         return [(at, event) for at, event in self.accesses if is_generic_read(event) or is_async_read(event)]
 
     @cached_property
     def reads_by_range(self) -> dict[tuple[int, int], list[tuple[int, TraceEvent]]]:
-        """Its `reads` by the bytes that they access, since loops repeat the same few ranges."""
+        """The `reads` by the bytes that they access, since loops repeat the same few ranges."""
         found: dict[tuple[int, int], list[tuple[int, TraceEvent]]] = defaultdict(list)
         for position, event in self.reads:
             place = access_range(event)
@@ -159,7 +165,7 @@ class ThreadView:
 
     @cached_property
     def copies_by_range(self) -> IntervalIndex[AsyncCopy]:
-        """Its asynchronous copies into shared memory, by the bytes they write."""
+        """The asynchronous copies of the thread into shared memory, by the bytes that they write."""
         index: IntervalIndex[AsyncCopy] = IntervalIndex()
         for copy in self.copies:
             effect, touched = copy.event.effect, access_range(copy.event)
@@ -168,7 +174,7 @@ class ThreadView:
         return index
 
     def reads_of(self, issuer: ThreadView, budget: AnalysisBudget) -> list[tuple[int, TraceEvent, CopiesByStep]]:
-        """Returns its reads of bytes that another thread's copies write, in order, each with these copies."""
+        """Returns the thread's reads of bytes that another thread's copies write, in order, each with these copies."""
         known = self._reads_by_issuer.get(issuer.tid)
         if known is None:
             known = self._reads_by_issuer[issuer.tid] = []
@@ -188,7 +194,7 @@ class ThreadView:
 
     @cached_property
     def async_writes(self) -> list[tuple[int, TraceEvent]]:
-        """Its asynchronous writes to constant addresses of shared memory, with positions."""
+        """The asynchronous writes of the thread to constant addresses of shared memory, with positions."""
         return [(position, event) for position, event in self.accesses if is_async_write(event)]
 
     @cached_property
@@ -205,7 +211,7 @@ class ThreadView:
 
     @cached_property
     def first_waits(self) -> dict[int | None, int]:
-        """The position from which the first wait on each mbarrier orders; the key None is for unknown addresses."""
+        """The position from which the first wait on each mbarrier orders; the key None represents unknown addresses."""
         found: dict[int | None, int] = {}
         for key, positions in self.release_acquire_points.acquires.items():
             match key:
@@ -215,7 +221,7 @@ class ThreadView:
         return found
 
     def has_observed(self, barrier: int, phase: int, until: int) -> bool:
-        """Whether the thread's own waits have observed, before a position, that an mbarrier phase is complete."""
+        """Returns whether the thread itself has observed, before a position, that an mbarrier phase is complete."""
         return self.release_acquire_points.observed_phases(("mbarrier", barrier), until) >= phase
 
 

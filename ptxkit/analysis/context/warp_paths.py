@@ -1,4 +1,4 @@
-"""The paths of the warps of a group: threads of one warp that take one path and synchronise identically.
+"""The paths of the warps of a group: threads of one warp that take one path and synchronize identically.
 
 Source: PTX ISA, "Causality Order", "mbarrier".
 """
@@ -25,12 +25,12 @@ from ptxkit.semantics.ordering import is_fence, is_relaxed_sync
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WarpPath:
-    """The threads `tids` of one warp that take the path of a group and synchronise identically.
+    """The threads `tids` of one warp that take the path of a group and synchronize identically.
 
     release_acquire_points: the positions in the group's events where they release and acquire. sync_events: the events
-    that do so. has_known_phases: a simulated schedule determines the phases of their arrivals and waits.
-    completion_phases: the round of the mbarrier in which each operation that they start completes, by mbarrier and
-    execution, where it is known.
+    at these positions. has_known_phases: whether a simulated schedule determines the phases of their arrivals and
+    waits. completion_phases: the round of the mbarrier in which each operation that they start completes, by mbarrier
+    and execution, where it is known.
     """
 
     group: GroupTrace
@@ -52,23 +52,24 @@ def split_into_paths(
 ) -> list[WarpPath]:
     """Splits a group into the paths of its warps.
 
-    phases_of: the phases of a thread's trace, by position, in a simulated schedule. threads: of the CTA.
+    phases_of: returns the phases of a thread's trace, by position, in a simulated schedule. threads: the number of
+    threads of the CTA.
     """
     events = [(at, e) for at, e in enumerate(group.events) if not isinstance(e, UnknownCall)]
-    synchronising = [(at, e) for at, e in events if is_sync_effect(e.effect, warp=True)]
-    # Only relaxed effects depend on fences for what they order.
-    if any(is_relaxed_sync(e.effect) for _, e in synchronising):
-        synchronising = [
+    synchronizing = [(at, e) for at, e in events if is_sync_effect(e.effect, warp=True)]
+    # Only for relaxed effects do fences determine what they order.
+    if any(is_relaxed_sync(e.effect) for _, e in synchronizing):
+        synchronizing = [
             (at, e) for at, e in events if is_sync_effect(e.effect, warp=True) or is_fence(e.effect, proxy_fences=True)
         ]
-    differ = [event for _, event in synchronising if isinstance(event, GroupEvent)]
+    differ = [event for _, event in synchronizing if isinstance(event, GroupEvent)]
     same_events: dict[Hashable, list[int]] = defaultdict(list)
     for index, tid in enumerate(group.tids):
         same_events[(tid // 32, *(event.for_thread(index) for event in differ))].append(index)
     found: list[WarpPath] = []
     for indices in same_events.values():
         first = indices[0]
-        own = [(at, event.for_thread(first) if isinstance(event, GroupEvent) else event) for at, event in synchronising]
+        own = [(at, event.for_thread(first) if isinstance(event, GroupEvent) else event) for at, event in synchronizing]
         kept = [(at, event) for at, event in own if event is not None]
         tids = tuple(group.tids[index] for index in indices)
         trace = ThreadTrace(tids[0], [event for _, event in kept])

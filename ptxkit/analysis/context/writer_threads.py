@@ -1,6 +1,7 @@
-"""Threads worth a look because the representatives read what they wrote: by copies, or by stores for the async proxy.
+"""Selects further threads to trace: those that write what the representative threads read.
 
-A tile is filled by all threads and read by others than filled it.
+They write by copies, or by stores that are read through the async proxy. A tile is filled by all threads, and usually a
+thread does not read what it filled itself.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_async
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access
 
-#: Bytes of the largest `cp.async`, and the alignment of all of them that size.
+#: The size in bytes of the largest `cp.async`, and its alignment.
 _LINE_BYTES = 16
 
 
 def find_writer_threads(traces: dict[int, ThreadTrace], groups: Iterable[GroupTrace]) -> list[int]:
-    """Linear thread numbers, not among the traces, that copy bytes which a traced thread reads, or that store bytes
-    which it reads through the async proxy. One for each instruction that fills memory comes first."""
+    """Returns the numbers of threads without traces that write what a traced thread reads.
+
+    They copy the bytes, or store bytes that are read through the async proxy. The first threads are one for each
+    instruction that fills memory. The numbers are linear.
+    """
     groups = list(groups)
     fillers = {
         **_writers_by_step(traces, groups, _is_copy, _is_read),
@@ -33,7 +37,7 @@ def find_writer_threads(traces: dict[int, ThreadTrace], groups: Iterable[GroupTr
 
 
 def writes_remote_shared(groups: Iterable[GroupTrace]) -> bool:
-    """Whether threads of a CTA write to another one's memory, by an address in there."""
+    """Returns whether threads of a CTA write to the memory of another CTA, by an address in it."""
     for group in groups:
         for event in group.events:
             if not isinstance(event, UnknownCall) and not event.visit and _is_write(event):
@@ -46,8 +50,11 @@ def writes_remote_shared(groups: Iterable[GroupTrace]) -> bool:
 def find_remote_writer_threads(
     rank: int, groups: Iterable[GroupTrace], read: Mapping[int, Iterable[ThreadTrace]], known: Collection[int]
 ) -> list[int]:
-    """Linear numbers of threads of CTA `rank`, not among the `known` ones, that write what threads of other CTAs read
-    of their own memory. read: the traces of those, by rank. One for each instruction and CTA comes first."""
+    """Returns the numbers of threads of CTA `rank` that write what threads of other CTAs read in their own memory.
+
+    read: the traces of the reading threads, by rank. known: threads that are omitted. The first threads are one for
+    each instruction and CTA. The numbers are linear.
+    """
     wanted = {
         place
         for other, traces in read.items()
@@ -65,7 +72,7 @@ def find_remote_writer_threads(
 
 
 def _cluster_line(rank: int, line: int) -> int | None:
-    """A line of a CTA's own memory as the others see it; None for one that is another CTA's."""
+    """Returns a line of a CTA's own memory as other CTAs address it; None for a line of another CTA."""
     return None if line * _LINE_BYTES >> CTA_BITS else line + (rank + 1 << CTA_BITS) // _LINE_BYTES
 
 
@@ -75,7 +82,7 @@ def _writers_by_step(
     fills: Callable[[TraceEvent | GroupEvent], bool],
     reads: Callable[[TraceEvent], bool],
 ) -> dict[Step, list[int]]:
-    """By instruction, the threads that fill lines with it which a traced thread reads, and none of these fills."""
+    """Returns, by instruction, the threads that fill lines with it which a traced thread reads but does not fill."""
     if not any(_is_first_execution(event, fills) for group in groups for event in group.events):
         return {}
     wanted = dict.fromkeys(line for trace in traces.values() for line in _accessed_lines(trace.events, reads))
@@ -96,7 +103,7 @@ def _writers_by_step(
 def _first_accesses(
     groups: Iterable[GroupTrace], does: Callable[[TraceEvent | GroupEvent], bool]
 ) -> Iterator[tuple[Step, int, int]]:
-    """(instruction, thread, lowest byte) of each first access that does what is asked for, where its place is known."""
+    """Yields (instruction, thread, lowest byte) of each first access with a known address that is wanted."""
     for group in groups:
         for event in group.events:
             if isinstance(event, UnknownCall) or not _is_first_execution(event, does):
@@ -110,7 +117,7 @@ def _first_accesses(
 def _is_first_execution(
     event: TraceEvent | GroupEvent | UnknownCall, does: Callable[[TraceEvent | GroupEvent], bool]
 ) -> bool:
-    """Whether an event is the first of its instruction, and does what is asked for."""
+    """Returns whether an event is the first execution of its instruction and satisfies a condition."""
     return not isinstance(event, UnknownCall) and not event.visit and does(event)
 
 

@@ -1,6 +1,5 @@
-"""Facts about registers that hold on all paths: dependences, slices, symbolic expressions, conditions that no input
-decides.
+"""Facts about registers that hold on all paths: dependences, slices, symbolic expressions, unreached conditions.
 
-Input: a `Program` and its control flow. Output: over-approximations, never executions. It imports `analysis.ir`,
-`values` and `cfg`.
+Input: a `Program` and its control flow. Output: over-approximations, without executions. The package imports
+`analysis.ir`, `values` and `cfg`.
 """

@@ -1,8 +1,8 @@
 """Infers the state spaces of the addresses that may reach an operand, over every path of the program.
 
 An execution observes one path, and a guess at a branch may make that path infeasible. A property of every assignment
-that may reach an instruction holds whichever path is taken. This analysis executes nothing; the space of a register
-that is loaded, passed in or returned by a call is unknown.
+that may reach an instruction holds whichever path is taken. This analysis executes nothing. The space of a register
+that is loaded, or that is an argument or a result of a call, is unknown.
 
 Source: PTX ISA, "Generic Addressing", "cvta", "mapa".
 """
@@ -38,9 +38,12 @@ class AddressSpaceInference:
         self._reaching: dict[_RegisterUse, frozenset[Step]] = {}
 
     def spaces_of(self, step: Step, operand: Operand | None) -> Spaces:
-        """The spaces in which an operand may hold an address when a step reads it: `generic` for a generic address
-        outside `global`, `shared::cluster` for the result of `mapa`; they contain None where the space is unknown."""
-        if operand is None or not self._is_fully_modelled:
+        """Returns the spaces in which an operand may hold an address when a step reads it.
+
+        The spaces include `generic` for a generic address outside `global`, `shared::cluster` for the result of `mapa`,
+        and None where the space is unknown.
+        """
+        if operand is None or not self._program.is_fully_matched:
             return _UNKNOWN_SPACE
         places: list[_RegisterUse] = [(step, register) for register in self._registers(step, operand)]
         if not places:
@@ -59,17 +62,14 @@ class AddressSpaceInference:
         return _combine_spaces([found[place] for place in places])
 
     @cached_property
-    def _is_fully_modelled(self) -> bool:
-        """Whether the table has each instruction, so that all assignments of registers are known."""
-        return all(step.match is not None for step in self._program.steps)
-
-    @cached_property
     def _definitions(self) -> ReachingDefinitions:
         return ReachingDefinitions(self._program)
 
     def _dependence_order(self, places: list[_RegisterUse]) -> list[_RegisterUse] | None:
-        """These registers at these steps, and all that they depend on, in reverse order; None where there are too
-        many."""
+        """Returns the registers at these steps, and all on which they depend, in reverse order.
+
+        The result is None where there are too many.
+        """
         uses, order = Worklist(places), list[_RegisterUse]()
         for place in uses:
             if len(order) >= MAX_OPERAND_ASSIGNMENTS:
@@ -95,7 +95,7 @@ class AddressSpaceInference:
                     yield from self._registers_read(step, argument)
 
     def _assigned_spaces(self, place: _RegisterUse, found: dict[_RegisterUse, Spaces]) -> Spaces:
-        """The spaces of all values that may have been assigned to a register."""
+        """Returns the spaces of all values that may have been assigned to a register."""
         definitions = self._definitions_reaching(place)
         if not definitions:
             return _UNKNOWN_SPACE
@@ -129,11 +129,11 @@ class AddressSpaceInference:
         return _UNKNOWN_SPACE
 
     def _registers(self, step: Step, operand: Operand | None) -> list[str]:
-        """The registers in an operand, without the names of variables and special registers."""
+        """Returns the registers in an operand, without the names of variables and special registers."""
         return [name for name in registers_in(operand, step.scope) if step.scope.variable(name) is None]
 
     def _symbol_spaces(self, step: Step, operand: Operand | None) -> Spaces:
-        """The space of an operand without registers: that of the variable in it."""
+        """Returns the space of an operand without registers: that of the variable in it."""
         match operand:
             case Name(text=text) if (variable := step.scope.variable(text)) is not None:
                 return frozenset([variable.space])
@@ -155,8 +155,10 @@ def _values(step: Step, register: str) -> Iterator[Value]:
 
 
 def _combine_spaces(parts: list[Spaces]) -> Spaces:
-    """The spaces of an arithmetic result: those of the only operand that is an address. Empty as long as an operand has
-    not been computed, as in a loop."""
+    """Returns the spaces of an arithmetic result: those of the only operand that is an address.
+
+    The result is empty as long as an operand has not been computed, as in a loop.
+    """
     if not all(parts):
         return frozenset()
     addresses = [part for part in parts if part != _UNKNOWN_SPACE]

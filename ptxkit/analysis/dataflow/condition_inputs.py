@@ -1,7 +1,7 @@
-"""The inputs that decide whether a step is executed, and its address: special registers, results of atomics, or data.
+"""Finds the inputs that decide a step's execution and address: special registers, results of atomics, or data.
 
-Shared memory is followed for a flag that one thread stores at a variable's name and all threads load from there. All
-other loads, except those of parameters, are data.
+A load from shared memory is followed if one thread stores a flag at a variable's name and all threads load it from
+there. All other loads, except those of parameters, are data.
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ from ptxkit.analysis.ir.step_registers import guard_registers, read_operands
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_TRACED_REGISTERS
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.isa.effects import Access, Barrier, Effect, Value
+from ptxkit.isa.effects import Access, Effect, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.semantics.ordering import is_warp_barrier
 from ptxkit.syntax.tree import Address, Name, Operand
 
-#: Leaves that are data, whatever their origin.
+#: The kinds of leaves that are data, whatever their origin.
 _DATA = ("memory", "unknown")
 
 
 @dataclass(slots=True)
 class InputSet:
-    """special_registers: those that are read. atomics: those whose result is read. is_data: other memory, or an unknown
-    source."""
+    """The inputs of a condition.
+
+    special_registers: those that are read. atomics: those whose result is read. is_data: whether other memory or an
+    unknown source is read.
+    """
 
     special_registers: set[str] = field(default_factory=set)
     atomics: set[Step] = field(default_factory=set)
@@ -36,7 +40,10 @@ class InputSet:
 
 
 class ConditionInputs:
-    """The inputs that decide the steps of a program without calls. answering: its atomics."""
+    """The inputs that decide the steps of a program without calls.
+
+    answering: the atomics of the program.
+    """
 
     def __init__(self, program: Program, certainty: InputIndependence, answering: Collection[Step]) -> None:
         self._program = program
@@ -45,7 +52,7 @@ class ConditionInputs:
         self._definitions = ReachingDefinitions(program)
 
     def inputs_of(self, step: Step, operand: Operand | None) -> InputSet:
-        """The inputs that decide an operand of a step, and whether the step is executed."""
+        """Returns the inputs that decide an operand of a step, and whether the step is executed."""
         found = InputSet()
         uses = Worklist[tuple[Step, str]](())
         passed: set[int] = set()
@@ -89,8 +96,10 @@ class ConditionInputs:
         return found
 
     def _stores(self, variable: DeclaredVariable, found: InputSet) -> Iterator[Step]:
-        """The stores that may write a shared variable. Where a store has an unknown address, the variable holds
-        data."""
+        """Yields the stores that may write a shared variable.
+
+        Where a store has an unknown address, the variable counts as data.
+        """
         for step in self._program.steps:
             for effect in step.effects:
                 if not isinstance(effect, Access) or effect.kind == "read":
@@ -112,18 +121,14 @@ def _add_sources(found: InputSet, leaves: Collection[DependenceSource]) -> None:
 
 
 def _loads_data(step: Step) -> bool:
-    """Whether an instruction loads a register from memory other than a parameter, or sets it to an unknown value.
+    """Returns whether an instruction loads a register, except from a parameter, or sets it to an unknown value.
 
-    An instruction that only computes a value, alone or with the lanes of its warp, derives it from its operands,
-    whether or not the executor can evaluate it.
+    An instruction that only computes a value, by itself or with the lanes of its warp, derives the value from its
+    operands, whether or not the executor can evaluate it.
     """
-    if all(isinstance(effect, Value) or _is_warp_operation(effect) for effect in step.effects):
+    if all(isinstance(effect, Value) or is_warp_barrier(effect) for effect in step.effects):
         return False
     return any(_is_data(effect) for effect in step.effects)
-
-
-def _is_warp_operation(effect: Effect) -> bool:
-    return isinstance(effect, Barrier) and effect.level == "warp"
 
 
 def _is_data(effect: Effect) -> bool:
@@ -133,7 +138,7 @@ def _is_data(effect: Effect) -> bool:
 
 
 def _shared_variable(step: Step) -> DeclaredVariable | None:
-    """The shared variable that an instruction loads from by its name, without any other effect."""
+    """Returns the shared variable from which an instruction loads by its name, without any other effect."""
     accesses = [effect for effect in step.effects if isinstance(effect, Access)]
     if len(accesses) != 1 or step.match is None or accesses[0].kind != "read":
         return None

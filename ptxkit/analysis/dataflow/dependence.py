@@ -1,4 +1,4 @@
-"""The transitive dependences of a register's value, through all definitions of all registers, regardless of order.
+"""Computes the transitive dependences of a register's value, through all definitions of all registers in any order.
 
 The leaves are kernel parameters, special registers, variables, and memory.
 """
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
-from ptxkit.analysis.dataflow.pointer_params import parameter_locations
+from ptxkit.analysis.dataflow.pointer_params import location_of, parameter_locations
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.fast_dataclasses import dataclass
@@ -23,22 +23,23 @@ from ptxkit.syntax.tree import (
     operand_names,
 )
 
-#: Value operations whose result is not determined by their operands.
+#: The value operations whose result is not determined by their operands.
 _UNKNOWN = ("unknown", "float", "shuffle", "redux", "ballot", "vote")
-#: Those that inspect the bits of an address, as tests of its alignment or its state space do.
+#: The value operations that inspect the bits of an address, as tests of its alignment or its state space do.
 _INSPECTS_BITS = ("and", "rem", "bfe", "lop3", "shl", "is_space")
 
-#: The kinds of leaves that are addresses, where nothing is loaded from there.
+#: The kinds of leaves that are addresses, where nothing is loaded from them.
 _ADDRESSES = ("variable", "parameter")
-#: Special registers that identify the thread in the block.
+#: The special registers that identify the thread in the block.
 _THREAD_POSITION = ("%tid", "%laneid")
 
 
 @dataclass(frozen=True, slots=True)
 class DependenceSource:
-    """kind: `parameter`, `special`, `variable`, `memory` or `unknown`. name: of a parameter, register or variable.
+    """A leaf of the dependences.
 
-    offset, size: the bytes of a parameter; size 0 where all of it may count.
+    kind: `parameter`, `special`, `variable`, `memory` or `unknown`. name: the name of the parameter, register or
+    variable. offset, size: the bytes of a parameter; size 0 where all of it may count.
     """
 
     kind: str
@@ -47,17 +48,14 @@ class DependenceSource:
     size: int = 0
 
     def covers(self, place: tuple[str, int]) -> bool:
-        """Whether the source is a part of a parameter that contains this name and offset."""
+        """Returns whether the source is a part of a parameter that contains this name and offset."""
         name, offset = place
         within = not self.size or self.offset <= offset < self.offset + self.size
         return self.kind == "parameter" and self.name == name and within
 
 
 class Dependence:
-    """The dependence graph of a program's registers."""
-
     def __init__(self, program: Program) -> None:
-        self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
         self._inputs: dict[str, set[str]] = defaultdict(set)
         self._sources: dict[str, set[DependenceSource]] = defaultdict(set)
         self._bit_inspections: dict[str, set[str]] = defaultdict(set)
@@ -67,13 +65,13 @@ class Dependence:
         self._parameter_locations: dict[str, tuple[str, int]] = {}
         self._low_bit_cache: dict[str, set[str]] = {}
         for step in program.steps:
-            self._parameter_locations.update(parameter_locations(step, self._parameter_locations, self._parameters))
+            self._parameter_locations.update(parameter_locations(step, self._parameter_locations))
             for effect in step.effects:
                 if isinstance(effect, Value):
                     self._define(step, effect)
 
     def sources_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
-        """The leaves that the value of an operand of a step depends on; of an address operand, those of the address."""
+        """Returns the leaves on which an operand of a step depends; for an address operand, those of the address."""
         first, leaves = self.operand_dependences(step, operand)
         found, registers = set(leaves), Worklist(first)
         for register in registers:
@@ -83,15 +81,17 @@ class Dependence:
         return frozenset(found)
 
     def source_registers(self, registers: Iterable[str]) -> set[str]:
-        """These registers, and all that their values depend on."""
+        """Returns the registers, and all registers on which their values depend."""
         found = Worklist(registers)
         for register in found:
             found.add(self.direct_dependences(register)[0])
         return found.seen
 
     def depends_on_position_only(self, step: Step, operand: Operand | None) -> bool:
-        """Whether an operand depends only on addresses, constants and the thread's position in the block, and not on
-        anything that is loaded, from parameters or from memory."""
+        """Returns whether an operand depends only on addresses, constants and the thread's position in the block.
+
+        It then depends on nothing that is loaded, neither from parameters nor from memory.
+        """
         first, leaves = self.operand_dependences(step, operand)
         found, registers = set(leaves), Worklist(first)
         for register in registers:
@@ -103,7 +103,7 @@ class Dependence:
         return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_THREAD_POSITION) for leaf in found)
 
     def direct_dependences(self, register: str) -> tuple[frozenset[str], frozenset[DependenceSource]]:
-        """The registers and leaves that a register's definitions read."""
+        """Returns the registers and leaves that a register's definitions read."""
         inputs, leaves = self._inputs.get(register), self._sources.get(register)
         if inputs is None and leaves is None:
             return frozenset(), frozenset([DependenceSource("unknown", register)])
@@ -112,14 +112,16 @@ class Dependence:
     def operand_dependences(
         self, step: Step, operand: Operand | None
     ) -> tuple[frozenset[str], frozenset[DependenceSource]]:
-        """What an operand of a step is made of: registers, and leaves."""
+        """Returns the registers and leaves that an operand of a step reads."""
         leaves: set[DependenceSource] = set()
         registers = {register for name in _names(operand) for register in self._input(step, name, leaves)}
         return frozenset(registers), frozenset(leaves)
 
     def registers_testing_addresses(self, pointers: Collection[tuple[str, int]]) -> set[str]:
-        """The registers that depend on the low bits, or the state space, of an address at any of these parameter
-        offsets."""
+        """Returns the registers that depend on the low bits, or the state space, of an address in these parameters.
+
+        pointers: the parameters, by name and offset.
+        """
         given = {
             register
             for register, leaves in self._sources.items()
@@ -131,13 +133,16 @@ class Dependence:
         )
 
     def may_test_alignment(self, variable: str, step: Step, operand: Operand | None) -> bool:
-        """Whether the low bits of a variable's address may decide a branch, or the value of an operand of a step."""
+        """Returns whether the low bits of a variable's address may decide a branch, or an operand of a step."""
         looking = self._low_bit_dependents(variable)
         own = {step.scope.register_name(name) for name in _names(operand)}
         return not looking.isdisjoint(self._predicates) or not looking.isdisjoint(own)
 
     def _low_bit_dependents(self, variable: str) -> set[str]:
-        """The registers that depend on the low bits of a variable's address; queried for each access to a variable."""
+        """Returns the registers that depend on the low bits of a variable's address.
+
+        The result is cached, because each access to a variable queries it.
+        """
         known = self._low_bit_cache.get(variable)
         if known is None:
             leaf = DependenceSource("variable", variable)
@@ -154,7 +159,7 @@ class Dependence:
         return self._transitive_dependents(self._spaces)
 
     def _transitive_dependents(self, first: Collection[str], but: Collection[str] = ()) -> set[str]:
-        """These registers, and all that depend on them, but not through those in `but`."""
+        """Returns the registers and all that depend on them, except dependences through the registers in `but`."""
         found = Worklist(first, set(but))
         for register in found:
             found.add(self._dependents[register])
@@ -205,14 +210,10 @@ class Dependence:
         )
 
     def _part_of_parameter(self, step: Step, operand: Operand | None) -> DependenceSource | None:
-        """The bytes of a parameter that an instruction loads, by its name or by an address in a register."""
+        """Returns the bytes of a parameter that an instruction loads, by its name or by an address in a register."""
         match operand:
             case Address(base=Name(text=text), offset=offset) if self._loads_parameter(step):
-                place = (
-                    (text, 0)
-                    if text in self._parameters
-                    else self._parameter_locations.get(step.scope.register_name(text))
-                )
+                place = location_of(step, text, self._parameter_locations)
                 if place is not None:
                     sizes = [e.size for e in step.effects if isinstance(e, Access)]
                     size = sizes[0].value if len(sizes) == 1 and isinstance(sizes[0], ConstantExpr) else 0
@@ -222,9 +223,9 @@ class Dependence:
         return None
 
     def _input(self, step: Step, name: str, leaves: set[DependenceSource]) -> Iterator[str]:
-        """The register of that name; for any other name a leaf is added."""
+        """Yields the register with a name; for any other name, adds a leaf."""
         register = step.scope.register_name(name)
-        if name in self._parameters:
+        if step.scope.parameter(name) is not None:
             leaves.add(DependenceSource("parameter", name))
         elif register == name and step.scope.variable(name) is not None:
             leaves.add(DependenceSource("variable", name))
@@ -242,5 +243,5 @@ def _calls(expression: Expression) -> Iterator[CallExpr]:
 
 
 def _names(operand: Operand | None) -> Iterator[str]:
-    """The names in an operand; of an address, those of its base."""
+    """Yields the names in an operand; of an address, the name of its base."""
     return operand_names(operand.base if isinstance(operand, Address) else operand)

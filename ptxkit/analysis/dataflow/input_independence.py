@@ -1,9 +1,9 @@
-"""Whether what an execution found at an instruction happens in every launch, independent of data and arguments.
+"""Determines whether what an execution found at an instruction happens in every launch, for all data and arguments.
 
 An instruction is certainly executed, with the operand that an execution observed, if only constants, addresses of
 variables and the thread's own position decide the operand, all branches that lead to the instruction, and those that
-lead to the operand's definitions. Control dependence gives these branches, so that a preceding loop is not among them,
-however long it is.
+lead to the operand's definitions. These branches are determined by control dependence, so that a preceding loop is not
+among them, however long it is.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Operand
 
-#: Special registers that identify the thread and its CTA; the first CTA exists in every launch.
+#: The special registers that identify the thread and its CTA; the first CTA exists in every launch.
 _THREAD_POSITION = ("%tid", "%laneid", "%lanemask", "%ctaid")
-#: Special registers that a declared size of the block determines as well.
+#: The special registers that a declared size of the block determines as well.
 _BLOCK = ("%ntid", "%nwarpid")
-#: Special registers that a declared size of the cluster determines: each of its first two CTAs is analysed.
+#: The special registers that a declared size of the cluster determines: each of its first two CTAs is analyzed.
 _CLUSTER = ("%cluster_ctarank", "%cluster_ctaid", "%cluster_nct")
 #: Registers with a constant value.
 _FIXED_REGISTERS = ("WARP_SZ",)
@@ -55,23 +55,23 @@ class InputIndependence:
         return frozenset(name for step in calls for name in named_registers(step))
 
     def is_in_function(self, step: Step) -> bool:
-        """Whether a step belongs to this program and not to a callee, whose callers are not all known."""
+        """Returns whether a step belongs to this program and not to a callee, whose callers are not all known."""
         steps = self._program.steps
         return step.index < len(steps) and steps[step.index] is step
 
     def sole_variable(self, step: Step, operand: Operand | None) -> str | None:
-        """The only variable that decides an operand and the path to its step, the same in each launch; else None."""
+        """Returns the only variable that decides an operand and the path to its step in each launch; None otherwise."""
         if (step, operand) not in self._sole_variables:
             self._sole_variables[(step, operand)] = self._find_sole_variable(step, operand)
         return self._sole_variables[(step, operand)]
 
     def is_input_independent(self, step: Step, operand: Operand | None, *, given_block: bool = False) -> bool:
-        """Whether neither data nor arguments decide an operand and the path to its step.
+        """Returns whether neither data nor arguments decide an operand and the path to its step.
 
-        given_block: in launches of one block size, also where the kernel declares none.
+        given_block: whether only launches of one block size are considered, even where the kernel declares none.
         """
-        if any(each.match is None for each in self._program.steps):
-            return False  # it may assign anything
+        if not self._program.is_fully_matched:
+            return False  # the instruction may assign any register
         fixed = self._fixed_by_block if given_block else self._fixed_registers
         return all(
             leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(fixed))
@@ -79,7 +79,7 @@ class InputIndependence:
         )
 
     def depends_on_block(self, step: Step) -> bool:
-        """Whether the size of the block may decide that a step is executed."""
+        """Returns whether the size of the block may decide that a step is executed."""
         return any(
             leaf.kind == "special" and leaf.name.startswith(_BLOCK) for leaf in self.dependence_sources(step, None)
         )
@@ -91,7 +91,7 @@ class InputIndependence:
         return names.pop() if len(names) == 1 else None
 
     def dependence_sources(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
-        """The sources that decide the value of an operand, and whether its step is executed."""
+        """Returns the sources that decide the value of an operand, and whether its step is executed."""
         found: set[DependenceSource] = set()
         registers = Worklist[str](())
         passed: set[int] = set()
@@ -116,8 +116,10 @@ class InputIndependence:
         return frozenset(found)
 
     def last_deciding_steps(self, step: Step, among: Collection[Step]) -> Iterator[Step]:
-        """The last of these steps that decide whether a step is executed: the step itself, by its guard, or earlier
-        branches."""
+        """Yields the last of the steps `among` that decide whether a step is executed.
+
+        These are the step itself, by its guard, or earlier branches.
+        """
         if step in among:
             yield step
             return
@@ -130,8 +132,11 @@ class InputIndependence:
                 blocks.add(self.cfg.control_dependences[block])
 
     def deciding_operands(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
-        """Yields (step, operand or None) for what decides that a step is executed: its own guard, the guards of
-        branches, or the index of indexed branches. passed: blocks whose branches were given before."""
+        """Yields (step, operand or None) for each condition that decides whether a step is executed.
+
+        The conditions are the step's guard, the guards of branches, and the index of indexed branches. passed: the
+        blocks whose branches are omitted because they were yielded before.
+        """
         yield step, None
         blocks = Worklist([self.cfg.block_of(step)], passed)
         for block in blocks:

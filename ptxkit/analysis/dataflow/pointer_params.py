@@ -1,4 +1,4 @@
-"""The kernel parameters that are pointers: declared as such, or used as an address."""
+"""Finds the kernel parameters that are pointers: declared as such, or used as an address."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Integer, Name, Vector
 
-#: Value operations whose result is an address when an operand is.
+#: The value operations whose result is an address when an operand is.
 _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
-#: Those whose result is the same address, possibly plus a constant.
+#: The value operations whose result is the same address, possibly plus a constant.
 _MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 #: The field of a tensor map that holds the address of its tensor.
 _TENSOR_ADDRESS = "global_address"
 
 
 def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
-    """(parameter, byte offset) of every parameter that is used as an address, or declared `.ptr`."""
+    """Returns the (parameter, byte offset) of every parameter that is used as an address, or declared `.ptr`."""
     addresses: set[str] = set()
     copies: list[tuple[str, set[str]]] = []
     loads: list[tuple[str, tuple[str, int]]] = []
     places: dict[str, tuple[str, int]] = {}
-    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
     for step in program.steps:
         addresses.update(_bases(step))
         copies.extend(_copies(step))
-        places.update(parameter_locations(step, places, names))
+        places.update(parameter_locations(step, places))
         loads.extend(_parameter_loads(step, places))
     feeding: dict[str, set[str]] = defaultdict(set)
     for result, sources in copies:
@@ -48,7 +47,7 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
 
 
 def _bases(step: Step) -> Iterator[str]:
-    """The registers with addresses that a step accesses, or writes into a tensor map."""
+    """Yields the registers that hold addresses which a step accesses, or writes into a tensor map."""
     is_map_address = step.match is not None and step.match.modifiers.get("field") == _TENSOR_ADDRESS
     for operand in step.instruction.operands:
         base = operand.base if isinstance(operand, Address) else operand if is_map_address else None
@@ -69,13 +68,13 @@ _AddressFlows: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 @cached_by_match
 def _address_propagations(match: Match) -> _AddressFlows:
-    """The roles of the result and of the operands, for each operation that propagates an address."""
+    """Returns the roles of the result and of the operands, for each operation that propagates an address."""
     return _address_flows(match, _KEEPS_ADDRESS)
 
 
 @cached_by_match
 def _address_offsets(match: Match) -> _AddressFlows:
-    """Like `_address_propagations`, for the operations that copy an address or add to it."""
+    """Returns the roles as `_address_propagations` does, for the operations that copy an address or add to it."""
     return _address_flows(match, _MOVES_ADDRESS)
 
 
@@ -91,10 +90,11 @@ def _address_flows(match: Match, functions: Container[str]) -> _AddressFlows:
     )
 
 
-def parameter_locations(
-    step: Step, known: Mapping[str, tuple[str, int]], parameters: Container[str]
-) -> Iterator[tuple[str, tuple[str, int]]]:
-    """(register, place) of a parameter's address in a register, moved by constants: how large structures are read."""
+def parameter_locations(step: Step, known: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Yields (register, location) for registers that hold the address of a parameter plus a constant.
+
+    Large structures are read through such registers.
+    """
     form = step.match
     for given, roles in _address_offsets(form) if form is not None else ():
         result = _register(step, given)
@@ -105,18 +105,17 @@ def parameter_locations(
                 case Integer(value=value):
                     moved += value
                 case Name(text=text):
-                    base = (text, 0) if text in parameters else known.get(step.scope.register_name(text))
+                    base = location_of(step, text, known)
         if result is not None and base is not None:
             yield result, (base[0], base[1] + moved)
 
 
 def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
-    """By register: the parameter, and the byte in it, that was loaded, or copied from a register that has it."""
-    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
+    """Returns, by register, the parameter and the byte offset in it from which its value was loaded."""
     places: dict[str, tuple[str, int]] = {}
     found: dict[str, tuple[str, int]] = {}
     for step in program.steps:
-        places.update(parameter_locations(step, places, names))
+        places.update(parameter_locations(step, places))
         found.update(_parameter_loads(step, places))
         for result, sources in _copies(step):
             known = [found[source] for source in sources if source in found]
@@ -126,7 +125,7 @@ def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
 
 
 def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
-    """(register, place) of loads from the parameter space."""
+    """Yields (register, location) of loads from the parameter space."""
     for effect in step.effects:
         if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read":
             source = step.operand(effect.address)
@@ -136,11 +135,18 @@ def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Itera
                 effect.size.value if isinstance(effect.size, ConstantExpr) and isinstance(effect.size.value, int) else 0
             )
             if isinstance(source, Address) and isinstance(source.base, Name):
-                base, start = places.get(step.scope.register_name(source.base.text), (source.base.text, 0))
+                place = location_of(step, source.base.text, places)
+                if place is None:
+                    continue  # a result or an argument of a call
                 for position, element in enumerate(targets):
                     if isinstance(element, Name):
-                        offset = start + source.offset + position * (total // len(targets))
-                        yield step.scope.register_name(element.text), (base, offset)
+                        offset = place[1] + source.offset + position * (total // len(targets))
+                        yield step.scope.register_name(element.text), (place[0], offset)
+
+
+def location_of(step: Step, name: str, known: Mapping[str, tuple[str, int]]) -> tuple[str, int] | None:
+    """Returns the parameter that a name denotes, or the location whose address a register holds."""
+    return (name, 0) if step.scope.parameter(name) is not None else known.get(step.scope.register_name(name))
 
 
 def _register(step: Step, role: str) -> str | None:

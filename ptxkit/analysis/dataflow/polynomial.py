@@ -1,6 +1,6 @@
-"""Sums of products of unknowns, for people to read: `tile + 4*%tid.x - 16`.
+"""Sums of products of unknowns that are readable: `tile + 4*%tid.x - 16`.
 
-An unknown is a text. What is written is the value modulo two to the width of the register that holds it.
+An unknown is a text. The value is the sum modulo two to the power of the register's width.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.semantics.value_ops import to_signed
 
 Monomial: TypeAlias = tuple[str, ...]
-"""Unknowns that are multiplied, in order; none for a number alone."""
+"""The unknowns of a product, in order; the constant term has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Polynomial:
-    """products: with how often each is taken, never 0."""
+    """A sum of monomials.
+
+    monomials: each with its coefficient, which is never 0.
+    """
 
     monomials: tuple[tuple[Monomial, int], ...] = ()
 
@@ -46,7 +49,7 @@ class Polynomial:
 
     @property
     def is_single(self) -> bool:
-        """Whether it is one unknown, or a number."""
+        """Whether the polynomial is one unknown, or a number."""
         return self.number is not None or (
             len(self.monomials) == 1 and (len(self.monomials[0][0]), self.monomials[0][1]) == (1, 1)
         )
@@ -58,7 +61,7 @@ class Polynomial:
         return Polynomial.from_monomials([(product, count * factor) for product, count in self.monomials])
 
     def multiply(self, other: Polynomial) -> Polynomial | None:
-        """The product; None where it is too large to be readable."""
+        """Returns the product; None where it is too large to be readable."""
         found = Polynomial.from_monomials(
             [
                 (tuple(sorted((*first, *second))), count * times)
@@ -70,22 +73,24 @@ class Polynomial:
         return None if too_large else found
 
     def reduce_modulo(self, width: int) -> Polynomial:
-        """The same value in this many bits, with coefficients as the numbers nearest to 0."""
+        """Returns the same value in this many bits, with coefficients as the numbers nearest to 0."""
         return Polynomial.from_monomials([(product, to_signed(count, width)) for product, count in self.monomials])
 
     def coefficient_of(self, unknown: str) -> int | None:
-        """The coefficient of an unknown as a single factor; 0 where it does not occur, None where it occurs in a
-        product."""
+        """Returns the coefficient of an unknown as a single factor.
+
+        The result is 0 where the unknown does not occur, and None where it occurs in a product.
+        """
         if any(unknown in product and product != (unknown,) for product, _ in self.monomials):
             return None
         return dict(self.monomials).get((unknown,), 0)
 
     def without(self, unknown: str) -> Polynomial:
-        """The sum without the monomial that is this unknown alone."""
+        """Returns the sum without the monomial that consists of this unknown only."""
         return Polynomial(tuple(item for item in self.monomials if item[0] != (unknown,)))
 
     def mentions(self, unknown: str) -> bool:
-        """Whether an unknown occurs, even inside another one."""
+        """Returns whether an unknown occurs, even inside another one."""
         return any(unknown in factor for product, _ in self.monomials for factor in product)
 
     def __str__(self) -> str:
@@ -102,6 +107,6 @@ class Polynomial:
 
 
 def _sort_key(item: tuple[Monomial, int]) -> tuple[object, ...]:
-    """Names of the program before those of the machine, the number last."""
+    """Returns the key that sorts names of the program before those of the machine, and the number last."""
     product, count = item
     return not product, bool(product) and not (product[0][0].isalpha() or product[0][0] in "_$["), product, count

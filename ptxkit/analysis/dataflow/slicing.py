@@ -1,8 +1,8 @@
-"""The registers that an execution must track: those on which recorded events or control flow depend.
+"""Computes the registers that an execution must track: those on which recorded events or control flow depend.
 
 Most of a real kernel computes numbers: sums of products, conversions, stored values. No address, guard, count, size or
 mbarrier operand depends on them, so the executor need not evaluate them. The slice is backward and flow-insensitive
-over the whole function: a register is in it if any instruction that assigns it may feed a register in it.
+over the whole function: a register is in it if any instruction that assigns it may use a register in it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,22 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRo
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Instruction, Name, Operand
 
-#: Loads from these spaces may give values that the thread itself stored, which an execution then has to track.
+#: The state spaces from which a load may read values that the thread itself stored, which an execution must track.
 _OWN_MEMORY = ("local", "generic")
 #: The kinds of memory that an execution tracks: the private memory of a thread, and the shared memory of a CTA.
 _PRIVATE, _SHARED = "own", "shared"
-#: Bytes of a tensor map: what `tensormap.replace` touches, whichever field it replaces.
+#: The size in bytes of a tensor map, which `tensormap.replace` accesses, whichever field it replaces.
 _MAP = ConstantExpr(128)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramSlice:
-    """The part of a function that is tracked. includes_private_stores: stores to memory that may be private.
-    global_access_kinds: the kinds of accesses to global memory: writes where tensor maps may change, reads where a grid
-    waits for others. includes_shared_stores: stores to shared memory from which tracked values are loaded."""
+    """The part of a function that is tracked.
+
+    includes_private_stores: whether stores to memory that may be private are tracked. global_access_kinds: the kinds of
+    tracked accesses to global memory: writes where tensor maps may change, reads where a grid waits for others.
+    includes_shared_stores: whether stores to shared memory from which tracked values are loaded are tracked.
+    """
 
     registers: frozenset[str]
     includes_private_stores: bool
@@ -40,11 +43,11 @@ class ProgramSlice:
     includes_shared_stores: bool = False
 
     def is_tracked(self, operand: Operand, scope: SymbolScope) -> bool:
-        """Whether the value of an operand is known as in the thread."""
+        """Returns whether the value of an operand is tracked exactly."""
         return all(name in self.registers for name in registers_in(operand, scope))
 
     def is_needed(self, step: Step, effect: Value) -> bool:
-        """Whether anything depends on a value that a step assigns."""
+        """Returns whether anything depends on a value that a step assigns."""
         match = step.match
         index = match.roles.get(effect.result) if match is not None else None
         if index is None:
@@ -57,7 +60,7 @@ class _OperandFlow:
     """The uses of a match's operands, by position.
 
     effect_operands: those that effects other than values use. values: (result, sources, the kind of memory that is the
-    source). stored_operands: those that are stored to such memory, and its kind.
+    source). stored_operands: those that are stored to such memory, each after the kind of memory.
     """
 
     has_effects: bool
@@ -67,7 +70,7 @@ class _OperandFlow:
 
 
 def compute_slice(program: Program) -> ProgramSlice:
-    """The slice of a function. Its results are in the slice: callers may need them."""
+    """Returns the slice of a function. The function's results are in the slice, because callers may need them."""
     wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
     # Other functions may hold an address in the threads' private memory.
     kept = {_PRIVATE} if program.function.kind == "func" or program.callees else set()
@@ -99,8 +102,10 @@ def compute_slice(program: Program) -> ProgramSlice:
 
 
 def _accesses_named_variable(match: Match, instruction: Instruction, scope: SymbolScope) -> bool:
-    """Whether an instruction accesses memory at a variable's name, which is the usual form of communication between
-    threads."""
+    """Returns whether an instruction accesses memory at a variable's name.
+
+    This is the usual form of communication between threads.
+    """
     accessed = (match.operand(e.address, instruction) for e in match.effects if isinstance(e, Access))
     return any(
         isinstance(each, Address)
@@ -117,7 +122,10 @@ def _close_over_sources(
     stored: Mapping[str, Iterable[str]],
     kept: set[str],
 ) -> tuple[frozenset[str], set[str]]:
-    """All that feeds what is wanted, and what feeds that; and the kinds of memory that do. kept: those that do, too."""
+    """Returns all registers that the wanted ones depend on transitively, and the kinds of memory on which they depend.
+
+    kept: the kinds of memory that are included in any case.
+    """
     found: set[str] = set()
     memories = set(kept)
     for memory in kept:
@@ -136,18 +144,18 @@ def _close_over_sources(
 
 
 def may_change_tensor_maps(program: Program) -> bool:
-    """Whether a function may change tensor maps: it replaces a field of one, or orders what did."""
+    """Returns whether a function may change tensor maps: it replaces a field of one, or orders such a change."""
     return any(is_tensor_map_change(effect) for step in program.effectful_steps for effect in step.effects)
 
 
 def has_grid_dependency_wait(program: Program) -> bool:
-    """Whether a kernel waits for the grids that it depends on."""
+    """Returns whether a kernel waits for the grids on which it depends."""
     effects = (effect for step in program.effectful_steps for effect in step.effects)
     return any(isinstance(effect, Grid) and effect.action == "wait" for effect in effects)
 
 
 def is_tensor_map_change(effect: Effect) -> bool:
-    """Whether an effect is specific to instructions that change tensor maps."""
+    """Returns whether an effect is specific to instructions that change tensor maps."""
     if isinstance(effect, ProxyFence):
         return effect.proxy == "tensormap"
     return isinstance(effect, Access) and effect.kind == "update" and effect.size == _MAP and effect.proxy == "generic"
@@ -189,7 +197,10 @@ def _positions(match: Match, roles: Iterable[str]) -> Iterator[int]:
 
 
 def _roles_of_effect(effect: Effect) -> Iterator[str]:
-    """The roles that an effect names, directly or in its expressions; words that are not roles may be among them."""
+    """Yields the roles that an effect names, directly or in its expressions.
+
+    Words that are not roles may be among them.
+    """
     for field in effect.__match_args__:
         value = getattr(effect, field)
         if isinstance(value, str):
@@ -199,8 +210,10 @@ def _roles_of_effect(effect: Effect) -> Iterator[str]:
 
 
 def _loaded_memory(value: Expression) -> str:
-    """The kind of memory that a value is loaded from; empty where it is not tracked, or where the value is not a
-    load."""
+    """Returns the kind of memory from which a value is loaded.
+
+    The result is empty where the memory is not tracked, or where the value is not a load.
+    """
     if not isinstance(value, CallExpr) or value.function != "load":
         return ""
     space = value.arguments[0]

@@ -1,7 +1,7 @@
-"""The value operations of the instruction table on formulas: a sum where possible, else an unknown that names the
-operation.
+"""Applies the value operations of the instruction table to expressions.
 
-The operations are listed in `ptxkit.isa.effects`. The result is None if it would be too long to be readable.
+The result is a sum where possible, else an unknown that names the operation, or None if it would be too long to be
+readable. The operations are listed in `ptxkit.isa.effects`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ ConstantArgument: TypeAlias = "int | float | str | bool | None"
 
 @dataclass(frozen=True, slots=True)
 class SymbolicExpr:
-    """A value. space: the state space that it is an address in, None for a number. is_generic: it is a generic address.
+    """A value.
 
+    space: the state space in which it is an address; None for a number. is_generic: whether it is a generic address.
     condition_text: of a predicate, the condition in words instead of the sum.
     """
 
@@ -36,17 +37,17 @@ class SymbolicExpr:
 
 
 def unknown_expr(text: str) -> SymbolicExpr:
-    """A value that only has a name. (The text after `#` distinguishes blocks of one function.)"""
+    """Returns a value that only has a name. (The text after `#` distinguishes blocks of one function.)"""
     return SymbolicExpr(Polynomial.unknown(text.partition("#")[0]))
 
 
 def constant_arguments(arguments: Sequence[Expression]) -> tuple[ConstantArgument, ...]:
-    """The constants among the arguments of an operation."""
+    """Returns the constants among the arguments of an operation."""
     return tuple(each.value for each in arguments if isinstance(each, ConstantExpr))
 
 
 def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expression]:
-    """The arguments of an operation that are values, without what the table fixes."""
+    """Returns the arguments of an operation that are values, without those that the table fixes."""
     operation = INTEGER_OPERATIONS.get(function)
     return list(arguments[1:]) if operation is None else operation.operands(arguments)
 
@@ -54,7 +55,7 @@ def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expr
 def apply_operation(
     function: str, words: Sequence[ConstantArgument], operands: Sequence[SymbolicExpr]
 ) -> SymbolicExpr | None:
-    """What an operation gives; None where that cannot be written in a few words."""
+    """Returns the result of an operation; None where it cannot be written in a few words."""
     made = _OPERATIONS.get(function)
     if made is not None and len(operands) == made[0]:
         return made[1](words, *operands)
@@ -63,9 +64,6 @@ def apply_operation(
         is_signed = len(words) > 1 and words[1] is True
         return _infix(_OPERATORS[function], first, second, f"s{words[0]}" if is_signed else "")
     return None
-
-
-# ------------------------------------------------------------------------------------------------- sums
 
 
 def _width(words: Sequence[ConstantArgument]) -> int:
@@ -80,7 +78,7 @@ def _copy(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
 
 
 def _add(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr:
-    """The sum; an address, if one of the two is an address."""
+    """Returns the sum, which is an address if one of the two is an address."""
     total = a.sum.plus(b.sum).reduce_modulo(_width(words))
     if a.space is not None and b.space is not None:
         return SymbolicExpr(total)
@@ -130,11 +128,8 @@ def _not(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
     return SymbolicExpr(a.sum.times(-1).plus(Polynomial.constant(-1)).reduce_modulo(_width(words)))
 
 
-# ------------------------------------------------------------------------------------------------- widths
-
-
 def _extend(a: SymbolicExpr, kind: str) -> Polynomial:
-    """The number in more bits; a fresh unknown for a sum, which may have wrapped before."""
+    """Returns the number in more bits; a fresh unknown for a sum, which may have wrapped before."""
     number, width = a.sum.number, int(kind[1:])
     if number is not None:
         return Polynomial.constant(interpret(number, width, kind[0] == "s"))
@@ -150,9 +145,6 @@ def _convert(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr
     return replace(a, sum=_extend(a, have))
 
 
-# ------------------------------------------------------------------------------------------------- addresses
-
-
 def _to_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
     return replace(a, space=str(words[0]), is_generic=True)
 
@@ -164,9 +156,6 @@ def _from_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> Symboli
 def _map_rank(_: Sequence[ConstantArgument], a: SymbolicExpr, rank: SymbolicExpr) -> SymbolicExpr | None:
     text = f"mapa({a}, {rank})"
     return replace(unknown_expr(text), space="shared::cluster") if len(text) <= MAX_EXPR_CHARS else None
-
-
-# ------------------------------------------------------------------------------------------------- in words
 
 
 def _compare(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
@@ -181,7 +170,10 @@ def _combine(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr
 
 
 def _infix(sign: str, a: SymbolicExpr, b: SymbolicExpr, kind: str = "") -> SymbolicExpr | None:
-    """kind: the type that interprets the first number, where it has a sign."""
+    """Returns the text of an infix operation.
+
+    kind: the type that interprets the first number, where it is signed.
+    """
     text = f"({f'{kind}({a})' if kind else _parenthesize(a)} {sign} {_parenthesize(b)})"
     return unknown_expr(text) if len(text) <= MAX_EXPR_CHARS and not (a.condition_text or b.condition_text) else None
 
@@ -206,7 +198,7 @@ _OPERATIONS: dict[str, tuple[int, Callable[..., SymbolicExpr | None]]] = {
     "compare": (2, _compare),
     "combine": (2, _combine),
 }
-"""By name: how many values it takes, and what gives the formula."""
+"""The number of values that each operation takes, and the function that computes the expression, by name."""
 
 _OPERATORS = {"and": "&", "or": "|", "xor": "^", "shr": ">>", "div": "/", "rem": "%"}
 _COMPARISONS = {

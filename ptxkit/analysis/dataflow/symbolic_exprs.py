@@ -1,9 +1,8 @@
-"""The value of a register at an instruction, as a formula of special registers, parameters, variables and loop
-iterations.
+"""Computes the value of a register as an expression of special registers, parameters, variables and loop iterations.
 
-The formula follows the assignments that reach the instruction, backwards. Where there are several it continues only
-through a loop that changes the register by a constant; otherwise the register is a fresh unknown. Nothing is guessed,
-and no execution is required, so that the result is available at once. Arithmetic wraps at the width of the register.
+The expression follows the assignments that reach the instruction, backwards. Where there are several assignments, it
+continues only through a loop that changes the register by a constant; otherwise the register is a fresh unknown.
+Nothing is guessed, and no execution is required. Arithmetic wraps at the width of the register.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ptxkit.syntax.tree import Address, Binary, Integer, Name, Operand, Unary, V
 
 
 class SymbolicExprs:
-    """The formulas of one function."""
+    """The symbolic expressions of one function."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -36,17 +35,14 @@ class SymbolicExprs:
         self._cache: dict[tuple[Step, str], SymbolicExpr] = {}
         self._induction_assignments: dict[str, frozenset[Step]] = {}
         self._query_step: Step | None = None
-        self._parameters = {
-            declarator.name: each.pointer for each in program.function.parameters for declarator in each.declarators
-        }
 
     def value_before(self, step: Step, name: str) -> SymbolicExpr | None:
-        """The value of a register when a step reads it; None where only the register itself is known."""
+        """Returns the value of a register when a step reads it; None where only the register itself is known."""
         self._cache, self._query_step = {}, step
         return self._unless_trivial(self._register_value(step, step.scope.register_name(name), MAX_EXPR_DEPTH), name)
 
     def value_after(self, step: Step, name: str) -> SymbolicExpr | None:
-        """The value that a step assigns to a register."""
+        """Returns the value that a step assigns to a register."""
         self._cache, self._query_step = {}, step
         return self._unless_trivial(self._assigned_value(step, step.scope.register_name(name), MAX_EXPR_DEPTH), name)
 
@@ -55,8 +51,6 @@ class SymbolicExprs:
         return (
             None if not found.condition_text and found.sum == unknown_expr(name).sum and found.space is None else found
         )
-
-    # ------------------------------------------------------------------------------------------ assignments
 
     def _register_value(self, step: Step, register: str, depth: int) -> SymbolicExpr:
         reaching = self._definitions.definitions_reaching(step, register)
@@ -69,7 +63,7 @@ class SymbolicExprs:
         return self._induction_value(reaching, register, depth) or self._register_symbol(step, register, reaching)
 
     def _register_symbol(self, step: Step, register: str, reaching: frozenset[Step]) -> SymbolicExpr:
-        """The register itself; with a line, where it holds another value at this point."""
+        """Returns the register itself, with a line number where the register holds another value at this point."""
         if self._query_step is None or self._definitions.definitions_reaching(self._query_step, register) == reaching:
             return unknown_expr(register)
         return unknown_expr(f"{register.partition('#')[0]}@{self._line(step)}")
@@ -79,7 +73,7 @@ class SymbolicExprs:
         return source.position(step.start)[0] if source is not None else step.index
 
     def _induction_value(self, reaching: frozenset[Step], register: str, depth: int) -> SymbolicExpr | None:
-        """The initial value plus a constant for each iteration, where two steps assign the register in this way."""
+        """Returns the initial value plus a constant for each iteration, where two steps assign the register so."""
         if len(reaching) != 2:
             return None
         before, after = sorted(reaching, key=lambda each: each.index)
@@ -98,7 +92,7 @@ class SymbolicExprs:
     def _value_given_previous_iteration(
         self, reaching: frozenset[Step], step: Step, register: str, depth: int
     ) -> SymbolicExpr:
-        """What a step assigns, given what the register held before, whichever of these steps assigned it."""
+        """Returns the value that a step assigns, given the value that any of these steps assigned before."""
         known, self._cache = self._cache, {}
         moving, self._induction_assignments = (
             self._induction_assignments,
@@ -113,7 +107,7 @@ class SymbolicExprs:
         key = step, register
         known = self._cache.get(key)
         if known is None:
-            self._cache[key] = unknown_expr(register)  # provisional, for a loop through itself
+            self._cache[key] = unknown_expr(register)  # provisional, for a loop that contains itself
             known = self._cache[key] = self._compute_assigned_value(step, register, depth)
         return known
 
@@ -128,12 +122,13 @@ class SymbolicExprs:
                 return found
         return self._register_symbol(step, register, frozenset([step]))
 
-    # ------------------------------------------------------------------------------------------ expressions
-
     def _expression_value(
         self, step: Step, expression: Expression, depth: int, element: int = 0
     ) -> SymbolicExpr | None:
-        """element: which of the values that a vector load gives."""
+        """Returns the value of an expression.
+
+        element: the index of the value among those of a vector load.
+        """
         match expression:
             case ConstantExpr(value=bool() | int() as value):
                 return SymbolicExpr(Polynomial.constant(int(value)))
@@ -175,31 +170,33 @@ class SymbolicExprs:
         register = step.scope.register_name(text)
         variable = step.scope.variable(text)
         if register == text and variable is not None:
-            shown = f"&{text}" if text in self._parameters else text  # `text` alone denotes the value loaded from there
+            # `text` without `&` denotes the value that is loaded from the parameter.
+            shown = text if step.scope.parameter(text) is None else f"&{text}"
             return SymbolicExpr(Polynomial.unknown(shown), variable.space)
         if table().special(text) is not None and not step.scope.shadows_special_register(text):
             return unknown_expr(text)
         return self._register_value(step, register, depth - 1)
 
     def _parameter_value(self, step: Step, space: str, role: str, further: int) -> SymbolicExpr | None:
-        """The value that is loaded from a parameter of the kernel."""
+        """Returns the value that is loaded from a parameter of the kernel."""
         operand = step.operand(role)
-        match operand:
-            case Address(base=Name(text=text), offset=offset) if space.startswith("param") and text in self._parameters:
-                pointer = self._parameters[text]
-                whole = f"[{text}+{offset + further}]" if offset + further else text
-                found = SymbolicExpr(Polynomial.unknown(whole))
-                return found if not pointer else replace(found, space=pointer[0], is_generic=True)
-        return None
+        if not space.startswith("param") or not isinstance(operand, Address) or not isinstance(operand.base, Name):
+            return None
+        text, offset = operand.base.text, operand.offset + further
+        parameter = step.scope.parameter(text)
+        if parameter is None:
+            return None
+        found = SymbolicExpr(Polynomial.unknown(f"[{text}+{offset}]" if offset else text))
+        return replace(found, space=parameter.pointer[0], is_generic=True) if parameter.pointer else found
 
 
 def _previous_iteration_name(register: str) -> str:
-    """The name of a register's value in the previous iteration, which is not a valid name in a program."""
+    """Returns the name of a register's value in the previous iteration, which is not a valid name in a program."""
     return f"\0{register.partition('#')[0]}"
 
 
 def _element_index(target: Operand, register: str, step: Step) -> int:
-    """The index of the vector element that the register is; 0 for a single register."""
+    """Returns the index of the vector element that the register is; 0 for a single register."""
     elements = target.elements if isinstance(target, Vector) else ()
     names = [step.scope.register_name(each.text) if isinstance(each, Name) else "" for each in elements]
     return names.index(register) if register in names else 0

@@ -1,4 +1,4 @@
-"""The kernel parameters that are handles of textures, samplers and surfaces, and their uses."""
+"""Finds the kernel parameters that are handles of textures, samplers and surfaces, and their uses."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.syntax.tree import Address, Name
 
-_TEXTURES, _SURFACES = ("tex", "tld4"), ("suld", "sust", "sured")
+_KINDS = ("texture", "surface", "sampler")
 _BITS = 8
+_FORMATTED_TYPE = "b32"
+"""The type of formatted stores, whose opcode has no other."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageUse:
-    """How the object of a parameter is used. kind: `texture`, `surface` or `sampler`.
+    """The use of the object of a parameter.
 
-    geometry: such as `2d`. type: of what is read or written, such as `f32`; count: of these at once.
+    kind: `texture`, `surface` or `sampler`. geometry: for example `2d`. type: the type of an element that is read or
+    written, for example `f32`. count: the number of elements of one access.
     """
 
     kind: str
@@ -32,7 +35,7 @@ class ImageUse:
 
 
 def image_parameters(program: Program) -> dict[str, ImageUse]:
-    """The parameters that are such handles, by name, according to the first use of each."""
+    """Returns the parameters that are such handles, by name, according to the first use of each."""
     found: dict[str, ImageUse] = {}
     uses = [each for step in program.steps for each in _uses(step)]
     if not uses:
@@ -46,18 +49,19 @@ def image_parameters(program: Program) -> dict[str, ImageUse]:
 
 
 def _uses(step: Step) -> Iterator[tuple[str, ImageUse]]:
-    name, match = step.instruction.name, step.match
-    if match is None or name not in (*_TEXTURES, *_SURFACES):
+    """Yields the registers whose objects a step reads or writes, and how; queries need no geometry."""
+    match = step.match
+    geometry = match.modifiers.get("geom") if match is not None else None
+    if match is None or geometry is None:
         return
-    geometry = (match.modifiers.get("geom") or "").strip(".")
-    if name in _TEXTURES:
-        of = ImageUse("texture", geometry, (match.modifiers.get("dt") or "").strip("."))
-    else:
-        parts = step.instruction.opcode.split(".")
-        type_ = next((each for each in reversed(parts) if each[:1] in "bus" and each[1:].isdigit()), "b32")
-        of = ImageUse("surface", geometry, type_, next((int(each[1]) for each in parts if each in ("v2", "v4")), 1))
-    for role, use in (("a", of), ("b", ImageUse("sampler"))):
-        operand = step.operand(role)
+    for form in (each for outer in match.operands for each in (outer, *outer.elements)):
+        kind = form.object or form.kind
+        if kind not in _KINDS:
+            continue
+        type_ = match.modifiers.get("dt") or match.modifiers.get("ct") or _FORMATTED_TYPE
+        count = (match.modifiers.get("vec") or "v1") if kind == "surface" else "v1"
+        operand = step.operand(form.role)
         base = operand.base if isinstance(operand, Address) else operand
         if isinstance(base, Name):
+            use = ImageUse(kind) if kind == "sampler" else ImageUse(kind, geometry, type_, int(count[1:]))
             yield step.scope.register_name(base.text), use

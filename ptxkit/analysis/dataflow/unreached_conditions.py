@@ -1,7 +1,7 @@
-"""The conditions of the steps that no execution reached: another guess, or another size, may lead to them.
+"""Finds the conditions of the steps that no execution reached: another guess, or another size, may lead to them.
 
-It uses control dependence: the branches that lead to a step, those that lead to these, and the inputs of their
-conditions.
+The conditions are found by control dependence: the branches that lead to a step, those that lead to these branches, and
+the inputs of their conditions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from ptxkit.syntax.tree import Integer
 
 
 class UnreachedConditions:
-    """The branches of a program that lead to missed steps. pointers: parameter offsets that hold addresses."""
+    """The branches of a program that lead to missed steps.
+
+    pointers: the parameters, by name and offset, that hold addresses.
+    """
 
     def __init__(self, program: Program, launch: LaunchConfig, pointers: Collection[tuple[str, int]]) -> None:
         self._program = program
@@ -32,14 +35,17 @@ class UnreachedConditions:
         return InputIndependence(self._program, self._launch)
 
     def deciding_branches(self, missed: Collection[Step], asked: Collection[Step]) -> frozenset[Step]:
-        """The last of the steps that `asked` for a guess and decide whether one of the missed steps is executed."""
+        """Returns the last of the steps in `asked` that decide whether one of the missed steps is executed.
+
+        asked: the steps at which an execution guessed.
+        """
         found: set[Step] = set()
         for step in list(missed)[:MAX_DECIDING_STEPS]:
             found.update(self._independence.last_deciding_steps(step, asked))
         return frozenset(found)
 
     def depends_on_sizes(self, missed: Collection[Step]) -> bool:
-        """Whether an integer argument of the kernel decides whether one of the missed steps is executed."""
+        """Returns whether an integer argument of the kernel decides whether one of the missed steps is executed."""
         return any(
             self._is_size(leaf)
             for step in list(missed)[:MAX_DECIDING_STEPS]
@@ -47,8 +53,10 @@ class UnreachedConditions:
         )
 
     def compared_sizes(self, missed: Collection[Step]) -> tuple[int, ...]:
-        """The constants that such integers are compared with on the path to a missed step, each once, and their
-        successors."""
+        """Returns the constants with which such integers are compared on the path to a missed step.
+
+        The successor of each constant is included. Each number occurs once.
+        """
         found: dict[int, None] = {}
         for step in list(missed)[:MAX_DECIDING_STEPS]:
             for deciding, _ in self._independence.deciding_operands(step, set()):
@@ -56,7 +64,7 @@ class UnreachedConditions:
         return tuple(found)
 
     def _compared_constants(self, deciding: Step) -> Iterator[int]:
-        """The constants with which a size is compared to compute the predicate of a branch, or of a guarded step."""
+        """Yields the constants with which a size is compared to compute the guard of a step."""
         guard = deciding.instruction.guard
         if guard is None:
             return

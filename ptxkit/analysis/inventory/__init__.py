@@ -1,5 +1,5 @@
 """The inventory of asynchronous transfers: which copy uses which mechanism, and how it completes.
 
-Input: explored kernels. Output: the tables of `ptxkit transfers` and the views of `ptxkit view`. It imports all other
-packages of `ptxkit.analysis`.
+Input: explored kernels. Output: the tables of `ptxkit transfers` and the views of `ptxkit view`. The package may import
+all other packages of `ptxkit.analysis`.
 """

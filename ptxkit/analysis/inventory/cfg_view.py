@@ -10,10 +10,9 @@ from ptxkit.analysis.inventory.async_view import category_of
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import Control
 from ptxkit.model.view import BlockView, ControlFlowEdge, EdgeKind, LoopView
-from ptxkit.syntax.tree import Block as Braces
-from ptxkit.syntax.tree import Body, Declaration, operand_names
+from ptxkit.syntax.tree import operand_names
 
-#: Directives of a kernel that say how it is launched, and what they say in words.
+#: The directives of a kernel that concern its launch, with their description.
 _DIRECTIVE_WORDS = {
     "reqntid": "threads of a block",
     "maxntid": "threads of a block, at most",
@@ -30,7 +29,7 @@ _WITHOUT_WORDS = {"explicitcluster": "given at launch", "blocksareclusters": "ar
 
 
 def view_blocks(flow: ControlFlowGraph, program: Program, lines: Mapping[Step, int]) -> tuple[BlockView, ...]:
-    """The basic blocks in the order of the text."""
+    """Returns the basic blocks in the order of the text."""
     labels = program.code.label_names
     return tuple(_view_block(flow.steps_of_block(number), lines, labels) for number in range(len(flow.block_starts)))
 
@@ -65,7 +64,7 @@ def view_edges(flow: ControlFlowGraph) -> tuple[ControlFlowEdge, ...]:
 
 
 def view_loops(flow: ControlFlowGraph, blocks: tuple[BlockView, ...]) -> tuple[LoopView, ...]:
-    """The loops, outer ones first."""
+    """Returns the loops, outer ones first."""
     return tuple(
         LoopView(
             tuple(sorted(loop.nodes)),
@@ -77,22 +76,19 @@ def view_loops(flow: ControlFlowGraph, blocks: tuple[BlockView, ...]) -> tuple[L
 
 
 def launch_facts_of(program: Program) -> Iterator[tuple[str, str]]:
-    """What the head says of a launch; the shared memory, the parameters and the registers that are declared."""
-    function = program.function
-    for directive in function.directives:
+    """Yields the launch directives of the kernel, and the memory, parameters and registers that it uses."""
+    for directive in program.function.directives:
         if directive.name in _DIRECTIVE_WORDS:
             words = " x ".join(directive.words) or _WITHOUT_WORDS.get(directive.name, "yes")
             yield f".{directive.name}", f"{_DIRECTIVE_WORDS[directive.name]}: {words}"
     yield from _memory_facts(program)
-    registers = Counter[str]()
-    if function.body is not None:
-        _count_registers(function.body, registers)
+    registers = Counter(_used_registers(program).values())
     if registers:
-        yield "registers", ", ".join(f"{count} .{kind}" for kind, count in sorted(registers.items()))
+        yield "registers used", ", ".join(f"{count} .{kind}" for kind, count in sorted(registers.items()))
 
 
 def _memory_facts(program: Program) -> Iterator[tuple[str, str]]:
-    """Shared and local memory, as far as the function names it, and parameters."""
+    """Yields the shared and local memory that the function names, and the parameters."""
     named = {name for step in program.steps for operand in step.instruction.operands for name in operand_names(operand)}
     for space in ("shared", "local"):
         variables = [each for each in program.variables if each.space == space and each.name in named]
@@ -108,14 +104,18 @@ def _memory_facts(program: Program) -> Iterator[tuple[str, str]]:
         yield "parameters", f"{count} ({size:,} bytes)"
 
 
-def _count_registers(body: Body, found: Counter[str]) -> None:
-    for statement in body.statements:
-        if isinstance(statement, Braces):
-            _count_registers(statement.body, found)
-        elif isinstance(statement, Declaration) and statement.space == "reg":
-            vector = f"{statement.vector}." if statement.vector else ""
-            kind = f"{vector}{statement.type}"
-            found[kind] += sum(1 if each.count is None else each.count for each in statement.declarators)
+def _used_registers(program: Program) -> dict[str, str]:
+    """Returns the type of each register that an instruction names; compilers declare more."""
+    found: dict[str, str] = {}
+    for step in program.steps:
+        guard = step.instruction.guard
+        names = [name for operand in step.instruction.operands for name in operand_names(operand)]
+        for name in (*names, guard.predicate) if guard is not None else names:
+            unique = step.scope.register_name(name)
+            located = None if unique in found else step.scope.locate(name) or step.scope.locate(name.rpartition(".")[0])
+            if located is not None and located[1].is_register:
+                found[unique] = located[1].kind
+    return found
 
 
 def _control_kinds(step: Step) -> list[str]:

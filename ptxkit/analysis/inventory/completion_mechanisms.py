@@ -8,6 +8,7 @@ from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.mbarrier_waits import cta_offset, find_commit, find_phase_waits
 from ptxkit.analysis.context.plain_copies import IMMEDIATE
 from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.inventory.operand_values import initialized_mbarriers
 from ptxkit.analysis.inventory.transfer_executions import TransferExecution
 from ptxkit.analysis.ir.data_movement import DataMovement
 from ptxkit.analysis.ir.display_names import describe_objects_at
@@ -17,7 +18,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.isa.effects import AsyncRegisters, WaitGroup
 from ptxkit.model.transfer import Completion, Wait
 
-#: The mechanisms by the table's words for them.
+#: The mechanisms by the names that the table uses.
 MECHANISMS = {
     "cp.async": "group",
     "bulk": "bulk group",
@@ -31,17 +32,21 @@ MECHANISMS = {
 
 
 class CompletionMechanisms:
-    """The completions of one kernel's transfers. line: of a step."""
+    """The completions of one kernel's transfers.
+
+    line: returns the line of a step.
+    """
 
     def __init__(self, program: Program, scenarios: Sequence[ScenarioFacts], line: Callable[[Step], int]) -> None:
         self._program = program
         self._scenarios = scenarios
+        self._initialized = initialized_mbarriers(scenarios)
         self._line = line
 
     def completion_of(
         self, step: Step, route: DataMovement, seen: Sequence[TransferExecution]
     ) -> tuple[Completion, tuple[Wait, ...]]:
-        """The completion of one transfer, from its executions."""
+        """Returns the completion of one transfer, from its executions."""
         mechanism = MECHANISMS.get(route.completion, route.completion)
         if route.tracked_access is None and mechanism.startswith("wait::"):
             return Completion(mechanism), self._sorted_waits(self._register_waits(step))
@@ -71,7 +76,7 @@ class CompletionMechanisms:
         return Completion(mechanism, self._mbarrier_names(places)), self._sorted_waits(steps)
 
     def _tracked_completion(self, seen: Sequence[TransferExecution]) -> tuple[Completion, tuple[Wait, ...]]:
-        """By `cp.async.mbarrier.arrive`."""
+        """Returns the completion by `cp.async.mbarrier.arrive`."""
         steps: list[tuple[Step, int | None, bool]] = []
         places: set[int | None] = set()
         arrivals: list[TraceEvent] = []
@@ -87,7 +92,7 @@ class CompletionMechanisms:
     def _commit_completion(
         self, mechanism: str, seen: Sequence[TransferExecution]
     ) -> tuple[Completion, tuple[Wait, ...]]:
-        """By an arrival that the tensor core makes later, when what the thread issued before is done."""
+        """Returns the completion by an arrival of the tensor core after the thread's earlier operations."""
         steps: list[tuple[Step, int | None, bool]] = []
         places: set[int | None] = set()
         commits: list[TraceEvent] = []
@@ -111,7 +116,8 @@ class CompletionMechanisms:
 
     def _mbarrier_names(self, places: set[int | None]) -> str | None:
         known = {place for place in places if place is not None}
-        return describe_objects_at(self._program, known) if known and None not in places else None
+        is_known = known and None not in places
+        return describe_objects_at(self._program, known, self._initialized) if is_known else None
 
     def _lines_of(self, events: Iterable[object]) -> tuple[int, ...]:
         return tuple(sorted({self._line(event.step) for event in events if isinstance(event, TraceEvent)}))
@@ -124,7 +130,7 @@ class CompletionMechanisms:
 
 
 def _group_waits(seen: Iterable[TransferExecution]) -> Iterator[tuple[Step, int | None, bool]]:
-    """The first wait that frees the source, and the first after which all is done."""
+    """Yields the first wait that frees the source, and the first one after which the operation is complete."""
     for each in seen:
         for position in dict.fromkeys((each.copy.source_free_position, each.copy.completion_position)):
             event = each.thread.trace.events[position] if position is not None else None

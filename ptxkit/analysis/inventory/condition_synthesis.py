@@ -1,7 +1,7 @@
-"""Finds the words for when something happens: the simplest condition on addresses and sizes that all trials agree with.
+"""Synthesizes the simplest condition on addresses and sizes that agrees with all trials, and describes it in words.
 
-Conditions are built of a few kinds, which are what copies ask for: an address or a size is a multiple of 2, 4, 8 or 16,
-two addresses differ by such a multiple, a size is at least so much. What none of these describes gets no words.
+The conditions are of a few kinds, on which copies depend: an address or a size is a multiple of 2, 4, 8 or 16, two
+addresses differ by such a multiple, or a size has a lower bound. Any other condition is not described.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from ptxkit.fast_dataclasses import dataclass
 
 InputPredicate: TypeAlias = Callable[[TrialInput], bool]
 
-#: Multiples of these many bytes.
+#: The numbers of bytes whose multiples are considered.
 ALIGNMENTS = (16, 8, 4, 2)
 _SUBJECTS = ("the size is ", "the source address is ")
 
 
 @dataclass(frozen=True, slots=True)
 class InputCondition:
-    """A test of settings, in words that follow `when`. unit: it holds for addresses that are multiples of this."""
+    """A predicate of the inputs of trials, in words that follow `when`.
+
+    unit: the predicate is valid for addresses that are multiples of this number.
+    """
 
     words: str
     predicate: InputPredicate
@@ -30,7 +33,7 @@ class InputCondition:
 
 
 def describe_outcome(outcome: Mapping[TrialInput, bool]) -> str | None:
-    """What decides an outcome, in words; None where it is always the same, or no condition fits."""
+    """Returns the condition of an outcome, in words; None where the outcome is constant, or no condition fits."""
     plain = {setting: happened for setting, happened in outcome.items() if not setting.points_to_shared}
     words = _addresses_and_sizes(plain) if len(set(plain.values())) > 1 else None
     spaced = {s: happened for s, happened in outcome.items() if s in (TrialInput(), TrialInput(points_to_shared=True))}
@@ -39,7 +42,7 @@ def describe_outcome(outcome: Mapping[TrialInput, bool]) -> str | None:
 
 
 def _addresses_and_sizes(outcome: Mapping[TrialInput, bool]) -> str | None:
-    """A condition on addresses, one on the size, or both joined; tested against all that was tried."""
+    """Returns a condition on addresses, one on the size, or both joined, tested against all trials."""
     usual = {s: happened for s, happened in outcome.items() if s.integer_size in USUAL_SIZES}
     at = {(s.pointer_offset, s.variable_shift): TrialInput(s.pointer_offset, s.variable_shift) for s in usual}
     ever = {at[place]: any(_outcomes_at(usual, place)) for place in at}
@@ -67,7 +70,7 @@ def _outcomes_at(outcome: Mapping[TrialInput, bool], place: tuple[int, int]) -> 
 def _combinations(
     first: InputCondition | None, second: InputCondition | None, joint: str
 ) -> Iterator[tuple[str, InputPredicate]]:
-    """Either condition alone, then both."""
+    """Yields each condition by itself, then both joined."""
     for one in (first, second):
         if one is not None:
             yield one.words, one.predicate
@@ -86,7 +89,10 @@ def _is_representable(setting: TrialInput, addresses: InputCondition | None) -> 
 
 
 def _address_condition(outcome: Mapping[TrialInput, bool]) -> InputCondition | None:
-    """Addresses may be multiples of 2 or 4 anyhow, where the type of what is copied says so."""
+    """Returns the condition on addresses.
+
+    The addresses may be restricted to multiples of 2 or 4, as the type of the copied values may require.
+    """
     conditions = list(_alignment_conditions(any(setting.variable_shift for setting in outcome)))
     for unit in (1, 2, 4):
         possible = {
@@ -103,7 +109,7 @@ def _address_condition(outcome: Mapping[TrialInput, bool]) -> InputCondition | N
 
 
 def _find_simplest(outcome: Mapping[TrialInput, bool], conditions: Sequence[InputCondition]) -> InputCondition | None:
-    """The first condition, or the first two together, that agree with the whole outcome."""
+    """Returns the first condition, or the first two conditions together, that agree with the whole outcome."""
     if len(set(outcome.values())) < 2:
         return None
     for condition in conditions:
@@ -118,14 +124,17 @@ def _find_simplest(outcome: Mapping[TrialInput, bool], conditions: Sequence[Inpu
 
 
 def _join_words(first: str, second: str) -> str:
-    """Two conditions; what both say of the same thing is written once."""
+    """Joins two conditions without repeating their common subject."""
     shared = next((subject for subject in _SUBJECTS if first.startswith(subject) and second.startswith(subject)), "")
     comma = "," if "," in first else ""
     return f"{first}{comma} and {second.removeprefix(shared)}"
 
 
 def _alignment_conditions(moved: bool) -> Iterator[InputCondition]:
-    """moved: the destination was moved in some trials; a variable aligned to 16 never is."""
+    """Yields the conditions on alignment.
+
+    moved: whether the destination was shifted in some trials; a variable aligned to 16 never is.
+    """
     for step in ALIGNMENTS:
         if moved:
             yield InputCondition(f"both addresses are multiples of {step}", _both_aligned(step))

@@ -1,8 +1,9 @@
-"""Parameters that hold tensor maps which the kernel copies to other memory before a tensor copy uses them.
+"""Finds parameters that hold tensor maps which the kernel copies to other memory before a tensor copy uses them.
 
-Kernels do so to change fields of a map. Source: PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy".
+Kernels copy maps in order to change their fields. Memory is identified by the variables and parameters from which
+addresses are derived; the order of stores is ignored.
 
-Memory is identified by the variables and parameters that addresses are made from; the order of stores is ignored.
+Source: PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy".
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from ptxkit.syntax.tree import Address, Name
 from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 
 _Place: TypeAlias = tuple[str, str]
-"""Memory: the kind and the name of what its address is made from."""
+"""A memory location: the kind and the name of the source from which its address is derived."""
 
 
 def copied_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
-    """The copied tensor maps in parameters, by the parameter's name and the byte in it, as `tensor_map_locations`."""
+    """Returns the copied tensor maps in parameters, by the parameter's name and the byte in it.
+
+    The result has the form of that of `tensor_map_locations`.
+    """
     uses = list(map_uses(program))
     sizes = _structure_sizes(program) if uses else {}
     if not sizes:
@@ -42,7 +46,7 @@ def copied_map_locations(program: Program) -> dict[tuple[str, int], TensorMapPar
 
 
 def _first_bytes(parts: set[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Where maps begin of which these parts are copied, each by the parameter's name and the byte in it."""
+    """Yields the locations of the maps of which these parts are copied, as (name of the parameter, byte in it)."""
     name, end = "", 0
     for other, offset in sorted(parts):
         if other != name or offset >= end:
@@ -52,13 +56,13 @@ def _first_bytes(parts: set[tuple[str, int]]) -> Iterator[tuple[str, int]]:
 
 
 def _structure_sizes(program: Program) -> dict[str, int]:
-    """The bytes of each parameter that is aligned as a tensor map must be."""
+    """Returns the size in bytes of each parameter that has the alignment of a tensor map."""
     variables = (variable_of(given, each) for given in program.function.parameters for each in given.declarators)
     return {each.name: each.size for each in variables if each.is_aggregate and each.alignment >= MAP_ALIGNMENT}
 
 
 def _stored_sources(program: Program, dependence: Dependence) -> dict[_Place, set[DependenceSource]]:
-    """What the bytes that are stored to each place are made from, or copied from."""
+    """Returns the sources of the bytes that are stored or copied to each location."""
     found: dict[_Place, set[DependenceSource]] = defaultdict(set)
     for step in program.effectful_steps:
         written = {each.address for each in _accesses(step, "write")}
@@ -72,7 +76,7 @@ def _stored_sources(program: Program, dependence: Dependence) -> dict[_Place, se
 
 
 def _value_sources(step: Step, dependence: Dependence) -> Iterator[DependenceSource]:
-    """The sources of the values that a step stores, and of the addresses that it reads."""
+    """Yields the sources of the values that a step stores, and of the addresses that it reads."""
     read = [step.operand(each.address) for each in _accesses(step, "read")]
     for operand in (*read, *(each for each in step.instruction.operands if not isinstance(each, Address))):
         yield from dependence.sources_of(step, operand)
@@ -87,7 +91,7 @@ def _memory_places(leaves: Iterable[DependenceSource]) -> set[_Place]:
 
 
 def _transitive_sources(places: set[_Place], stored: dict[_Place, set[DependenceSource]]) -> set[DependenceSource]:
-    """What is stored to these places, or copied to them through others."""
+    """Returns the sources of the bytes that are stored to these locations, directly or through other locations."""
     found: set[DependenceSource] = set()
     worklist = Worklist(places)
     for place in worklist:

@@ -1,4 +1,4 @@
-"""Which of a kernel's paths into shared memory is taken when: tests of addresses and sizes, found by trials."""
+"""Determines by trials on which addresses and sizes a kernel's paths into shared memory depend."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEVER = "never: no addresses or sizes that were tried lead here"
 
 @dataclass(frozen=True, slots=True)
 class PathDecision:
-    """When a path is taken, in words, and the branch that decides."""
+    """The condition under which a path is taken, in words, and the branch that decides."""
 
     words: str
     branch: Step | None
@@ -46,10 +46,10 @@ class PathSelection:
 
 
 def select_paths(explorer: Explorer, copies: Sequence[Step], covered: set[Step]) -> PathSelection:
-    """Decides between the paths into shared memory that a kernel holds.
+    """Decides between the paths of a kernel into shared memory.
 
-    Executions are spent on it only where a branch depends on an address that the kernel was given: such a branch tests
-    the alignment or the state space of something. Of an address that comes from memory, only the test itself is known.
+    Trials are executed only where a branch depends on an address that was passed to the kernel: such a branch tests the
+    alignment or the state space of an address. Of an address that is loaded from memory, only the test itself is known.
     """
     if len(copies) < 2:
         return PathSelection()
@@ -72,7 +72,7 @@ def select_paths(explorer: Explorer, copies: Sequence[Step], covered: set[Step])
 def decide_by_space(
     program: Program, copies: Sequence[Step], dependence: Dependence | None = None
 ) -> dict[Step, PathDecision]:
-    """The paths on different sides of a branch on the state space of an address."""
+    """Returns the decisions between paths on different sides of a branch on the state space of an address."""
     if len(copies) < 2:
         return {}
     tests = (dependence or Dependence(program)).space_tests
@@ -88,7 +88,7 @@ def decide_by_space(
 
 
 def _reachable_indices(program: Program, branch: Step, first: int) -> set[int]:
-    """The indices of the steps that may be executed from one on, up to the next time at a branch."""
+    """Returns the indices of the steps that may be executed from `first` on, until a branch is reached again."""
     indices = Worklist([first], {branch.index})
     for index in indices:
         indices.add(step_successors(program, program.steps[index]))
@@ -96,7 +96,7 @@ def _reachable_indices(program: Program, branch: Step, first: int) -> set[int]:
 
 
 def _tested_registers(step: Step) -> Iterator[str]:
-    """The registers that decide whether an instruction is executed, or where it continues."""
+    """Yields the registers that decide whether an instruction is executed, or where it continues."""
     yield from guard_registers(step)
     if any(isinstance(e, Control) and e.kind == "branch_indexed" for e in step.effects):
         yield from registers_in(step.instruction.operands[0], step.scope)
@@ -109,7 +109,7 @@ def _decide(program: Program, step: Step, trials: Sequence[AlignmentTrial]) -> P
         {happened for setting, happened in usual.items() if setting.integer_size == size} for size in USUAL_SIZES
     ]
     if all(len(seen) < 2 for seen in by_size):
-        return None  # sizes alone decide how often, not which way
+        return None  # sizes by themselves decide how often a path is taken, not which one
     described = describe_outcome(outcome)
     words = f"when {described}" if described is not None else _UNCLEAR
     taken = [trial.reached_steps for trial in trials if step.index in trial.reached_steps]

@@ -1,14 +1,13 @@
-"""Which kernel parameters are tensor maps, how they are copied by, and how many bytes mbarriers expect.
+"""Finds the kernel parameters that are tensor maps, how copies use them, and how many bytes mbarriers expect.
 
-Only what is written in the text is seen: a parameter's address that is moved or made generic, a count that is a
-constant.
+Only the text is analyzed: the address of a parameter that is moved or made generic, and constant counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.dataflow.pointer_params import parameter_locations
+from ptxkit.analysis.dataflow.pointer_params import location_of, parameter_locations
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierExpect, Value
@@ -18,26 +17,28 @@ from ptxkit.syntax.tree import Address, Integer, Name
 
 @dataclass(frozen=True, slots=True)
 class TensorMapParameter:
-    """How copies use the map at a parameter. rank: dimensions; is_im2col: its mode; is_loaded: a copy loads by it."""
+    """The use of the map in a parameter by copies.
+
+    rank: the number of dimensions. is_im2col: whether its mode is im2col. is_loaded: whether a copy loads with it.
+    """
 
     rank: int
     is_im2col: bool
     is_loaded: bool
 
     def merged_with(self, earlier: TensorMapParameter | None) -> TensorMapParameter:
-        """Return what an earlier use says of the map, and whether a copy loads by it in either."""
+        """Returns the properties of an earlier use of the map, and whether any of the two uses loads with it."""
         return self if earlier is None else replace(earlier, is_loaded=earlier.is_loaded or self.is_loaded)
 
 
 def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
-    """The tensor maps in parameters, by the parameter's name and the byte in it, in the order of their first copies."""
-    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
+    """Returns the tensor maps in parameters, by (parameter, byte in it), in the order of their first copies."""
     places: dict[str, tuple[str, int]] = {}
     found: dict[tuple[str, int], TensorMapParameter] = {}
     for step in program.steps:
-        places.update(parameter_locations(step, places, names))
+        places.update(parameter_locations(step, places))
     for step, base, offset, use in map_uses(program):
-        start = (base, 0) if base in names else places.get(step.scope.register_name(base))
+        start = location_of(step, base, places)
         if start is not None:
             place = (start[0], start[1] + offset)
             found[place] = use.merged_with(found.get(place))
@@ -45,7 +46,7 @@ def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapPar
 
 
 def map_uses(program: Program) -> Iterator[tuple[Step, str, int, TensorMapParameter]]:
-    """The tensor copies: with the name and the offset that make the address of their map."""
+    """Yields the tensor copies with the parameter and the byte in it at which their map is."""
     for step in program.steps:
         for effect in step.effects:
             if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
@@ -59,7 +60,7 @@ def map_uses(program: Program) -> Iterator[tuple[Step, str, int, TensorMapParame
 
 
 def expected_bytes(program: Program) -> tuple[int, ...]:
-    """The constant counts of bytes that phases expect, each once, in the order of the text."""
+    """Returns the constant numbers of bytes that phases expect, each once, in the order of the text."""
     constants: dict[str, int] = {}
     found: dict[int, None] = {}
     for step in program.steps:

@@ -39,7 +39,7 @@ class TransferExecutions:
                         self._executions_by_step[copy.event.step].append(TransferExecution(facts, thread, copy))
 
     def executions_of(self, step: Step, access: Access | None) -> Sequence[TransferExecution]:
-        """The executions of one access of an instruction."""
+        """Returns the executions of one access of an instruction."""
         return [seen for seen in self._executions_by_step.get(step, ()) if seen.copy.event.effect is access]
 
 

@@ -1,7 +1,7 @@
-"""Why a copy into shared memory uses its mechanism, where nothing at run time decides: target, size or completion.
+"""Determines why a copy into shared memory uses its mechanism, where this is decided at compile time.
 
-The instruction table states what each mechanism needs: which target, how many bytes at a time, what signals its
-completion.
+The reason is the target, the size or the completion. The instruction table states the requirements of each mechanism:
+the target, the number of bytes of one copy, and how the completion is signaled.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ptxkit.syntax.tree import Module
 class CopyMechanism:
     """A form that copies from global to shared memory by itself.
 
-    opcode: as the manual's section is called. The bytes it takes are a multiple of `step`, or one of `sizes`.
-    completion: what signals it.
+    opcode: the title of the manual's section. gates: the required versions and targets. step, sizes: the number of
+    bytes is a multiple of `step`, or one of `sizes`. completion: the mechanism that signals the completion.
     """
 
     opcode: str
@@ -35,7 +35,10 @@ class CopyMechanism:
 
 
 def find_rationale(module: Module, transfer: Transfer) -> UnitSelection | None:
-    """What decided before the kernel ran; None where the mechanism is the best there is, or nothing is known."""
+    """Returns the rationale that is known before the kernel runs.
+
+    The result is None where the copy uses the best mechanism, or the rationale is unknown.
+    """
     if transfer.operation != "copy" or transfer.destination != "shared":
         return None
     if transfer.unit == Unit.PLAIN:
@@ -90,7 +93,7 @@ def _format_bytes(number: int) -> str:
 
 
 def _missing_features(module: Module, mechanism: CopyMechanism) -> str | None:
-    """What the module's version and target lack for a copy mechanism."""
+    """Returns the features of a copy mechanism that the module's version and target lack."""
     target = parse_target(module.targets[0]) if module.targets else None
     lacking = unmet_gates(mechanism.gates, module.version, target)
     return (
@@ -102,7 +105,7 @@ def _missing_features(module: Module, mechanism: CopyMechanism) -> str | None:
 
 @cache
 def copy_mechanisms() -> dict[Unit, CopyMechanism]:
-    """The first form of the table for each unit that copies a range of bytes from global to shared memory."""
+    """Returns the first form of the table for each unit that copies a range of bytes from global to shared memory."""
     found: dict[Unit, CopyMechanism] = {}
     known = table()
     for name in known.names:
@@ -129,7 +132,7 @@ def _unit_of(form: Form) -> Unit | None:
 
 
 def _possible_spaces(form: Form, effect: EffectForm) -> set[str]:
-    """The spaces that an effect may be about."""
+    """Returns the spaces that an effect may concern."""
     given = dict(effect.arguments).get("space")
     if isinstance(given, ConstantExpr):
         return {space(given.value)}

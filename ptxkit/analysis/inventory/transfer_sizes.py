@@ -1,4 +1,4 @@
-"""How many bytes a transfer moves: a constant, what the executions agree on, or what it depends on."""
+"""Determines how many bytes a transfer moves: a constant, a number common to all executions, or its dependences."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
 from ptxkit.model.transfer import Size, Unit
 from ptxkit.syntax.tree import Integer, Operand, Vector
 
-#: Special registers that the directives of a kernel fix, where they fix its block.
+#: The special registers that the directives of a kernel fix if they fix its block.
 _BLOCK_SIZE_REGISTERS = ("%ntid", "%nwarpid", "%cluster_nctarank", "%cluster_nctaid", "WARP_SZ")
 
 
 class TransferSizes:
-    """The sizes of a program's transfers. exact: the kernel's directives fix its block."""
+    """The sizes of a program's transfers.
+
+    exact: whether the kernel's directives fix its block.
+    """
 
     def __init__(self, program: Program, *, exact: bool) -> None:
         self._program = program
@@ -32,7 +35,7 @@ class TransferSizes:
         return Dependence(self._program)
 
     def shared_variables_of(self, step: Step, operand: Operand | None) -> set[str | None]:
-        """The variables of shared memory that an address is made of, in short."""
+        """Returns the variables of shared memory from which an address is derived, by their display names."""
         leaves = [leaf for leaf in self._dependence.sources_of(step, operand) if leaf.kind == "variable"]
         held = [step.scope.variable(leaf.name) for leaf in leaves]
         return {
@@ -42,7 +45,10 @@ class TransferSizes:
         }
 
     def size_of(self, step: Step, route: DataMovement, seen: Collection[Value | None]) -> Size:
-        """seen: the bytes that were found, one for each execution."""
+        """Returns the size of a transfer.
+
+        seen: the number of bytes of each execution.
+        """
         if route.unit == Unit.TENSOR:
             return Size(None, "the box of the tensor map", zeros=None)
         if route.unit == Unit.TENSOR_CORE and route.size is None:
@@ -54,7 +60,7 @@ class TransferSizes:
         return Size(number, words, self._zero_bytes(step, route, number))
 
     def constant_size(self, step: Step, route: DataMovement) -> int | None:
-        """The bytes written, where the instruction states them."""
+        """Returns the number of bytes written, where the instruction states it."""
         return _constant_size(step, route.size)
 
     def _zero_bytes(self, step: Step, route: DataMovement, written: int | None) -> int | None:
@@ -68,7 +74,7 @@ class TransferSizes:
     def _observed_size(
         self, step: Step, size: Expression | None, seen: Collection[Value | None]
     ) -> tuple[int | None, str]:
-        """The number that every execution had, where no launch can make it another; else what it depends on."""
+        """Returns the number of bytes if it is the same in every launch, else a description of its sources."""
         if not isinstance(size, OperandRole) or step.match is None:
             return None, "unknown"
         leaves = self._dependence.sources_of(step, step.operand(size.name))
@@ -80,7 +86,7 @@ class TransferSizes:
         return None, self._describe_sources(causes)
 
     def _is_fixed(self, leaf: DependenceSource) -> bool:
-        """Whether the executions show all values: of a thread's own number, one thread is not all."""
+        """Returns whether the executions show all values; a register that differs between threads is not fixed."""
         return leaf.kind == "special" and self._has_fixed_block and leaf.name.startswith(_BLOCK_SIZE_REGISTERS)
 
     def _describe_sources(self, causes: Collection[DependenceSource]) -> str:
@@ -94,7 +100,7 @@ class TransferSizes:
         return leaf.name if leaf.kind == "special" else "data"
 
     def _register_size(self, step: Step) -> Size:
-        """What a thread's registers hold of a transfer to or from them."""
+        """Returns the number of bytes in a thread's registers, for a transfer to or from registers."""
         total = 0
         for effect in step.effects:
             if isinstance(effect, AsyncRegisters):
@@ -104,7 +110,7 @@ class TransferSizes:
 
 
 def _constant_size(step: Step, size: Expression | None) -> int | None:
-    """The bytes where the instruction states them."""
+    """Returns the number of bytes if the instruction states it."""
     if isinstance(size, ConstantExpr):
         return size.value if isinstance(size.value, int) else None
     if isinstance(size, OperandRole):

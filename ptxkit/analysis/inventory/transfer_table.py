@@ -1,4 +1,4 @@
-"""Every transfer of a module's kernels, from what the table says of its instructions and what executions showed."""
+"""Collects every transfer of a module's kernels, from the instruction table and from executions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ from ptxkit.syntax.tree import Function, Module
 def collect_transfers(
     module: Module, *, products: bool = False, explored: Mapping[str, KernelFacts] | None = None
 ) -> TransferTable:
-    """The transfers of every kernel, and of every function that no kernel calls.
+    """Returns the transfers of every kernel, and of every function that no kernel calls.
 
-    products: and the multiplications that continue after their instructions, each with what signals its completion.
-    explored: kernels of the same text that were explored before, by name; they are not explored again.
+    products: whether to include the multiplications that continue after their instructions, each with the mechanism
+    that signals its completion. explored: kernels of the same text that were explored before, by name; they are not
+    explored again.
 
-    A built module is printed first: the lines are those of that text.
+    A built module is printed first; the lines are those of that text.
     """
     if module.source is None:
         from ptxkit.syntax import parse
@@ -68,7 +69,10 @@ def _explore_kernel(module: Module, function: Function) -> KernelFacts:
 
 
 class _FunctionRows:
-    """The rows of one function's text. lines: of its steps."""
+    """The rows of one function's text.
+
+    lines: the lines of its steps.
+    """
 
     def __init__(
         self,
@@ -94,8 +98,7 @@ class _FunctionRows:
 
     @cached_property
     def alternative_copies(self) -> list[Step]:
-        """The copies into shared memory in this function; none where all are of one kind, so that nothing is
-        decided."""
+        """The copies into shared memory in this function; none if all are of one kind, so that there is no choice."""
         found = {
             step: (route.unit, self._sizes.constant_size(step, route), route.source)
             for step, route in self.movements.items()
@@ -104,7 +107,7 @@ class _FunctionRows:
         return list(found) if len(set(found.values())) > 1 else []
 
     def unreached_rows(self) -> Iterator[Transfer]:
-        """The rows of code that no execution reached."""
+        """Yields the rows of code that no execution reached."""
         decisions = decide_by_space(self.program, self.alternative_copies)
         rows = []
         for step, route in self.movements.items():
@@ -116,7 +119,7 @@ class _FunctionRows:
     def make_row(
         self, step: Step, route: DataMovement, seen: Sequence[TransferExecution], completion: Completion
     ) -> Transfer:
-        """A row with what needs one look at the instruction and its executions."""
+        """Returns a row with the properties that follow from the instruction and its executions."""
         copy = self.copies.get(step)
         return Transfer(
             line=self.lines[step],
@@ -139,15 +142,14 @@ class _FunctionRows:
         return self._sizes.size_of(step, route, [each.copy.event.size for each in seen])
 
     def drop_ambiguous_stores(self, rows: Sequence[Transfer]) -> Iterator[Transfer]:
-        """The rows without those of generic stores that may go anywhere, where the function has no copy as well."""
+        """Yields the rows without generic stores to an unknown target, unless the function also has a copy."""
         has_async_copy = any(row.unit != Unit.PLAIN and row.destination in ("shared", "cluster") for row in rows)
         for row in rows:
             if row.unit != Unit.PLAIN or row.destination != "generic" or has_async_copy:
                 yield row if row.choice is not None else replace(row, choice=find_rationale(self._module, row))
 
     def _variable_of(self, step: Step, route: DataMovement, seen: Sequence[TransferExecution]) -> str | None:
-        """The shared variable that the executions showed; where they showed no number, the one that the address is made
-        of."""
+        """Returns the shared variable that the executions show, else the one from which the address is derived."""
         places = {cta_offset(each.copy.event.address) for each in seen}
         if places and None not in places:
             names = {variable_name_at(self.program, place) for place in places if place is not None}
@@ -159,7 +161,7 @@ class _FunctionRows:
 
 
 def _display_space(space: str, seen: Sequence[TransferExecution]) -> str:
-    """A state space in one word: `cluster` only where the transfer reaches, or may reach, another CTA."""
+    """Returns a state space in one word: `cluster` only where the transfer accesses, or may access, another CTA."""
     if space in ("shared::cta", "shared"):
         return "shared"
     if space == "shared::cluster":
@@ -175,7 +177,7 @@ def _may_target_other_cta(seen: TransferExecution) -> bool:
 
 
 class _KernelRows:
-    """One kernel's rows in the making. called: the names of the functions that its executions entered."""
+    """The rows of one kernel. `callees` holds the names of the functions that its executions entered."""
 
     def __init__(self, module: Module, kernel: KernelFacts, sources: SourceLines, *, products: bool) -> None:
         explorer = kernel.explorer
@@ -195,7 +197,7 @@ class _KernelRows:
         self._executions = TransferExecutions(self._scenarios, stores)
 
     def rows(self) -> Iterator[Transfer]:
-        """The transfers of the kernel, then those of the functions that its executions called."""
+        """Yields the transfers of the kernel, then those of the functions that its executions called."""
         if not any(text.movements for text in self._functions):
             return
         lines = {step: line for text in self._functions for step, line in text.lines.items()}
@@ -219,11 +221,10 @@ class _KernelRows:
             yield from text.drop_ambiguous_stores(list(fenced.values()))
 
     def _share_fences(self, rows: Mapping[Step, Transfer], lines: Mapping[Step, int]) -> dict[Step, Transfer]:
-        """Copies of one tile by other instructions pass the same fence, though the executions showed no byte of theirs
-        cross.
+        """Adds fences to the rows of copies of the same tile for which the executions showed no crossing.
 
-        A proxy fence covers all that its thread wrote before, not one object: what counts is that it is after the
-        write, or before the read, in the thread that issues the copy.
+        A proxy fence covers all accesses of its thread, not one object: it is sufficient that it is after the write, or
+        before the read, in the thread that issues the copy.
         """
         known: dict[str, set[int]] = defaultdict(set)
         for row in rows.values():
@@ -238,7 +239,7 @@ class _KernelRows:
     def _nearest_fence(
         self, step: Step, row: Transfer, wanted: Collection[int], lines: Mapping[Step, int]
     ) -> int | None:
-        """The first of the wanted fences after a generic write, the last before an async read of shared memory."""
+        """Returns the first wanted fence after a generic write, or the last one before an async read."""
         generic = row.unit in (Unit.LDGSTS, Unit.REMOTE, Unit.PLAIN)
         if not generic and row.source not in ("shared", "cluster"):
             return None
@@ -254,7 +255,7 @@ class _KernelRows:
         return next((text.movements[step].tracked_access for text in self._functions if step in text.movements), None)
 
     def _crossings_by_step(self) -> dict[Step, list[ProxyCrossing]]:
-        """The crossings by either of their two instructions, in the order of the text."""
+        """Returns the crossings by either of their two instructions, in the order of the text."""
         found: dict[Step, list[ProxyCrossing]] = defaultdict(list)
         crossings = {each for facts in self._scenarios for each in find_proxy_crossings(facts)}
         for crossing in sorted(crossings, key=lambda each: (each.write.start, each.read.start)):
@@ -263,9 +264,10 @@ class _KernelRows:
         return found
 
     def _map_fences_of(self, step: Step, route: DataMovement, lines: Mapping[Step, int]) -> list[Fence]:
-        """The fences that order changes of a tensor map before the reads of it, in the copying thread.
+        """Returns the fences that order changes of a tensor map before the reads of it, in the copying thread.
 
-        Those for another map are none; those for maps that cannot be distinguished count where none is surely for this.
+        Fences for another map do not count. Fences for maps that cannot be distinguished count only if no fence is
+        certainly for this map.
         """
         found: dict[bool, dict[Fence, None]] = {True: {}, False: {}}
         for each in self._executions.executions_of(step, route.tracked_access) if route.unit == Unit.TENSOR else ():
@@ -279,7 +281,7 @@ class _KernelRows:
 
 
 def _is_same_address(one: Value | None, other: Value | None) -> bool | None:
-    """Whether two addresses are the same; None where it is unknown."""
+    """Returns whether two addresses are the same; None where it is unknown."""
     if isinstance(one, int) and isinstance(other, int):
         return one == other
     if isinstance(one, SymbolicValue) and isinstance(other, SymbolicValue) and one.identity == other.identity:
@@ -301,9 +303,9 @@ def _choice_of(step: Step, decisions: Mapping[Step, PathDecision], lines: Mappin
 
 
 def _proxy_fences_of(step: Step, crossings: Sequence[ProxyCrossing], lines: Mapping[Step, int]) -> list[Fence]:
-    """A fence for each line of one, with the first of the other accesses."""
+    """Returns a fence for each line with one, with the nearest of the other accesses."""
     found: dict[int | None, Fence] = {}
-    for crossing in crossings:
+    for crossing in sorted(crossings, key=lambda each: abs(each.read.start - each.write.start)):
         other = crossing.write if crossing.read is step else crossing.read
         if other is not step:
             fence = lines[crossing.fence] if crossing.fence is not None else None

@@ -7,7 +7,7 @@ from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence
 
 
 def async_steps_of(program: Program) -> list[Step]:
-    """The instructions that are asynchronous or that order asynchronous ones."""
+    """Returns the instructions that are asynchronous or that order asynchronous ones."""
     return [step for step in program.effectful_steps if any(map(_is_async_effect, step.effects))]
 
 
@@ -20,5 +20,5 @@ def _is_async_effect(effect: Effect) -> bool:
 
 
 def has_async_steps(program: Program) -> bool:
-    """Whether a kernel, or a function that it calls, has such instructions."""
+    """Returns whether a kernel, or a function that it calls, has such instructions."""
     return any(async_steps_of(each) for each in (program, *program.callees.values()))

@@ -1,4 +1,4 @@
-"""What is left of the limits on the work of the analyses (`ptxkit.analysis.limits`)."""
+"""The remaining part of the limits on the work of the analyses (`ptxkit.analysis.limits`)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class AnalysisBudget:
     pair_checks: int = MAX_MODULE_PAIR_CHECKS
 
     def for_kernel(self) -> AnalysisBudget:
-        """The budget of one kernel, out of this one."""
+        """Returns the budget of one kernel as a part of this one."""
         return AnalysisBudget(
             min(self.steps, MAX_TOTAL_STEPS),
             min(self.pair_checks, MAX_TOTAL_PAIR_CHECKS),
         )
 
     def consume(self, given: AnalysisBudget, left: AnalysisBudget) -> None:
-        """Subtracts what a kernel has used of its budget."""
+        """Subtracts the part of its budget that a kernel has used."""
         self.steps -= given.steps - left.steps
         self.pair_checks -= given.pair_checks - left.pair_checks
 
     def reset(self) -> None:
-        """Restores the initial budget of a kernel, for other questions than those that exhausted it."""
+        """Restores the initial budget of a kernel, for other analyses than those that exhausted it."""
         self.steps, self.pair_checks = MAX_TOTAL_STEPS, MAX_TOTAL_PAIR_CHECKS
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether some question was left open because no lookups remained."""
+        """Whether some obligation was left undecided because no lookups remained."""
         return self.pair_checks <= 0

@@ -1,6 +1,6 @@
-"""The source and destination of a data transfer, from the effects of its instruction alone, without execution.
+"""The source and destination of a data transfer, derived from the effects of its instruction without an execution.
 
-A transfer is an instruction that writes memory later (or prefetches it), and has its bytes from one source: memory,
+A transfer is an instruction that writes memory later (or prefetches it), and takes its bytes from one source: memory,
 registers, or the hardware. An instruction that combines several sources (a matrix product) is not a transfer.
 """
 
@@ -13,17 +13,20 @@ from ptxkit.isa.expressions import Expression
 from ptxkit.isa.forms import Match
 from ptxkit.model.transfer import Unit
 
-#: Completion mechanisms of the tensor core.
+#: The completion mechanisms of the tensor core.
 TENSOR_CORE = ("tcgen05", "tcgen05.ld", "tcgen05.st")
-#: Those of its multiplications.
+#: The completion mechanisms of matrix multiplications.
 PRODUCTS = ("wgmma", "tcgen05")
 
 
 @dataclass(frozen=True, slots=True)
 class DataMovement:
-    """source, destination: state spaces, `registers`, `L2`, `multimem` or `response`. tracked_access: the access whose
-    address determines the variable, and whose trace events determine completion. size: of the bytes written; read_size:
-    of the bytes read."""
+    """The source and destination of a transfer.
+
+    source, destination: state spaces, `registers`, `L2`, `multimem` or `response`. tracked_access: the access whose
+    address determines the variable, and whose trace events determine completion. size: the number of bytes written.
+    read_size: the number of bytes read.
+    """
 
     operation: str
     source: str
@@ -37,7 +40,7 @@ class DataMovement:
 
 
 def data_movement_of(step: Step) -> DataMovement | None:
-    """The route of an asynchronous transfer; None for any other instruction."""
+    """Returns the data movement of an asynchronous transfer; None for any other instruction."""
     match = step.match
     if match is None:
         return None
@@ -57,12 +60,12 @@ def data_movement_of(step: Step) -> DataMovement | None:
 
 
 def async_product_of(step: Step) -> DataMovement | None:
-    """The route of a multiplication that continues after its instruction, from shared memory to its accumulators."""
+    """Returns the data movement, from shared memory to the accumulators, of an asynchronous multiplication."""
     match = step.match
     if match is None:
         return None
     later = [effect for effect in match.effects if isinstance(effect, Access) and effect.completion in PRODUCTS]
-    near = next((access for access in later if is_modelled(access)), None)
+    near = next((access for access in later if is_modeled(access)), None)
     if near is None or data_movement_of(step) is not None:
         return None
     sums = next((access.space for access in later if access.kind != "read"), "registers")
@@ -76,7 +79,7 @@ def _prefetch_movement(effect: Prefetch) -> DataMovement:
 
 
 def _tensor_memory_movement(access: Access) -> DataMovement:
-    """A transfer between Tensor Memory and the registers of a warp."""
+    """Returns a transfer between Tensor Memory and the registers of a warp."""
     into = access.kind == "read"
     source, destination = (access.space, "registers") if into else ("registers", access.space)
     return DataMovement("copy", source, destination, Unit.TENSOR_CORE, None, None, completion=access.completion or "")
@@ -93,7 +96,7 @@ def _copy_movement(match: Match, read: Access | None, write: Access, later: list
     else:
         source, operation = "response", "response"
     destination = "multimem" if write.via == "multimem" else write.space
-    near = next((access for access in (write, read) if access is not None and is_modelled(access)), None)
+    near = next((access for access in (write, read) if access is not None and is_modeled(access)), None)
     size = write.size if write.size is not None else read.size if read is not None else None
     return DataMovement(
         operation,
@@ -118,6 +121,6 @@ def _unit(read: Access | None, write: Access, later: list[Access]) -> Unit:
     return Unit.LDGSTS if read is not None else Unit.REMOTE
 
 
-def is_modelled(access: Access) -> bool:
-    """Whether executions record an access: one to shared memory, by an address or a descriptor."""
+def is_modeled(access: Access) -> bool:
+    """Returns whether executions record an access: one to shared memory, by an address or a descriptor."""
     return access.via in ("address", "descriptor") and access.space.startswith(("shared", "generic"))

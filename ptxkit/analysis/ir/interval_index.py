@@ -1,4 +1,4 @@
-"""Ranges of shared memory, looked up by overlap."""
+"""An index of ranges of shared memory, which is queried by overlap."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-#: Bytes of one bucket; most accesses touch one or two.
+#: The number of bytes of one bucket; most accesses are in one or two.
 _BUCKET = 256
 #: An item over more buckets than this is stored outside the buckets: a constant size may be any number below 2**64.
 _WIDE = 4096
@@ -39,7 +39,10 @@ class IntervalIndex(Generic[T]):
         return bool(self._buckets or self._wide)
 
     def overlapping(self, low: int, high: int) -> tuple[T, ...]:
-        """The items whose interval overlaps `[low, high)`. Results are cached, since loops repeat the same queries."""
+        """Returns the items whose interval overlaps `[low, high)`.
+
+        Results are cached, since loops repeat the same queries.
+        """
         known = self._query_cache.get((low, high))
         if known is None:
             first, last = low // _BUCKET, (high - 1) // _BUCKET

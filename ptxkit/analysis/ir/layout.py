@@ -15,16 +15,20 @@ from typing import Self
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
 from ptxkit.fast_dataclasses import replace
 from ptxkit.semantics.layout import DeclaredVariable, align_up
-from ptxkit.semantics.symbols import NameScope
+from ptxkit.semantics.symbols import ARGUMENT, OUTPUT, NameScope
+from ptxkit.syntax.tree import Declaration
 
 _SHARED_GAP = 16
-#: The bytes between two variables, so that an overrun of one is not taken for an access to the other.
+#: The number of bytes between two variables, so that an overrun of one is not taken for an access to the other.
 _GUARD = 128
 
 
 class SymbolScope(NameScope):
-    """The names of a block, with the variables that they stand for. `suffix` makes the registers of a nested block
-    unique in the function; it is empty for the function's outermost block and for the module."""
+    """The names of a block, with the variables that they denote.
+
+    `suffix` makes the registers of a nested block unique in the function; it is empty for the function's outermost
+    block and for the module.
+    """
 
     def __init__(self, outer: Self | None = None, suffix: str = "") -> None:
         super().__init__(outer)
@@ -32,24 +36,27 @@ class SymbolScope(NameScope):
         self.variables: dict[str, DeclaredVariable] = {}
         self._suffixes: Iterator[str] = outer._suffixes if outer is not None and suffix else map("#{}".format, count(1))
         self._register_names: dict[str, str] = {}
+        self._parameters: dict[str, Declaration | None] = {}
 
     def nested(self) -> Self:
         return type(self)(self, next(self._suffixes))
 
     def later_part(self) -> Self:
         following = super().later_part()
-        following._register_names = {}
+        following._register_names, following._parameters = {}, {}
         return following
 
     def copy(self) -> SymbolScope:
-        """A scope with the same names, whose variables can be placed elsewhere."""
+        """Returns a scope with the same names, whose variables can be placed elsewhere."""
         other = SymbolScope()
         other.names, other.numbered, other.variables = self.names, self.numbered, dict(self.variables)
         return other
 
     def register_name(self, name: str) -> str:
-        """The unique name of a register, or of a component of a vector; the name itself of anything else. The scopes
-        must be complete."""
+        """Returns the unique name of a register, or of a component of a vector; any other name is returned unchanged.
+
+        The scopes must be complete.
+        """
         found = self._register_names.get(name)
         if found is None:
             found = self._register_names[name] = self._unique_name(name)
@@ -63,12 +70,23 @@ class SymbolScope(NameScope):
                 return f"{scope.declared_name(whole)}{name[len(whole) :]}{scope.suffix}" if named.is_register else name
         return name
 
+    def parameter(self, name: str) -> Declaration | None:
+        """Returns the declaration of the function's parameter that a name denotes here.
+
+        The result is None for all other names, also for `.param` variables of the body and for results. The scopes must
+        be complete.
+        """
+        if name not in self._parameters:
+            named = self.find(name)
+            node = None if named is None or named.kind in (ARGUMENT, OUTPUT) else named.node
+            self._parameters[name] = node if isinstance(node, Declaration) and node.space == "param" else None
+        return self._parameters[name]
+
     def shadows_special_register(self, name: str) -> bool:
-        """Whether something is declared with the name of a special register, or of the vector that contains it."""
+        """Returns whether the name of a special register, or of the vector that contains it, is declared."""
         return self.find(name.partition(".")[0]) is not None
 
     def variable(self, name: str) -> DeclaredVariable | None:
-        """The variable of that name."""
         located = self.locate(name)
         return None if located is None else located[0].variables.get(name)
 
@@ -82,7 +100,7 @@ class VariableLayout:
         self._open_arrays: list[tuple[SymbolScope, DeclaredVariable]] = []
 
     def place(self, scope: SymbolScope, variable: DeclaredVariable) -> None:
-        """Gives a variable of a scope an address, if those of its state space have any here."""
+        """Assigns an address to a variable of a scope, if its state space has addresses here."""
         space = variable.space
         scope.variables[variable.name] = variable
         if space == "shared" and variable.is_open:
@@ -93,18 +111,18 @@ class VariableLayout:
             self._put(scope, replace(variable, address=address))
 
     def finish(self) -> None:
-        """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
+        """Places launch-sized shared memory after all other variables, at the largest alignment in use."""
         base = align_up(self._next["shared"], 1024)
         for scope, variable in self._open_arrays:
             self._put(scope, replace(variable, address=base))
 
     @property
     def exceeds_shared_limit(self) -> bool:
-        """Whether static shared memory takes more than a CTA can have."""
+        """Whether static shared memory is larger than a CTA can have."""
         return self._next["shared"] > SHARED_END
 
     def copy_for(self, scope: SymbolScope) -> VariableLayout:
-        """A copy of the layout so far, for a scope that replaces its only scope."""
+        """Returns a copy of the layout so far, for a scope that replaces its only scope."""
         other = VariableLayout()
         other.placed_variables, other._next = list(self.placed_variables), dict(self._next)
         other._open_arrays = [(scope, variable) for _, variable in self._open_arrays]

@@ -54,22 +54,22 @@ class Step:
 
     @property
     def index(self) -> int:
-        """Its position among the steps of the function."""
+        """The position among the steps of the function."""
         return self.linear.index
 
     @property
     def start(self) -> int:
-        """The offset of its statement in the text."""
+        """The offset of the statement in the text."""
         return self.linear.start
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """The indices to which it can branch, in the order of its list; none where it is no branch."""
+        """The indices to which the step can branch, in the order of its list; empty for a step that is not a branch."""
         return self.linear.targets
 
     @property
     def is_opaque_call(self) -> bool:
-        """Whether it calls a function of which only the body is known, if the module has one."""
+        """Whether the step calls a function other than a system function."""
         return not self.is_system_call and any(isinstance(e, Control) and e.kind == "call" for e in self.effects)
 
     @property
@@ -78,11 +78,11 @@ class Step:
         return self.match.effects if self.match is not None else ()
 
     def operand(self, role: str | None) -> Operand | None:
-        """The operand with a role; None where there is none."""
+        """Returns the operand with a role; None if none exists."""
         return self.match.operand(role, self.instruction) if self.match is not None and role is not None else None
 
     def result_registers(self) -> list[str]:
-        """The registers to which it gives values; none where the table has no form for the instruction."""
+        """Returns the registers that the step writes; none where the table has no form for the instruction."""
         roles = self.match.results if self.match is not None else ()
         return [name for role in roles for name in registers_in(self.operand(role), self.scope)]
 
@@ -91,8 +91,8 @@ class Step:
 class Program:
     """A function with a body, prepared for analyses.
 
-    callees: the functions that it calls, directly or indirectly, by name; empty where they were not requested. They
-    share the same `variables`, each at a distinct address.
+    callees: the functions that it calls, directly or indirectly, by name; empty where they were not requested. All of
+    them share the same `variables`, each at a distinct address.
     """
 
     function: Function
@@ -104,12 +104,12 @@ class Program:
 
     @property
     def scopes(self) -> tuple[SymbolScope, ...]:
-        """The scopes of its blocks, that of the outermost braces first."""
+        """The scopes of the function's blocks, beginning with that of the outermost braces."""
         return self.code.scopes
 
     @property
     def scope(self) -> SymbolScope:
-        """The scope of its outermost braces."""
+        """The scope of the function's outermost braces."""
         return self.scopes[0]
 
     @cached_property
@@ -123,8 +123,10 @@ class Program:
 
     @cached_property
     def effectful_steps(self) -> tuple[Step, ...]:
-        """The steps that do more than assign register values, or for which the table has no form. A search for effects
-        of one kind can skip the rest, which is most of a kernel."""
+        """The steps that do more than assign register values, or for which the table has no form.
+
+        A search for effects of one kind can skip all other steps, which are most of a kernel.
+        """
         plain: dict[int, bool] = {}
         found: list[Step] = []
         for step in self.steps:
@@ -137,6 +139,11 @@ class Program:
             if not is_plain:
                 found.append(step)
         return tuple(found)
+
+    @cached_property
+    def is_fully_matched(self) -> bool:
+        """Whether the table has a form for each instruction; an instruction without a form may assign any register."""
+        return all(step.match is not None for step in self.steps)
 
     @property
     def is_kernel(self) -> bool:
@@ -159,7 +166,7 @@ class Program:
         return any(each.space == "shared" and each.address + each.size > SHARED_END for each in self.variables)
 
     def variable_at(self, address: int) -> DeclaredVariable | None:
-        """The variable at an offset of `ptxkit.analysis.ir.shared_window`; launch-sized memory extends to its end."""
+        """Returns the variable at an offset of `shared_window`; launch-sized memory extends to its end."""
         starts, by_start = self._variable_starts
         index = bisect_right(starts, address) - 1
         found = by_start[index] if index >= 0 else None
@@ -167,8 +174,7 @@ class Program:
 
     @cached_property
     def _variable_starts(self) -> tuple[list[int], list[DeclaredVariable | None]]:
-        """The offsets at which a variable starts, or an overlapped one ends, each with the first variable from there
-        on.
+        """The offsets at which a variable starts or an overlapped one ends, with the first variable from there on.
 
         Where variables overlap, as launch-sized ones do, the first that was placed is used.
         """
@@ -181,15 +187,16 @@ class Program:
 
 
 def _end(variable: DeclaredVariable) -> int:
-    """The offset after a variable; launch-sized memory extends to the end of all shared memory."""
+    """Returns the offset after a variable; launch-sized memory extends to the end of all shared memory."""
     return SHARED_END if variable.is_open else variable.address + variable.size
 
 
 def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: SymbolScope) -> Instruction:
-    """The instruction with array elements as addresses: `a[3]` of `.b32 a[8]` becomes `[a+12]`, and the name `a+12`
-    where the operand is not an address; with a register as index it becomes `a[%r1*4]`, which counts bytes.
+    """Returns the instruction with array elements as addresses.
 
-    ptxas interprets an index as a number of scalars, also in vectors and in arrays of arrays.
+    `a[3]` of `.b32 a[8]` becomes `[a+12]`, or the name `a+12` where the operand is not an address. With a register as
+    index it becomes `a[%r1*4]`, which counts bytes. ptxas interprets an index as a number of scalars, also in vectors
+    and in arrays of arrays.
     """
     forms = match.operands if match is not None else ()
     addresses = [each.kind == "address" for each in forms] or [False] * len(instruction.operands)
@@ -212,10 +219,10 @@ def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: Sym
 
 
 class ModuleContext:
-    """The module-level variables that the functions of a module use, laid out once for all functions.
+    """The module-level variables that the functions of a module use, with one layout for all functions.
 
     A module may have more shared variables than a CTA has memory, because they belong to different kernels. Then each
-    function has only those that it, or a function that it may call, refers to.
+    function has only those to which it, or a function that it may call, refers.
     """
 
     def __init__(self, module: Module) -> None:
@@ -228,7 +235,7 @@ class ModuleContext:
             self._layout.place(self._scope, variable_of(declaration, declarator))
 
     def layout_for(self, function: Function) -> tuple[VariableLayout, SymbolScope]:
-        """A layout and a scope that this function and its callees can extend."""
+        """Returns a layout and a scope that this function and its callees can extend."""
         scope = self._scope.copy()
         if not self._layout.exceeds_shared_limit:
             return self._layout.copy_for(scope), scope
@@ -241,7 +248,7 @@ class ModuleContext:
         return layout, scope
 
     def _reachable_names(self, function: Function) -> set[str]:
-        """The names that a function refers to, and those that its callees refer to, transitively."""
+        """Returns the names that a function refers to, and those that its callees refer to, transitively."""
         found: set[str] = set()
         waiting = [function.name]
         while waiting:
@@ -261,9 +268,10 @@ class ModuleContext:
 def flatten(
     module: Module, function: Function, outside: ModuleContext | None = None, *, calls: bool = False
 ) -> Program:
-    """The steps of a function that has a body. calls: and those of the functions that it calls, as they call others.
+    """Returns the steps of a function that has a body.
 
-    outside: of the module, made by who flattens several functions of it.
+    calls: whether to include the functions that it calls, directly or indirectly. outside: the context of the module,
+    for callers that flatten several of its functions.
     """
     if function.body is None:
         raise ValueError(f"{function.name} is only declared here")
@@ -292,7 +300,10 @@ def flatten(
 def _flatten_function(
     module: Module, function: Function, layout: VariableLayout, outer: SymbolScope, defined: Collection[str]
 ) -> tuple[LinearCode[SymbolScope], tuple[Step, ...]]:
-    """The linear form of one function, and its steps. defined: the functions that have a body."""
+    """Returns the linear form of one function, and its steps.
+
+    defined: the functions that have a body.
+    """
     assert function.body is not None
     scope = SymbolScope(outer)
     scope.enter_parameters(function)
@@ -305,8 +316,10 @@ def _flatten_function(
 
 
 def _decorate(linear: LinearStep[SymbolScope], box_bytes: int | None, defined: Collection[str]) -> Step:
-    """The step with its match and the known properties of its callee; a function that ends the launch makes the call a
-    trap."""
+    """Returns the step with its match and the known properties of its callee.
+
+    A call of a function that ends the launch becomes a trap.
+    """
     instruction = linear.instruction
     found = table().match(instruction)
     match = found if isinstance(found, Match) else None
@@ -322,13 +335,15 @@ def _decorate(linear: LinearStep[SymbolScope], box_bytes: int | None, defined: C
 
 
 def callee_of(step: Step) -> str | None:
-    """The name of the callee of a call: of a function, or of the register that holds its address; None for other
-    steps."""
+    """Returns the callee of a call: the name of a function, or of the register that holds its address.
+
+    The result is None for other steps.
+    """
     if not any(isinstance(effect, Control) and effect.kind == "call" for effect in step.effects):
         return None
     return next((each.text for each in step.instruction.operands if isinstance(each, Name)), None)
 
 
 def name_of(operand: object) -> str | None:
-    """The text of a `Name` operand, else None."""
+    """Returns the text of a `Name` operand; None for any other operand."""
     return operand.text if isinstance(operand, Name) else None

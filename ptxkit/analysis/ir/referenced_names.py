@@ -1,4 +1,4 @@
-"""The names that a function's instructions mention: registers, labels, variables, functions."""
+"""The names to which a function's instructions refer: registers, labels, variables, functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptxkit.syntax.tree import (
 
 
 def names_in(body: Body) -> set[str]:
-    """All names in the operands of a body's instructions, those of nested blocks included."""
+    """Returns all names in the operands of a body's instructions, including those of nested blocks."""
     found: set[str] = set()
     for statement, _ in body.flattened():
         if isinstance(statement, Instruction):
@@ -24,5 +24,5 @@ def names_in(body: Body) -> set[str]:
 
 
 def registers_in(operand: Operand | None, scope: SymbolScope) -> Iterator[str]:
-    """The unique names of the registers in an operand; names of other things may be among them."""
+    """Yields the unique names of the registers in an operand; other names may be among them."""
     return map(scope.register_name, operand_names(operand))

@@ -1,20 +1,21 @@
 """A concrete model of a CTA's shared memory: the addresses of variables, and the windows of generic addresses.
 
 Only relations matter: two variables do not overlap, the shared window is not at zero, and each CTA of the cluster has
-its own part of it. Raw shared addresses stay under 2**18, as matrix descriptors require. Source: PTX ISA, "Shared State
-Space", "Generic Addressing", "mapa".
+its own part of it. Shared addresses of the executing CTA are below 2**18, as matrix descriptors require.
+
+Source: PTX ISA, "Shared State Space", "Generic Addressing", "mapa".
 """
 
 from __future__ import annotations
 
 from ptxkit.fast_dataclasses import dataclass
 
-#: Bits of an address inside one CTA's shared memory; the bits above them hold the rank of another CTA of the cluster.
+#: The number of bits of an address inside one CTA's shared memory; the bits above them hold the rank of another CTA.
 CTA_BITS = 24
 #: The bits above those in a mask that maps an address in either CTA of a pair to one in the even CTA.
 EVEN_CTA = 0xFE
-#: Where the windows of generic addresses begin. The low half is not zero, so that a generic address cut to 32 bits is
-#: still no offset.
+#: The start of the windows of generic addresses. The lower half is not zero, so that a generic address truncated to 32
+#: bits is not an offset.
 _LOW = 0x8000_0000
 _WINDOWS = {
     "shared": 0x7F00_0000_0000 + _LOW,
@@ -24,9 +25,9 @@ _WINDOWS = {
 }
 _WINDOW_SIZE = _LOW
 _LOWEST = min(_WINDOWS.values())
-#: The upper bound for the end of a CTA's shared memory.
+#: An upper bound for the end of a CTA's shared memory.
 SHARED_END = 1 << 18
-#: Offsets of the thread's private variables, disjoint from shared ones, so that an offset determines its space.
+#: The offsets of the thread's private variables, disjoint from shared ones, so that an offset determines its space.
 FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
 
 
@@ -37,15 +38,15 @@ class SharedWindow:
     rank: int = 0
 
     def to_generic(self, space: str, address: int) -> int:
-        """The generic address of an address of `space`; `global` has its window at zero."""
+        """Returns the generic address of an address in `space`; the window of `global` is at zero."""
         return address + _WINDOWS.get(space.partition("::")[0], 0)
 
     def from_generic(self, space: str, address: int) -> int:
-        """The address within `space` of a generic one."""
+        """Returns the address in `space` of a generic address."""
         return (address - _WINDOWS.get(space.partition("::")[0], 0)) & ((1 << 64) - 1)
 
     def space_of_generic(self, address: int) -> str:
-        """The state space whose window holds a generic address."""
+        """Returns the state space whose window contains a generic address."""
         if address < _LOWEST:
             return "global"
         for space, base in _WINDOWS.items():
@@ -54,11 +55,14 @@ class SharedWindow:
         return "global"
 
     def truncated_offset(self, address: int) -> int | None:
-        """The shared offset in a generic address that was cut to 32 bits; None for any other number."""
+        """Returns the shared offset of a generic address that was truncated to 32 bits; None for any other number."""
         return address - _LOW if _LOW <= address < _LOW + SHARED_END else None
 
     def shared_offset(self, space: str, address: int) -> int | None:
-        """A shared-memory address as offset in the cluster window, from a space that may be generic; else None."""
+        """Returns a shared-memory address as an offset in the cluster window; None for an address in another space.
+
+        space: the state space of the address, which may be `generic`.
+        """
         if space.startswith("shared"):
             return address & (_WINDOW_SIZE - 1)
         if space == "generic" and self.space_of_generic(address) == "shared":
@@ -66,26 +70,29 @@ class SharedWindow:
         return None
 
     def map_to_rank(self, address: int, rank: int) -> int:
-        """The same offset in the shared memory of CTA `rank` of the cluster."""
+        """Returns the same offset in the shared memory of CTA `rank` of the cluster."""
         local = address & ~(0xFF << CTA_BITS)
         return local if rank == self.rank else local | (rank + 1) << CTA_BITS
 
     def map_to_even_cta(self, address: int, kept: int) -> int:
-        """The bits `kept` of an address. If this clears the lowest bit of the CTA's rank in a shared-memory address,
-        the result is an address in the CTA of the pair whose rank is even."""
+        """Returns the bits `kept` of an address.
+
+        If this clears the lowest bit of the CTA's rank in a shared-memory address, the result is an address in the CTA
+        of the pair whose rank is even.
+        """
         offset = address & kept & (1 << CTA_BITS) - 1
         if not FIRST_ADDRESS["shared"] <= offset < SHARED_END:
             return address & kept
         return self.map_to_rank(offset, self.rank_of(address) & ~1)
 
     def rank_of(self, address: int) -> int:
-        """The CTA rank whose shared memory an address lies in."""
+        """Returns the rank of the CTA whose shared memory contains an address."""
         above = address >> CTA_BITS & 0xFF
         return above - 1 if above else self.rank
 
 
 def shared_offsets(space: str, addresses: list[int]) -> list[int] | None:
-    """Addresses in shared memory, plain or generic, as offsets; None where they are not all of one kind."""
+    """Returns addresses in shared memory, plain or generic, as offsets; None where they are not all of one kind."""
     base = _WINDOWS["shared"]
     low, high = min(addresses), max(addresses)
     if space.startswith("shared") and high < _LOWEST:

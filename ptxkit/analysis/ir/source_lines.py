@@ -1,8 +1,9 @@
-"""Which line of which source file an instruction comes from, by the `.loc` directives before it.
+"""Maps instructions to source lines by the `.loc` directives that precede them.
 
-Code that was inlined belongs to the line that called it: a compiler writes the place inside the inlined function, and
-where that was called from, which may again be inside an inlined function that an earlier `.loc` places. Line 0 is what
-belongs to no line; the last one stays.
+Inlined code belongs to the line of the call: a compiler states the location inside the inlined function, and the
+location of its call, which may again be inside an inlined function whose call an earlier `.loc` states. Line 0 marks
+code without a line, for which the previous location remains valid.
+
 Source: PTX ISA, "Debugging Directives: .loc", "Debugging Directives: .file".
 """
 
@@ -18,7 +19,7 @@ _LocTriple = tuple[int, int, int]
 
 
 class SourceLines:
-    """The source places of a module's instructions."""
+    """The source locations of a module's instructions."""
 
     def __init__(self, module: Module) -> None:
         self._files: dict[int, str] = {}
@@ -28,7 +29,7 @@ class SourceLines:
         self._by_function: dict[int, tuple[list[int], list[tuple[SourceLine, ...]]]] = {}
 
     def location(self, function: Function, start: int) -> SourceLine | None:
-        """The source location of the statement at an offset; None where no `.loc` precedes it in its function.
+        """Returns the source location of the statement at an offset; None where no `.loc` precedes it in its function.
 
         For inlined code it is the location of the outermost call.
         """
@@ -36,7 +37,7 @@ class SourceLines:
         return places[-1] if places else None
 
     def inline_chain(self, function: Function, start: int) -> tuple[SourceLine, ...]:
-        """The line of the statement at an offset, then where its function was inlined, and so on."""
+        """Returns the line of the statement at an offset, then the call sites of its inlined code, innermost first."""
         starts, places = self._locations_of(function)
         index = bisect_right(starts, start) - 1
         return places[index] if index >= 0 else ()
@@ -62,7 +63,7 @@ class SourceLines:
                     places.append(self._inline_chain(own, callers) or previous)
 
     def _inline_chain(self, spot: _LocTriple, callers: dict[_LocTriple, _LocTriple | None]) -> tuple[SourceLine, ...]:
-        """The locations from the innermost on; none where the outermost has no line."""
+        """Returns the locations, innermost first; none if the outermost one has no line."""
         spots = [spot]
         for _ in range(MAX_INLINED_CALLS):
             caller = callers.get(spot)
@@ -79,7 +80,7 @@ class SourceLines:
 
 
 class DebugLocations:
-    """The source locations of offsets of a text, whatever function they are in."""
+    """The source locations of offsets of a text, independent of their function."""
 
     def __init__(self, module: Module) -> None:
         self._lines = SourceLines(module)
@@ -88,14 +89,14 @@ class DebugLocations:
         self._items = [item for _, item in located]
 
     def locations_at(self, offset: int) -> tuple[SourceLine, ...]:
-        """The line at an offset, then the call sites at which its function was inlined; none without a `.loc`."""
+        """Returns the line at an offset, followed by the call sites at which it was inlined; none without a `.loc`."""
         index = bisect_right(self._starts, offset) - 1
         item = self._items[index] if index >= 0 else None
         return self._lines.inline_chain(item, offset) if isinstance(item, Function) else ()
 
 
 def _parse_loc(words: tuple[str, ...]) -> tuple[_LocTriple, _LocTriple | None] | None:
-    """(own place, place of the call) of a `.loc`'s words."""
+    """Returns the location and that of its call, from the words of a `.loc`."""
     own = _parse_loc_triple(words[:3])
     if own is None:
         return None

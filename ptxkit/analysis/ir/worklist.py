@@ -1,4 +1,4 @@
-"""Searches that visit each item, such as a register or a block, once."""
+"""A worklist for searches that visit each item, such as a register or a block, once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ T = TypeVar("T", bound=Hashable)
 
 
 class Worklist(Generic[T]):
-    """Yields each item once, the last added first; items may be added during the iteration.
+    """Yields each item once, the last added item first; items may be added during the iteration.
 
-    seen: the items that were yielded; those that it holds from the start are not.
+    seen: the items that were yielded, and those passed initially, which are not yielded.
     """
 
     def __init__(self, items: Iterable[T], seen: set[T] | None = None) -> None:

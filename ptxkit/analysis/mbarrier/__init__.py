@@ -1,4 +1,5 @@
-"""Transaction counts of mbarriers, and the end of their lives.
+"""Transaction counts of mbarriers, and their invalidation.
 
-Input: `KernelFacts`. Output: findings for the rules PTX5xx. It imports `analysis.context` and the packages above it.
+Input: `KernelFacts`. Output: findings for the rules PTX5xx. The package imports `analysis.context` and what
+`analysis.context` may import.
 """

@@ -1,7 +1,7 @@
-"""Whether any thread waits for a phase of an mbarrier: a phase that no thread waits for may stay open.
+"""Determines whether any thread waits for a phase of an mbarrier: a phase without a waiting thread may stay incomplete.
 
-A simulated schedule shows which threads deadlock. Where there is none, the parities of a thread's waits show which
-phases it waits for at the least.
+A simulated schedule shows which threads deadlock. Where there is no schedule, the parities of a thread's waits give a
+lower bound for the phases for which it waits.
 
 Source: PTX ISA, "Phases of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait".
 """
@@ -15,10 +15,10 @@ from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
 
 
 def is_phase_awaited(facts: ScenarioFacts, address: int, ordinal: int | None) -> bool | None:
-    """Whether some thread of a CTA waits for a phase of the mbarrier at an address, or for a later one.
+    """Returns whether some thread of a CTA waits for a phase of the mbarrier at an address, or for a later phase.
 
-    ordinal: the number of the phase, from 1, which never ends; None where only the schedules can decide. The result is
-    None where it is unknown.
+    ordinal: the number of the phase, from 1, which never completes; None where only the schedules can decide. The
+    result is None where it is unknown.
     """
     is_whole = all(actor.end_reason == "exit" for actor in facts.simulation.thread_classes)
     if is_whole and facts.schedules:
@@ -39,7 +39,7 @@ def is_phase_awaited(facts: ScenarioFacts, address: int, ordinal: int | None) ->
 
 
 def _last_awaited_phase(thread: ThreadView, address: int) -> int:
-    """The number of the last phase that a thread surely waits for; 0 where there is none."""
+    """Returns the number of the last phase for which a thread certainly waits; 0 if it waits for none."""
     phase = arrivals = 0
     events = [(at, e) for at, e in thread.positions(MbarrierArrive, MbarrierWait) if e.address == address]
     for _, event in sorted(events, key=lambda each: each[0]):
@@ -53,6 +53,6 @@ def _last_awaited_phase(thread: ThreadView, address: int) -> int:
 
 
 def _may_wait_untraced(thread: ThreadView) -> bool:
-    """Whether a thread may wait for something else than its trace shows."""
+    """Returns whether a thread may execute a wait that its trace does not show."""
     waits = [event for _, event in thread.positions(MbarrierWait)]
     return thread.trace.has_unknown_call or any(not isinstance(event.address, int) for event in waits)

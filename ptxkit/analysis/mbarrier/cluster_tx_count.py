@@ -1,4 +1,4 @@
-"""Whether the bytes that the CTAs of a cluster announce to their mbarriers come, as far as a simulated schedule shows.
+"""Compares the bytes that the CTAs of a cluster expect and copy on their mbarriers in a simulated schedule.
 
 Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "Data Movement and Conversion Instructions:
 cp.async.bulk.tensor" (`.multicast::cluster`).
@@ -19,10 +19,10 @@ from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect,
 
 @dataclass(frozen=True, slots=True)
 class TxImbalance:
-    """An mbarrier at which the announced bytes differ from the copied ones. wait: the event that deadlocks.
+    """An mbarrier whose expected bytes differ from the copied ones.
 
-    expected_bytes, copied_bytes: in the phase that is waited for, or in the whole kernel where no thread deadlocks.
-    has_arrivals: whether any thread arrives at it at all.
+    wait: the event that deadlocks. expected_bytes, copied_bytes: those of the awaited phase, or of the whole kernel
+    where no thread deadlocks. has_arrivals: whether any thread arrives at the mbarrier.
     """
 
     location: MbarrierLocation
@@ -35,7 +35,7 @@ class TxImbalance:
 
 
 def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterator[TxImbalance]:
-    """The mbarriers whose bytes are wrong, once all actors wait or have ended."""
+    """Yields the mbarriers whose bytes do not match, once all actors wait or have ended."""
     if schedule.excess_arrivals or schedule.count_mismatches:
         return
     stuck = [
@@ -63,7 +63,7 @@ def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterat
 def _phase_imbalance(
     cast: SyncSimulation, stuck: BlockedThread, known: SimulatedMbarrier, place: MbarrierLocation
 ) -> TxImbalance | None:
-    """What keeps a phase from its end: bytes, where all arrivals are there, or announcements that are no arrivals."""
+    """Returns what keeps a phase from completion: the bytes, after all arrivals, or the absence of any arrival."""
     state = known.state
     events = list(dict.fromkeys(cast.events_at(place)))
     copies = tuple(event for event in events if isinstance(event.effect, MbarrierComplete))
@@ -80,8 +80,10 @@ def _phase_imbalance(
 
 
 def _kernel_imbalance(cast: SyncSimulation, place: MbarrierLocation) -> TxImbalance | None:
-    """What is announced and comes in a whole kernel in which no wait stays; None where the size of a copy is not known,
-    and where more is announced than comes: no thread waits for that phase.
+    """Returns the mismatch in a whole kernel in which no wait is blocked.
+
+    The result is None where the size of a copy is not known, and where more bytes are expected than copied: no thread
+    waits for that phase.
     """
     announced = brought = 0
     expects: dict[TraceEvent, None] = {}

@@ -1,9 +1,9 @@
-"""Ends of mbarriers' lives for which an atomic's result selects one thread, and waits of others that do not precede
-them.
+"""Finds mbarrier invalidations guarded by the result of an atomic, and waits that do not precede them.
 
-`if (atomicAdd(&left, -1) == 1) mbarrier.inval`: the last thread invalidates what all have used. The executor guesses
-the result. But whichever thread gets it, the others' waits come before their own atomics, and those order nothing
-without a release before them.
+An example is `if (atomicAdd(&left, -1) == 1) mbarrier.inval`, where the last thread invalidates the mbarrier that all
+threads have used. The executor guesses the result of the atomic. Whichever thread receives it, the waits of the others
+precede their own atomics in program order, and these atomics order nothing without a release before them.
+
 Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "mbarrier.inval".
 """
 
@@ -20,7 +20,7 @@ from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.ir.program import Step
 from ptxkit.isa.effects import Access
 
-#: Special registers that may decide, too: which thread it is, and how many there are.
+#: The special registers that may also decide: they give the position of the thread, and the number of threads.
 _THREAD_POSITION_REGISTERS = (
     "%tid",
     "%laneid",
@@ -35,7 +35,7 @@ _THREAD_POSITION_REGISTERS = (
 
 
 class AtomicGuardedInval:
-    """What atomics of a kernel decide."""
+    """The steps that the results of a kernel's atomics guard."""
 
     def __init__(self, kernel: KernelFacts) -> None:
         self._kernel = kernel
@@ -43,7 +43,7 @@ class AtomicGuardedInval:
         self._happens_before: dict[int, HappensBefore] = {}
 
     def guarding_atomic_of(self, end: Step) -> Step | None:
-        """The atomic whose answer, and nothing else that is in memory, decides whether a step is executed."""
+        """Returns the atomic whose result, and nothing else in memory, decides whether a step is executed."""
         if end not in self._guarding_atomics:
             self._guarding_atomics[end] = self._find_guarding_atomic(end)
         return self._guarding_atomics[end]
@@ -67,10 +67,10 @@ class AtomicGuardedInval:
     def may_be_ordered_after(
         self, facts: ScenarioFacts, wait: tuple[ThreadView, int], end: tuple[ThreadView, int]
     ) -> bool:
-        """Whether anything may order one thread's wait before another's end of the object's life."""
+        """Returns whether anything may order one thread's wait before the invalidation by another thread."""
         (releaser, since), (acquirer, until) = wait, end
         if releaser.tid // WARP == acquirer.tid // WARP or not facts.is_complete:
-            return True  # lanes synchronize in many ways
+            return True  # there are many other means by which lanes synchronize
         causality = self._happens_before.get(id(facts))
         if causality is None:
             causality = self._happens_before[id(facts)] = HappensBefore(facts, facts.budget, released=True)
@@ -83,13 +83,13 @@ class AtomicGuardedInval:
 
 
 def _path_position(causality: HappensBefore, path: WarpPath, thread: ThreadView, position: int) -> int | None:
-    """Where a path has an event of one of its threads."""
+    """Returns the position at which a path has an event of one of its threads; None if it has not."""
     event = thread.trace.events[position]
     return causality.positions_by_execution(path.group).get((event.step, event.visit))
 
 
 def _is_returning_atomic(step: Step) -> bool:
-    """Whether a step is an atomic that gives an answer, and releases nothing by itself."""
+    """Returns whether a step is an atomic that returns a result and releases nothing by itself."""
     return (
         step.match is not None
         and bool(step.match.results)

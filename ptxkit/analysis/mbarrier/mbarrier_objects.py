@@ -1,4 +1,4 @@
-"""The mbarrier that an event is about, and the threads that initialise each mbarrier."""
+"""The mbarrier that an event uses, and the threads that initialize each mbarrier."""
 
 from __future__ import annotations
 
@@ -11,20 +11,16 @@ from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.isa.effects import (
     Access,
-    MbarrierArrive,
-    MbarrierComplete,
-    MbarrierExpect,
     MbarrierInit,
     MbarrierInvalidate,
-    MbarrierTrack,
-    MbarrierWait,
 )
-
-USE_EFFECTS = (MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait)
 
 
 def mbarrier_of(event: TraceEvent) -> int | None:
-    """The mbarrier that an event is about, as an offset in the CTA's own shared memory; None where it is not known."""
+    """Returns the mbarrier that an event uses, as an offset in the CTA's own shared memory.
+
+    The result is None where it is unknown.
+    """
     address = event.address
     if isinstance(event.effect, Access) or not isinstance(address, int) or address >> CTA_BITS:
         return None
@@ -32,7 +28,7 @@ def mbarrier_of(event: TraceEvent) -> int | None:
 
 
 def find_initializations(threads: Iterable[ThreadView]) -> dict[int, list[tuple[ThreadView, int, TraceEvent]]]:
-    """The initialisations of each mbarrier: the thread, the position in its trace, and the event."""
+    """Returns the initializations of each mbarrier: the thread, the position in its trace, and the event."""
     found: dict[int, list[tuple[ThreadView, int, TraceEvent]]] = defaultdict(list)
     for thread in threads:
         for position, event in thread.positions(MbarrierInit):
@@ -43,7 +39,7 @@ def find_initializations(threads: Iterable[ThreadView]) -> dict[int, list[tuple[
 
 
 def is_ambiguous(facts: ScenarioFacts) -> bool:
-    """Whether an mbarrier may be initialised, or arrived at, where no trace shows it."""
+    """Returns whether an mbarrier may be initialized, or receive an arrival, that no trace shows."""
     return any(
         thread.trace.has_unknown_call
         or any(not isinstance(e.address, int) for _, e in thread.positions(MbarrierInit, MbarrierInvalidate))

@@ -1,7 +1,8 @@
-"""Decides whether as many bytes are announced to the mbarriers of a CTA as the copies on them bring.
+"""Decides whether the bytes that are expected on the mbarriers of a CTA equal those that copies transfer.
 
-One thread that feeds an mbarrier alone is checked phase by phase; several threads over the whole kernel. Copies by one
-tensor map bring the same bytes each time, so that phases are compared even where those bytes are unknown.
+If one thread executes all expect-tx and copies of an mbarrier, each phase is checked; if several threads do, the whole
+kernel is. Copies by one tensor map transfer the same number of bytes each time, so that phases are compared even where
+this number is unknown.
 
 Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx".
 """
@@ -35,7 +36,7 @@ _TX_EFFECTS = (MbarrierArrive, MbarrierComplete, MbarrierExpect)
 
 
 class UnknownBalance(Enum):
-    """Why it is not known whether the announced bytes match the copied ones."""
+    """The reason why it is unknown whether the expected bytes match the copied ones."""
 
     TENSOR_MAP = "a tensor map decides the bytes of a copy"
     AWAITED_PHASE = "more bytes are announced than copied, and the phase may be one that no thread waits for"
@@ -44,9 +45,11 @@ class UnknownBalance(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TxBalance:
-    """The result for one mbarrier. step: the first instruction that announces or copies. threads: how many feed it.
+    """The result for one mbarrier.
 
-    unbalanced: the phase whose bytes differ; None where they match, or where `unknown` says why that is not known.
+    step: the first instruction that expects or copies bytes. unbalanced: the phase whose bytes differ; None where they
+    match, or where `unknown` gives the reason why this is not known. threads: the number of threads that expect or copy
+    bytes.
     """
 
     step: Step
@@ -58,10 +61,10 @@ class TxBalance:
 
 @dataclass(frozen=True, slots=True)
 class TxConsistency:
-    """The comparison of the phases that are fed by copies of the same tensor maps.
+    """The comparison of the phases whose bytes come from copies of the same tensor maps.
 
-    inconsistent: phases that announce other bytes for the same boxes, each with the bytes to announce, if known.
-    expects: the steps that announce bytes; where no phase is inconsistent, they all agree.
+    inconsistent: phases that expect other bytes for the same boxes, each with the bytes to expect, if known. expects:
+    the steps that expect bytes; where no phase is inconsistent, they all agree.
     """
 
     is_certain: bool
@@ -71,7 +74,7 @@ class TxConsistency:
 
 
 class TxBalanceCheck:
-    """Compares announced and copied bytes in one scenario."""
+    """Compares expected and copied bytes in one scenario."""
 
     def __init__(self, facts: ScenarioFacts) -> None:
         self._facts = facts
@@ -81,16 +84,23 @@ class TxBalanceCheck:
             for address, ledger in ledgers.items():
                 self._by_mbarrier[address].append(ledger)
 
-    def balances(self) -> Iterator[TxBalance]:
-        """The result for each mbarrier that is fed."""
+    @cached_property
+    def balances(self) -> Sequence[TxBalance]:
+        """The result for each mbarrier on which bytes are expected or copied."""
+        found: list[TxBalance] = []
         for address, ledgers in self._by_mbarrier.items():
-            if len(ledgers) == 1:
-                yield self._balance_of_one(ledgers[0])
-            else:
-                yield from self._balance_of_many(address)
+            found.extend([self._balance_of_one(ledgers[0])] if len(ledgers) == 1 else self._balance_of_many(address))
+        return found
+
+    def copy_sizes(self) -> Iterator[tuple[Step, int]]:
+        """Yields each copy whose number of bytes is known, with this number."""
+        for ledgers in self._by_mbarrier.values():
+            for entry in (entry for ledger in ledgers for entry in ledger.entries):
+                if not entry.is_expect and isinstance(entry.size, int):
+                    yield entry.event.step, entry.size
 
     def consistency_by_thread(self) -> Iterator[TxConsistency]:
-        """The comparison of each thread's own phases."""
+        """Yields the comparison of each thread's own phases."""
         for thread, by_mbarrier in self._ledgers_by_thread:
             ledgers = list(by_mbarrier.values())
             outliers = [list(find_outliers(ledgers, copies_follow)) for copies_follow in (True, False)]
@@ -99,9 +109,9 @@ class TxBalanceCheck:
             yield TxConsistency(thread.trace.is_certain(), 1, found, _expects(entries))
 
     def consistency(self) -> TxConsistency | None:
-        """The comparison of all mbarriers over the whole kernel: no boxes may make the bytes of all of them match.
+        """Returns the comparison of all mbarriers over the whole kernel: no box sizes may make all of them match.
 
-        None where no copy takes its size from a tensor map, or not all threads end.
+        The result is None where no copy takes its size from a tensor map, or not all threads end.
         """
         entries = (entry for ledgers in self._by_mbarrier.values() for each in ledgers for entry in each.entries)
         if not any(entry.size_is_in_map for entry in entries):
@@ -126,7 +136,10 @@ class TxBalanceCheck:
         return [(thread, build_tx_ledgers(thread.trace)) for thread in everyone]
 
     def _balance_of_one(self, ledger: TxLedger) -> TxBalance:
-        """One thread feeds the mbarrier: its phases must balance, with copies either after their arrival or before."""
+        """Returns the result for an mbarrier that one thread uses: its phases must balance.
+
+        The copies of a phase may either follow its arrival or precede it.
+        """
         step = ledger.entries[0].event.step
         groupings = [ledger.split_phases(copies_follow) for copies_follow in (True, False)]
         adding = ledger.split_balanced_phases() if ledger.has_separate_expects else None
@@ -148,7 +161,7 @@ class TxBalanceCheck:
         return TxBalance(step, is_certain)
 
     def _balance_of_many(self, address: int) -> Iterator[TxBalance]:
-        """Several threads feed the mbarrier: over a whole kernel, all that is announced must be copied."""
+        """Yields the result for an mbarrier that several threads use: all expected bytes must be copied."""
         found = [by_mbarrier[address] for _, by_mbarrier in self._all_threads if address in by_mbarrier]
         whole = PhaseTx(tuple(entry for ledger in found for entry in ledger.entries))
         if not found or not all(ledger.is_complete for ledger in found) or whole.is_balanced is None:
@@ -163,7 +176,7 @@ class TxBalanceCheck:
             yield TxBalance(step, is_certain, unbalanced=unbalanced, threads=len(found))
 
     def _is_unawaited(self, ledger: TxLedger, phase: PhaseTx) -> bool | None:
-        """Whether more bytes are announced than copied, for a phase that no thread waits for; None if unknown."""
+        """Returns whether more bytes are expected than copied in a phase for which no thread waits; None if unknown."""
         if not phase.is_pending or phase.expected_bytes is None:
             return False
         address = mbarrier_of(ledger.entries[0].event)
@@ -176,7 +189,7 @@ def _expects(entries: Iterable[TxEntry]) -> tuple[Step, ...]:
 
 
 def find_late_expects(facts: ScenarioFacts) -> Iterator[tuple[ThreadView, LateExpectTx]]:
-    """Bytes that are announced after an arrival at an mbarrier whose phases one arrival ends."""
+    """Yields the bytes that are expected after an arrival at an mbarrier whose phases one arrival completes."""
     single = {
         address
         for address, inits in find_initializations(facts.threads.values()).items()
@@ -196,18 +209,18 @@ def find_late_expects(facts: ScenarioFacts) -> Iterator[tuple[ThreadView, LateEx
 
 
 def _mbarriers_with_expects(thread: ThreadView) -> Iterator[int | None]:
-    """The mbarriers to which a thread announces bytes."""
+    """Yields the mbarriers on which a thread expects bytes."""
     for _, event in thread.positions(MbarrierArrive, MbarrierExpect):
         if not isinstance(event.effect, MbarrierArrive) or event.effect.expect is not None:
             yield mbarrier_of(event)
 
 
 def find_waits_and_arrivals(facts: ScenarioFacts) -> Iterator[tuple[TraceEvent, bool, bool]]:
-    """The first wait of each thread at each mbarrier: the event, whether some thread arrives there, whether the path to
-    the wait is certain.
+    """Yields the first wait of each thread at each mbarrier.
 
-    A wait for the phase before the first one needs no arrival and is left out, as is a wait where it is not known
-    whether a thread arrives.
+    The result has the event, whether some thread arrives there, and whether the path to the wait is certain. A wait for
+    the phase before the first one needs no arrival and is omitted, as is a wait where it is unknown whether a thread
+    arrives.
     """
     arrived = _arrival_mbarriers(facts.threads.values())
     if None in arrived:
@@ -232,5 +245,5 @@ def find_waits_and_arrivals(facts: ScenarioFacts) -> Iterator[tuple[TraceEvent, 
 
 
 def _arrival_mbarriers(threads: Iterable[ThreadView]) -> set[int | None]:
-    """The mbarriers at which threads arrive; None among them where not all are known."""
+    """Returns the mbarriers at which threads arrive; None is among them where not all are known."""
     return {mbarrier_of(event) for thread in threads for _, event in thread.positions(MbarrierArrive, MbarrierTrack)}

@@ -1,7 +1,8 @@
-"""What threads announce to an mbarrier and what their copies bring, phase by phase.
+"""Collects the bytes that threads expect on an mbarrier and those that their copies transfer, phase by phase.
 
-The bytes of a tensor copy are defined by its tensor map. They are unknown, but copies by one map bring the same bytes
-each time: they are counted as so many boxes of that map.
+The size of a tensor copy is defined by its tensor map. It is unknown, but copies by one map have the same size each
+time and are therefore counted in boxes of that map.
+
 Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx".
 """
 
@@ -19,13 +20,16 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect
 
-#: So many boxes of each tensor map.
+#: The number of boxes of each tensor map.
 BoxCounts: TypeAlias = tuple[tuple[SymbolicValue, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TxEntry:
-    """Bytes expected (`is_expect`) or copied on an mbarrier; is_arrival: the expect-tx is also an arrival."""
+    """Bytes expected (`is_expect`) or copied on an mbarrier.
+
+    is_arrival: whether the expect-tx is also an arrival.
+    """
 
     event: TraceEvent
     size: Value | None
@@ -34,7 +38,7 @@ class TxEntry:
 
     @property
     def size_is_in_map(self) -> bool:
-        """Whether it is a copy of a box, whose size a tensor map holds."""
+        """Whether the entry is a copy of a box, whose size is in a tensor map."""
         effect = self.event.effect
         return isinstance(effect, MbarrierComplete) and effect.size is None
 
@@ -47,24 +51,24 @@ class PhaseTx:
 
     @property
     def expected_bytes(self) -> int | None:
-        """Bytes announced; None where one of them is not known."""
+        """The number of expected bytes; None where a part of it is unknown."""
         sizes = [entry.size for entry in self.entries if entry.is_expect]
         numbers = [size for size in sizes if isinstance(size, int)]
         return sum(numbers) if len(numbers) == len(sizes) else None
 
     @property
     def copied_bytes(self) -> int | None:
-        """Bytes of the copies; None where one of them is not known."""
+        """The number of copied bytes; None where a part of it is unknown."""
         return self.known_copied_bytes if not self.box_counts else None
 
     @property
     def known_copied_bytes(self) -> int:
-        """Bytes of the copies whose size is a number."""
+        """The number of bytes of the copies whose size is a number."""
         return sum(entry.size for entry in self.entries if not entry.is_expect and isinstance(entry.size, int))
 
     @property
     def box_counts(self) -> BoxCounts:
-        """Copies whose size is not a number, by what it depends on."""
+        """The number of copies whose size is not a number, by the unknown on which the size depends."""
         found = Counter(
             entry.size for entry in self.entries if not entry.is_expect and isinstance(entry.size, SymbolicValue)
         )
@@ -72,12 +76,12 @@ class PhaseTx:
 
     @property
     def has_known_sizes(self) -> bool:
-        """Whether all its copies bring bytes that are a number, or boxes, of which none is empty."""
+        """Whether the size of each copy is a number or in a tensor map, so that no copy may be empty."""
         return all(entry.size_is_in_map for entry in self.entries if not isinstance(entry.size, int))
 
     @property
     def is_balanced(self) -> bool | None:
-        """Whether as many bytes are announced as started; None where that is not known."""
+        """Whether the expected bytes equal the bytes of the started copies; None where this is unknown."""
         if self.expected_bytes is None:
             return None
         if self.copied_bytes is not None:
@@ -85,13 +89,19 @@ class PhaseTx:
         return False if self.expected_bytes == 0 else None
 
     @property
+    def missing_bytes(self) -> int | None:
+        """The expected bytes minus the copied ones; None where either is unknown."""
+        expected, copied = self.expected_bytes, self.copied_bytes
+        return None if expected is None or copied is None else expected - copied
+
+    @property
     def is_pending(self) -> bool:
-        """Whether bytes are announced that were not started, or it is unknown."""
+        """Whether more bytes are expected than copied, or this is unknown."""
         return self.expected_bytes is None or self.expected_bytes > (self.copied_bytes or 0)
 
     @property
     def smallest_unit(self) -> tuple[BoxCounts, int] | None:
-        """The smallest lot of boxes that the copies are a multiple of, and the bytes announced for one such lot."""
+        """The numbers of boxes of the copies, divided by their common divisor, and the bytes expected for these."""
         if not self.box_counts or not self.expected_bytes:
             return None
         lots = gcd(*(count for _, count in self.box_counts))
@@ -102,7 +112,10 @@ class PhaseTx:
 
 @dataclass(slots=True)
 class TxLedger:
-    """One thread's expect-tx and copies on one mbarrier, in order. is_complete: its trace reached the thread's end."""
+    """One thread's expect-tx and copies on one mbarrier, in order.
+
+    is_complete: whether its trace reached the thread's end.
+    """
 
     tid: int
     is_complete: bool
@@ -110,24 +123,29 @@ class TxLedger:
 
     @property
     def has_separate_expects(self) -> bool:
-        """Whether bytes are announced apart from arrivals."""
+        """Whether some bytes are expected by an operation that is not an arrival."""
         return any(entry.is_expect and not entry.is_arrival for entry in self.entries)
 
     def phase_number_of(self, round_: PhaseTx) -> int:
-        """The number of the phase, from 1, in which a round announces its bytes: one ends with each arrival before."""
+        """Returns the number of the phase, from 1, in which a round expects its bytes.
+
+        Each earlier arrival ends a phase.
+        """
         first = next(entry for entry in round_.entries if entry.is_expect)
         before = self.entries[: next(at for at, entry in enumerate(self.entries) if entry is first)]
         return 1 + sum(entry.is_arrival for entry in before)
 
     @property
     def open_last_phase(self) -> PhaseTx | None:
-        """The last round, where bytes are announced first in each and no copy of the last one is started."""
+        """The last round, if each round begins with an expect-tx and no copy of the last one is started."""
         rounds = self.split_phases(copies_follow=True) if self.is_complete and self.entries[0].is_expect else []
         return rounds[-1] if rounds and all(entry.is_expect for entry in rounds[-1].entries) else None
 
     def split_balanced_phases(self) -> list[PhaseTx] | None:
-        """The entries by phase, where bytes announced after an arrival add to those that its phase waits for: it stays
-        open until as many bytes were started as announced. None where no phase can be so, as one has no arrival.
+        """Returns the entries by phase, where bytes expected after an arrival count in the phase of that arrival.
+
+        A phase lasts until the started copies supply all expected bytes. The result is None where this is impossible,
+        because some phase has no arrival.
         """
         rounds: list[list[TxEntry]] = [[]]
         for entry in self.entries:
@@ -139,7 +157,10 @@ class TxLedger:
         return [PhaseTx(tuple(entries)) for entries in (rounds if self.is_complete else rounds[:-1])]
 
     def split_phases(self, copies_follow: bool) -> list[PhaseTx]:
-        """The entries by phase, whose copies follow its arrival, or come before it."""
+        """Returns the entries by phase.
+
+        copies_follow: whether the copies of a phase follow its arrival or precede it.
+        """
         rounds: list[list[TxEntry]] = []
         for entry in self.entries:
             over = rounds and any(other.is_arrival for other in rounds[-1]) and (entry.is_expect or not copies_follow)
@@ -152,7 +173,7 @@ class TxLedger:
 
 
 def build_tx_ledgers(trace: ThreadTrace) -> dict[int, TxLedger]:
-    """By mbarrier: what a thread announces and starts. Mbarriers it only arrives at are left out."""
+    """Returns, by mbarrier, the bytes that a thread expects and copies, without mbarriers at which it only arrives."""
     found: dict[int, TxLedger] = {}
     for event in trace.events:
         if not isinstance(event, TraceEvent):
@@ -175,7 +196,7 @@ def _tx_entry_of(event: TraceEvent) -> TxEntry | None:
 
 
 def find_outliers(ledgers: Iterable[TxLedger], copies_follow: bool) -> Iterator[tuple[PhaseTx, int]]:
-    """Rounds that announce other bytes for the same boxes than most rounds do, with what most announce for them."""
+    """Yields the rounds that expect other bytes for the same boxes than most rounds do, with the usual bytes."""
     by_lot: dict[BoxCounts, list[tuple[int, PhaseTx]]] = defaultdict(list)
     for ledger in ledgers:
         for round_ in ledger.split_phases(copies_follow):
@@ -191,10 +212,11 @@ def find_outliers(ledgers: Iterable[TxLedger], copies_follow: bool) -> Iterator[
 
 
 def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | None] | None:
-    """Of what is announced and copied on several objects in a whole kernel: one that cannot be even, whatever boxes the
-    tensor maps describe, if the others are; with the bytes that it should announce, where they are determined.
+    """Returns an mbarrier whose expected and copied bytes cannot match if those of the others do.
 
-    Each object is an equation, so many bytes for so many boxes. What most objects agree on is taken for granted first.
+    This holds whatever the boxes are. The second element of the result is the number of bytes that it should expect,
+    where this is determined. Each mbarrier is an equation between a number of bytes and a sum of boxes. The equations
+    that most mbarriers share are assumed first.
     """
     by_lot: dict[tuple[BoxCounts, Fraction], list[PhaseTx]] = defaultdict(list)
     for whole in wholes:
@@ -215,13 +237,16 @@ def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | N
 
 
 class _LinearSystem:
-    """Sums of boxes and their bytes, solved as far as they go: each unknown of `solved` occurs in no other sum."""
+    """Linear equations between sums of boxes and bytes.
+
+    `solutions` expresses solved unknowns by unsolved ones.
+    """
 
     def __init__(self) -> None:
         self.solutions: dict[SymbolicValue, tuple[dict[SymbolicValue, Fraction], Fraction]] = {}
 
     def _reduce(self, boxes: dict[SymbolicValue, int]) -> tuple[dict[SymbolicValue, Fraction], Fraction]:
-        """A sum without the unknowns that are solved, and the bytes of those."""
+        """Returns a sum without the solved unknowns, and the bytes of those."""
         left: dict[SymbolicValue, Fraction] = defaultdict(Fraction)
         found = Fraction(0)
         for box, count in boxes.items():
@@ -232,12 +257,12 @@ class _LinearSystem:
         return {box: factor for box, factor in left.items() if factor}, found
 
     def bytes_of(self, boxes: dict[SymbolicValue, int]) -> Fraction | None:
-        """The bytes of some boxes; None where they are not known."""
+        """Returns the bytes of some boxes; None where they are not known."""
         left, found = self._reduce(boxes)
         return None if left else found
 
     def add_equation(self, boxes: dict[SymbolicValue, int], total: Fraction) -> bool:
-        """Takes a sum for granted; whether all boxes may still hold something."""
+        """Adds an equation, and returns whether it is possible that no box is empty."""
         left, found = self._reduce(boxes)
         box, factor = left.popitem()
         solution = {other: -share / factor for other, share in left.items()}

@@ -1,8 +1,10 @@
-"""Where bytes of shared memory that the generic proxy used are written again through the async proxy.
+"""Finds bytes of shared memory that are used through the generic proxy and then written through the async proxy.
 
-The proxy fence of such a crossing may be in the thread that used them, before its release, or in the one that writes,
-after its acquire. Where a thread learns that a bulk copy or an asynchronous multiplication is complete, there is such a
-fence, too. Source: PTX ISA, "Async Proxy", "membar / fence", "wgmma.wait_group".
+The proxy fence of such a crossing may be in the thread that used the bytes, before its release, or in the thread that
+writes them, after its acquire. A wait for the completion of a bulk copy or an asynchronous multiplication implies such
+a fence.
+
+Source: PTX ISA, "Async Proxy", "membar / fence", "wgmma.wait_group".
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ from ptxkit.semantics.ordering import IMPLICIT_FENCE_GROUPS
 
 @dataclass(frozen=True, slots=True)
 class AsyncRefill:
-    """An asynchronous write of bytes that a generic access used before, one ordered after the other.
+    """An asynchronous write of bytes that a generic access used before, where the two are ordered.
 
-    sync: what orders the two in the writing thread; None where one thread does both. is_fenced: whether the proxies are
-    ordered, too. is_certain: whether an input surely leads there. threads: how many take part.
+    sync: the step that orders the two in the writing thread; None where one thread executes both. is_fenced: whether a
+    fence orders the proxies. is_certain: whether some input certainly leads to both. threads: the number of threads
+    that are involved.
     """
 
     use: TraceEvent
@@ -37,7 +40,10 @@ class AsyncRefill:
 
 
 def find_refills(facts: ScenarioFacts) -> Iterator[AsyncRefill]:
-    """The refills between the traced threads of one scenario, each pair of instructions looked at a few times."""
+    """Yields the refills between the traced threads of one scenario.
+
+    A few executions of each pair of instructions are examined.
+    """
     writers = [thread for thread in facts.threads.values() if thread.async_writes]
     if not writers:
         return
@@ -54,7 +60,7 @@ def find_refills(facts: ScenarioFacts) -> Iterator[AsyncRefill]:
 
 
 def _generic_accesses(thread: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
-    """A thread's generic accesses to shared memory."""
+    """Returns a thread's generic accesses to shared memory."""
     found: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
     for position, event in thread.accesses:
         stored = is_generic_write(event) and isinstance(event.effect, Access) and event.effect.completion is None
@@ -64,7 +70,7 @@ def _generic_accesses(thread: ThreadView) -> IntervalIndex[tuple[int, TraceEvent
 
 
 class _RefillFinder:
-    """Looks at pairs of accesses in one scenario."""
+    """Examines pairs of accesses in one scenario."""
 
     def __init__(self, facts: ScenarioFacts) -> None:
         self._facts = facts
@@ -76,7 +82,7 @@ class _RefillFinder:
     def between(
         self, user: ThreadView, at: int, use: TraceEvent, refill: tuple[ThreadView, int, TraceEvent]
     ) -> Iterator[AsyncRefill]:
-        """The refill that a use and a later write make, where one is ordered after the other."""
+        """Yields the refill of a use and a later write, where the use is ordered before the write."""
         writer, position, write = refill
         if not self._pair_budget.allow((user.tid, writer.tid, use.step, write.step)):
             return
@@ -102,7 +108,7 @@ class _RefillFinder:
         return any(since < at < until and self._implies_fence(event) for at, event in waits)
 
     def _implies_fence(self, event: TraceEvent) -> bool:
-        """Whether a wait may be for a bulk copy, or for an asynchronous multiplication."""
+        """Returns whether a wait may be for a bulk copy or for an asynchronous multiplication."""
         if isinstance(event.effect, WaitGroup):
             return event.effect.group in IMPLICIT_FENCE_GROUPS
         return event.address in self._copy_mbarriers or not isinstance(event.address, int)

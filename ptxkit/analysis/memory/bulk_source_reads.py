@@ -1,4 +1,4 @@
-"""Bulk copies out of shared memory, and whether a thread writes their source only after they have read it.
+"""Determines whether the source of a bulk copy out of shared memory is written only after the copy has read it.
 
 Source: PTX ISA, "cp.async.bulk.wait_group", "Completion Mechanisms for Asynchronous Copy Operations".
 """
@@ -19,7 +19,7 @@ from ptxkit.isa.effects import Access, WaitGroup
 
 
 class WaitCoverage(Enum):
-    """What a wait that follows a copy does for it."""
+    """The effect of a wait on a copy that precedes it."""
 
     COVERS = "waits until the copy has read its source"
     LEAVES_PENDING = "may leave the copy's group pending"
@@ -27,14 +27,14 @@ class WaitCoverage(Enum):
 
 
 def bulk_source_reads(issuer: ThreadView) -> list[AsyncCopy]:
-    """The bulk copies that a thread starts out of shared memory."""
+    """Returns the bulk copies that a thread starts out of shared memory."""
     return [copy for copy in issuer.copies if _is_bulk_source_read(copy)]
 
 
 def find_ineffective_waits(kernel: KernelFacts) -> frozenset[Step]:
-    """The waits for bulk copies of a kernel in which no wait ever covers a copy out of shared memory.
+    """Returns the waits for bulk copies of a kernel in which no wait ever covers a copy out of shared memory.
 
-    Waits in loops are left out: they may be executed more often than the explored threads execute them.
+    Waits in loops are omitted: they may be executed more often than the explored threads execute them.
     """
     threads = [thread for facts in kernel.scenarios for thread in facts.threads.values()]
     if any(copy.source_free_position is not None for thread in threads for copy in bulk_source_reads(thread)):
@@ -58,7 +58,7 @@ class LaterBulkWaits:
         self._cache: dict[Step, bool] = {}
 
     def may_follow(self, step: Step) -> bool:
-        """Whether a wait may follow a step. A wait in a function that the kernel calls is assumed to follow."""
+        """Returns whether a wait may follow a step. A wait in a function that the kernel calls is assumed to follow."""
         if step not in self._cache:
             self._cache[step] = (
                 self._calls_waiting_function or step not in self._own_steps or self._is_wait_reachable(step)
@@ -85,7 +85,10 @@ def _is_bulk_source_read(copy: AsyncCopy) -> bool:
 def has_read_source(
     facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, writer: ThreadView, position: int
 ) -> bool | None:
-    """Whether a copy has read its source before the writer's access at a position; None where nothing is known."""
+    """Returns whether a copy has read its source before the writer's access at a position.
+
+    The result is None where this is unknown.
+    """
     if copy.commit_position is None:
         return None
     if writer is issuer:
@@ -101,12 +104,12 @@ def has_read_source(
         return True
     if _have_converged(issuer, copy, writer, position):
         return None
-    # A thread that waits for a consequence of its own later steps is in a deadlock, which PTX504 reports.
+    # A thread that waits for a consequence of its own later steps is deadlocked, which PTX504 reports.
     return None if any(facts.is_cyclic_edge(issuer, edge, writer) for edge in edges) else False
 
 
 def _have_converged(issuer: ThreadView, copy: AsyncCopy, writer: ThreadView, position: int) -> bool:
-    """Whether two lanes converge after the wait that both execute and before the write of the one.
+    """Returns whether two lanes converge after the wait that both execute and before the write of one of them.
 
     The issuing lane has then executed its wait, so that its copy has read its source.
     """
@@ -118,12 +121,12 @@ def _have_converged(issuer: ThreadView, copy: AsyncCopy, writer: ThreadView, pos
 
 
 def is_bulk_wait(event: TraceEvent) -> bool:
-    """Whether an event waits for groups of bulk copies."""
+    """Returns whether an event waits for groups of bulk copies."""
     return isinstance(event.effect, WaitGroup) and event.effect.group == "bulk"
 
 
 def first_wait_after(issuer: ThreadView, copy: AsyncCopy) -> tuple[Step, WaitCoverage] | None:
-    """The first wait for bulk copies that its thread executes after a copy, and what that wait does for it."""
+    """Returns the first wait for bulk copies that its thread executes after a copy, and its effect on the copy."""
     for at, event in issuer.positions(WaitGroup):
         if at > copy.position and is_bulk_wait(event):
             if at == copy.source_free_position:

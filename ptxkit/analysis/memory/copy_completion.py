@@ -1,7 +1,7 @@
 """Decides whether a thread reads the bytes of an asynchronous copy only after the copy is complete.
 
 A copy that belongs to a group is complete after the issuing thread's wait for that group; a copy that completes on an
-mbarrier is complete for those that have observed the phase. Another thread must in addition be ordered after that wait.
+mbarrier is complete for the threads that have observed the phase. Any other thread must be ordered after that wait.
 
 Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.wait_group / cp.async.wait_all",
 "mbarrier.test_wait / mbarrier.try_wait".
@@ -22,7 +22,7 @@ from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
 
 
 class CopyStatus(Enum):
-    """What a thread that reads bytes of a copy can rely on."""
+    """The completion status of a copy for a thread that reads its bytes."""
 
     COMPLETE = "complete"
     PENDING = "pending"
@@ -31,19 +31,19 @@ class CopyStatus(Enum):
 
 
 def is_group_copy(copy: AsyncCopy) -> bool:
-    """Whether only a wait for its group observes the completion of a copy."""
+    """Returns whether a copy is observed to be complete only by a wait for its group."""
     return copy.group in GROUP_MECHANISMS and copy.track_position is None
 
 
 def last_copy_before(position: int, copies_by_step: CopiesByStep) -> CopiesByStep:
-    """The last of the copies that write some bytes before a position: the one whose bytes are read there."""
+    """Returns the last of the copies that write some bytes before a position: the copy whose bytes are read there."""
     before = (copy for _, copies in copies_by_step for copy in copies if copy.position < position)
     last = max(before, key=lambda copy: copy.position, default=None)
     return ((last.event.step, [last]),) if last is not None else ()
 
 
 def is_copy_race(race: Race) -> bool:
-    """Whether other threads read the bytes of a copy whose completion they have not observed."""
+    """Returns whether other threads read the bytes of a copy whose completion they have not observed."""
     write, read = race.write.event.effect, race.read.event.effect
     if race.is_write_after_read or not isinstance(write, Access) or not isinstance(read, Access):
         return False
@@ -55,9 +55,9 @@ def is_copy_race(race: Race) -> bool:
 def copy_status_at(
     facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int
 ) -> CopyStatus:
-    """What the reader can rely on at a position of its trace, for a copy that the issuer started.
+    """Returns the completion status of the issuer's copy at a position of the reader's trace.
 
-    UNKNOWN also stands for a copy of a group that is never committed, which PTX301 reports.
+    UNKNOWN also represents a copy of a group that is never committed, which PTX301 reports.
     """
     if not is_group_copy(copy) and not (
         copy.group in GROUP_MECHANISMS and _is_group_awaited(facts, copy, issuer, reader, position)
@@ -86,7 +86,10 @@ def _has_later_wait(issuer: ThreadView, copy: AsyncCopy) -> bool:
 def _is_group_awaited(
     facts: ScenarioFacts, copy: AsyncCopy, issuer: ThreadView, reader: ThreadView, position: int
 ) -> bool:
-    """Whether a wait for the copy's group comes before the read, in addition to the mbarrier that tracks the copy."""
+    """Returns whether a wait for the copy's group precedes the read.
+
+    The copy may also be tracked by an mbarrier.
+    """
     if reader is issuer:
         return _is_complete_by(copy, position)
     return any(
@@ -102,7 +105,7 @@ def _is_complete_by(copy: AsyncCopy, position: int) -> bool:
 def _is_complete_at_release(
     facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int
 ) -> bool | None:
-    """Whether another thread's copy is complete where the reader acquires; None where the two are not ordered."""
+    """Returns whether another thread's copy is complete when the reader acquires; None if the two are not ordered."""
     edges = list(facts.sync_edges(issuer, copy.position, reader, position))
     if edges:
         return any(_is_complete_by(copy, edge.release_position) for edge in edges)
@@ -110,7 +113,8 @@ def _is_complete_at_release(
     same_round = [other for other in own if other.position < position]
     if not same_round:
         return None
-    # The reader issued its own part of this copy and passed no barrier since: the other thread may be anywhere.
+    # The reader issued its own part of this copy and passed no barrier since: the position of the other thread is
+    # unknown.
     since = same_round[-1].position
     return None if reader.release_acquire_points.acquires_between(since, position) else False
 
@@ -118,7 +122,7 @@ def _is_complete_at_release(
 def _is_mbarrier_awaited(
     facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int
 ) -> bool | None:
-    """Whether a copy that completes on an mbarrier was waited for; None where that is unknown."""
+    """Returns whether a copy that completes on an mbarrier was waited for; None where that is unknown."""
     if not isinstance(copy.barrier, int):
         return None
     if reader is issuer and copy.completion_position is not None and copy.completion_position < position:
@@ -126,10 +130,8 @@ def _is_mbarrier_awaited(
     if copy.phase is not None and reader.phases:
         if reader.has_observed(copy.barrier, copy.phase, position):
             return True
-        if reader.has_observed(copy.barrier, 1, position):
-            return (
-                None  # it reads the bytes of an earlier phase; whether this copy starts too early is PTX303's question
-            )
+        if reader.has_observed(copy.barrier, 1, position) and not _is_begun(facts, issuer, copy, reader, position):
+            return None  # it reads the bytes of an earlier phase; PTX303 reports whether this copy starts too early
         if reader is issuer and position < copy.position:
             return True
         if reader is not issuer and any(facts.sync_edges(reader, position, issuer, copy.position)):
@@ -142,14 +144,25 @@ def _is_mbarrier_awaited(
         return True
     if reader is not issuer and any(facts.sync_edges(reader, position, issuer, copy.position)):
         return True  # it was read before the copy began
-    if copy.phase is not None and _has_other_waiter(facts, copy, 1, reader, position):
+    if (
+        copy.phase is not None
+        and not _is_begun(facts, issuer, copy, reader, position)
+        and _has_other_waiter(facts, copy, 1, reader, position)
+    ):
         return None  # another thread has waited for the earlier phase
-    # A wait that no execution reaches, or at an unknown address, may be the one that is missing here.
+    # The wait that seems to be missing may be one that no execution reaches, or one at an unknown address.
     return False if facts.is_exhaustive_for(MbarrierWait) else None
 
 
+def _is_begun(facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int) -> bool:
+    """Returns whether a copy begins before a read, so that no earlier phase of its mbarrier can order the two."""
+    if reader is issuer:
+        return copy.position < position
+    return any(facts.sync_edges(issuer, copy.position, reader, position))
+
+
 def _phase_observations(thread: ThreadView, copy: AsyncCopy, phase: int | None) -> list[int]:
-    """The positions after which a thread has observed, by its own waits, that a phase of the mbarrier is complete."""
+    """Returns the positions after which a thread itself has observed the completion of an mbarrier phase."""
     if phase is not None and thread.phases:
         known = thread.release_acquire_points.first_acquire(("mbarrier", copy.barrier), phase)
         return [] if known is None or known == NEVER else [known]
@@ -160,10 +173,10 @@ def _phase_observations(thread: ThreadView, copy: AsyncCopy, phase: int | None) 
 def _has_other_waiter(
     facts: ScenarioFacts, copy: AsyncCopy, phase: int | None, reader: ThreadView, position: int
 ) -> bool:
-    """Whether another thread waits for a phase of the mbarrier, and a barrier or its warp orders that wait before the
-    read.
+    """Returns whether another thread waits for a phase of the mbarrier, and that wait is ordered before the read.
 
-    Threads that take the reader's path have not waited earlier than it did.
+    The order comes from a barrier or from the convergence of the warp. Threads that take the reader's path have not
+    waited earlier than the reader.
     """
     for thread in facts.threads.values():
         waits = _phase_observations(thread, copy, phase)
@@ -175,9 +188,9 @@ def _has_other_waiter(
 
 
 def _only_copies_fill(facts: ScenarioFacts, copy: AsyncCopy, read: TraceEvent | UnknownCall) -> bool:
-    """Whether only asynchronous copies fill these bytes before they are read, so that the read is of a copy's bytes.
+    """Returns whether only asynchronous copies write these bytes before they are read.
 
-    What threads write there after their own reads in the same round is for a later use.
+    The read is then of a copy's bytes. Writes of threads after their own reads in the same round are for a later use.
     """
     low, high = access_range(copy.event) or (0, 0)
     execution = (read.step, read.visit)

@@ -1,9 +1,8 @@
-"""Updates of global memory that are atomic within a CTA only, of words that all CTAs of the grid update; and loops that
-wait for such a word by loads of that scope.
+"""Finds CTA-scope atomics on words of global memory that all CTAs update, and loops that poll such words in CTA scope.
 
-Where an address comes from parameters and what the driver provides alone, it is the same for all CTAs; where the
-thread's place within its CTA alone decides who executes the update, each CTA does. A kernel that reads its CTA's place
-is launched with several.
+An address that depends only on parameters and on values that the driver provides is the same for all CTAs. If only the
+position of the thread within its CTA decides who executes the update, each CTA executes it. A kernel that reads the
+position of its CTA is assumed to be launched with several CTAs.
 
 Source: PTX ISA, "Conflict and Data-races", "Morally strong operations", "Scope".
 """
@@ -24,28 +23,31 @@ from ptxkit.isa.effects import Access, Effect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.syntax.tree import Address, Name
 
-#: Special registers that distinguish the CTAs of a grid, or give their number.
+#: The special registers that distinguish the CTAs of a grid, or give their number.
 _GRID_REGISTERS = ("%ctaid", "%nctaid")
-#: Those that the driver fills, with the same values for all CTAs.
+#: The special registers that the driver sets to the same values for all CTAs.
 _GRID_UNIFORM_REGISTERS = ("%envreg",)
-#: Those that distinguish the threads of one CTA, with the same values in each CTA.
+#: The special registers that distinguish the threads of one CTA, with the same values in each CTA.
 _CTA_POSITION_REGISTERS = ("%tid", "%laneid", "%lanemask", "%warpid", *_GRID_UNIFORM_REGISTERS)
 _CONVERSIONS = ("to_generic", "from_generic")
 
 
 @dataclass(frozen=True, slots=True)
 class CtaScopeAccess:
-    """An atomic of scope `.cta` that every CTA executes on one word; or, of a word that every CTA updates at `update`,
-    the load of that scope in a loop that waits for it."""
+    """An access of scope `.cta` to a word that every CTA accesses.
+
+    step: the atomic that every CTA executes; or, if `update` is an update by every CTA, the load in a loop that waits
+    for it.
+    """
 
     step: Step
     update: Step | None = None
 
 
 def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
-    """The atomics of scope `.cta` of words that all CTAs share, and the loops that wait for such words."""
+    """Yields the atomics of scope `.cta` on words that all CTAs share, and the loops that wait for such words."""
     uses = [(step, effect) for step in program.effectful_steps for effect in _accesses(step) if _is_cta_scope(effect)]
-    if not uses or any(step.match is None for step in program.effectful_steps):
+    if not uses or not program.is_fully_matched:
         return
     if not reads_cta_position(program):
         return
@@ -69,12 +71,15 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
 
 
 def reads_cta_position(program: Program) -> bool:
-    """Whether a kernel reads which CTA of its grid executes it, or how many there are: then it is made for several."""
+    """Returns whether a kernel reads the position of its CTA in the grid, or the number of CTAs.
+
+    Such a kernel is intended for several CTAs.
+    """
     return any(_is_special(step, name, _GRID_REGISTERS) for step in program.steps for name in read_registers(step))
 
 
 def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: Step, effect: Access) -> Iterator[Step]:
-    """The updates, of whatever scope, of the word that a load reads."""
+    """Yields the updates, of any scope, of the word that a load reads."""
     word = words.address_of(read, effect)
     for step in program.steps if word is not None else ():
         if any(each.kind == "update" and words.address_of(step, each) == word for each in _accesses(step)):
@@ -82,19 +87,21 @@ def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: S
 
 
 class GridUniformAddresses:
-    """Where accesses to global memory go, as far as it is the same for all CTAs."""
+    """The addresses of accesses to global memory that are the same for all CTAs."""
 
     def __init__(self, program: Program) -> None:
         self._definitions = ReachingDefinitions(program)
-        self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
 
     def is_same_word_for_all_ctas(self, step: Step, effect: Access) -> bool:
-        """Whether all CTAs access the same word there."""
+        """Returns whether all CTAs access the same word with this access."""
         base = _base_register(step, effect)
         return base is not None and self._is_grid_uniform(step, step.scope.register_name(base.text))
 
     def address_of(self, step: Step, effect: Access) -> tuple[Step, int] | None:
-        """What assigns the register that an address names, and how many bytes after that it is."""
+        """Returns the step that assigns the register in an address, and the offset in bytes.
+
+        The result is None where they are not unique.
+        """
         base = _base_register(step, effect)
         if base is None or effect.space not in ("global", "generic"):
             return None
@@ -103,10 +110,10 @@ class GridUniformAddresses:
         return (next(iter(sources)), target.offset) if len(sources) == 1 and target is not None else None
 
     def _is_grid_uniform(self, step: Step, name: str) -> bool:
-        """Whether a register holds the same in all CTAs: it comes from parameters and what the driver fills."""
+        """Returns whether a register has the same value in all CTAs, from parameters and driver-set registers."""
         uses = Worklist([(step, name)])
         for place, register in uses:
-            if _is_special(place, register, _GRID_UNIFORM_REGISTERS) or register in self._parameters:
+            if _is_special(place, register, _GRID_UNIFORM_REGISTERS) or place.scope.parameter(register):
                 continue
             sources = self._definitions.definitions_reaching(place, register)
             if len(sources) != 1 or len(uses.seen) > MAX_FOLLOWED_REGISTERS:
@@ -129,7 +136,7 @@ def _base_register(step: Step, effect: Access) -> Name | None:
 
 
 def _is_pure_computation(step: Step) -> bool:
-    """Whether an instruction computes a value of registers, numbers and parameters, and of no other space's address."""
+    """Returns whether an instruction computes a value only from registers, numbers, parameters and global addresses."""
     if step.instruction.guard is not None:
         return False
     for operand in step.instruction.operands:
@@ -149,13 +156,13 @@ def _is_pure(effect: Effect) -> bool:
 
 
 class _ExecutionGuards:
-    """What decides that a step is executed."""
+    """The conditions under which steps are executed."""
 
     def __init__(self, program: Program) -> None:
         self._cfg, self._definitions = ControlFlowGraph(program), ReachingDefinitions(program)
 
     def depend_only_on_thread_position(self, step: Step) -> bool:
-        """Whether the thread's place in its CTA decides it, and nothing else."""
+        """Returns whether only the position of the thread in its CTA decides whether a step is executed."""
         uses = Worklist(self._guards(step))
         for place, name in uses:
             if _is_special(place, name, _CTA_POSITION_REGISTERS):
@@ -170,16 +177,16 @@ class _ExecutionGuards:
         return True
 
     def is_in_polling_loop(self, read: Step) -> bool:
-        """Whether a load is in a loop that only reads."""
+        """Returns whether a load is in a loop that only reads."""
         unconditional = read.instruction.guard is None and self._cfg.loop_of(read) is not None
         return unconditional and is_in_read_only_loop(self._cfg, read)
 
     def leads_to(self, update: Step, read: Step) -> bool:
-        """Whether each CTA executes an update, and comes by it to a load."""
+        """Returns whether each CTA executes an update and then reaches a load."""
         return self._cfg.dominates(update, read) and self.depend_only_on_thread_position(update)
 
     def _guards(self, step: Step) -> Iterator[tuple[Step, str]]:
-        """The guards of a step, and of the branches that lead to it."""
+        """Yields the guards of a step, and of the branches on which it is control dependent."""
         yield from ((step, register) for register in guard_registers(step))
         blocks = Worklist(self._cfg.control_dependences[self._cfg.block_of(step)])
         for block in blocks:
@@ -189,7 +196,7 @@ class _ExecutionGuards:
 
 
 def _is_special(step: Step, name: str, beginnings: tuple[str, ...]) -> bool:
-    """Whether a name begins like some special registers, and is no register that the program declares."""
+    """Returns whether a name has a prefix of special registers and is not declared by the program."""
     return name.startswith(beginnings) and not step.scope.shadows_special_register(name)
 
 

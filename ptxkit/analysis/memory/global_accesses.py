@@ -1,4 +1,4 @@
-"""The accesses of threads by pointers whose targets are unknown, by what each address is made of."""
+"""The accesses of threads through pointers whose targets are unknown, grouped by the terms of their addresses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access
 
-#: Executions of one instruction that are looked at.
+#: The number of executions of one instruction that are examined.
 FIRST_EXECUTIONS = 2
 
 
@@ -22,7 +22,7 @@ FIRST_EXECUTIONS = 2
 class PointerAccess:
     """An access of one thread to the bytes `[low, high)` from a pointer; `high` is `low` where their number is unknown.
 
-    identity: of the pointer. position: among the events of the group of its path.
+    identity: the identity of the pointer. position: the position among the events of the group of its path.
     """
 
     step: Step
@@ -35,7 +35,7 @@ class PointerAccess:
 
     @property
     def is_certain(self) -> bool:
-        """Whether no guess comes before it."""
+        """Whether no guess precedes the access."""
         guessed = self.path.group.first_guess
         return guessed is None or self.position < guessed
 
@@ -43,7 +43,7 @@ class PointerAccess:
 def pointer_accesses(
     facts: ScenarioFacts, happens_before: HappensBefore, steps: Collection[Step]
 ) -> Iterator[PointerAccess]:
-    """What the threads of a scenario access at some steps, where the address is made of a pointer."""
+    """Yields the accesses of a scenario's threads at some steps, where the address is derived from a pointer."""
     left = MAX_GLOBAL_ACCESSES
     for group in facts.groups:
         for position, event in enumerate(group.events):
@@ -62,12 +62,12 @@ def pointer_accesses(
 
 
 def is_maybe_earlier(happens_before: HappensBefore, path: WarpPath, position: int, other: WarpPath, until: int) -> bool:
-    """Whether a position of a path may come before one of another path, or of the same."""
+    """Returns whether a position of a path may precede one of another path, or of the same path."""
     return position < until if path is other else happens_before.may_precede(path, position, other, until)
 
 
 def _access_range(event: TraceEvent | GroupEvent, index: int) -> tuple[object, int]:
-    """Where a thread accesses memory, and how many bytes: None where it takes no part, 0 where it is unknown."""
+    """Returns the address of a thread's access and its size in bytes: None for no access, 0 for an unknown size."""
     if isinstance(event, GroupEvent) and event.participants is not None and not event.participants[index]:
         return None, 0
     held, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]

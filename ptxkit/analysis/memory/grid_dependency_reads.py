@@ -1,6 +1,7 @@
-"""Reads of global memory before a grid has waited for the grids that it depends on, and those after.
+"""Finds reads of global memory before a grid has waited for the grids on which it depends, and repeated reads after it.
 
-A place is known by the term of its address: what comes from one unknown, at one offset, is one place.
+A location is identified by the term of its address: accesses at one offset from one unknown are at one location.
+
 Source: PTX ISA, "griddepcontrol".
 """
 
@@ -18,7 +19,10 @@ from ptxkit.isa.effects import Access, Grid
 
 @dataclass(frozen=True, slots=True)
 class EarlyRead:
-    """A read before the `wait` of its thread. repeated_read: a read of the same location after a wait."""
+    """A read before the `wait` of its thread.
+
+    repeated_read: a read of the same location after a wait.
+    """
 
     thread: ThreadView
     position: int
@@ -28,7 +32,7 @@ class EarlyRead:
 
 
 def find_early_reads(facts: ScenarioFacts) -> Iterator[EarlyRead]:
-    """The reads before a wait, those of the same place after one follow them."""
+    """Yields the weak reads before a wait, each with a read of the same location after a wait, if there is one."""
     found = ((thread.tid, _wait_of(thread)) for thread in facts.threads.values())
     waits = {tid: waited for tid, waited in found if waited is not None}
     late: dict[tuple[int, int], TraceEvent] = {}
@@ -49,7 +53,10 @@ def _wait_of(thread: ThreadView) -> tuple[int, TraceEvent] | None:
 
 
 def _weak_reads(thread: ThreadView) -> Iterator[tuple[int, TraceEvent, tuple[int, int]]]:
-    """A thread's weak reads of places that it was given: a strong one may well be meant to see what others do."""
+    """Yields a thread's weak reads of locations that were passed to it.
+
+    A strong read may be intended to observe what other threads write.
+    """
     for position, event in thread.positions(Access):
         effect, place = event.effect, event.address
         if not isinstance(effect, Access) or not isinstance(place, SymbolicValue) or effect.proxy == "tensormap":
@@ -61,6 +68,6 @@ def _weak_reads(thread: ThreadView) -> Iterator[tuple[int, TraceEvent, tuple[int
 def _is_ordered_after_wait(
     facts: ScenarioFacts, thread: ThreadView, until: int, waits: dict[int, tuple[int, TraceEvent]]
 ) -> bool:
-    """Whether another thread has waited before, and a barrier orders that wait before this thread."""
+    """Returns whether another thread has executed a wait that a barrier orders before this position."""
     others = ((facts.threads[tid], at) for tid, (at, _) in waits.items() if tid != thread.tid)
     return any(any(facts.sync_edges(other, at, thread, until)) for other, at in others)

@@ -1,11 +1,11 @@
-"""Global memory that CTAs store to before an atomic, and that is read by the CTA that the atomic's result selects.
+"""Finds global memory that CTAs store before an atomic and that the CTA selected by the atomic's result reads.
 
-`if (atomicAdd(&done, 1) == gridDim.x - 1)`: the CTA that comes last reads what all others stored. Only a release before
-the atomic in those, and an acquire after it in this one, order the two.
+In `if (atomicAdd(&done, 1) == gridDim.x - 1)`, the last CTA reads what all others stored. Only a release before the
+atomic in the other CTAs, and an acquire after it in the last one, order the accesses.
 
-One execution shows both: a CTA that stores, up to its atomic, and another one after its own. That is the same execution
-where nothing but the atomic's result distinguishes the CTAs before the read. The one that stores may be so slow that
-what it does after its atomic comes too late to order anything.
+One execution represents both CTAs: one that stores, up to its atomic, and another one after its own atomic. This is
+possible where only the atomic's result distinguishes the CTAs before the read. The storing CTA may be so slow that what
+it executes after its atomic comes too late to order anything.
 
 Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-races".
 """
@@ -30,7 +30,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, Grid, ProxyFence
 from ptxkit.semantics.ordering import CTA_LEVEL, fence_level
 
-#: Special registers that are the same in all CTAs.
+#: The special registers that are the same in all CTAs.
 _GRID_UNIFORM_REGISTERS = (
     "%tid",
     "%laneid",
@@ -42,7 +42,7 @@ _GRID_UNIFORM_REGISTERS = (
     "%envreg",
     "WARP_SZ",
 )
-#: Those that distinguish the CTAs of a grid.
+#: The special registers that distinguish the CTAs of a grid.
 _CTA_REGISTERS = ("%ctaid",)
 
 
@@ -50,7 +50,8 @@ _CTA_REGISTERS = ("%ctaid",)
 class LastBlockRead:
     """A store, an atomic after it, and a read of the same bytes by the CTA that its result selects.
 
-    is_released: a fence lies between the store and the atomic; then none lies between the atomic and the read.
+    is_released: whether a fence is between the store and the atomic; then the atomic does not acquire, and no fence is
+    between it and the read.
     """
 
     store: Step
@@ -60,7 +61,7 @@ class LastBlockRead:
 
 
 def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
-    """The reads of a kernel that no fence orders after other CTAs' stores; each pair of instructions once."""
+    """Yields the reads of a kernel that no fence orders after other CTAs' stores; each pair of instructions once."""
     program = explorer.program
     atomics = [step for step in program.effectful_steps if _is_returning_relaxed_atomic(step)]
     if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.callees:
@@ -96,7 +97,7 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
 
 
 class _GuardedAccesses:
-    """The stores that every CTA does in every launch, and the reads that an atomic's answer alone sends a CTA to."""
+    """The stores that every CTA executes in every launch, and the reads that only the result of an atomic guards."""
 
     def __init__(self, explorer: Explorer, atomic: Step) -> None:
         self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, {atomic})
@@ -117,7 +118,7 @@ class _GuardedAccesses:
         )
 
     def _inputs_of_accesses(self, step: Step, kind: str) -> Iterator[InputSet]:
-        """What decides the plain accesses of a kind, where it is no data."""
+        """Yields the inputs that decide the weak accesses of a kind, unless they include data."""
         for effect in step.effects:
             if isinstance(effect, Access) and effect.kind == kind and _is_weak_global_access(effect):
                 decided = self._condition_inputs.inputs_of(step, step.operand(effect.address))
@@ -126,7 +127,7 @@ class _GuardedAccesses:
 
 
 class _ScenarioAccesses:
-    """One execution, in which accesses to global memory are seen."""
+    """The accesses to global memory in one execution."""
 
     def __init__(self, facts: ScenarioFacts, atomic: Step, chosen: _GuardedAccesses) -> None:
         self._happens_before = HappensBefore(
@@ -134,6 +135,7 @@ class _ScenarioAccesses:
         )
         atomics = pointer_accesses(facts, self._happens_before, {atomic})
         self._atomics = [(each.path, each.position) for each in atomics]
+        self._acquires = any(isinstance(effect, Access) and effect.order == "acquire" for effect in atomic.effects)
         self._stores = list(pointer_accesses(facts, self._happens_before, chosen.stores))
         self._reads = list(pointer_accesses(facts, self._happens_before, chosen.reads))
         self._fences = [
@@ -144,7 +146,7 @@ class _ScenarioAccesses:
         ]
 
     def find_unordered(self) -> Iterator[LastBlockRead]:
-        """What nothing orders."""
+        """Yields the reads that nothing orders after the stores."""
         by_identity: dict[int, list[PointerAccess]] = {}
         for read in self._reads:
             by_identity.setdefault(read.identity, []).append(read)
@@ -160,12 +162,13 @@ class _ScenarioAccesses:
         if not self._may_precede(store.path, store.position, path, at):
             return
         released = self._is_fenced((store.path, store.position), (path, at))
-        if not released or not self._is_fenced((path, at), (read.path, read.position)):
+        acquired = self._acquires or self._is_fenced((path, at), (read.path, read.position))
+        if not released or not acquired:
             atomic = path.group.events[at].step
             yield LastBlockRead(store.step, atomic, read.step, released)
 
     def _is_fenced(self, first: tuple[WarpPath, int], last: tuple[WarpPath, int]) -> bool:
-        """Whether a fence may be between two places."""
+        """Returns whether a fence may be between two positions."""
         return any(self._may_precede(*first, *fence) and self._may_precede(*fence, *last) for fence in self._fences)
 
     def _may_precede(self, path: WarpPath, at: int, other: WarpPath, until: int) -> bool:
@@ -173,7 +176,7 @@ class _ScenarioAccesses:
 
 
 def _depends_on_cta_position(names: set[str]) -> bool:
-    """Whether a CTA's own place is among what decides, and nothing else that is not the same in all."""
+    """Returns whether the position of the CTA is the only deciding input that differs between CTAs."""
     return any(name.startswith(_CTA_REGISTERS) for name in names) and _all_start_with(
         names, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)
     )
@@ -184,7 +187,7 @@ def _all_start_with(names: set[str], known: tuple[str, ...]) -> bool:
 
 
 def _is_weak_global_access(effect: Effect) -> bool:
-    """Whether an effect is a weak store to, or any read of, global memory, over at once."""
+    """Returns whether an effect is a synchronous weak store to global memory, or any synchronous read of it."""
     if not isinstance(effect, Access) or effect.space not in ("global", "generic") or effect.via != "address":
         return False
     is_now = (effect.proxy, effect.completion) == ("generic", None)
@@ -192,7 +195,7 @@ def _is_weak_global_access(effect: Effect) -> bool:
 
 
 def _is_returning_relaxed_atomic(step: Step) -> bool:
-    """Whether a step is an atomic that gives an answer, releases nothing, and counts for the other CTAs."""
+    """Returns whether a step is an atomic that returns a result, releases nothing, and has a scope beyond the CTA."""
     return any(
         isinstance(effect, Access)
         and (effect.kind, effect.proxy) == ("update", "generic")
@@ -206,7 +209,7 @@ def _is_returning_relaxed_atomic(step: Step) -> bool:
 
 
 def _may_order(step: Step) -> bool:
-    """Whether CTAs may be ordered by a step other than fences around the atomic."""
+    """Returns whether a step other than a fence around the atomic may order CTAs."""
     return step.match is None or step.is_opaque_call or any(map(_may_order_ctas, step.effects))
 
 
@@ -225,6 +228,6 @@ def _may_order_ctas(effect: Effect) -> bool:
 
 
 def _is_inter_cta_fence(effect: Effect) -> bool:
-    """Whether a fence may order what other CTAs do."""
+    """Returns whether a fence may order the accesses of other CTAs."""
     level = fence_level(effect, restricted=True)
     return isinstance(effect, ProxyFence) or (level is not None and level > CTA_LEVEL)

@@ -1,7 +1,8 @@
-"""Words of global memory that atomics and bulk reductions update, by the parameter that points to them.
+"""Finds words of global memory that both atomics and bulk reductions update, by the parameter that points to them.
 
-An atomic is atomic to others of its proxy: a bulk reduction is done in the async proxy, `atom` and `red` in the generic
-one. Where an address is a parameter and a number, it is the same for all CTAs, which nothing orders.
+An atomic is atomic only with respect to other operations of its proxy: a bulk reduction uses the async proxy, `atom`
+and `red` use the generic one. An address that is a parameter plus a number is the same for all CTAs, which nothing
+orders.
 
 Source: PTX ISA, "Conflict and Data-races", "Morally strong operations", "cp.reduce.async.bulk".
 """
@@ -24,7 +25,7 @@ from ptxkit.syntax.tree import Address, Name, Operand
 _MOVE_FUNCTIONS = ("copy", "to_generic", "from_generic")
 
 ParameterWord: TypeAlias = tuple[str, int, int]
-"""The parameter that points to it, where in the parameter, and how many bytes after what that points to."""
+"""The parameter that holds the pointer, the pointer's offset in it, and the offset from its target in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class MixedProxyUpdate:
 
 
 def find_mixed_proxy_updates(program: Program) -> Iterator[MixedProxyUpdate]:
-    """The updates of one word through both proxies."""
+    """Yields the updates of one word through both proxies."""
     updates = [
         (step, e) for step in program.effectful_steps for e in step.effects if isinstance(e, Access) and _is_update(e)
     ]
@@ -62,21 +63,20 @@ def _is_update(effect: Access) -> bool:
 
 
 def _updated_bytes(step: Step, effect: Access) -> int:
-    """The bytes that a reduction surely updates."""
+    """Returns the number of bytes that a reduction certainly updates."""
     operand = step.operand(effect.size.name) if isinstance(effect.size, OperandRole) else None
     value = None if operand is None else evaluate(operand)
     return MIN_ACCESS_BYTES if value is None else value
 
 
 class ParameterAddresses:
-    """Follows addresses back to parameters."""
+    """Traces addresses to parameters."""
 
     def __init__(self, program: Program) -> None:
         self._definitions = ReachingDefinitions(program)
-        self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
 
     def resolve(self, step: Step, effect: Access) -> ParameterWord | None:
-        """The word that an access begins at; None where its address is no parameter and a number."""
+        """Returns the word at which an access begins; None where its address is not a parameter plus a number."""
         target = step.operand(effect.address)
         if not isinstance(target, Address) or not isinstance(target.base, Name):
             return None
@@ -94,15 +94,18 @@ class ParameterAddresses:
             operand, more = found
             moved += more
             if isinstance(operand, Address):
-                known = isinstance(operand.base, Name) and operand.base.text in self._parameters
-                return (operand.base.text, operand.offset, moved) if known and isinstance(operand.base, Name) else None
+                base = operand.base.text if isinstance(operand.base, Name) else ""
+                return (base, operand.offset, moved) if step.scope.parameter(base) else None
             if not isinstance(operand, Name):
                 return None
             name = operand.text
         return None
 
     def _source_of(self, step: Step) -> tuple[Operand, int] | None:
-        """What an assignment takes its value from, and how many bytes it adds; None where it does anything else."""
+        """Returns the operand that an assignment copies, and the number of bytes that it adds.
+
+        The result is None for any other computation.
+        """
         values = [effect.value for effect in step.effects if isinstance(effect, Value)]
         if len(values) != 1 or not isinstance(values[0], CallExpr):
             return None

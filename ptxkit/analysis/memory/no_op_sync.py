@@ -1,4 +1,4 @@
-"""Finds synchronisation without effect: waits without pending operations, empty groups, fences that order nothing.
+"""Finds synchronization without effect: waits without pending operations, empty groups, fences that order nothing.
 
 Findings require that all threads of the CTA explored the whole kernel without a guess: a wait that is redundant in one
 scenario may be necessary in another one.
@@ -25,7 +25,7 @@ from ptxkit.semantics.ordering import connects_proxies
 
 
 def is_fully_executed(kernel: KernelFacts) -> bool:
-    """Whether all threads explored every instruction with an effect, and no exploration had to guess."""
+    """Returns whether all threads explored every instruction with an effect, and no exploration had to guess."""
     covered = kernel.explorer.covered_steps()
     for step in kernel.program.steps:
         effects = step.effects
@@ -41,14 +41,11 @@ def is_fully_executed(kernel: KernelFacts) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- groups
-
-
 @dataclass(slots=True)
 class GroupUsage:
-    """Whether each wait had something to wait for in some execution, and each commit an operation to commit.
+    """Whether each wait had an operation to wait for in some execution, and each commit had one to commit.
 
-    counted_kinds: the kinds of groups of which some wait leaves a number pending, so that empty ones count, too.
+    counted_kinds: the kinds of groups for which some wait leaves a number of groups pending, so that empty ones count.
     """
 
     useful_waits: dict[Step, bool] = field(default_factory=dict)
@@ -57,7 +54,7 @@ class GroupUsage:
 
 
 def collect_group_usage(kernel: KernelFacts) -> GroupUsage | None:
-    """Whether each wait and commit had anything to wait for, or to commit. None where not all threads are known."""
+    """Returns whether each wait and commit had any operations; None where not all threads are known."""
     found = GroupUsage()
     for facts in kernel.scenarios:
         threads = facts.all_threads(Access, CommitGroup, WaitGroup)
@@ -69,7 +66,7 @@ def collect_group_usage(kernel: KernelFacts) -> GroupUsage | None:
 
 
 def _count_operations(trace: ThreadTrace, found: GroupUsage) -> None:
-    """Counts operations in groups. Of each closed group: how many, and whether their sources are known to be read."""
+    """Records, for each closed group, the number of its operations and whether their sources are known to be read."""
     started: dict[str, int] = defaultdict(int)
     closed: dict[str, list[tuple[int, bool]]] = defaultdict(list)
     for event in trace.events:
@@ -92,7 +89,7 @@ def _count_operations(trace: ThreadTrace, found: GroupUsage) -> None:
 
 
 def _complete_groups(closed: list[tuple[int, bool]], pending: int, *, read_only: bool) -> bool:
-    """Ends the groups that a wait covers; whether there was anything in them to wait for."""
+    """Completes the groups that a wait covers; returns whether any of them had operations to wait for."""
     count = max(len(closed) - pending, 0)
     useful = any(operations and not (read and read_only) for operations, read in closed[:count])
     if read_only:
@@ -103,8 +100,10 @@ def _complete_groups(closed: list[tuple[int, bool]], pending: int, *, read_only:
 
 
 def is_independent_of_loop_count(step: Step, kernel: KernelFacts) -> bool:
-    """Whether rounds that no execution made can change nothing of what a wait leaves: it leaves none, or there are
-    none."""
+    """Returns whether the number of loop iterations cannot change how many groups a wait leaves pending.
+
+    This holds if it leaves none, or if the kernel has no loop.
+    """
     flow = ControlFlowGraph(kernel.program)
     scenarios = kernel.scenarios
     amounts = {
@@ -113,16 +112,13 @@ def is_independent_of_loop_count(step: Step, kernel: KernelFacts) -> bool:
     return amounts == {0} or not any(flow.may_repeat(each) for each in kernel.program.steps)
 
 
-# ---------------------------------------------------------------------------------------------------- fences
-
-
 def find_shared_proxy_fences(kernel: KernelFacts) -> list[Step]:
-    """The proxy fences about shared memory of a kernel, in both directions."""
+    """Returns the proxy fences for shared memory of a kernel, in both directions."""
     return [step for step in kernel.program.steps if any(_is_fence(effect) for effect in step.effects)]
 
 
 def has_external_communication(kernel: KernelFacts) -> bool:
-    """Whether a kernel may synchronise with other CTAs while it runs: by flags in memory, a cluster, another grid."""
+    """Returns whether a kernel may synchronize with other CTAs: by flags, in a cluster, or with another grid."""
     effects = [effect for step in kernel.program.steps for effect in step.effects]
     strong = any(isinstance(e, Access) and (e.kind == "update" or e.order != "weak") for e in effects)
     beyond = any(isinstance(e, Grid) or (isinstance(e, Barrier) and e.level == "cluster") for e in effects)
@@ -130,13 +126,13 @@ def has_external_communication(kernel: KernelFacts) -> bool:
 
 
 def is_shared_only_fence(step: Step) -> bool:
-    """Whether a fence is about shared memory only."""
+    """Returns whether a fence concerns shared memory only."""
     fences = [effect for effect in step.effects if isinstance(effect, ProxyFence)]
     return all(fence.spaces and all(space.startswith("shared") for space in fence.spaces) for fence in fences)
 
 
 def accessed_spaces(kernel: KernelFacts, proxy: str) -> set[str]:
-    """The state spaces that a kernel's accesses through a proxy name, the parts of a window by its name."""
+    """Returns the state spaces, without sub-qualifiers, that a kernel's accesses through a proxy name."""
     return {
         effect.space.partition("::")[0]
         for step in kernel.program.steps
@@ -146,8 +142,11 @@ def accessed_spaces(kernel: KernelFacts, proxy: str) -> set[str]:
 
 
 def find_ordering_fences(kernel: KernelFacts, fences: Collection[Step]) -> set[Step]:
-    """Those of some fences that may have a generic access of shared memory before them, and an async one after them, in
-    any order that the threads' synchronisation allows; all of them, where there is too much to look at."""
+    """Returns the fences that may have a generic access of shared memory before them and an async one after them.
+
+    Any order is considered that the threads' synchronization allows. The result is all fences where the budget is
+    exceeded.
+    """
     found: set[Step] = set()
     for facts in kernel.scenarios:
         causality = HappensBefore(facts, facts.budget)
@@ -193,7 +192,7 @@ def _has_async_access_after(causality: HappensBefore, path: WarpPath, position: 
 
 
 def _accesses(path: WarpPath, proxy: str) -> Iterator[int]:
-    """The positions of a path's accesses to shared memory through a proxy."""
+    """Yields the positions of a path's accesses to shared memory through a proxy."""
     for position, event in enumerate(path.group.events):
         if isinstance(event, TraceEvent | GroupEvent):
             effect = event.effect

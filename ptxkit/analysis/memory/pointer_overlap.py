@@ -1,8 +1,8 @@
-"""Which instructions surely access the same bytes of global memory, by one pointer that the kernel is given.
+"""Determines which instructions certainly access the same bytes of global memory through one pointer of the kernel.
 
-What two pointers point to is unknown. Addresses at constant offsets from the same one are compared, thread by thread: a
-further execution of each scenario shows what every thread of a CTA accesses in global memory. It is made only where the
-addresses of two instructions have a pointer in common.
+The targets of two pointers are unknown. Addresses at constant offsets from the same pointer are compared, thread by
+thread: a further execution of each scenario records the global accesses of every thread of a CTA. It is made only where
+the addresses of two instructions have a pointer in common.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from ptxkit.isa.effects import Access
 
 @dataclass(frozen=True, slots=True)
 class AccessOverlap:
-    """Two accesses to the same bytes. first_is_earlier: whether the first one may be ordered before the other."""
+    """Two accesses to the same bytes.
+
+    first_is_earlier: whether the first one may be ordered before the other one.
+    """
 
     first: PointerAccess
     other: PointerAccess
@@ -35,27 +38,30 @@ class AccessOverlap:
 
     @property
     def is_certain(self) -> bool:
-        """Whether some input surely leads to both."""
+        """Whether some input certainly leads to both accesses."""
         return self.first.is_certain and self.other.is_certain
 
     @property
     def threads(self) -> int:
-        """How many threads take part."""
+        """The number of threads that are involved."""
         return 1 if self.first.tid == self.other.tid else 2
 
     @property
     def evidence_strength(self) -> tuple[bool, bool]:
-        """How much it proves: least what a guess leads to, and more where the first access comes later."""
+        """The strength of the evidence.
+
+        It is weaker after a guess, and stronger where the first access does not come first.
+        """
         return self.is_certain, not self.first_is_earlier
 
 
 @dataclass(frozen=True, slots=True)
 class OverlapComparison:
-    """Two instructions that access the same bytes in some scenario, in one that comes to both.
+    """Two instructions that access the same bytes in some scenario that reaches both.
 
-    is_in_place: whether it is about accesses by one thread whose first one comes before its other one, and of no
-    others. scenario_index: the number of the scenario. overlap: the accesses that prove most; None where none was found
-    there. is_exact: whether some input surely leads to them, and they are found whatever numbers the caller passes.
+    is_in_place: whether the result concerns only accesses by one thread whose first access precedes its other one.
+    scenario_index: the number of the scenario. overlap: the accesses with the strongest evidence; None where the
+    scenario shows none. is_exact: whether some input certainly leads to them, for any numbers that the caller passes.
     """
 
     first: Step
@@ -67,21 +73,21 @@ class OverlapComparison:
 
 
 _Key: TypeAlias = tuple[Step, Step, bool]
-"""Two instructions, and whether only what one thread accesses in place is meant."""
+"""Two instructions, and whether only accesses in place by one thread are meant."""
 
 
 def is_read_only_load(step: Step) -> bool:
-    """Whether an instruction loads through the non-coherent cache, or the read-only proxy."""
+    """Returns whether an instruction loads through the non-coherent cache, or the read-only proxy."""
     return any(isinstance(effect, Access) and not effect.coherent for effect in step.effects)
 
 
 def is_multimem(step: Step) -> bool:
-    """Whether an instruction accesses what a multimem address stands for."""
+    """Returns whether an instruction accesses the target of a multimem address."""
     return any(isinstance(effect, Access) and effect.via == "multimem" for effect in step.effects)
 
 
 def is_plain_global_access(step: Step, *kinds: str) -> bool:
-    """Whether an instruction other than `multimem` accesses global memory in one of these ways, and is done then."""
+    """Returns whether an instruction other than `multimem` has a synchronous global access of one of these kinds."""
     return any(
         isinstance(effect, Access)
         and effect.kind in kinds
@@ -94,10 +100,10 @@ def is_plain_global_access(step: Step, *kinds: str) -> bool:
 def find_overlaps(
     explorer: Explorer, firsts: Collection[Step], others: Collection[Step], *, splits: bool = False
 ) -> Iterator[OverlapComparison]:
-    """The pairs of an instruction of each kind that access the same bytes in some scenario; in each of them.
+    """Yields the pairs of an instruction of each kind that access the same bytes, for each scenario that shows it.
 
-    splits: keeps what a thread accesses in place apart from what else the same two instructions access, and yields it
-    last.
+    splits: whether accesses of a thread in place are kept apart from the other accesses by the same two instructions,
+    and are yielded last.
     """
     found = dict(_overlaps_by_scenario(explorer, *_with_common_pointers(explorer, firsts, others), splits))
     scenarios = {number: explorer.explorations[number].scenario for number in found}
@@ -113,7 +119,7 @@ def find_overlaps(
 def _overlaps_by_scenario(
     explorer: Explorer, firsts: Collection[Step], others: Collection[Step], splits: bool
 ) -> Iterator[tuple[int, dict[_Key, AccessOverlap]]]:
-    """By the number of a scenario that comes to both kinds: the pairs that were found there."""
+    """Yields the number of each scenario that reaches both kinds, with the pairs that were found in it."""
     for number, exploration in enumerate(list(explorer.explorations)):
         covered = set().union(*(group.covered_steps for group in exploration.groups))
         given = exploration.scenario
@@ -155,7 +161,7 @@ def _overlaps_in_scenario(
 def _with_common_pointers(
     explorer: Explorer, firsts: Collection[Step], others: Collection[Step]
 ) -> tuple[set[Step], set[Step]]:
-    """Those of each kind whose addresses come from a pointer that one of the other kind comes from as well."""
+    """Returns the instructions of each kind whose addresses use a pointer that the other kind uses as well."""
     if not firsts or not others:
         return set(), set()
     own, theirs = _pointers(explorer, firsts), _pointers(explorer, others)
@@ -165,7 +171,7 @@ def _with_common_pointers(
 
 
 def _pointers(explorer: Explorer, steps: Collection[Step]) -> dict[Step, set[tuple[str, int]]]:
-    """By step, the pointers that its addresses come from: parameters, and variables of global memory."""
+    """Returns the pointers of the addresses of each step: parameters, and variables of global memory."""
     dependence = explorer.input_independence.dependence
     found: dict[Step, set[tuple[str, int]]] = {}
     for step in steps:

@@ -1,7 +1,7 @@
-"""Where a thread waits for a flag in global memory, and then copies global memory through the async proxy.
+"""Finds threads that poll a flag in global memory and then copy global memory through the async proxy.
 
-A poll is a loop that only reads a flag, strongly and beyond its own CTA, until it has seen what it waits for. What
-another CTA, grid or GPU stored before it set the flag is known then to the generic proxy of the thread.
+A poll is a loop that only reads a flag, strongly and in a scope beyond its own CTA, until it has the expected value.
+What another CTA, grid or GPU stored before it set the flag is then visible to the generic proxy of the thread only.
 
 Source: PTX ISA, "Causality Order", "Async Proxy", "membar / fence", "Release and Acquire Patterns".
 """
@@ -19,14 +19,14 @@ from ptxkit.semantics.ordering import ACQUIRE_ORDERS, GPU_LEVEL, connects_proxie
 
 @dataclass(frozen=True, slots=True)
 class PolledCopy:
-    """A copy out of global memory, and a poll that every path to it passes, with no proxy fence between."""
+    """A copy out of global memory, and a poll that every path to it passes, with no proxy fence between them."""
 
     poll: Step
     copy: Step
 
 
 def find_polled_copies(program: Program) -> Iterator[PolledCopy]:
-    """The copies of a function that come after a poll, in one thread."""
+    """Yields the copies of a function that follow a poll in the same thread."""
     copies = [step for step in program.effectful_steps if any(_is_copy(effect) for effect in step.effects)]
     reads = (
         [step for step in program.effectful_steps if any(is_strong_global_read(effect) for effect in step.effects)]
@@ -50,7 +50,10 @@ def _is_copy(effect: Effect) -> bool:
 
 
 def is_strong_global_read(effect: Effect) -> bool:
-    """Whether an effect reads what other CTAs may write at the same time: global memory, strongly, beyond its CTA."""
+    """Returns whether an effect is a strong read of global memory in a scope beyond the CTA.
+
+    Other CTAs may write such memory at the same time.
+    """
     if not isinstance(effect, Access) or effect.kind == "write" or effect.proxy != "generic":
         return False
     is_strong = effect.order != "weak" and scope_level(effect.scope) >= GPU_LEVEL
@@ -62,7 +65,7 @@ def _fences_global(effect: Effect) -> bool:
 
 
 def _is_poll(flow: ControlFlowGraph, read: Step, copy: Step) -> bool:
-    """Whether a thread reads again and again before it can come to a copy, and does nothing else meanwhile."""
+    """Returns whether a read is repeated in a loop without other effects before a copy can be reached."""
     loop = flow.loop_of(read)
     if loop is None or flow.block_of(copy) in loop.nodes or not flow.dominates(read, copy):
         return False
@@ -70,7 +73,7 @@ def _is_poll(flow: ControlFlowGraph, read: Step, copy: Step) -> bool:
 
 
 def is_in_read_only_loop(flow: ControlFlowGraph, read: Step) -> bool:
-    """Whether the loop that a read is in, if any, does nothing else than to read."""
+    """Returns whether the loop that contains a read, if any, has no other effects than reads."""
     loop = flow.loop_of(read)
     others = (step for block in loop.nodes for step in flow.steps_of_block(block) if step is not read) if loop else ()
     return all(_is_side_effect_free(effect) for step in others for effect in step.effects)
@@ -83,7 +86,7 @@ def _is_side_effect_free(effect: Effect) -> bool:
 
 
 def _is_acquired_before(flow: ControlFlowGraph, program: Program, read: Step, copy: Step) -> bool:
-    """Whether the thread acquires what was released with the flag: by the read itself, or by a fence after it."""
+    """Returns whether the thread acquires what was released with the flag, by the read itself or by a later fence."""
     if any(isinstance(effect, Access) and effect.order in ACQUIRE_ORDERS for effect in read.effects):
         return True
     fences = [step for step in program.effectful_steps if any(map(_is_acquire_fence, step.effects))]
@@ -96,7 +99,7 @@ def _is_acquire_fence(effect: Effect) -> bool:
 
 
 def _is_between(flow: ControlFlowGraph, first: Step, fence: Step, last: Step) -> bool:
-    """Whether some path leads from one step by a fence to another."""
+    """Returns whether some path leads from one step through a fence to another step."""
     return _is_reachable(flow, first, fence) and _is_reachable(flow, fence, last)
 
 

@@ -1,8 +1,10 @@
-"""Where bytes of shared memory pass from the generic proxy to the async proxy, and the proxy fence between.
+"""Finds bytes of shared memory that pass from the generic proxy to the async proxy, and the proxy fence between.
 
-A generic write (a store, a completed `cp.async`) and an async read of the same bytes, in the same thread or in two that
-a barrier orders, make a crossing. The fence may be in the writing thread before its release, or in the reading one
-after its acquire. Source: PTX ISA, "Async Proxy", "membar / fence".
+A generic write (a store, a completed `cp.async`) and an async read of the same bytes, in the same thread or in two
+threads that a barrier orders, form a crossing. The fence may be in the writing thread before its release, or in the
+reading one after its acquire.
+
+Source: PTX ISA, "Async Proxy", "membar / fence".
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProxyCrossing:
-    """fence: the first that covers the crossing; None where none does."""
+    """A write through the generic proxy and a read of the same bytes through the async proxy.
+
+    fence: the first fence that covers the crossing; None if none exists.
+    """
 
     write: Step
     read: Step
@@ -28,7 +33,10 @@ class ProxyCrossing:
 
 
 def find_proxy_crossings(facts: ScenarioFacts) -> Iterator[ProxyCrossing]:
-    """The crossings between the traced threads of one scenario, each pair of instructions looked at a few times."""
+    """Yields the crossings between the traced threads of one scenario.
+
+    A few executions of each pair of instructions are examined.
+    """
     for pair in find_proxy_pairs(facts):
         spans = facts.spans_between(pair.writer, pair.write_position, pair.reader, pair.read_position)
         fence = next((found for span in spans if (found := _first_fence_in(*span)) is not None), None)
@@ -44,6 +52,6 @@ def _first_fence_in(thread: ThreadView, low: int, high: int) -> Step | None:
 
 
 def _is_ambiguous(pair: ProxyPair, thread: ThreadView, low: int, high: int) -> bool:
-    """Whether the bytes may have been replaced in between, or something unknown was called."""
+    """Returns whether the bytes may have been replaced in between, or an unknown function was called."""
     calls = any(isinstance(event, UnknownCall) for event in thread.trace.events[low:high])
     return calls or pair.may_be_overwritten(thread, low, high)

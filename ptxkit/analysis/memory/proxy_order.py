@@ -1,7 +1,7 @@
-"""Decides whether a proxy fence lies between a generic write of shared memory and an async read of the same bytes.
+"""Decides whether a proxy fence is between a generic write of shared memory and an async read of the same bytes.
 
 Where the write and the read are in two threads, a fence may be in either of them: before the writing thread releases,
-or after the reading one acquires. A pair of one-way fences, one on each side, serves as well.
+or after the reading one acquires. A pair of one-way fences, one on each side, is equivalent.
 
 Source: PTX ISA, "Async Proxy", "membar / fence", "Causality Order".
 """
@@ -31,10 +31,10 @@ from ptxkit.isa.effects import Barrier
 
 @dataclass(frozen=True, slots=True)
 class MissingFence:
-    """No proxy fence lies between a write and a read that are ordered otherwise.
+    """A write and a read that are ordered, without a proxy fence between them.
 
-    sync: the step that orders the threads, or the last barrier between the two in one thread; None where there is
-    none. since: the step after which the write is complete. release_half, acquire_half: a one-way fence whose
+    sync: the step that orders the threads, or the last barrier between the two in one thread; None if there is no such
+    step. since: the step after which the write is complete. release_half, acquire_half: a one-way fence whose
     counterpart is missing.
     """
 
@@ -46,9 +46,9 @@ class MissingFence:
 
 @dataclass(frozen=True, slots=True)
 class MissingOrder:
-    """Nothing orders the threads of a write and a read.
+    """The threads of a write and a read are not ordered.
 
-    fence: the first proxy fence of the writing thread after its write, if there is one. barrier: the missing barrier.
+    fence: the first proxy fence of the writing thread after its write, if any. barrier: the missing barrier.
     """
 
     fence: Step | None
@@ -57,7 +57,7 @@ class MissingOrder:
 
 @dataclass(frozen=True, slots=True)
 class ProxyPair:
-    """A generic write and an async read of its bytes. positions: in the traces of their threads."""
+    """A generic write and an async read of its bytes, with their positions in the traces of their threads."""
 
     facts: ScenarioFacts
     writer: ThreadView
@@ -73,14 +73,15 @@ class ProxyPair:
         return self.writer.trace.is_certain(self.write_position) and self.reader.trace.is_certain(self.read_position)
 
     def check_order(self) -> MissingFence | MissingOrder | bool | None:
-        """What is missing between the two; True where nothing is.
+        """Returns what is missing between the two; True where nothing is missing.
 
-        None where the pair shows nothing: the two are not ordered, or the bytes are replaced before they are read.
+        The result is None where the pair shows nothing: the two are not ordered, or the bytes are replaced before they
+        are read.
         """
         return self._check_same_thread() if self.writer is self.reader else self._check_two_threads()
 
     def _check_same_thread(self) -> MissingFence | bool | None:
-        """True: a fence lies between the two. None: the bytes are replaced before they are read."""
+        """Returns True if a fence is between the two, and None if the bytes are replaced before they are read."""
         if self.reader.may_fence_between(self.write_position, self.read_position):
             return True
         if self.may_be_overwritten(self.reader, self.write_position, self.read_position):
@@ -104,7 +105,10 @@ class ProxyPair:
         return self._missing_fence(syncs[-1] if syncs else None, *halves)
 
     def _check_two_threads(self) -> MissingFence | MissingOrder | bool | None:
-        """True: a fence lies before a release or after its acquire. None: not ordered, or replaced."""
+        """Returns True if a fence precedes a release or follows its acquire.
+
+        The result is None if the two are not ordered or the bytes are replaced.
+        """
         edges = list(self.facts.sync_edges(self.writer, self.write_position, self.reader, self.read_position))
         if not edges:
             if not self._is_unordered_iteration():
@@ -128,7 +132,7 @@ class ProxyPair:
         return missing
 
     def _one_way_fences(self, edge: SyncEdge) -> tuple[Step | None, Step | None]:
-        """The one-way fences of an edge: the writer's before its release, and the reader's after its acquire."""
+        """Returns the one-way fences of an edge: the writer's before its release, the reader's after its acquire."""
         released = self.writer.first_one_way_fence("release", self.write_position, edge.release_position)
         acquired = self.reader.first_one_way_fence("acquire", edge.acquire_position, self.read_position)
         return (
@@ -137,14 +141,17 @@ class ProxyPair:
         )
 
     def _is_unordered_iteration(self) -> bool:
-        """Whether the reader did its own part of this write and passed no barrier since: the writer may be anywhere."""
+        """Returns whether the reader executed its own part of this write and passed no barrier since.
+
+        The position of the writer is then unknown.
+        """
         own = self.reader.access_positions.get((self.write.step, self.write.visit), self.read_position)
         if own >= self.read_position or self.may_be_overwritten(self.reader, own, self.read_position):
             return False
         return not self.reader.release_acquire_points.acquires_between(own, self.read_position)
 
     def _missing_barrier(self) -> OrderingBarrier:
-        """The barrier between the write by any thread, one of another warp where there is one, and the read."""
+        """Returns the barrier between the read and the write of any thread, preferably one of another warp."""
         write = path_point_of(self.facts, self.writer, self.write_position)
         read = path_point_of(self.facts, self.reader, self.read_position)
         seen, tids = write.path.group.events[write.position], write.path.group.tids
@@ -161,14 +168,14 @@ class ProxyPair:
         return MissingFence(sync, self.writer.trace.events[self.write_position].step, released, acquired)
 
     def may_be_overwritten(self, thread: ThreadView, since: int, until: int) -> bool:
-        """Whether other bytes may be written there between two positions of a thread."""
+        """Returns whether other bytes may be written to this location between two positions of a thread."""
         return self.facts.async_overwrites.may_overwrite_between(
             thread, since, until, access_range(self.read) or (0, 1)
         )
 
 
 def _generic_writes_of(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
-    """The thread's generic writes, each with the position at which it is complete."""
+    """Returns the thread's generic writes, each with the position at which it is complete."""
     done = {copy.position: copy.completion_position for copy in writer.copies if copy.group == "cp.async"}
     writes: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
     for position, event in writer.accesses:
@@ -179,7 +186,7 @@ def _generic_writes_of(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEven
 
 
 def find_proxy_pairs(facts: ScenarioFacts) -> Iterator[ProxyPair]:
-    """The pairs of a generic write and a later async read of its bytes, within the budget of the scenario."""
+    """Yields the pairs of a generic write and a later async read of its bytes, within the budget of the scenario."""
     readers = [
         (thread, position, event, *(access_range(event) or (0, 1)))
         for thread in facts.threads.values()
@@ -192,7 +199,7 @@ def find_proxy_pairs(facts: ScenarioFacts) -> Iterator[ProxyPair]:
     looks = PairBudget(facts.budget)
     for writer in facts.threads.values() if readers else ():
         writes = _generic_writes_of(writer)
-        # The last write is named first.
+        # The last write is reported first.
         written = {
             bytes_: sorted(found, key=lambda item: item[0], reverse=True)
             for bytes_ in indices_by_range

@@ -1,4 +1,4 @@
-"""Fences and barriers that follow another of their kind with nothing but arithmetic between.
+"""Finds fences and barriers that follow another one of their kind with only arithmetic between them.
 
 Source: PTX ISA, "membar / fence", "bar, barrier", "wgmma.fence".
 """
@@ -19,7 +19,10 @@ _READ_ONLY = ("const", "param")
 
 @dataclass(frozen=True, slots=True)
 class RedundantSync:
-    """Two adjacent instructions. redundant: the one that the other one subsumes. kind: `fence` or `barrier`."""
+    """Two adjacent instructions.
+
+    redundant: the instruction that the other one subsumes. kind: `fence` or `barrier`.
+    """
 
     redundant: Step
     other: Step
@@ -27,7 +30,7 @@ class RedundantSync:
 
 
 def find_redundant_sync(kernel: KernelFacts) -> Iterator[RedundantSync]:
-    """The repeats in the blocks of a kernel."""
+    """Yields the redundant instructions in the blocks of a kernel."""
     flow = ControlFlowGraph(kernel.program)
     for block in range(len(flow.block_starts)):
         last: Step | None = None
@@ -54,7 +57,7 @@ def _compare(kernel: KernelFacts, first: Step, second: Step) -> RedundantSync | 
 
 
 def _sole_sync_effect(step: Step) -> Effect | None:
-    """The fence, or the barrier of all threads of a CTA, that an instruction is."""
+    """Returns the effect of an instruction that is only a fence, or a barrier of all threads of a CTA."""
     effects = step.effects
     if len(effects) != 1:
         return None
@@ -68,7 +71,7 @@ def _sole_sync_effect(step: Step) -> Effect | None:
 
 
 def _covers(wide: Effect | None, narrow: Effect | None) -> bool:
-    """Whether a proxy fence does all that another one does."""
+    """Returns whether a proxy fence orders everything that another one orders."""
     if not isinstance(wide, ProxyFence) or not isinstance(narrow, ProxyFence):
         return False
     if replace(wide, spaces=()) != replace(narrow, spaces=()):
@@ -77,7 +80,10 @@ def _covers(wide: Effect | None, narrow: Effect | None) -> bool:
 
 
 def _is_arithmetic(step: Step, last: Step) -> bool:
-    """Whether an instruction only makes values. Where there is a guard it may make that, which ends the row."""
+    """Returns whether an instruction only computes values.
+
+    The result is false where `last` has a guard, which the instruction may compute.
+    """
     effects = step.effects
     if not effects or last.instruction.guard is not None:
         return False
@@ -89,7 +95,7 @@ def _is_constant(effect: Effect) -> bool:
 
 
 def _is_executed_by_all(kernel: KernelFacts, first: Step, second: Step) -> bool:
-    """Whether all threads of a CTA execute the same barriers, these two among them."""
+    """Returns whether all threads of a CTA execute the same barriers, including these two."""
     return bool(kernel.scenarios) and all(_is_uniform_in_scenario(facts, first, second) for facts in kernel.scenarios)
 
 
@@ -101,6 +107,6 @@ def _is_uniform_in_scenario(facts: ScenarioFacts, first: Step, second: Step) -> 
 
 
 def _barriers(facts: ScenarioFacts, number: int) -> list[Step]:
-    """The barriers of the CTA that the threads of a group came to."""
+    """Returns the CTA barriers that the threads of a group executed."""
     events = (event for event in facts.groups[number].events if not isinstance(event, UnknownCall))
     return [event.step for event in events if isinstance(event.effect, Barrier) and event.effect.level == "cta"]

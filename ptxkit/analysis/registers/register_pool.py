@@ -1,9 +1,11 @@
-"""The registers of one CTA, which `setmaxnreg` redistributes: whether what its warps request is ever available.
+"""Determines whether the registers that the warps of a CTA request with `setmaxnreg` ever become available.
 
-None come in: one warp can only have more than it started with where others gave as many away. Warps that exit release
-nothing (on an H200 an increase that needs theirs never returns). Where all threads of the CTA meet, all have at once
-what each has set last; so each stage, from one such meeting to the next, must use the registers that are available,
-whatever is released later. Source: PTX ISA, "setmaxnreg".
+The total number of registers is constant: a warp can have more than its initial number only if other warps have
+released as many. Warps that exit release nothing (on an H200, an increase that depends on their registers never
+returns). At a barrier of all threads of the CTA, each warp has the number that it set last. Each stage, from one such
+barrier to the next, must therefore use only the registers that are available in it, whatever is released later.
+
+Source: PTX ISA, "setmaxnreg".
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from ptxkit.isa.effects import Barrier, RegisterCount
 
 
 class RegisterPool:
-    """The registers of one CTA, by what its warps give away and take. start: what a thread starts with, at most."""
+    """The registers of one CTA that its warps release and request.
+
+    start: the maximum initial number of registers of a thread.
+    """
 
     def __init__(self, facts: ScenarioFacts, start: int) -> None:
         self._facts = facts
@@ -31,9 +36,11 @@ class RegisterPool:
         self.initial_count = start
 
     def max_available(self, thread: ThreadView, position: int, count: int) -> int | None:
-        """The registers that each thread of a thread's warpgroup may get at a position, at most, where these are fewer
-        than the `count` that it requests there: all others have given away what they give in that stage, or keep what
-        they end it with."""
+        """Returns the maximum number of registers that each thread of a thread's warpgroup may get at a position.
+
+        The result is None if this is at least the `count` that it requests there. All other warps are assumed to have
+        released what they release in that stage, or to keep what they have at its end.
+        """
         if not self._stages:
             return None
         held = self._stages[self._stage_at(thread, position)]
@@ -55,7 +62,10 @@ class RegisterPool:
 
     @cached_property
     def _stages(self) -> list[dict[int, _StageRegisters]]:
-        """What each warp has, by stage; the last one is all that follows where the path of some warp is not known."""
+        """The registers of each warp, by stage.
+
+        Where the path of some warp is not known, the last stage includes everything that follows.
+        """
         everyone = self._facts.all_threads(RegisterCount, Barrier) or []
         paths = {thread.tid: _sequence_of(thread.trace, self._threads) for thread in everyone}
         lowest = min(setmaxnreg_operands_of(self._facts.program), default=self.initial_count)
@@ -76,7 +86,7 @@ class RegisterPool:
 
 @dataclass(frozen=True, slots=True)
 class _StageRegisters:
-    """The registers that each thread of a warp has in a stage, at least: as it begins, the fewest, and as it ends."""
+    """The minimum numbers of registers of a warp's threads in a stage: at its beginning, throughout, and at its end."""
 
     first: int
     minimum: int
@@ -85,10 +95,10 @@ class _StageRegisters:
 
 @dataclass(frozen=True, slots=True)
 class _SetmaxnregSequence:
-    """What one thread sets, and where it meets all others.
+    """The counts that one thread sets, and the barriers of all threads at which it waits.
 
-    barriers: their numbers. counts: what it sets before the first, between two, and after the last. is_complete:
-    whether that is all that it does.
+    barriers: the numbers of the barriers. counts: the counts that it sets before the first barrier, between two
+    barriers, and after the last one. is_complete: whether its whole path is known.
     """
 
     barriers: list[int]
@@ -96,7 +106,7 @@ class _SetmaxnregSequence:
     is_complete: bool
 
     def counts_in(self, stage: int, last: int) -> list[int]:
-        """What is set in a stage, of which the last one takes all that follows."""
+        """Returns the counts that are set in a stage; the last stage includes all that follow."""
         return list(chain(*self.counts[stage : None if stage == last else stage + 1]))
 
 
@@ -120,7 +130,7 @@ def _sequence_of(trace: ThreadTrace, threads: int) -> _SetmaxnregSequence:
 
 
 def _count_common_barriers(paths: Sequence[_SetmaxnregSequence]) -> int:
-    """How many barriers are common to all threads; those that have ended need not come any more."""
+    """Returns how many barriers are common to all threads; a thread that has exited need not arrive."""
     longest = max((path.barriers for path in paths), key=len, default=[])
     kept = [len(longest)]
     for path in paths:
@@ -131,7 +141,10 @@ def _count_common_barriers(paths: Sequence[_SetmaxnregSequence]) -> int:
 
 
 def _is_full_cta_wait(event: TraceEvent, threads: int) -> bool | None:
-    """Whether a thread waits at a barrier of all threads of its CTA, or only arrives; None of anything else."""
+    """Returns whether a thread waits at a barrier of all threads of its CTA.
+
+    The result is false where it only arrives, and None for anything else than a barrier of the CTA.
+    """
     effect = event.effect
     if not isinstance(effect, Barrier) or effect.level != "cta":
         return None

@@ -1,4 +1,4 @@
-"""How many registers threads have: what the kernel starts with at most, and what `setmaxnreg` makes of it.
+"""Determines how many registers threads have: the maximum at the start, and the counts that `setmaxnreg` sets.
 
 Source: PTX ISA, "setmaxnreg", "Performance-Tuning Directives".
 """
@@ -14,16 +14,20 @@ from ptxkit.analysis.limits import MAX_THREAD_REGISTERS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier, MbarrierWait, RegisterCount
+from ptxkit.semantics.ordering import is_warp_barrier
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.tree import Integer
 
-#: Registers of a multiprocessor, of which a CTA has all at most; the registers of a thread come in eights.
+#: The registers of a multiprocessor, which a CTA cannot exceed, and the unit in which threads allocate registers.
 CTA_REGISTERS, REGISTER_STEP = 1 << 16, 8
 
 
 @dataclass(frozen=True, slots=True)
 class SetmaxnregExecution:
-    """One execution of `setmaxnreg` by a thread. previous: the count that the thread set before, None where none."""
+    """One execution of `setmaxnreg` by a thread.
+
+    previous: the thread's previous execution; None if none exists.
+    """
 
     position: int
     event: TraceEvent
@@ -37,15 +41,14 @@ class SetmaxnregExecution:
 
 
 def has_setmaxnreg(program: Program) -> bool:
-    """Whether a kernel has a `setmaxnreg`."""
     return any(isinstance(effect, RegisterCount) for step in program.effectful_steps for effect in step.effects)
 
 
 def max_initial_registers(program: Program, threads: int) -> int | None:
-    """The registers that a thread can have at the start, at most, in blocks of up to so many threads.
+    """Returns the maximum number of registers of a thread at the start, in blocks of up to `threads` threads.
 
-    None where no directive says it: either `.maxnreg`, or how many threads a block has and how many blocks there are
-    together. Without these an assembler ignores `setmaxnreg`, unless an option gives it.
+    The result is None where no directive determines it: either `.maxnreg`, or both the size of a block and the number
+    of blocks per multiprocessor. Without these an assembler ignores `setmaxnreg`, unless an option sets the number.
     """
     limit = program.function.directive("maxnreg")
     if limit is not None:
@@ -58,7 +61,7 @@ def max_initial_registers(program: Program, threads: int) -> int | None:
 
 
 def setmaxnreg_executions_of(thread: ThreadView) -> list[SetmaxnregExecution]:
-    """What a thread sets, in order."""
+    """Returns the executions of `setmaxnreg` by a thread, in order."""
     found: list[SetmaxnregExecution] = []
     for position, event in thread.positions(RegisterCount):
         if isinstance(event.amount, int):
@@ -67,15 +70,15 @@ def setmaxnreg_executions_of(thread: ThreadView) -> list[SetmaxnregExecution]:
 
 
 def may_synchronize_between(thread: ThreadView, since: int, until: int) -> bool:
-    """Whether a thread meets threads of other warps between two positions, or may."""
+    """Returns whether a thread synchronizes, or may synchronize, with threads of other warps between two positions."""
     return thread.trace.has_unknown_call or any(
-        since < position < until and not (isinstance(event.effect, Barrier) and event.effect.level == "warp")
+        since < position < until and not is_warp_barrier(event.effect)
         for position, event in thread.positions(Barrier, MbarrierWait)
     )
 
 
 def setmaxnreg_operands_of(program: Program) -> Iterator[int]:
-    """The numbers of registers that a kernel sets anywhere."""
+    """Yields the register counts that a kernel sets anywhere."""
     for step in program.steps:
         if step.match and any(isinstance(effect, RegisterCount) for effect in step.match.effects):
             operand = step.instruction.operands[0]
@@ -87,5 +90,5 @@ def _first_number(words: tuple[str, ...]) -> int:
 
 
 def _round_up(count: int) -> int:
-    """Registers are given in eights."""
+    """Rounds up to the unit in which registers are allocated."""
     return min(-(-count // REGISTER_STEP) * REGISTER_STEP, MAX_THREAD_REGISTERS)

@@ -1,4 +1,4 @@
-"""What each instruction does to the registers that asynchronous operations use (wgmma): issue, commit, wait, touch.
+"""Classifies the effect of each instruction on the registers that asynchronous operations (wgmma) use.
 
 Source: PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group".
 """
@@ -17,7 +17,7 @@ from ptxkit.syntax.tree import Integer, Name
 
 
 class WgmmaEventKind(Enum):
-    """What a step is to a group of asynchronous operations."""
+    """The effect of a step on a group of asynchronous operations."""
 
     ISSUE = "issue"
     COMMIT = "commit"
@@ -30,11 +30,12 @@ class WgmmaEventKind(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WgmmaEvent:
-    """A step as its group sees it. registers: all that it names.
+    """The effect of a step on the registers of a group.
 
-    updates, reads: of an issue, the registers it writes (accumulators), and those it only reads (fragments of A).
-    pending: of a wait. source: of a copy, the register it copies, None for a constant; target: where to. shape: of an
-    issue, what two of one shape have in common. guarded: it may be skipped.
+    registers: all registers that the step names. accumulators, fragments: of an issue, the registers that it writes,
+    and those of A that it only reads. pending: of a wait, the number of groups that it leaves pending. source: of a
+    copy, the register that it copies, None for a constant. target: of a copy, the register that it writes.
+    accumulator_count: of an issue, the number of its accumulators. is_guarded: whether the step has a guard.
     """
 
     step: Step
@@ -50,7 +51,10 @@ class WgmmaEvent:
 
 
 class WgmmaEvents:
-    """The parts of a function's steps, made on first use. group: `wgmma`."""
+    """The events of a function's steps, created on first use.
+
+    group: the mechanism, `wgmma`.
+    """
 
     def __init__(self, group: str) -> None:
         self._group = group
@@ -103,7 +107,7 @@ class WgmmaEvents:
 
 
 def _pending_groups(step: Step, effect: WaitGroup) -> int | None:
-    """How many groups a wait leaves pending."""
+    """Returns how many groups a wait leaves pending; None if this is unknown."""
     pending = effect.pending
     if isinstance(pending, OperandRole):
         operand = step.operand(pending.name)
@@ -112,7 +116,7 @@ def _pending_groups(step: Step, effect: WaitGroup) -> int | None:
 
 
 def _copy_event(step: Step, guarded: bool) -> WgmmaEvent | None:
-    """A plain move of one register, or constant, to another register."""
+    """Returns the event of a plain move of a register or constant to another register; None for any other step."""
     match, operands = step.match, step.instruction.operands
     if match is None or len(match.effects) != 1 or len(operands) != 2:
         return None

@@ -1,9 +1,9 @@
-"""Which register fence, or earlier multiplication, orders an asynchronous multiplication after register accesses.
+"""Finds the register fence or multiplication that orders an asynchronous multiplication after register accesses.
 
-From an issue the code is searched backwards, path by path. A path is in order up to the nearest fence, or up to an
-earlier multiplication that uses the same registers; a touch of one of the registers met before is out of order, and so
-is the start of the function. A plain move gives a register another name. What an execution showed last before the issue
-(a fence, a multiplication, nothing) then says whether the path that it took was in order.
+The code is searched backwards from an issue, path by path. A path is ordered up to the nearest fence, or up to an
+earlier multiplication that uses the same registers. An access to one of the registers before that is unordered, as is
+the start of the function. A plain move gives a register another name. The last such step (a fence, a multiplication, or
+none) that an execution passed before the issue then decides whether its path was ordered.
 
 Source: PTX ISA, "wgmma.fence".
 """
@@ -21,10 +21,11 @@ from ptxkit.fast_dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class ReachingAccesses:
-    """How control comes to an issue with these registers.
+    """The steps from which control reaches an issue with these registers.
 
-    ordering_steps: fences and multiplications from which a path comes without an access. accesses: the nearest ones,
-    with the register. is_unclear: the search met unknown code, or took too long.
+    ordering_steps: fences and multiplications from which a path reaches the issue without an access. accesses: the
+    nearest accesses, with the register. reaches_entry: whether a path from the start of the function has neither.
+    is_unclear: whether the search met unknown code, or exceeded its limit.
     """
 
     issue: Step
@@ -36,7 +37,7 @@ class ReachingAccesses:
 
 
 class WgmmaFences:
-    """The approaches to one function's issues."""
+    """The accesses that reach one function's issues."""
 
     def __init__(self, flow: ControlFlowGraph, parts: WgmmaEvents) -> None:
         self._cfg = flow
@@ -44,18 +45,18 @@ class WgmmaFences:
         self._remaining_steps = MAX_FENCE_STEPS
 
     def reaching_accesses(self, issue: Step) -> Iterator[ReachingAccesses]:
-        """One for the accumulators, one for the fragments of A where there are any."""
+        """Yields the result for the accumulators and, if there are any, for the fragments of A."""
         part = self._events[issue]
         for registers in (part.accumulators, part.fragments):
             if registers:
                 yield self._search(issue, registers)
 
     def __contains__(self, step: Step) -> bool:
-        """Whether a step is a fence."""
+        """Returns whether a step is a fence."""
         return self._events[step].kind is WgmmaEventKind.FENCE
 
     def is_relevant(self, step: Step, approach: ReachingAccesses) -> bool:
-        """Whether a step is a fence, or a multiplication that has to do with the registers."""
+        """Returns whether a step is a fence, or a multiplication that uses the registers."""
         part = self._events[step]
         if part.kind is WgmmaEventKind.ISSUE:
             return step in approach.ordering_steps or not part.registers.isdisjoint(approach.registers)
@@ -88,7 +89,10 @@ class WgmmaFences:
     def _scan_backwards(
         self, steps: Collection[Step], wanted: frozenset[str], found: ReachingAccesses
     ) -> frozenset[str] | None:
-        """Goes back through steps of one block; the registers to look for before it, None where the path ends."""
+        """Searches the steps of one block backwards.
+
+        Returns the registers to search for before the block; None where the path ends.
+        """
         for step in reversed(tuple(steps)):
             part = self._events[step]
             match part.kind:
@@ -110,6 +114,6 @@ class WgmmaFences:
 
 
 def _rename_through_move(part: WgmmaEvent, wanted: frozenset[str]) -> frozenset[str]:
-    """The registers before a move. A constant comes from nowhere: compilers place its move where they like."""
+    """Returns the registers before a move. The move of a constant has no source: compilers may place it anywhere."""
     rest = wanted if part.is_guarded else wanted - {part.target}
     return rest | {part.source} if part.source is not None else rest

@@ -1,8 +1,8 @@
-"""Which instructions touch registers that an asynchronous multiplication still uses, on every path from its issue.
+"""Finds accesses to registers that an asynchronous multiplication still uses, on every path from its issue.
 
-A register of PTX is a name for a value, and compilers move values between names where control flow meets. A plain move
-is therefore no access here: the new name stands for the same registers. What is reported is an instruction that
-computes with them, stores them, or overwrites them, where no path from the issue to it waits for the group.
+A register of PTX is a name for a value, and compilers move values between names where control flow merges. A plain move
+is therefore not an access here: the new name stands for the same registers. An instruction is reported that computes
+with the registers, stores them, or overwrites them, where no path from the issue to it waits for the group.
 
 Source: PTX ISA, "wgmma.wait_group", "wgmma.mma_async".
 """
@@ -21,17 +21,18 @@ from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import AsyncRegisters
 
 InflightRegisters: TypeAlias = dict[str, tuple[WgmmaEvent, bool]]
-"""By register: the issue that uses it, and whether as an accumulator (else a fragment of A)."""
+"""The issue that uses each register, and whether the register is an accumulator (otherwise it is a fragment of A)."""
 
 _Key: TypeAlias = tuple[int, int]
-"""A block, and how many groups were closed since the issue."""
+"""A block, and the number of groups that were committed since the issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class WgmmaHazard:
-    """An instruction that touches `register` while the operation issued at `issue` may use it, whatever path led there.
+    """An instruction that accesses `register` while the operation issued at `issue` may use it, on every path.
 
-    accumulator: else a fragment of A. may_come_first: a thread may execute the instruction before the issue as well.
+    is_accumulator: whether the register is an accumulator; otherwise it is a fragment of A. may_precede_issue: whether
+    a thread may also execute the instruction before the issue.
     """
 
     step: Step
@@ -45,8 +46,8 @@ class WgmmaHazard:
 class _BatchOutcome:
     """The outcome of a batch in flight.
 
-    hazards: the accesses to its registers, by step. end_steps: the waits or unknown steps that end its flight.
-    exits_inflight: some path exits while the batch is in flight.
+    hazards: the accesses to its registers, by step. end_steps: the waits or unknown steps after which it is no longer
+    in flight. exits_inflight: whether some path exits while the batch is in flight.
     """
 
     hazards: dict[Step, WgmmaHazard] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class _BatchOutcome:
 
 
 class WgmmaHazardAnalysis:
-    """The touches of one function's asynchronous registers."""
+    """The accesses to the registers of one function's asynchronous operations."""
 
     def __init__(self, program: Program, flow: ControlFlowGraph, parts: WgmmaEvents) -> None:
         self._program = program
@@ -64,7 +65,7 @@ class WgmmaHazardAnalysis:
         self._remaining_steps = MAX_FUNCTION_STEPS
 
     def find_hazards(self, issues: Collection[Step]) -> Iterator[WgmmaHazard]:
-        """All touches, by the batches of issues."""
+        """Yields all accesses to registers in flight, by batches of issues."""
         for batch in self._batches(issues):
             outcome = self._follow_batch(batch)
             if outcome is not None:
@@ -74,14 +75,14 @@ class WgmmaHazardAnalysis:
                         yield replace(touch, may_precede_issue=self._may_precede_issue(touch))
 
     def _may_precede_issue(self, touch: WgmmaHazard) -> bool:
-        """Whether control comes from the touch to the issue."""
+        """Returns whether control may reach the issue from the access."""
         here, there = self._cfg.block_of(touch.step), self._cfg.block_of(touch.issue)
         if here == there and touch.step.index > touch.issue.index:
-            return False  # directly after it
+            return False  # the access follows the issue in the same block
         return there in self._cfg.reachable(self._cfg.successors[here]) or here == there
 
     def _batches(self, issues: Collection[Step]) -> Iterator[list[Step]]:
-        """Issues of one block with no commit between: they share their fate."""
+        """Yields the issues of one block without a commit between them, which complete together."""
         batch: list[Step] = []
         block = -1
         for step in sorted(issues, key=lambda each: each.index):
@@ -98,7 +99,7 @@ class WgmmaHazardAnalysis:
         return any(self._events[s].kind is WgmmaEventKind.COMMIT for s in self._program.steps[first.index : last.index])
 
     def _follow_batch(self, batch: list[Step]) -> _BatchOutcome | None:
-        """Follows a batch along every path; None where that takes too long."""
+        """Follows a batch along every path; returns None where this exceeds the limit."""
         members = frozenset(batch)
         flow = self._cfg
         first = flow.block_of(batch[0])
@@ -145,7 +146,7 @@ class WgmmaHazardAnalysis:
         *,
         initial: bool = False,
     ) -> tuple[int, InflightRegisters] | None:
-        """Goes through steps of one block; None where the flight ends, or another one's begins."""
+        """Applies the steps of one block; returns None where the batch ends or another one is issued."""
         self._remaining_steps -= len(steps)
         for step in steps:
             part = self._events[step]
@@ -177,7 +178,7 @@ class WgmmaHazardAnalysis:
 
 
 class _LaterState:
-    """Whether control may come to a step from one that settles a flight, without another issue of the batch."""
+    """The steps that control may reach from an end of the batch's flight without another issue of the batch."""
 
     def __init__(self, flow: ControlFlowGraph, issue: Step, settled: Collection[Step]) -> None:
         self._cfg = flow
@@ -202,7 +203,7 @@ def _intersect(first: InflightRegisters, second: InflightRegisters) -> InflightR
 
 
 def _transfer_copy(part: WgmmaEvent, used: InflightRegisters) -> None:
-    """A move gives its target what its source stands for; what the target named before has another name, or none."""
+    """Makes the target of a move a name for the registers of its source, and not for those that it named before."""
     owner = used.get(part.source) if part.source is not None else None
     if owner is not None and not part.is_guarded:
         used[part.target] = owner
@@ -211,7 +212,7 @@ def _transfer_copy(part: WgmmaEvent, used: InflightRegisters) -> None:
 
 
 def _transfer_issue(part: WgmmaEvent, used: InflightRegisters, outcome: _BatchOutcome) -> None:
-    """A later multiplication: accumulators of the same shape continue with it; any other use is an access."""
+    """Applies a later multiplication: accumulators of the same shape pass to it; any other use is an access."""
     chained = {
         name
         for name in part.accumulators
@@ -234,7 +235,7 @@ def _record_hazards(
 
 
 def find_issues(program: Program, group: str) -> list[Step]:
-    """The instructions that issue operations of a group on registers."""
+    """Returns the instructions that issue operations of a group on registers."""
     return [
         step
         for step in program.effectful_steps
@@ -243,7 +244,7 @@ def find_issues(program: Program, group: str) -> list[Step]:
 
 
 def find_wgmma_hazards(program: Program, group: str) -> list[WgmmaHazard]:
-    """The touches of registers in flight in a function, for a group such as `wgmma`."""
+    """Returns the accesses to registers in flight in a function, for a group such as `wgmma`."""
     issues = find_issues(program, group)
     return (
         list(WgmmaHazardAnalysis(program, ControlFlowGraph(program), WgmmaEvents(group)).find_hazards(issues))

@@ -11,20 +11,23 @@ from ptxkit.analysis.symexec.store_compiler import compile_private_store
 from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, group_value_of, lift
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
+from ptxkit.semantics.thread_sets import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
-#: Lanes of a warp.
-_WARP = 32
+#: The number of lanes of a warp.
 
 
 def compile_access(
     operands: OperandCompiler, effect: fx.Access, *, keeps: bool, outside: frozenset[str]
 ) -> list[StepAction | None]:
-    """Compiles an access. Accesses to shared memory and reads of tensor maps are recorded as events, and accesses to
-    global memory if `outside` contains their kind. Stores to private memory are tracked, except that stores to memory
-    other than parameters require `keeps`. All other accesses are not tracked."""
+    """Compiles an access.
+
+    Accesses to shared memory and reads of tensor maps are recorded as events. Accesses to global memory are recorded if
+    `outside` contains their kind. Stores to private memory are tracked, except that stores to memory other than
+    parameters require `keeps`. All other accesses are not tracked.
+    """
     if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
         return [compile_private_store(operands, effect)]
     anywhere = effect.kind in outside and effect.via in ("address", "multimem")
@@ -59,7 +62,10 @@ def _compile_global_access(operands: OperandCompiler, effect: fx.Access) -> Step
 def _compile_shared_access(
     operands: OperandCompiler, effect: fx.Access, *, anywhere: bool = False
 ) -> StepAction | None:
-    """Records an access to shared memory; through a generic address, one outside it only where `anywhere` is set."""
+    """Records an access to shared memory.
+
+    anywhere: whether an access through a generic address is also recorded if the address is outside shared memory.
+    """
     generic = effect.space == "generic"
     if effect.via == "descriptor":
         address: ValueReader | None = _descriptor_address(operands, effect.address)
@@ -85,17 +91,17 @@ def _compile_shared_access(
 
 
 def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader | None:
-    """The threads that take no part: those whose predicate excludes them, or the lanes whose addresses are ignored."""
+    """Returns the threads that do not take part: those excluded by a predicate, or lanes without an address."""
     if effect.unless:
         return operands.evaluator(OperandRole(effect.unless))
     count = effect.lanes.value if isinstance(effect.lanes, ConstantExpr) else None
-    if not isinstance(count, int) or count >= _WARP:
+    if not isinstance(count, int) or count >= WARP_SIZE:
         return None
-    return lambda state: group_value_of([int(tid % _WARP >= count) for tid in state.tids])
+    return lambda state: group_value_of([int(tid % WARP_SIZE >= count) for tid in state.tids])
 
 
 def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
-    """The address at which the matrix of a descriptor begins."""
+    """Returns the address at which the matrix of a descriptor begins."""
     operand = operands.step.operand(role)
     if operand is None:
         return None
@@ -104,8 +110,7 @@ def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | N
 
 
 def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
-    """Records the access to a part of a descriptor's matrix that is far from its beginning, where that part is
-    known."""
+    """Records the access to a part of a descriptor's matrix that is far from its beginning, if that part is known."""
     roles = (OperandRole(effect.address), effect.rows, effect.width, effect.transposed or ConstantExpr(0))
     readers = [reader for each in roles if (reader := operands.evaluator(each)) is not None]
     if len(readers) < len(roles):

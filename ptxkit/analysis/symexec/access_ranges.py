@@ -1,4 +1,4 @@
-"""The accesses of one event to shared memory: the bytes that they touch, and the proxy."""
+"""The accesses of one event to shared memory: their bytes and their proxy."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ptxkit.analysis.values.symbolic_values import LaneValues, Value, value_of_l
 from ptxkit.isa.effects import Access
 from ptxkit.semantics.ordering import connects_proxies
 
-#: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
+#: The minimum number of bytes of an access of unknown extent: the smallest bulk copy, or one row of a core matrix.
 MIN_ACCESS_BYTES = 16
 
 
 def access_range(event: TraceEvent) -> tuple[int, int] | None:
-    """The range of shared memory that an access certainly touches; None where its address is not known."""
+    """Returns the range of shared memory that an access certainly uses; None where its address is not known."""
     return _range(event.address, event.size)
 
 
 def access_range_of_lane(event: TraceEvent | GroupEvent, index: int) -> tuple[int, int] | None:
-    """`access_range` for the thread at an index of a group; also None where the thread takes no part."""
+    """Returns `access_range` for the thread at an index of a group; also None where the thread takes no part."""
     if isinstance(event, TraceEvent):
         return access_range(event)
     if event.participants is not None and not event.participants[index]:
@@ -32,7 +32,7 @@ def access_range_of_lane(event: TraceEvent | GroupEvent, index: int) -> tuple[in
 
 
 def access_ranges_of_lanes(event: TraceEvent | GroupEvent, count: int) -> list[tuple[int, int] | None]:
-    """`access_range_of_lane` for each thread of a group of `count` threads."""
+    """Returns `access_range_of_lane` for each thread of a group of `count` threads."""
     if isinstance(event, TraceEvent):
         return [access_range(event)] * count
     address, size = event.fields[:2]
@@ -54,18 +54,21 @@ def _range(address: Value | None, size: Value | None) -> tuple[int, int] | None:
 
 
 def orders_shared_before_async(event: TraceEvent, direction: str | None = "both") -> bool:
-    """Whether a fence of a direction (None: of any) orders generic accesses to shared memory before async ones."""
+    """Returns whether a fence orders generic accesses to shared memory before async ones.
+
+    direction: the direction of the fence that is required; None for any.
+    """
     return connects_proxies(event.effect, "async", "shared", direction)
 
 
 def is_generic_write(event: TraceEvent) -> bool:
-    """Whether an access writes memory through the generic proxy."""
+    """Returns whether an access writes memory through the generic proxy."""
     effect = event.effect
     return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic"
 
 
 def is_generic_read(event: TraceEvent) -> bool:
-    """Whether an access reads shared memory synchronously through the generic proxy."""
+    """Returns whether an access reads shared memory synchronously through the generic proxy."""
     effect = event.effect
     return (
         isinstance(effect, Access)
@@ -76,35 +79,37 @@ def is_generic_read(event: TraceEvent) -> bool:
 
 
 def is_async_access(event: TraceEvent) -> bool:
-    """Whether an access may still be in progress after its instruction. `cp.async` writes through the generic proxy,
-    too."""
+    """Returns whether an access may still be in progress after its instruction.
+
+    This includes accesses of `cp.async`, which writes through the generic proxy.
+    """
     return isinstance(event.effect, Access) and event.effect.completion is not None
 
 
 def is_async_read(event: TraceEvent) -> bool:
-    """Whether an access reads shared memory through the async proxy."""
+    """Returns whether an access reads shared memory through the async proxy."""
     effect = event.effect
     return isinstance(effect, Access) and effect.kind != "write" and effect.proxy == "async"
 
 
 def is_operand_read(event: TraceEvent) -> bool:
-    """Whether an access reads an operand of a `wgmma`: it may be in progress until its threads have waited."""
+    """Returns whether an access reads an operand of a `wgmma`: it may be in progress until its threads have waited."""
     return isinstance(event.effect, Access) and event.effect.completion == "wgmma"
 
 
 def is_async_write(event: TraceEvent) -> bool:
-    """Whether an access writes shared memory through the async proxy."""
+    """Returns whether an access writes shared memory through the async proxy."""
     effect = event.effect
     return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "async"
 
 
 def is_outside_shared(event: TraceEvent) -> bool:
-    """Whether an access certainly lies outside shared memory."""
+    """Returns whether an access is certainly outside shared memory."""
     effect = event.effect
     return isinstance(effect, Access) and (effect.proxy == "tensormap" or effect.space == "global")
 
 
 def is_tensor_map_read(event: TraceEvent) -> bool:
-    """Whether an access reads a tensor map, as a tensor copy does."""
+    """Returns whether an access reads a tensor map, as a tensor copy does."""
     effect = event.effect
     return isinstance(effect, Access) and effect.proxy == "tensormap"

@@ -1,6 +1,6 @@
-"""Executes a kernel with chosen arguments: its transfers may depend on the alignment of addresses and on sizes.
+"""Executes a kernel with chosen arguments, because its transfers may depend on the alignment of addresses and on sizes.
 
-A trial gives every pointer parameter a number, so that tests of alignment and of state spaces are decided, moves the
+A trial gives every pointer parameter a number, so that tests of alignment and of state spaces are decided, shifts the
 shared variables that are declared with less than 16 bytes of alignment, and sets the integer parameters.
 """
 
@@ -21,24 +21,26 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.semantics.layout import DeclaredVariable
 
-#: The address that the first pointer parameter points to, and the distance between the addresses of two parameters.
+#: The address to which the first pointer parameter points, and the distance between the addresses of two parameters.
 FIRST_POINTER, POINTER_DISTANCE = 1 << 32, 1 << 24
-#: The values of an integer parameter where only addresses are varied: a multiple of the tile, and one with a remainder.
+#: The values of an integer parameter where only addresses are varied: a multiple of the tile, and a number that is
+#: none.
 USUAL_SIZES = (512, 519)
-#: Sizes that are tried: around each unit of copying, and some with remainders.
+#: The sizes that are tried: numbers around each unit of copying, and some that are not multiples of it.
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512, 516, 519)
-#: The distances in bytes by which shared variables are moved.
+#: The distances in bytes by which shared variables are shifted.
 SHIFTS = (0, 1, 2, 4, 8)
-#: Bytes of a pointer parameter.
+#: The size in bytes of a pointer parameter.
 _POINTER = 8
 
 
 @dataclass(frozen=True, slots=True)
 class TrialInput:
-    """pointer_offset: low bits of pointer parameters. variable_shift: of shared variables. integer_size: of integer
-    parameters.
+    """The arguments of a trial.
 
-    points_to_shared: pointer parameters point into shared memory.
+    pointer_offset: the low bits of pointer parameters. variable_shift: the distance by which shared variables are
+    shifted. integer_size: the value of integer parameters. points_to_shared: whether pointer parameters point into
+    shared memory.
     """
 
     pointer_offset: int = 0
@@ -49,8 +51,11 @@ class TrialInput:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentTrial:
-    """reached_steps: the indices of the executed steps. explore: gives the executions; None where variables were
-    moved."""
+    """The result of a trial.
+
+    reached_steps: the indices of the executed steps. explore: returns the executions; None where variables were
+    shifted.
+    """
 
     inputs: TrialInput
     reached_steps: frozenset[int]
@@ -58,7 +63,7 @@ class AlignmentTrial:
 
 
 class AlignmentTrials:
-    """The trials of one kernel; there are none if its executions are too long to run all of them."""
+    """The trials of one kernel. There are no trials if its executions are too long for all of them."""
 
     def __init__(self, explorer: Explorer, pointers: frozenset[tuple[str, int]]) -> None:
         self._explorer = explorer
@@ -69,17 +74,17 @@ class AlignmentTrials:
     def run(self, copies: Collection[Step]) -> list[AlignmentTrial]:
         """Runs trials of alignments, sizes and state spaces; returns nothing if the first probes show no difference.
 
-        ways: the steps whose execution matters.
+        copies: the steps whose execution is compared.
         """
         wanted = {step.index for step in copies}
         first = [trial for setting in self._probe_inputs() if (trial := self._run_trial(setting)) is not None]
         if len({trial.reached_steps & wanted for trial in first}) < 2:
             return []
         trials = [trial for setting in self._all_inputs() if (trial := self._run_trial(setting)) is not None]
-        return trials if self._remaining_steps > 0 else []  # some of the picture is none
+        return trials if self._remaining_steps > 0 else []  # incomplete trials would be misleading
 
     def _probe_inputs(self) -> list[TrialInput]:
-        """The inputs of the first probes: the best alignment, no alignment, and addresses aligned differently."""
+        """Returns the inputs of the first probes: the best alignment, no alignment, and unequal alignments."""
         near = self._min_alignment
         moved = (
             [TrialInput(variable_shift=near), TrialInput(pointer_offset=near, variable_shift=near)]
@@ -128,7 +133,7 @@ class AlignmentTrials:
         )
 
     def _argument_values(self, group: GroupState, setting: TrialInput) -> Iterator[tuple[tuple[str, int], int]]:
-        """The values of the pointer parameters, for both ways of addressing parameters."""
+        """Yields the values of the pointer parameters, for both methods of addressing parameters."""
         variables = {v.name: v for v in group.code.program.variables if v.space.startswith("param")}
         for number, (name, offset) in enumerate(sorted(self._pointers)):
             value = FIRST_POINTER + number * POINTER_DISTANCE + setting.pointer_offset
@@ -162,7 +167,7 @@ class AlignmentTrials:
 
 
 def with_shifted_variables(program: Program, shift: int) -> Program:
-    """The program with each shared variable `shift` bytes after a multiple of 16, if its alignment allows it."""
+    """Returns the program with each shared variable `shift` bytes after a multiple of 16, if it may be there."""
     outermost = program.scope.outer
     assert outermost is not None
     for scope in (outermost, *program.scopes):
@@ -181,7 +186,7 @@ def _shift_variable(variable: DeclaredVariable, shift: int) -> DeclaredVariable:
 def find_deciding_branch(
     program: Program, target: Step, taken: Sequence[frozenset[int]], avoided: Sequence[frozenset[int]]
 ) -> Step | None:
-    """The last branch before `target` at which every trial of `taken` took a side that some of `avoided` did not."""
+    """Returns the last branch before `target` at which all of `taken` took a side that some of `avoided` did not."""
     always = frozenset.intersection(*taken)
     for step in reversed(program.steps[: target.index]):
         following = step_successors(program, step) if step.instruction.guard is not None else []
@@ -194,5 +199,8 @@ def find_deciding_branch(
 
 
 def _passes_branch(step: Step, reached: frozenset[int]) -> bool:
-    """Whether an execution reached a branch: a branch that is not taken is not executed, but the step before it is."""
+    """Returns whether an execution reached a branch.
+
+    A branch that is not taken is not recorded as executed, but the step before it is.
+    """
     return step.index in reached or step.index - 1 in reached

@@ -20,16 +20,16 @@ from ptxkit.isa.forms import Match
 
 #: The qualifiers that follow `.ptr` of a parameter that points to global memory.
 _GLOBAL_POINTER = ("global",)
-#: The kinds of accesses.
+#: All kinds of accesses.
 _EVERY_KIND = frozenset(("read", "write", "update"))
 
 
 class CompiledProgram:
-    """A program compiled for symbolic execution, shared by all threads and scenarios. callee: the code of a function by
-    name.
+    """A program compiled for symbolic execution, which all threads and scenarios share.
 
-    whole: also compiles steps on which no effect depends, so that the execution leaves every register as the thread
-    would. outside: records accesses to global memory even if the program has nothing that is usually checked there.
+    callee: returns the code of a function by its name. whole: whether steps on which no effect depends are also
+    compiled, so that the execution leaves every register as the thread would. outside: whether accesses to global
+    memory are recorded even if the program has nothing that is usually checked there.
     """
 
     def __init__(
@@ -53,15 +53,17 @@ class CompiledProgram:
         self._trap_sides: dict[Step, bool | None] = {}
 
     def block(self, index: int) -> CompiledBlock:
-        """The block that starts at a step, compiled on first use: no representative thread executes much of a large
-        kernel."""
+        """Returns the block that starts at a step.
+
+        Blocks are compiled on first use, because most of a large kernel is never executed.
+        """
         found = self._blocks.get(index)
         if found is None:
             found = self._blocks[index] = self._compile_block(index)
         return found
 
     def trap_side(self, step: Step) -> bool | None:
-        """The predicate value for which a branch leads directly to a trap; None where neither side does, or both.
+        """Returns the predicate value for which a branch leads directly to a trap; None where no side does, or both do.
 
         The program asserts the other side: no launch that is meant to succeed takes the branch to the trap.
         """
@@ -74,7 +76,7 @@ class CompiledProgram:
         return self._trap_sides[step]
 
     def _leads_to_trap(self, index: int) -> bool:
-        """Whether the steps from an index on lead to a trap and have no other effect."""
+        """Returns whether the steps from an index on lead to a trap and have no other effect."""
         leaving = next(
             (step for step in self.program.steps[index : index + MAX_BLOCK_STEPS] if _transfers_control(step)), None
         )
@@ -82,13 +84,15 @@ class CompiledProgram:
 
     @cached_property
     def sync_free_accesses(self) -> frozenset[Step] | None:
-        """All accesses, if the program does not synchronise; see `ptxkit.analysis.symexec.sync_free`."""
+        """All accesses, if the program does not synchronize; see `ptxkit.analysis.symexec.sync_free`."""
         return None if self._records_global_accesses or self._compiles_all_values else sync_free_accesses(self.program)
 
     @cached_property
     def is_asynchronous(self) -> bool:
-        """Whether the program has asynchronous operations or orders them. Rings of stages wrap around after many
-        iterations."""
+        """Whether the program has asynchronous operations or orders them.
+
+        The buffers of such a program form rings of stages, which wrap around only after many iterations.
+        """
         return has_async_steps(self.program)
 
     @cached_property
@@ -136,7 +140,7 @@ def _is_trap(step: Step) -> bool:
 
 
 def _only_computes_values(match: Match) -> bool:
-    """Whether an instruction only computes values from registers and constants, so that it needs no check."""
+    """Returns whether an instruction only computes values from registers and constants, so that it needs no check."""
     only_values = all(isinstance(effect, fx.Value) for effect in match.effects)
     simple = all(form.kind != "address" and form.object is None for form in match.operands)
     return only_values and simple and not match.needs and not is_collective_instruction(match)

@@ -1,7 +1,7 @@
-"""Finds address operands whose address has another kind than the instruction accepts.
+"""Finds address operands whose address is of another kind than the instruction accepts.
 
-Source: PTX ISA, "Generic Addressing", "Addresses as Operands", "cvta", "isspacep" (the window of kernel parameters lies
-within that of `global`), "Shared State Space" (`.shared` alone is the own CTA's).
+Source: PTX ISA, "Generic Addressing", "Addresses as Operands", "cvta", "isspacep" (the window of kernel parameters is
+within that of `global`), "Shared State Space" (`.shared` without a sub-qualifier is that of the executing CTA).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 #: The state spaces that do not overlap. (Kernel parameters are part of `global`.)
 _ADDRESSED_SPACES = ("shared", "global", "local", "const")
-#: The forms of address operands that name the own CTA's shared memory.
+#: The state spaces of address operands that name shared memory of the executing CTA.
 _OWN_CTA_SPACES = ("shared", "shared::cta")
-#: The name of another CTA's shared memory where the instruction requires that of its own CTA.
+#: The name of the shared memory of another CTA, where the instruction requires that of the executing CTA.
 REMOTE = "shared::cluster"
 
 
 def address_space_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
-    """A check for each address operand that is a register."""
+    """Returns a check for each address operand that is a register."""
     match = operands.step.match
     checks: list[Callable[[GroupState], None]] = []
     for form, space in address_operands(match) if match is not None else ():
@@ -46,7 +46,7 @@ def address_space_checks(operands: OperandCompiler) -> list[Callable[[GroupState
 
 @cached_by_match
 def address_operands(match: Match) -> tuple[tuple[OperandForm, str], ...]:
-    """The operands that are addresses in a state space named by the form, each with that space."""
+    """Returns the operands that are addresses in a state space named by the form, each with that space."""
     addresses = [(form, form.space.value) for form in match.operands if isinstance(form.space, ConstantExpr)]
     return tuple((form, space) for form, space in addresses if form.kind == "address" and isinstance(space, str))
 
@@ -70,8 +70,10 @@ def _check(
 
 
 def _mismatch_with_generic(form: OperandForm) -> Callable[[GroupState, Value], str | None]:
-    """A function giving the actual kind of a value used as a generic address; None where it may be one, or is
-    unknown."""
+    """Returns a function that gives the actual kind of a value used as a generic address.
+
+    The function returns None where the value may be a generic address, or is unknown.
+    """
     is_shared = form.object == "mbarrier"
 
     def origin(state: GroupState, value: Value) -> str | None:
@@ -89,7 +91,7 @@ def _mismatch_with_generic(form: OperandForm) -> Callable[[GroupState, Value], s
 
 
 def _mismatch_with_space(space: str) -> Callable[[GroupState, Value], str | None]:
-    """A function giving the actual kind of a value used as an address in a state space."""
+    """Returns a function that gives the actual kind of a value used as an address in a state space."""
     family = space.partition("::")[0]
 
     def origin(state: GroupState, value: Value) -> str | None:
@@ -115,7 +117,7 @@ def _is_truncated_generic(state: GroupState, value: int) -> bool:
 
 
 def _is_remote(state: GroupState, value: int) -> bool:
-    """Whether a number is the address of a variable of another CTA of the cluster, as `mapa` gives it."""
+    """Returns whether a number is the address of a variable of another CTA of the cluster, as `mapa` returns it."""
     rank = state.window.rank_of(value)
     if rank == state.window.rank:
         return False

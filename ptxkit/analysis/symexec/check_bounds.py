@@ -1,9 +1,9 @@
 """Finds accesses outside their variable: before its start, after its end, or outside all declared variables.
 
 Where a space has several variables, the check notes each access to one of them whose operand does not name it, since
-its address may be derived from another variable. Only threads that every launch has are checked. Whether the address is
-derived from a single variable, and whether the thread executes the access for all arguments and data, is decided by
-`ptxkit.analysis.dataflow.input_independence`.
+its address may be derived from another variable. Only threads that exist in every launch are checked.
+`ptxkit.analysis.dataflow.input_independence` decides whether the address is derived from a single variable, and whether
+the thread executes the access for all arguments and data.
 
 Source: PTX ISA, "Variable Declarations", "State Spaces", "Addresses as Operands", "cp.async.bulk", "Size and alignment
 of mbarrier object".
@@ -25,6 +25,7 @@ from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.semantics.thread_sets import WARP_SIZE
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
@@ -32,13 +33,12 @@ if TYPE_CHECKING:
 
 Check = Callable[["GroupState"], None]
 
-#: Bytes of an mbarrier object.
+#: The size in bytes of an mbarrier object.
 _MBARRIER = 8
-_WARP = 32
 
 
 def bounded_spaces(program: Program) -> frozenset[str]:
-    """The state spaces in which the extent of all variables is known."""
+    """Returns the state spaces in which the extent of all variables is known."""
     outermost = program.scope.outer
     named = outermost.variables.values() if outermost is not None else ()
     found = {v.space for v in named if v.fixed_size is not None and v.space in ("global", "const")}
@@ -49,7 +49,7 @@ def bounded_spaces(program: Program) -> frozenset[str]:
 
 
 def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Check]:
-    """A check for each address operand at which a known number of bytes in one of these spaces is accessed."""
+    """Returns a check for each address operand of an access of known size to one of these spaces."""
     match = operands.step.match
     if match is None or not spaces:
         return []
@@ -63,7 +63,7 @@ def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Chec
 
 
 def _ranges(operands: OperandCompiler, match: Match) -> Iterator[tuple[str, str, ValueReader]]:
-    """Yields (role, state space, bytes) of the accesses of a step through address operands."""
+    """Yields (role, state space, size in bytes) of the accesses of a step through address operands."""
     seen: set[str] = set()
     for form in match.operands:
         if form.object == "mbarrier" and isinstance(form.space, ConstantExpr):
@@ -93,13 +93,13 @@ def _check(
         present = state.guaranteed_threads
         if not isinstance(length, int) or not length or not present:
             return
-        if collective and state.tids[present[0]] % _WARP:
+        if collective and state.tids[present[0]] % WARP_SIZE:
             return
         ends = [value_of_lane(held, index) for index in (present[0], present[-1])]
         if collective or not isinstance(held, LaneValues):
             del ends[1:]
         found = next(filter(None, (_find_overrun(state, space, spaces, value, length) for value in ends)), None)
-        found = found or _find_neighbour_overrun(state, space, ends)
+        found = found or _find_neighbor_overrun(state, space, ends)
         if found is not None:
             where, held_in = found
             state.trace.operand_violations[(step, place)] = OperandViolation(
@@ -119,9 +119,12 @@ def _check(
 def _find_overrun(
     state: GroupState, space: str, spaces: frozenset[str], value: Value, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
-    """(the address, None) where no variable is declared at it; (bytes from its start, a variable) where bytes after the
-    end of the variable that contains the address are accessed; None where the access is in bounds, or this is
-    unknown."""
+    """Returns the access outside a variable, if there is one.
+
+    The result is (the address, None) where no variable is declared at the address; (the number of bytes from its start,
+    a variable) where bytes after the end of the variable that contains the address are accessed; and None where the
+    access is in bounds, or this is unknown.
+    """
     if isinstance(value, SymbolicValue):
         return _find_symbol_overrun(state, value, length)
     place = _locate(state, space, spaces, value)
@@ -137,12 +140,15 @@ def _find_overrun(
 
 
 def _locate(state: GroupState, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
-    """The (state space, address in it) of an address in one of these spaces; None where it lies in no such space."""
+    """Returns the (state space, address in it) of an address in one of these spaces.
+
+    The result is None where it is in no such space.
+    """
     if space == "generic":
         space = state.window.space_of_generic(value)
         value = state.window.from_generic(space, value)
     elif state.window.space_of_generic(value) != "global" or state.window.truncated_offset(value) is not None:
-        return None  # a generic address in the wrong place
+        return None  # a generic address outside the spaces
     if space.startswith("shared"):
         value = state.window.map_to_rank(value, state.window.rank)
     family = space.partition("::")[0]
@@ -152,17 +158,22 @@ def _locate(state: GroupState, space: str, spaces: frozenset[str], value: int) -
 def _variable_among_several(
     state: GroupState, space: str, spaces: frozenset[str], value: Value
 ) -> tuple[DeclaredVariable, int] | None:
-    """The variable that contains an address, and the offset from its start, if its space has several variables: the
-    address may be derived from another one."""
+    """Returns the variable that contains an address, and the offset from its start, if its space has several variables.
+
+    The address may then be derived from another variable.
+    """
     place = _locate(state, space, spaces, value) if isinstance(value, int) else None
     if place is None or place[0].partition("::")[0] not in state.code.program.multi_variable_spaces:
         return None
     return variable_of(state, *place)
 
 
-def _find_neighbour_overrun(state: GroupState, space: str, ends: list[Value]) -> tuple[int, DeclaredVariable] | None:
-    """(bytes from its start, a variable) where the last thread's address lies in another variable than the first one's:
-    one of the two is outside the variable that its address is derived from, if that is a single variable."""
+def _find_neighbor_overrun(state: GroupState, space: str, ends: list[Value]) -> tuple[int, DeclaredVariable] | None:
+    """Returns (the number of bytes from its start, a variable) of an access beyond one of two adjacent variables.
+
+    The addresses of the first and the last thread are in different variables. One of the two addresses is then outside
+    the variable from which it is derived, if both are derived from a single one.
+    """
     held = [variable_of(state, space, value) if isinstance(value, int) else None for value in ends]
     first, last = held[0], held[-1]
     if first is None or last is None or first[0] is last[0] or last[0].size is None:
@@ -173,7 +184,7 @@ def _find_neighbour_overrun(state: GroupState, space: str, ends: list[Value]) ->
 def _find_symbol_overrun(
     state: GroupState, value: SymbolicValue, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
-    """Like `_find_overrun`, for an address that is a symbol plus a constant."""
+    """Returns the result of `_find_overrun` for an address that is a symbol plus a constant."""
     variable, offset = symbol_of(state, value) or (None, 0)
     if variable is None or variable.fixed_size is None or value.space != variable.space:
         return None

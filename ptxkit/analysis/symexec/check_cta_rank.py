@@ -1,7 +1,7 @@
 """Finds addresses in the shared memory of a CTA that their instruction does not accept.
 
-Source: PTX ISA, "cp.async.bulk" (a copy from the own CTA's shared memory goes to another CTA's), "st.async",
-"red.async" and "cp.async.bulk.tensor" (the mbarrier lies in the same CTA as the data).
+Source: PTX ISA, "cp.async.bulk" (a copy from shared memory of the executing CTA goes to another CTA), "st.async",
+"red.async" and "cp.async.bulk.tensor" (the mbarrier is in the same CTA as the data).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def cta_rank_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
-    """A check for each address that must lie in another CTA, or in the same CTA as another address."""
+    """Returns a check for each address that must be in another CTA, or in the same CTA as another address."""
     effects = operands.step.effects
     return [_check(operands, effect) for effect in effects if isinstance(effect, Home)]
 

@@ -1,4 +1,4 @@
-"""Finds generic addresses that certainly lie in another window than their instruction accepts.
+"""Finds generic addresses that are certainly in another window than their instruction accepts.
 
 A form that may omit its state space accepts generic addresses in one of the spaces that it could name; `cvta.to`
 accepts those of its own space. The result for any other address is undefined.
@@ -28,12 +28,12 @@ from ptxkit.syntax.tree import Address
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState
 
-#: The key of the unknown that results from converting an address outside its window.
+#: The key of the unknown that results from the conversion of an address outside its window.
 _OUTSIDE = "outside"
 
 
 def generic_window_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
-    """A check for each generic address that must lie in a certain window."""
+    """Returns a check for each generic address that must be in a certain window."""
     match = operands.step.match
     checks: list[Callable[[GroupState], None]] = []
     for role, taken in _windowed_operands(match) if match is not None else ():
@@ -45,15 +45,15 @@ def generic_window_checks(operands: OperandCompiler) -> list[Callable[[GroupStat
 
 @cached_by_match
 def _windowed_operands(match: Match) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The roles of generic addresses that must lie in certain windows, each with these windows."""
+    """Returns the roles of generic addresses that must be in certain windows, each with these windows."""
     generic = [each.role for each in match.operands if each.kind == "address" and each.space == ConstantExpr("generic")]
     return tuple((role, taken) for role in generic if (taken := _allowed_windows(match, role)))
 
 
 def _allowed_windows(match: Match, role: str) -> frozenset[str]:
-    """The windows in which a generic address may lie; empty where it may lie in any, or where nothing is specified.
+    """Returns the windows in which a generic address may be; empty where any is allowed, or nothing is specified.
 
-    For weak loads and stores, `global` alone only states where a hint is useful.
+    For weak loads and stores, `global` as the only space states only where a hint is useful.
     """
     accesses = [effect for effect in match.effects if isinstance(effect, Access) and effect.address == role]
     windows = allowed_spaces(match.form).get(role, frozenset())
@@ -64,7 +64,7 @@ def _allowed_windows(match: Match, role: str) -> frozenset[str]:
 
 @cache
 def allowed_spaces(form: Form) -> dict[str, frozenset[str]]:
-    """By role: the state spaces, without sub-qualifiers, that a form may name for an address operand."""
+    """Returns, by role, the state spaces, without sub-qualifiers, that a form may name for an address operand."""
     named = {modifier.name: modifier.values for modifier in form.modifiers}
     found: dict[str, frozenset[str]] = {}
     for operand in form.operands:
@@ -94,7 +94,7 @@ def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -
 
 
 def note_conversion(state: GroupState, step: Step, role: str, value: SymbolicValue) -> None:
-    """Notes an access through the result of converting an address outside its window."""
+    """Records an access through the result of converting an address outside its window."""
     match state.symbolic_values.key_of(value):
         case (str(kind), Step() as conversion, str(window)) if kind == _OUTSIDE:
             misfit = OperandViolation(step, role, 0, "window", 0, rule=window, other=conversion)
@@ -102,8 +102,10 @@ def note_conversion(state: GroupState, step: Step, role: str, value: SymbolicVal
 
 
 def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """The address in a state space of a generic one; a fresh unknown if the generic address certainly lies
-    elsewhere."""
+    """Returns a reader of the address in a state space of a generic one.
+
+    The result is a fresh unknown if the generic address is certainly in another space.
+    """
     first, source = call.arguments
     name = str(first.value) if isinstance(first, ConstantExpr) else "generic"
     family, step = name.partition("::")[0], operands.step
@@ -120,9 +122,9 @@ def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 
 def _other_window(state: GroupState, value: Value, family: str) -> str | None:
-    """Describes the window of an address that is converted to another space; None where it may lie in that space.
+    """Describes the window of an address that is converted to another space; None where it may be in that space.
 
-    Kernel parameters are in `global`, so that nothing is known of addresses there.
+    Kernel parameters are in `global`, so that nothing is known about addresses there.
     """
     if family == "param":
         return None
@@ -134,9 +136,9 @@ def _other_window(state: GroupState, value: Value, family: str) -> str | None:
 
 
 def _window_of(state: GroupState, value: Value) -> str | None:
-    """The window that a generic address certainly lies in; None where it is unknown. Kernel parameters are in `global`.
+    """Returns the window that certainly contains a generic address; None where it is unknown.
 
-    A number outside every window may be an integer argument of the kernel.
+    Kernel parameters are in `global`. A number outside every window may be an integer argument of the kernel.
     """
     if isinstance(value, int):
         window = state.window.space_of_generic(value)

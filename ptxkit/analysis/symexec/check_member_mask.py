@@ -1,6 +1,6 @@
 """Finds lanes that execute a warp-level instruction whose mask does not include them.
 
-Source: PTX ISA, "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync" (the behaviour is
+Source: PTX ISA, "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync" (the behavior is
 undefined if the executing thread is not in the mask).
 """
 
@@ -25,7 +25,7 @@ _WARP, _ALL = 32, 0xFFFF_FFFF
 
 
 def member_mask_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
-    """A check for the member mask of a step."""
+    """Returns a check for the member mask of a step."""
     match = operands.step.match
     return [_check(operands, role) for role in (_masks_of(match) if match is not None else ())]
 

@@ -23,6 +23,7 @@ from ptxkit.isa.constant_folding import fold_constants
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole, roles_in
 from ptxkit.isa.forms import Immediates, Match, OperandForm
 from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.semantics.thread_sets import WARP_SIZE
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Name
 
@@ -31,26 +32,22 @@ if TYPE_CHECKING:
 
 Check = Callable[["GroupState"], None]
 
-#: Bytes to which an mbarrier object is aligned, and a box of a tensor in shared memory.
+#: The alignment in bytes of an mbarrier object, and of a box of a tensor in shared memory.
 _MBARRIER, _TENSOR_BOX_BYTES = 8, 16
 #: The state spaces whose addresses are checked.
 _SPACES = ("shared", "local", "global", "generic")
-_WARP = 32
-#: The lanes that are checked where an address is an unknown plus a number, since to check all takes long: a linear map
-#: of the lane's bits is misaligned for one of these, if for any.
+#: The lanes that are checked where an address is an unknown plus a number, because checking all lanes takes long. If a
+#: linear map of the lane's bits is misaligned for any lane, it is misaligned for one of these.
 _ALIGNMENTS = (2, 4, 8, 16)
 
 
 def operand_checks(operands: OperandCompiler) -> list[Check]:
-    """The checks of a step: one for each address that must be aligned, and for each number that has limits."""
+    """Returns the checks of a step: one for each address that must be aligned, and for each number that has limits."""
     match = operands.step.match
     if match is None:
         return []
     checks = (_address_checks, _number_checks, _mask_checks, _rule_checks)
     return [check for each in checks for check in each(operands, match)]
-
-
-# ---------------------------------------------------------------------------------------------- addresses
 
 
 def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
@@ -59,18 +56,18 @@ def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
         operand = operands.step.operand(form.role)
         needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1
         if needed > 1:
-            used = _lanes_of(operands, match, form.role) if collective else _WARP
+            used = _lanes_of(operands, match, form.role) if collective else WARP_SIZE
             yield _alignment_check(operands, form.role, space, operands.reader(operand), needed, used)
 
 
 @cached_by_match
 def _checked_addresses(match: Match) -> tuple[tuple[OperandForm, str], ...]:
-    """The operands that are addresses in a checked state space, each with that space."""
+    """Returns the operands that are addresses in a checked state space, each with that space."""
     return tuple((form, space) for form, space in address_operands(match) if space.partition("::")[0] in _SPACES)
 
 
 def _alignment(operands: OperandCompiler, match: Match, form: OperandForm) -> int:
-    """The required alignment of the address in an operand in bytes; 1 where there is none, or it is unknown."""
+    """Returns the required alignment in bytes of an address operand; 1 if none exists, or it is unknown."""
     if form.object == "mbarrier":
         return _MBARRIER
     found = _constant(operands, form.alignment) or 1
@@ -79,7 +76,7 @@ def _alignment(operands: OperandCompiler, match: Match, form: OperandForm) -> in
 
 
 def _constant(operands: OperandCompiler, expression: Expression | None) -> int | None:
-    """The constant value of an expression in this instruction."""
+    """Returns the constant value of an expression in this instruction."""
     if isinstance(expression, ConstantExpr):
         return expression.value if isinstance(expression.value, int) else None
     operand = operands.step.operand(expression.name) if isinstance(expression, OperandRole) else None
@@ -87,8 +84,10 @@ def _constant(operands: OperandCompiler, expression: Expression | None) -> int |
 
 
 def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
-    """The number of lanes of a warp whose addresses a collective instruction uses; 1 where nothing is specified for the
-    others."""
+    """Returns the number of lanes of a warp whose addresses a collective instruction uses.
+
+    The result is 1 where nothing is specified for the other lanes.
+    """
     counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
     known = [count for each in counts if (count := _constant(operands, each)) is not None]
     return max(known, default=1)
@@ -97,7 +96,11 @@ def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
 def _alignment_check(
     operands: OperandCompiler, role: str, space: str, reader: ValueReader, needed: int, used: int
 ) -> Check:
-    """used: the number of lanes of a warp, from the first on, whose address is used."""
+    """Returns a check of an alignment.
+
+    needed: the alignment in bytes. used: the number of lanes of a warp, from the first one on, whose addresses are
+    used.
+    """
     step = operands.step
 
     def look(state: GroupState, value: Value, thread: int | None = None) -> None:
@@ -121,14 +124,14 @@ def _alignment_check(
 
     def check(state: GroupState) -> None:
         first, second = state.first_active, state.second_active
-        if used < _WARP and state.tids[first] % _WARP:
+        if used < WARP_SIZE and state.tids[first] % WARP_SIZE:
             return
         held = reader(state)
         value = value_of_lane(held, first)
         look(state, value)
         if state.visit or not isinstance(held, LaneValues):
             return
-        if second is not None and used == _WARP:
+        if second is not None and used == WARP_SIZE:
             look(state, value_of_lane(held, second))
         seen = {_remainder(held.at(index), needed) for index in (first, second) if index is not None}
         lanes = state.active_lanes_of_warp(used)
@@ -142,15 +145,17 @@ def _alignment_check(
 
 
 def _remainder(value: Value, needed: int) -> tuple[int, int]:
-    """The unknown that two addresses share, and the remainder that decides whether they are both aligned."""
+    """Returns the unknown that two addresses share, and the remainder that decides whether both are aligned."""
     return (value.identity, value.offset % needed) if isinstance(value, SymbolicValue) else (-1, value % needed)
 
 
 def _compare_with_same_pointer(
     state: GroupState, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
 ) -> None:
-    """Compares an address derived from a pointer with others derived from the same one, unless a guess was made, since
-    guesses may contradict each other."""
+    """Compares an address derived from a pointer with others derived from the same one.
+
+    Nothing is compared after a guess, since guesses may contradict each other.
+    """
     if state.visit or state.trace.first_guess is not None:
         return
     seen = state.trace.pointer_alignments.setdefault(value.identity, {})
@@ -166,8 +171,7 @@ def _compare_with_same_pointer(
 
 
 def symbol_of(state: GroupState, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
-    """The variable of global or constant memory and the constant offset, if a term is the sum of its address and an
-    offset."""
+    """Returns the variable of global or constant memory and the offset, if a term is the sum of the two."""
     match state.symbolic_values.key_of(value):
         case ("variable", str(space), str(name)):
             outermost = state.code.program.scope.outer
@@ -178,7 +182,7 @@ def symbol_of(state: GroupState, value: SymbolicValue) -> tuple[DeclaredVariable
 
 
 def variable_of(state: GroupState, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
-    """The variable that contains an address, and the offset from its start."""
+    """Returns the variable that contains an address, and the offset from its start."""
     window = state.window
     if space == "generic":
         space = window.space_of_generic(value)
@@ -192,12 +196,9 @@ def variable_of(state: GroupState, space: str, value: int) -> tuple[DeclaredVari
 
 
 def _rank_of(state: GroupState, space: str, value: int) -> int:
-    """The CTA whose shared memory contains an address; the own CTA for an address outside shared memory."""
+    """Returns the CTA whose shared memory contains an address; for other addresses, the executing CTA."""
     offset = state.window.shared_offset(space, value)
     return state.window.rank if offset is None else state.window.rank_of(offset)
-
-
-# ------------------------------------------------------------------------------------------------ numbers
 
 
 def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
@@ -211,7 +212,7 @@ def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
 
 @cached_by_match
 def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
-    """The roles of counts and sizes that have limits, each with these limits."""
+    """Returns the roles of counts and sizes that have limits, each with these limits."""
     forms = {form.role: form for form in match.operands}
     violations = [
         (forms[expression.name], kind)
@@ -223,7 +224,7 @@ def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
 
 
 def _limited_values(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
-    """The counts and sizes of an effect, each with its kind."""
+    """Yields the counts and sizes of an effect, each with its kind."""
     match effect:
         case fx.Access(size=size) | fx.Prefetch(size=size):
             yield size, "size"
@@ -240,7 +241,10 @@ def _limited_values(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]
 
 
 def _limits(form: OperandForm, kind: str) -> Immediates | None:
-    """The limits of a number: the divisor of a size, the range of a count, or the bytes that a phase can wait for."""
+    """Returns the limits of a number.
+
+    These are the divisor of a size, the range of a count, or the bytes for which a phase can wait.
+    """
     if kind == "bytes":
         return Immediates(None, MAX_TX_BYTES)
     given = form.immediates
@@ -273,7 +277,7 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
 
 
 def _mask_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
-    """The checks of CTA masks, which must be within the cluster, where directives declare its size."""
+    """Yields the checks of CTA masks, which must be within the cluster, where directives declare its size."""
     for role in _masks_of(match):
         operand = operands.step.operand(role)
         if operand is not None:
@@ -298,7 +302,7 @@ def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReade
 
 
 def _rule_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
-    """The checks of rules between operands (`src-size <= cp-size`) of which at least one is a register."""
+    """Yields the checks of rules between operands (`src-size <= cp-size`) of which at least one is a register."""
     for number, need in enumerate(match.needs):
         present = {role: operands.step.operand(role) for role in match.roles}
         readers = {role: operands.reader(operand) for role, operand in present.items() if isinstance(operand, Name)}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction:
-    """Transfers control to the target of an effect."""
+    """Returns the action that transfers control to the target of an effect."""
     match effect.kind:
         case "branch":
             where = next(iter(operands.step.targets), END_INDEX)
@@ -32,7 +32,7 @@ def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction
 
 
 def _trap(state: GroupState) -> int:
-    """Ends the launch: the threads execute nothing after it."""
+    """Ends the launch: the threads execute nothing afterwards."""
     state.trace.end_reason = "trap"
     return END_INDEX
 

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def is_warp_convergence(effect: fx.Effect) -> bool:
-    """Whether lanes of a warp converge without ordering anything."""
+    """Returns whether lanes of a warp converge without ordering anything."""
     return isinstance(effect, fx.Barrier) and (effect.level, effect.order) == ("warp", "relaxed")
 
 
 @cached_by_match
 def is_collective_instruction(match: Match) -> bool:
-    """Whether all lanes of a warp execute the instruction together (`.sync.aligned`) and it is not a barrier."""
+    """Returns whether an instruction is collective for a warp (`.sync.aligned`) and not a barrier."""
     return match.is_aligned and not any(isinstance(effect, fx.Barrier) for effect in match.effects)
 
 
 def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
-    """Lanes of a warp converge here. This matters only where the warp has diverged."""
+    """Returns the action of a convergence point of a warp, which matters only where the warp has diverged."""
     record = compile_record(operands, effect)
 
     def meet(state: GroupState) -> int | None:
@@ -37,7 +37,7 @@ def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAc
 
 
 def compile_cta_barrier(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
-    """The group has synchronised with the whole CTA if all its threads arrive at the barrier."""
+    """Returns the action of a CTA barrier, which records the barrier if all threads of the CTA arrive at it."""
     number, threads = operands.evaluator(effect.number), operands.evaluator(effect.threads)
 
     def met(state: GroupState) -> None:

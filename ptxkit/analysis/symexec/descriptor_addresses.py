@@ -1,4 +1,4 @@
-"""The location of the matrix that a descriptor names: its first unit of 16 bytes, and one that is far from it.
+"""Locates the matrix that a descriptor names: its first unit of 16 bytes, and one that is far from it.
 
 An instruction reads the whole matrix from shared memory; two units represent it. The second one detects a copy that
 fills another part of the tile than its first row.
@@ -12,23 +12,24 @@ from ptxkit.analysis.values.symbolic_values import Value
 
 #: The number of bytes that every swizzle keeps contiguous.
 UNIT_BYTES = 16
-#: Rows of a core matrix; of a swizzle's pattern, too.
+#: The number of rows of a core matrix, and of a swizzle's pattern.
 _ROWS = 8
-#: By the swizzle in a descriptor, the units in a row of its pattern. The one of 128 bytes that exchanges pairs of units
-#: is not among them.
+#: The number of units in a row of the pattern, by the swizzle in a descriptor. The 128-byte swizzle that exchanges
+#: pairs of units is not included.
 _SPANS = {0: 1, 2: 8, 4: 4, 6: 2}
 
 
 def first_unit(descriptor: Value) -> Value:
-    """The address at which the matrix begins: the low 14 bits, in units."""
+    """Returns the address at which the matrix begins: the low 14 bits of the descriptor, in units."""
     return (descriptor & 0x3FFF) * UNIT_BYTES if isinstance(descriptor, int) else descriptor
 
 
 def far_unit(descriptor: Value, rows: Value, width: Value, transposed: Value) -> int | None:
-    """The address of a unit of the last row, or, where the matrix is transposed, of that of the last rows and the
-    eighth place along k. None where it is not known, or where there is no other unit than the first.
+    """Returns the address of a unit far from the first one; None where it is unknown, or there is only one unit.
 
-    rows: of A, or columns of B. width: bytes of an element.
+    The unit is in the last row or, where the matrix is transposed, in the last rows at the eighth position along k.
+
+    rows: the number of rows of A, or of columns of B. width: the size of an element in bytes.
     """
     if not isinstance(descriptor, int) or not isinstance(rows, int) or not isinstance(width, int):
         return None

@@ -40,20 +40,23 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
 
 
 def cta_mask_reader(operands: OperandCompiler, multicast: str | None) -> ValueReader | None:
-    """Reads the mask of the destination CTAs of a multicast."""
+    """Returns a reader of the mask of the destination CTAs of a multicast."""
     if multicast == fx.ALL:
         return lambda state: bit_mask(state.scenario.launch.cluster_size)
     return operands.evaluator(OperandRole(multicast)) if multicast else None
 
 
 def _space(effect: fx.Effect) -> str:
-    """The space of the address that an effect names; for a tensor map it is global, or generic."""
+    """Returns the space of the address that an effect names; for a tensor map it is `global` or `generic`."""
     return "generic" if isinstance(effect, fx.ProxyFence) else "shared"
 
 
 def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
-    """Reads the bytes of a tensor copy. They are unknown unless the creator of the module knows the tensor map, but
-    equal for all copies of one kind with the same tensor map."""
+    """Returns a reader of the number of bytes of a tensor copy.
+
+    The number is unknown unless the creator of the module knows the tensor map, but it is the same for all copies of
+    one kind with the same tensor map.
+    """
     if operands.step.box_bytes is not None:
         return constant_reader(operands.step.box_bytes)
     match = operands.step.match
@@ -66,8 +69,10 @@ def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
 
 
 def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepAction:
-    """A wait that may return false first returns false, and true when it is executed again: code that does not poll
-    again has not waited."""
+    """Returns the action of a wait that may return false: it returns false at first, and true when it is repeated.
+
+    Code that does not poll again has not waited.
+    """
     target = operands.step.operand(effect.result)
     register = operands.scope.register_name(target.text) if isinstance(target, Name) else "_"
     record, step = compile_record(operands, effect), operands.step

@@ -1,6 +1,6 @@
 """Symbolically executes a program for a group of threads that take one path, block by block, within its budget.
 
-`ptxkit.analysis.symexec.group_state` holds what is known of the group; `block_compiler` compiles the blocks.
+`ptxkit.analysis.symexec.group_state` holds the state of the group; `block_compiler` compiles the blocks.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LockstepExecutor:
         return state.trace
 
     def _begin_block(self, block: CompiledBlock) -> bool:
-        """Whether the budget allows for a block. If it does, the block counts as executed."""
+        """Returns whether the budget permits a block. If it does, the block counts as executed."""
         state = self.state
         visit = state.visit = state.block_visits.get(block, 0)
         state.block_visits[block] = visit + 1
@@ -52,8 +52,10 @@ class LockstepExecutor:
         return state.executed_steps <= MAX_STEPS and len(state.symbolic_values) <= MAX_SYMBOLIC_VALUES
 
     def _is_stalled(self, block: CompiledBlock) -> bool:
-        """Whether the loops have found nothing new for so many steps that execution should stop, or cannot find
-        anything new."""
+        """Returns whether execution should stop.
+
+        It should stop if the loops have covered nothing new for too many steps, or cannot cover anything new.
+        """
         state = self.state
         since, covered = state.executed_steps - state.last_progress, state.trace.covered_steps
         if since <= MIN_STALLED_STEPS:
@@ -66,7 +68,7 @@ class LockstepExecutor:
         )
 
     def _has_covered_all(self, since: int) -> bool:
-        """Whether all steps about which the execution can report anything have been executed."""
+        """Returns whether all steps about which the execution can report anything have been executed."""
         state = self.state
         accesses, covered = state.code.sync_free_accesses, state.trace.covered_steps
         if accesses is None or state.frames or since <= STALLED_ITERATIONS * len(covered):
@@ -74,7 +76,7 @@ class LockstepExecutor:
         return covered.issuperset(accesses)
 
     def _exceeds_budget(self, block: CompiledBlock, until: int) -> bool:
-        """Whether execution is in loops that it cannot leave within the budget."""
+        """Returns whether execution is in loops that it cannot leave within the budget."""
         state = self.state
         if state.frames:
             self._loop_progress = None

@@ -14,7 +14,7 @@ from ptxkit.analysis.ir.async_steps import async_steps_of, has_async_steps
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import (
-    MAX_ANALYSED_CTAS,
+    MAX_ANALYZED_CTAS,
     MAX_DECISION_FLIPS,
     MAX_DIVERGED_GROUPS,
     MAX_IDLE_SAMPLES,
@@ -37,10 +37,10 @@ from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
 
 @dataclass(slots=True)
 class Exploration:
-    """The executions of one scenario. groups: every thread is in one of them, where `is_complete`.
+    """The executions of one scenario.
 
-    cluster: the explorations of all CTAs of the cluster, including this one, by rank; the first two where there are too
-    many.
+    groups: the traces of all groups; where `is_complete`, every thread is in one of them. cluster: the explorations of
+    all CTAs of the cluster, including this one, by rank; only the first two where there are too many.
     """
 
     scenario: Scenario
@@ -50,11 +50,11 @@ class Exploration:
 
 
 class Explorer:
-    """Explores one kernel. `missed` holds the asynchronous or synchronising steps that no execution reached.
+    """Explores one kernel. `missed` holds the asynchronous or synchronizing steps that no execution reached.
 
-    pointers: the parameters that are addresses, by name and offset. budget: what this kernel may use, reduced by what
-    was used. infeasible_scenarios: scenarios that cannot be a valid launch, as they use more shared memory than a CTA
-    can have; their executions are not kept.
+    pointers: the parameters that are addresses, by name and offset. budget: the remaining budget of this kernel.
+    infeasible_scenarios: scenarios that cannot be a valid launch, since they use more shared memory than a CTA can
+    have; their executions are not kept.
     """
 
     def __init__(self, program: Program, budget: AnalysisBudget | None = None) -> None:
@@ -77,19 +77,17 @@ class Explorer:
 
     @cached_property
     def address_spaces(self) -> AddressSpaceInference:
-        """The state spaces in which addresses lie, over all paths."""
+        """The inference of the state spaces of addresses, over all paths."""
         return AddressSpaceInference(self.program)
 
     @cached_property
     def is_asynchronous(self) -> bool:
-        """Whether the kernel, or a function that it calls, has asynchronous operations or instructions that order
-        them."""
+        """Whether the kernel or a function that it calls has asynchronous operations, or orders them."""
         return has_async_steps(self.program)
 
     @property
     def unreached_steps(self) -> list[Step]:
-        """Steps with asynchronous effects that no execution reached, although some path through the kernel leads to
-        them."""
+        """The reachable steps with asynchronous effects that no execution reached."""
         if not self._async_steps:
             return []
         covered = self.covered_steps()
@@ -101,8 +99,11 @@ class Explorer:
         return reachable_steps(self.program)
 
     def run(self) -> None:
-        """Executes the scenarios: each sample, two CTAs of a cluster, then flipped guesses. It flips guesses that may
-        lead to unreached steps, and guesses both of whose sides should be explored."""
+        """Executes the scenarios: each sample, two CTAs of a cluster, then flipped guesses.
+
+        The flipped guesses are those that may lead to unreached steps, and those both of whose sides should be
+        explored.
+        """
         for sample in SAMPLES:
             explored = self._explore(Scenario(self.launch, sample))
             if not any(exploration.scenario.reads_sample for exploration in explored):
@@ -119,7 +120,7 @@ class Explorer:
         turned: set[SymbolicValue] = set()
         for _ in range(MAX_DECISION_FLIPS):
             missed = self.unreached_steps
-            turn = self._flip_towards(missed, turned) if missed else self._next_flip(turned, ordering=True)
+            turn = self._flip_toward(missed, turned) if missed else self._next_flip(turned, ordering=True)
             if turn is None:
                 return
             self._explore(turn)
@@ -142,8 +143,10 @@ class Explorer:
             missed = left
 
     def _large_sizes(self, missed: list[Step]) -> list[int]:
-        """Sizes beyond the first samples that conditions on the path to missed steps compare with, if there are not too
-        many."""
+        """Returns sizes larger than the first samples, with which conditions on the path to missed steps compare.
+
+        The result is empty if there are too many.
+        """
         large = [
             size for size in self._unreached_conditions.compared_sizes(missed) if max(SAMPLES) < size <= MAX_SAMPLE
         ]
@@ -154,22 +157,25 @@ class Explorer:
         return UnreachedConditions(self.program, self.launch, self.pointers)
 
     def _explore(self, scenario: Scenario) -> list[Exploration]:
-        """The explorations of the CTAs that rules inspect. They are kept where a valid launch may behave like that."""
+        """Returns the explorations of the CTAs that rules inspect.
+
+        They are kept if some valid launch may behave in this manner.
+        """
         cluster = self.execute(scenario).cluster
         if all(self._capacity.fits(each.groups) for each in cluster):
-            self.explorations.extend(cluster[:MAX_ANALYSED_CTAS])
+            self.explorations.extend(cluster[:MAX_ANALYZED_CTAS])
         else:
             self.infeasible_scenarios.append(scenario)
-        return cluster[:MAX_ANALYSED_CTAS]
+        return cluster[:MAX_ANALYZED_CTAS]
 
     def execute(self, scenario: Scenario, *, outside: bool = False) -> Exploration:
-        """Executes one scenario, and the other CTAs of its cluster; guesses made for one CTA hold for the next.
+        """Executes one scenario, and the other CTAs of its cluster. Guesses made for one CTA hold for the next ones.
 
-        outside: records all accesses to global memory.
+        outside: whether all accesses to global memory are recorded.
         """
         size = scenario.launch.cluster_size
         cluster: list[Exploration] = []
-        for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYSED_CTAS):
+        for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYZED_CTAS):
             own = Scenario(scenario.launch, scenario.sample, rank, dict(scenario.decisions)) if rank else scenario
             cluster.append(self._execute_cta(own, self._compiled_with_global_accesses if outside else self._compiled))
             cluster[-1].cluster = cluster
@@ -194,9 +200,8 @@ class Explorer:
             self._excluded_loads |= wrong
             scenario.reset_decisions(before)
 
-    def _flip_towards(self, missed: list[Step], turned: set[SymbolicValue]) -> Scenario | None:
-        """The scenario with one guess flipped at a branch that leads to missed steps, or any other guess where there is
-        none."""
+    def _flip_toward(self, missed: list[Step], turned: set[SymbolicValue]) -> Scenario | None:
+        """Returns the scenario with one guess flipped, preferably at a branch that leads to missed steps."""
         asked = {
             step for exploration in self.explorations for step in exploration.scenario.branch_of_condition.values()
         }
@@ -206,10 +211,12 @@ class Explorer:
     def _next_flip(
         self, turned: set[SymbolicValue], branches: Collection[Step] = (), *, ordering: bool = False
     ) -> Scenario | None:
-        """The first scenario with a guess flipped that was not flipped before; the decisions before it are kept.
+        """Returns the first scenario with a guess flipped that was not flipped before.
 
-        branches: only guesses made there, where some are given. ordering: only those both of whose sides should be
-        explored.
+        The decisions before it are kept.
+
+        branches: if not empty, only guesses made at these steps are flipped. ordering: whether only guesses are flipped
+        both of whose sides should be explored.
         """
         for exploration in self.explorations:
             kept: dict[SymbolicValue, bool] = {}
@@ -225,18 +232,17 @@ class Explorer:
         return None
 
     def _is_asserted(self, exploration: Exploration, condition: SymbolicValue) -> bool:
-        """Whether the other side of a guess leads to a trap."""
+        """Returns whether the other side of a guess leads to a trap."""
         step = exploration.scenario.branch_of_condition.get(condition)
         return step is not None and self._compiled.trap_side(step) is not None
 
     def covered_steps(self) -> set[Step]:
-        """Every step that some execution reached, including those of called functions."""
+        """Returns every step that some execution reached, including those of called functions."""
         return set().union(*(group.covered_steps for e in self.explorations for group in e.groups))
 
 
 def _loads_from_remote_stores(program: Program) -> frozenset[Step]:
-    """The loads from shared memory that other CTAs of the cluster may store to: all loads, if the program has such
-    stores."""
+    """Returns the loads from shared memory that other CTAs may write: all loads if there are such stores."""
     if not any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects):
         return frozenset()
     return frozenset(step for step in program.steps if step.match is not None)
@@ -252,19 +258,24 @@ def _is_remote_store(effect: Effect) -> bool:
 
 
 def _is_truncated(exploration: Exploration) -> bool:
-    """Whether some execution did not terminate although its path was certain."""
+    """Returns whether some execution did not terminate although its path was certain."""
     return any(group.end_reason == "budget" and group.first_guess is None for group in exploration.groups)
 
 
 def _names_thread_counts(program: Program) -> bool:
-    """Whether a kernel states how many threads participate in a barrier, so that the number of threads matters."""
+    """Returns whether a kernel states how many threads use a barrier or mbarrier.
+
+    The number of threads then matters.
+    """
     effects = (effect for step in program.effectful_steps for effect in step.effects)
     return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
 
 
 def execute_all(group: GroupState, budget: int) -> tuple[Exploration, int]:
-    """Executes a group and those that diverge from it, and returns the number of steps. Past the budget no group is
-    started."""
+    """Executes a group and those that diverge from it, and returns the number of steps.
+
+    No group is started once the budget is exceeded.
+    """
     exploration = Exploration(group.scenario)
     waiting = [group]
     taken = 0
@@ -282,7 +293,7 @@ def execute_all(group: GroupState, budget: int) -> tuple[Exploration, int]:
 
 
 def compile_program(program: Program, *, whole: bool = False, outside: bool = False) -> CompiledProgram:
-    """A kernel's code, which finds that of the functions that it calls."""
+    """Returns the code of a kernel, with access to the code of the functions that it calls."""
     codes: dict[str, CompiledProgram] = {}
 
     def callee(name: str) -> CompiledProgram | None:

@@ -1,4 +1,4 @@
-"""Whether a violation that an execution found holds for every launch, and for every placement of a variable."""
+"""Determines whether a violation found by an execution holds for every launch and every placement of a variable."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.analysis.values.scenario import LaunchConfig
 
-#: Special registers that the directives of a kernel fix, where they fix its block.
+#: Special registers that the directives of a kernel fix if they fix its block.
 _BLOCK = ("%ntid", "%nwarpid")
-#: Those that a launch fixes, and no directive.
+#: Special registers that a launch fixes, and no directive.
 _GRID = ("%nctaid", "%nclusterid", "%cluster_nct", "%dynamic_smem_size", "%total_smem_size")
 
 
 class OperandValidity:
-    """The dependences of a program's operands; computed only where a violation was found."""
+    """The dependences of a program's operands, which are computed only where a violation was found."""
 
     def __init__(self, program: Program, launch: LaunchConfig) -> None:
         self._program = program
@@ -27,8 +27,10 @@ class OperandValidity:
         return Dependence(self._program)
 
     def is_launch_independent(self, misfit: OperandViolation) -> bool:
-        """Whether neither the launch nor a test at run time decides the violation; for called functions this is not
-        known."""
+        """Returns whether neither the launch nor a test at run time decides the violation.
+
+        For called functions, the result is false because this is not known.
+        """
         step = misfit.step
         steps = self._program.steps
         if step.index >= len(steps) or steps[step.index] is not step or step.match is None:

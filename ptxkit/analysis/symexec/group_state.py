@@ -1,4 +1,4 @@
-"""The state of a group of threads in symbolic execution: what compiled steps read and change.
+"""The state of a group of threads in symbolic execution, which compiled steps read and change.
 
 Register values are tracked symbolically, and effects are recorded in a trace. Where a branch diverges, the group
 continues with the threads on the side of the first thread; the other threads become a group of their own that executes
@@ -37,31 +37,35 @@ from ptxkit.analysis.values.symbolic_values import (
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control, Effect, MbarrierArrive
+from ptxkit.semantics.thread_sets import WARP_SIZE
 from ptxkit.syntax.tree import Name, Operand
 
 StepAction: TypeAlias = "Callable[[GroupState], int | None]"
-"""What a group does at a step. It returns None, or the index of the step to continue with."""
+"""The action of a group at a step. It returns None, or the index of the step to continue with."""
 
 #: The index that an action returns to end the execution.
 END_INDEX = -1
-#: Threads of a warp.
-WARP_SIZE = 32
+#: The number of threads of a warp.
 
 Guard: TypeAlias = tuple[str, bool, bool, bool]
-"""A guard's register; whether it is negated; whether the guarded effects order other instructions (a commit, a wait,
-a fence, a barrier, an arrival); whether they change control, so that threads which execute them diverge from others."""
+"""The register of a guard; whether the guard is negated; whether the guarded effects order other instructions (a
+commit, a wait, a fence, a barrier, an arrival); and whether they change control, so that the threads that execute them
+diverge from the others.
+"""
 
 CompiledStep: TypeAlias = tuple[Step, Guard | None, tuple[StepAction, ...]]
-"""A compiled step. An action returns None, or the index of the step to continue with. (It is a plain tuple because the
-executor spends most of its time unpacking these.)"""
+"""A compiled step: the step, its guard and its actions.
+
+It is a plain tuple because the executor spends most of its time unpacking these.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledBlock:
-    """Steps that are executed in sequence: control enters at the first and leaves at the last.
+    """Steps that are executed in sequence: control enters at the first one and leaves at the last one.
 
     steps: the steps that the executor must process. length: the number of all steps. next_index: the index after the
-    last step. covered_steps: the steps that are executed whenever the block is, as far as this is known.
+    last step. covered_steps: the steps that are known to be executed whenever the block is.
     """
 
     steps: tuple[CompiledStep, ...]
@@ -91,8 +95,11 @@ class ExecutableCode(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallFrame:
-    """A call in progress: the caller's code, the return index, the caller's registers, and the pairs of (callee's,
-    caller's) result names."""
+    """A call in progress.
+
+    code: the caller's code. return_index: the index at which the caller continues. registers: the caller's registers.
+    results: the pairs of (callee's, caller's) result names.
+    """
 
     code: ExecutableCode
     return_index: int
@@ -100,7 +107,7 @@ class CallFrame:
     results: tuple[tuple[str, str], ...]
 
     def subset(self, indices: list[int]) -> CallFrame:
-        """The frame of a part of the group."""
+        """Returns the frame of a part of the group."""
         return CallFrame(self.code, self.return_index, self.registers.subset(indices), self.results)
 
 
@@ -168,15 +175,17 @@ class GroupState:
 
     @property
     def second_active(self) -> int | None:
-        """The index of the second thread that executes the current step; None where there is none."""
+        """The index of the second thread that executes the current step; None where only one thread does."""
         after = self.first_active + 1
         if self.active is None:
             return after if after < len(self.tids) else None
         return self.active.index(True, after) if any(self.active[after:]) else None
 
     def active_lanes_of_warp(self, lanes: int) -> list[int]:
-        """The indices of the threads that execute the current step among the first `lanes` lanes of the first one's
-        warp."""
+        """Returns the indices of the executing threads in the warp of the first one.
+
+        lanes: the number of lanes of the warp, from its first one on, that are considered.
+        """
         warp = self.tids[self.first_active] // WARP_SIZE
         begin, end = bisect_left(self.tids, warp * WARP_SIZE), bisect_left(self.tids, warp * WARP_SIZE + lanes)
         return [index for index in range(begin, end) if self.active is None or self.active[index]]
@@ -188,15 +197,15 @@ class GroupState:
 
     @property
     def guaranteed_threads(self) -> list[int]:
-        """The indices of the threads that execute the current step in every launch: a CTA always has its first
-        thread."""
+        """The indices of the threads that execute the current step in every launch.
+
+        A CTA always has its first thread.
+        """
         active = self.active_threads
         return active if self.scenario.launch.is_exact else active[: not self.tids[active[0]]]
 
-    # ------------------------------------------------------------------------------------ guards, divergence
-
     def evaluate_guard(self, register: str, negated: bool, orders: bool, leaves: bool) -> bool:
-        """Whether some thread executes a guarded step; `active` says which ones, where not all do.
+        """Returns whether some thread executes a guarded step; sets `active` to the threads that do, where not all do.
 
         An unknown is decided once for each condition. A register that was never written may hold any value: either side
         is a feasible path, not a guess. Threads that change control differently diverge.
@@ -219,7 +228,7 @@ class GroupState:
         return True
 
     def _sides_of_threads(self, values: list[Value], orders: bool) -> list[bool]:
-        """The side of each thread. A new guess is made once for all threads of the group."""
+        """Returns the side of each thread. A new guess is made once for all threads of the group."""
         scenario, key_of = self.scenario, self.symbolic_values.key_of
         decisions, asked, implications = scenario.decisions, scenario.branch_of_condition, scenario.implications
         guess: bool | None = None
@@ -259,8 +268,10 @@ class GroupState:
         return bool(value & 1)
 
     def diverge(self, sides: Sequence[object]) -> None:
-        """Continues with the threads on the first one's side. The others execute this step again as a group of their
-        own."""
+        """Continues with the threads on the side of the first one.
+
+        The others execute this step again as a separate group.
+        """
         stay = [index for index, side in enumerate(sides) if side == sides[0]]
         away = [index for index, side in enumerate(sides) if side != sides[0]]
         if away:
@@ -268,7 +279,7 @@ class GroupState:
             self._restrict_to(stay)
 
     def _fork(self, indices: list[int]) -> GroupState:
-        """The state of a part of the group, immediately before the current step."""
+        """Returns the state of a part of the group, immediately before the current step."""
         tids = tuple(self.tids[index] for index in indices)
         other = GroupState(self.code, self.scenario, tids, self.symbolic_values, self.exchange, self.pointers)
         other.registers = self.registers.subset(indices)
@@ -300,23 +311,21 @@ class GroupState:
         trace.tids, trace.events, trace.first_guess = part.trace.tids, part.trace.events, part.trace.first_guess
         self.trace_prefix = part.trace_prefix
 
-    # ------------------------------------------------------------------------------------ guesses
-
     def decide(self, condition: SymbolicValue) -> bool:
-        """The side guessed for an unknown condition."""
+        """Returns the side guessed for an unknown condition."""
         self.note_guess()
         return self._choose_side(condition)
 
     def prefer_side(self, condition: SymbolicValue, side: bool) -> None:
-        """Sets the side to try first; the other side should be explored as well."""
+        """Sets the side that is tried first; the other side should be explored as well."""
         self.scenario.decisions.setdefault(condition, side)
         self.scenario.flippable_conditions.setdefault(condition)
 
     def _choose_side(self, condition: SymbolicValue) -> bool:
-        """The side taken before for the same condition, or implied by decisions on the same unknown; else the less
-        frequent one.
+        """Returns the side for a condition.
 
-        An implied side is not a decision that could be flipped.
+        This is the side taken before for the same condition, or implied by decisions on the same unknown; otherwise it
+        is the less frequent side. An implied side is not a decision that could be flipped.
         """
         implied = self._implied_side(condition)
         if implied is not None:
@@ -331,7 +340,7 @@ class GroupState:
         return known
 
     def _preferred_side(self) -> bool:
-        """The side of the current step that was taken less often, but never one that leads to a trap."""
+        """Returns the side of the current step that was taken less often, but never one that leads to a trap."""
         trap = self.code.trap_side(self.step)
         if trap is not None:
             return not trap
@@ -339,24 +348,24 @@ class GroupState:
         return yes < no or (yes == no and self._prefers_true())
 
     def _implied_side(self, condition: SymbolicValue) -> bool | None:
-        """The side that earlier decisions imply for a condition that was not itself decided."""
+        """Returns the side that earlier decisions imply for a condition that was not itself decided."""
         if condition in self.scenario.decisions:
             return None
         return self.scenario.implications.implied_side(self.symbolic_values.key_of(condition))
 
     def _prefers_true(self) -> bool:
-        """Whether the true side is tried first: a branch first falls through, and a guarded instruction is first
-        executed."""
+        """Returns whether the true side is tried first.
+
+        A branch first falls through, and a guarded instruction is first executed.
+        """
         guard, match = self.step.instruction.guard, self.step.match
         leaves = match is not None and any(isinstance(effect, Control) for effect in match.effects)
         return leaves == (guard is not None and guard.negated)
 
     def note_guess(self) -> None:
-        """Notes that the path from this point on is a guess."""
+        """Records that the path from this point on is a guess."""
         if self.trace.first_guess is None:
             self.trace.first_guess = len(self.trace.events)
-
-    # ------------------------------------------------------------------------------------ what actions do
 
     def write_register(self, register: str, value: GroupValue) -> None:
         """Writes a register for the threads that execute the current step."""
@@ -391,14 +400,15 @@ class GroupState:
         self.trace.events.append(make_event(self.step, self.visit, effect, fields, who))
 
     def record_unknown_call(self) -> None:
-        """Notes a call at this step whose effects are not known."""
+        """Records a call at this step whose effects are not known."""
         self.trace.events.append(UnknownCall(self.step, self.visit))
         self.trace.has_unknown_call = True
 
     def is_second_poll(self, step: Step, barrier: GroupValue | None) -> bool:
-        """Whether a wait is executed for the second time since it last returned true, without an arrival of the threads
-        at the mbarrier in between: then the code does wait. Code that arrives after a false result continues without
-        waiting."""
+        """Returns whether a wait is executed again after it returned false, without an arrival in between.
+
+        The code then does wait. Code that arrives at the mbarrier after a false result continues without waiting.
+        """
         if step in self._pending_polls:
             del self._pending_polls[step]
             return True
@@ -406,16 +416,14 @@ class GroupState:
         return False
 
     def _note_unwaited_arrival(self, barrier: GroupValue | None) -> None:
-        """Notes an arrival at an mbarrier that the threads have polled but not waited for."""
+        """Records an arrival at an mbarrier that the threads have polled but not waited for."""
         for step in [step for step, asked in self._pending_polls.items() if asked == barrier]:
             del self._pending_polls[step]
             self.trace.polled_arrivals.add((self.step, self.visit))
 
     def fresh_symbol(self, what: str) -> SymbolicValue:
-        """An unknown that belongs to this execution of the current step."""
+        """Returns an unknown that belongs to this execution of the current step."""
         return self.symbolic_values.intern((what, self.step, self.visit, self.tids[0]))
-
-    # ------------------------------------------------------------------------------------ calls
 
     def return_or_exit(self) -> int:
         """Returns from a call, or ends the execution."""
@@ -430,13 +438,15 @@ class GroupState:
     def enter_function(
         self, name: str, back: int, results: tuple[str, ...], arguments: tuple[Operand, ...]
     ) -> int | None:
-        """Enters the callee of a call if its body is available. Otherwise it records an unknown call, except for system
-        functions, which order nothing."""
+        """Enters the callee of a call if its body is available.
+
+        Otherwise it records an unknown call, except for system functions, which order nothing.
+        """
         callee = self.code.callee(name)
         if callee is None or len(self.frames) >= MAX_CALL_DEPTH or self._shares_locals(callee):
             if self.step.is_opaque_call:
                 self.record_unknown_call()
-            if arguments:  # they may be addresses of the threads' own variables
+            if arguments:  # the arguments may be addresses of the threads' own variables
                 self.private_memory.clear("local")
             for result in results:
                 self.registers.set(result, self.fresh_symbol("result"))
@@ -454,8 +464,7 @@ class GroupState:
         return 0
 
     def _shares_locals(self, callee: ExecutableCode) -> bool:
-        """Whether the callee is already in progress and has locals, so that both executions would share their
-        addresses."""
+        """Returns whether the callee is in progress and has locals, whose addresses both executions would share."""
         return any(code is callee for code in (self.code, *(each.code for each in self.frames))) and (
             callee.program.has_locals
         )

@@ -1,4 +1,4 @@
-"""Values that threads exchange: at shuffles and votes within a warp, and by broadcasts within a CTA.
+"""The values that threads exchange: by shuffles and votes within a warp, and by broadcasts within a CTA.
 
 Lanes of one warp may be executed in different groups. Each group publishes the values of its threads here, and a later
 group reads them.
@@ -21,8 +21,10 @@ ExecutionPoint = tuple[Step, int]
 
 @dataclass(frozen=True, slots=True)
 class LaneExchange:
-    """The exchanges of one exploration. votes: the decided ones, by execution point and warp. broadcasts: through
-    shared memory."""
+    """The exchanges of one exploration.
+
+    votes: the decided votes, by execution point and warp. broadcasts: the values broadcast through shared memory.
+    """
 
     published_values: dict[ExecutionPoint, list[tuple[tuple[int, ...], GroupValue]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -31,11 +33,11 @@ class LaneExchange:
     broadcasts: SharedBroadcasts = field(default_factory=SharedBroadcasts)
 
     def publish(self, place: ExecutionPoint, tids: tuple[int, ...], held: GroupValue) -> None:
-        """Notes the values of a group's threads."""
+        """Records the values of a group's threads."""
         self.published_values[place].append((tids, held))
 
     def read(self, place: ExecutionPoint, tid: int) -> Value | None:
-        """The value of a thread; None where the thread was not executed at this point yet."""
+        """Returns the value of a thread; None where the thread was not executed at this point yet."""
         for tids, held in self.published_values.get(place, ()):
             index = bisect_left(tids, tid)
             if index < len(tids) and tids[index] == tid:
@@ -43,7 +45,7 @@ class LaneExchange:
         return None
 
     def read_warp(self, place: ExecutionPoint, warp: int) -> Iterator[Value]:
-        """The values of the executed lanes of a warp, each lane once."""
+        """Yields the values of the executed lanes of a warp, each lane once."""
         for tids, held in self.published_values.get(place, ()):
             for index, tid in enumerate(tids):
                 if tid // 32 == warp:

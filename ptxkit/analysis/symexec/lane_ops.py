@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState
 
 
-#: How `redux.sync` combines two numbers.
+#: The combination of two numbers by each kind of `redux.sync`.
 _REDUCTIONS: dict[str, Callable[[int, int], int]] = {**WRAPPING, "min": min, "max": max}
 #: The number of requests that are granted: enough for both parities of an mbarrier.
 _GRANTED_REQUESTS = 2
 
 
 def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueReader, int]:
-    """The parts of `load(space, address, width)`: the space, a reader of the address, and the width in bits."""
+    """Returns the parts of `load(space, address, width)`: the space, a reader of the address, and the width in bits."""
     space, address, width = call.arguments
     number = width.value if isinstance(width, ConstantExpr) and isinstance(width.value, int) else 32
     kept = str(space.value) if isinstance(space, ConstantExpr) else "generic"
@@ -50,7 +50,7 @@ def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueRea
 
 
 def load_value(state: GroupState, space: str, place: GroupValue, width: int, position: int = 0) -> GroupValue:
-    """The bits that a load gives: a cell of the thread's private memory, a parameter, or an unknown."""
+    """Returns the bits that a load reads: a cell of the thread's private memory, a parameter, or an unknown."""
     if space == "generic":
         space, place = private_location(state, place)
     known = state.private_memory.load(space, place, width // 8)
@@ -70,7 +70,7 @@ def load_value(state: GroupState, space: str, place: GroupValue, width: int, pos
 
 
 def _load_broadcast(state: GroupState, place: GroupValue, width: int, unknown: Callable[[Value], Value]) -> GroupValue:
-    """The value that another thread broadcast at an address of shared memory."""
+    """Returns the value that another thread broadcast at an address of shared memory."""
 
     def forwarded(value: Value) -> Value:
         offset = state.operations.op_in_shared("shared", value)
@@ -88,7 +88,7 @@ def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str,
 
 
 def private_location(state: GroupState, place: GroupValue) -> tuple[str, GroupValue]:
-    """Translates a generic address to private memory, if that of the first thread lies there."""
+    """Translates a generic address to private memory, if the address of the first thread is there."""
     first = value_of_lane(place, 0)
     own = state.window.space_of_generic(first) if isinstance(first, int) else ""
     if own not in ("local", "param"):
@@ -97,7 +97,7 @@ def private_location(state: GroupState, place: GroupValue) -> tuple[str, GroupVa
 
 
 def _parameter_value(state: GroupState, name: str, offset: int, width: int) -> Value:
-    """A kernel parameter: a symbol for a pointer, the scenario's sample for an integer."""
+    """Returns a kernel parameter: a symbol for a pointer, the scenario's sample for an integer."""
     if (name, offset) in state.pointers:
         found = state.symbolic_values.intern(("parameter", name, offset), pointer=True)
         return found.with_space("global") if name in state.code.global_pointers else found
@@ -111,12 +111,12 @@ def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 
 def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
-    """Lane 0 represents the elected lane."""
+    """Returns a reader that represents the elected lane by lane 0."""
     return lambda state: group_value_of([int(tid % 32 == 0) for tid in state.tids])
 
 
 def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """The value of another lane if that lane was already executed; otherwise a term specific to the warp."""
+    """Returns the value of another lane if that lane was already executed; otherwise a term specific to the warp."""
     mode = call.arguments[0]
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source, selector, bounds = (operands.argument_reader(argument) for argument in call.arguments[1:4])
@@ -144,7 +144,10 @@ def _lane_value(value: object, index: int) -> object:
 
 
 def _source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | None:
-    """The thread that a lane reads from; None where that is not known. Source: PTX ISA, "shfl.sync"."""
+    """Returns the thread from which a lane reads; None where it is not known.
+
+    Source: PTX ISA, "shfl.sync".
+    """
     if not isinstance(chosen, int) or not isinstance(limits, int):
         return None
     lane, segment, clamp = tid & 31, limits >> 8 & 31, limits & 31
@@ -166,7 +169,7 @@ def _source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | N
 
 
 def _redux(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """The reduction over the lanes of a mask if all of them were executed; otherwise a term specific to the warp."""
+    """Returns the reduction over the lanes of a mask if all were executed; otherwise a term of the warp."""
     kind, scalar = (
         str(each.value).lstrip(".") if isinstance(each, ConstantExpr) else "" for each in call.arguments[:2]
     )
@@ -196,7 +199,7 @@ def _redux(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 def _reduce_lanes(
     state: GroupState, kind: str, scalar: str, place: ExecutionPoint, warp: int, chosen: object
 ) -> int | None:
-    """The reduction of the values of the chosen lanes of a warp; None where one of them is not known."""
+    """Returns the reduction of the values of the chosen lanes of a warp; None where one of them is not known."""
     count = min(32, state.scenario.launch.threads - 32 * warp)
     picked = chosen & bit_mask(count) if isinstance(chosen, int) else 0
     found = [state.exchange.read(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
@@ -208,8 +211,10 @@ def _reduce_lanes(
 
 
 def _vote(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """The result of a vote, if the lanes executed so far decide it. Otherwise it is an unknown that is first taken to
-    agree with these threads, and then not to."""
+    """Returns the result of a vote if the lanes executed so far decide it.
+
+    Otherwise the result is an unknown, which is first assumed to agree with these threads, and then to differ.
+    """
     mode = call.arguments[0]
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source = operands.argument_reader(call.arguments[-1])
@@ -244,7 +249,7 @@ def _vote_value(state: GroupState, kind: str, place: ExecutionPoint, warp: int, 
 
 
 def _decide_vote(kind: str, seen: list[Value], lanes_of_warp: int) -> int | None:
-    """The result of a vote for any values of the lanes not yet executed; None where it depends on them."""
+    """Returns the result of a vote for any values of the lanes not yet executed; None where it depends on them."""
     numbers = {value & 1 for value in seen if isinstance(value, int)}
     is_whole = len(seen) >= lanes_of_warp and all(isinstance(value, int) for value in seen)
     match kind:
@@ -279,8 +284,11 @@ def _pack_values(terms: SymbolicValueTable, each: int, *parts: Value) -> Value:
 
 
 def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """Whether a request for the work of another cluster is granted: the first ones are granted and the next ones are
-    not, in the order of each thread's requests. The GPU decides this, so that it is not a guess."""
+    """Returns whether a request for the work of another cluster is granted.
+
+    The first requests of each thread are granted, and the next ones are not. The GPU decides this, so it is not a
+    guess.
+    """
     source = operands.argument_reader(call.arguments[-1])
 
     def ask(state: GroupState) -> GroupValue:
@@ -304,7 +312,7 @@ def _unknown(_operands: OperandCompiler, call: CallExpr) -> ValueReader:
     return lambda state: state.fresh_symbol(name)
 
 
-#: The operations that need more than their arguments' values.
+#: The operations that need more than the values of their arguments.
 LANE_OPS: dict[str, Callable[[OperandCompiler, CallExpr], ValueReader]] = {
     "load": _load,
     "elected": _elect,

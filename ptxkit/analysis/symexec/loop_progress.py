@@ -1,4 +1,4 @@
-"""Predicts whether an execution that finds nothing new can leave its loops within the budget.
+"""Predicts whether an execution that covers nothing new can leave its loops within the budget.
 
 Most loops in which an execution exhausts its budget are counted: up to a size that was given as input, or to a
 constant. After some iterations the executor can predict that no exit is taken within the budget, and it may stop
@@ -30,18 +30,20 @@ if TYPE_CHECKING:
 
 #: The number of consecutive equal changes after which a distance is taken to be a loop counter.
 MIN_STEADY_ITERATIONS = 3
-#: The least distance at which the first number of an ordered comparison is not below the second.
+#: The minimum distance at which the first number of an ordered comparison is not below the second.
 _ORDER_THRESHOLDS = {"lt": 0, "lo": 0, "ge": 0, "hs": 0, "le": 1, "ls": 1, "gt": 1, "hi": 1}
 _EQUALITY_OPERATORS = ("eq", "ne")
 
 ComparisonReaders: TypeAlias = "tuple[str, tuple[int, bool], ValueReader, ValueReader]"
-"""A comparison: its operator, the width of its type and whether that is signed, and the numbers."""
+"""A comparison: its operator, the width of its type and whether the type is signed, and the two numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GuardedStep:
-    """A guarded step. targets: the indices of the next steps, if it transfers control (None: it ends the execution, or
-    they are unknown)."""
+    """A guarded step.
+
+    targets: the indices of the next steps, if it transfers control; None if it ends the execution, or they are unknown.
+    """
 
     step: Step
     predicate: str
@@ -57,7 +59,7 @@ def _guarded_steps(block: CompiledBlock) -> Iterator[_GuardedStep]:
 
 
 def _written_registers(block: CompiledBlock) -> Iterator[tuple[str, ComparisonReaders | None]]:
-    """The registers that a block writes, each with the comparison that gives its value."""
+    """Yields the registers that a block writes, each with the comparison that gives its value."""
     for step, guard, _ in block.steps:
         operands = OperandCompiler(step, LANE_OPS)
         for effect in step.effects:
@@ -102,7 +104,7 @@ class _LoopCounter:
         self._steady_iterations = self._steady_since = 0
 
     def update(self, state: GroupState) -> None:
-        """Samples the numbers again. Sampling stops for good once the numbers are unknown."""
+        """Samples the numbers again. Once they are unknown, they are not sampled again."""
         if not self.is_known:
             return
         first, second = self._first(state), self._second(state)
@@ -128,11 +130,11 @@ class _LoopCounter:
             )
             return first.offset - second.offset if same else None  # type: ignore[union-attr]
         distance = interpret(first, *self._type) - interpret(second, *self._type)
-        # Equality ignores whole turns of the number, so that a countdown to an unsigned -1 has an end.
+        # Equality ignores multiples of the number range, so that a countdown to an unsigned -1 ends.
         return to_signed(distance, self._type[0]) if self._operator in _EQUALITY_OPERATORS else distance
 
     def stays_unchanged(self, taken: int, left: int) -> bool:
-        """Whether the predicate certainly keeps its value for this many more steps."""
+        """Returns whether the predicate certainly keeps its value for this many more steps."""
         if self._steady_iterations < MIN_STEADY_ITERATIONS:
             return False
         each = (taken - self._steady_since) / self._steady_iterations
@@ -140,7 +142,7 @@ class _LoopCounter:
         return all(number is None or number * each > left for number in rounds)
 
     def _iterations_until_change(self, distance: int, change: int) -> int | None:
-        """The number of further iterations after which the predicate changes; None if it never changes."""
+        """Returns the number of further iterations after which the predicate changes; None if it never changes."""
         if not change:
             return None
         if self._operator in _EQUALITY_OPERATORS:
@@ -153,7 +155,10 @@ class _LoopCounter:
 
 
 class LoopProgress:
-    """The blocks of the current loops. newest: the number of executed steps when execution last found something new."""
+    """The blocks of the current loops.
+
+    newest: the number of executed steps when execution last covered something new.
+    """
 
     def __init__(self, state: GroupState, newest: int) -> None:
         self.last_progress = newest
@@ -166,7 +171,7 @@ class LoopProgress:
         self._next_check = 0
 
     def enter_block(self, state: GroupState, block: CompiledBlock) -> None:
-        """Notes that the execution is about to enter a block of the current code."""
+        """Records that the execution is about to enter a block of the current code."""
         first = block.next_index - block.length
         counts = self._counters.get(first)
         if counts is None:
@@ -186,8 +191,7 @@ class LoopProgress:
         return found
 
     def exceeds_budget(self, state: GroupState, until: int) -> bool:
-        """Whether the execution certainly finds nothing new before it has taken `until` steps, according to its
-        counters."""
+        """Returns whether, by its counters, the execution certainly covers nothing new before step `until`."""
         taken = state.executed_steps
         if taken - self._start <= STALLED_ITERATIONS * self._loop_length or taken < self._next_check:
             return False
@@ -199,14 +203,17 @@ class LoopProgress:
         )
 
     def _leads_to_new_code(self, exit_step: _GuardedStep, state: GroupState) -> bool:
-        """Whether a guarded step leads to, or is, a step that was not executed since counting began."""
+        """Returns whether a guarded step leads to, or is, a step that was not executed since counting began."""
         if not exit_step.transfers_control:
             return exit_step.step not in state.trace.covered_steps
         return exit_step.targets is None or not all(side in self._counters for side in exit_step.targets)
 
     def _stays_closed(self, exit_step: _GuardedStep, taken: int, until: int) -> bool:
-        """Whether the guard of a step keeps its value: no step here writes it, or its counter is far from its limit, or
-        it cannot be predicted and is not waited for."""
+        """Returns whether the guard of a step keeps its value.
+
+        This is so if no step in the loops writes it, if its counter is far from its limit, or if it cannot be predicted
+        and the execution does not wait for it.
+        """
         if exit_step.predicate not in self._written_registers:
             return True
         count = self._written_registers[exit_step.predicate]

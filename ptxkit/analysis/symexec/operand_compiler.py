@@ -1,4 +1,4 @@
-"""Compiles operands and value expressions of one step to functions of an state."""
+"""Compiles the operands and value expressions of one step to functions of a group's state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VOLATILE = ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo
 class OperandCompiler:
     """The operands of one step, by role, as readers.
 
-    in_thread: makers of readers for the value operations that need the thread (`ptxkit.analysis.symexec.lane_ops`).
+    in_thread: the makers of readers for the value operations that need the thread (`ptxkit.analysis.symexec.lane_ops`).
     """
 
     def __init__(self, step: Step, in_thread: Mapping[str, Callable[[OperandCompiler, CallExpr], ValueReader]]) -> None:
@@ -44,13 +44,13 @@ class OperandCompiler:
         self._lane_ops = in_thread
 
     def is_variable_name(self, operand: Operand | None) -> bool:
-        """Whether an operand is the name of a variable rather than of a register."""
+        """Returns whether an operand is the name of a variable rather than of a register."""
         if not isinstance(operand, Name) or self.scope.register_name(operand.text) != operand.text:
             return False
         return self.scope.variable(operand.text) is not None
 
     def sign_extension(self, role: str, register: str) -> tuple[str, str] | None:
-        """The types between which a result is converted that is extended by its sign to a wider register, or None.
+        """Returns the types of the conversion that sign-extends a result to a wider register; None if none exists.
 
         Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size".
         """
@@ -67,7 +67,7 @@ class OperandCompiler:
         return (type_, f"b{held[0]}") if written is not None and held is not None and held[0] > written[0] else None
 
     def reader(self, operand: Operand | None) -> ValueReader:
-        """A function that gives the value of an operand; for an address operand, this is the address itself."""
+        """Returns a function that computes the value of an operand; for an address operand, the address itself."""
         match operand:
             case Integer(value=value):
                 return constant_reader(value & bit_mask(64))
@@ -75,7 +75,7 @@ class OperandCompiler:
                 return self._name_reader(text)
             case Address(base=base, offset=offset):
                 return self._offset_reader(base, offset)
-            case Element(base=base, index=index):  # an index counts bytes by now (`ptxkit.analysis.ir.program`)
+            case Element(base=base, index=index):  # an index already counts bytes (`ptxkit.analysis.ir.program`)
                 return self.reader(Binary("+", base, index))
             case Binary(operator="*", left=left, right=right):
                 return _operation_reader("mul", 64, self.reader(left), self.reader(right))
@@ -119,7 +119,7 @@ class OperandCompiler:
         return read
 
     def evaluator(self, expression: Expression | None) -> ValueReader | None:
-        """A function that computes an expression of the table; None where it is absent or names no value."""
+        """Returns a function that computes an expression of the table; None where it is absent or names no value."""
         if isinstance(expression, ConstantExpr):
             value = expression.value
             return constant_reader(int(value) & bit_mask(64)) if isinstance(value, bool | int) else None
@@ -129,7 +129,7 @@ class OperandCompiler:
         return None if expression is None else self.call_reader(expression)
 
     def call_reader(self, call: CallExpr) -> ValueReader:
-        """A reader for a value operation, which either depends on the thread or is arithmetic."""
+        """Returns a reader for a value operation, which either depends on the thread or is arithmetic."""
         handler = self._lane_ops.get(call.function)
         if handler is not None:
             return handler(self, call)
@@ -159,17 +159,17 @@ class OperandCompiler:
         return lambda state: state.operations.apply(operation, *fixed, *[reader(state) for reader in readers])
 
     def argument_reader(self, expression: Expression) -> ArgumentReader:
-        """Like `evaluator`, but strings and truth values of the table are passed through unchanged."""
+        """Returns a reader like `evaluator`, but passes strings and truth values of the table through unchanged."""
         if isinstance(expression, ConstantExpr):
             value = expression.value
             return lambda state: state.fresh_symbol("number") if isinstance(value, float) else value
         return self.evaluator(expression) or (lambda state: state.fresh_symbol("absent operand"))
 
     def shared_offset_reader(self, role: str, space: str = "shared") -> ValueReader | None:
-        """Reads an address operand as an offset in shared memory; a generic address elsewhere gives a term.
+        """Returns a reader of an address operand as an offset in shared memory; other addresses give a term.
 
-        A mbarrier may be named by a generic address in any of its forms, so a number in the shared window counts as
-        shared whatever the form says.
+        A generic address may name an mbarrier in any of its forms, so a number in the shared window counts as shared
+        for every form.
         """
         operand = self.step.operand(role)
         if operand is None:
@@ -181,7 +181,7 @@ class OperandCompiler:
 def _constants_first(
     arguments: tuple[Expression, ...],
 ) -> tuple[tuple[int | str | bool | None, ...], *tuple[Expression, ...]]:
-    """What the table fixed before a value operation's operands (widths, types, modes), and the operands."""
+    """Returns the arguments that the table fixes for a value operation (widths, types, modes), and the operands."""
     fixed: list[int | str | bool | None] = []
     for argument in arguments:
         if not isinstance(argument, ConstantExpr) or isinstance(argument.value, float):
@@ -191,11 +191,11 @@ def _constants_first(
 
 
 def _operation_reader(name: str, width: int, *readers: ValueReader) -> ValueReader:
-    """A reader for an operation on values of a width."""
+    """Returns a reader for an operation on values of a width."""
     operation = SymbolicOps.find(name)
     return lambda state: state.operations.apply(operation, width, *[reader(state) for reader in readers])
 
 
 def constant_reader(number: int) -> ValueReader:
-    """A reader that always gives `number`."""
+    """Returns a reader that always gives `number`."""
     return lambda _: number

@@ -1,8 +1,8 @@
 """Values that threads broadcast through shared memory, with a barrier of the whole CTA between the store and the load.
 
-Warps receive their role and its parameters in this way. Groups of threads are executed one after the other, so that a
-later execution finds what earlier ones stored. Whether another thread stores to the same bytes is known only when all
-groups were executed: `SharedBroadcasts.invalidated_loads` gives the loads whose forwarded value is not guaranteed.
+Warps receive their role and its parameters in this manner. Groups of threads are executed one after the other, so that
+a later execution finds what earlier ones stored. Whether another thread stores to the same bytes is known only when all
+groups were executed: `SharedBroadcasts.invalidated_loads` returns the loads whose forwarded value is not guaranteed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def is_full_cta_barrier(effect: Barrier, threads: GroupValue | None, launched: int) -> bool:
-    """Whether all threads of a CTA take part in a barrier and wait there."""
+    """Returns whether all threads of a CTA take part in a barrier and wait there."""
     return effect.level == "cta" and effect.action == "sync" and threads in (None, launched)
 
 
@@ -33,8 +33,9 @@ def is_full_cta_barrier(effect: Barrier, threads: GroupValue | None, launched: i
 class BroadcastStore:
     """A value that a group stored at an address of shared memory, the same for all its threads.
 
-    size: bytes. value: None where it is not tracked. cta_barriers: the numbers of the barriers of the whole CTA that
-    the group passed, of which `barriers_passed` precede the store. is_certain: no guess preceded the store.
+    size: the number of bytes. value: None where it is not tracked. cta_barriers: the numbers of the barriers of the
+    whole CTA that the group passed, of which `barriers_passed` precede the store. is_certain: no guess preceded the
+    store.
     """
 
     step: Step
@@ -46,7 +47,7 @@ class BroadcastStore:
     is_certain: bool
 
     def extract(self, start: int, size: int) -> Value | None:
-        """The part of it that a load of some bytes gives."""
+        """Returns the part of the value that a load of some bytes reads."""
         if isinstance(self.value, int):
             return self.value >> 8 * (start - self.start) & bit_mask(8 * size)
         return self.value if (start, size) == (self.start, self.size) else None
@@ -54,7 +55,10 @@ class BroadcastStore:
 
 @dataclass(frozen=True, slots=True)
 class ForwardedLoad:
-    """A load to which a broadcast store was forwarded; `barriers_passed`: of the group that loads."""
+    """A load to which a broadcast store was forwarded.
+
+    barriers_passed: the number of barriers that the loading group had passed.
+    """
 
     step: Step
     start: int
@@ -65,8 +69,10 @@ class ForwardedLoad:
 
 @dataclass(frozen=True, slots=True)
 class _ExecutedStore:
-    """A store as a group executed it. ranges: the bytes that it touches; None where unknown. is_async: it completes
-    asynchronously."""
+    """A store as a group executed it.
+
+    ranges: the bytes that it writes; None where unknown. is_async: whether it completes asynchronously.
+    """
 
     group: int
     position: int
@@ -81,22 +87,27 @@ class _ExecutedStore:
 
 @dataclass(slots=True)
 class SharedBroadcasts:
-    """The broadcast stores of one exploration. excluded_loads: loads to which no value is forwarded."""
+    """The broadcast stores of one exploration.
+
+    excluded_loads: the loads to which no value is forwarded.
+    """
 
     excluded_loads: frozenset[Step] = frozenset()
     stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
     forwarded_loads: dict[ForwardedLoad, tuple[GroupValue, ...]] = field(default_factory=dict)
 
     def store(self, state: GroupState, start: int, size: int, value: Value | None) -> None:
-        """Notes that the group stores a value."""
+        """Records that the group stores a value."""
         sure = state.trace.first_guess is None
         self.stores[start].append(
             BroadcastStore(state.step, start, size, value, state.cta_barriers, len(state.cta_barriers), sure)
         )
 
     def load(self, state: GroupState, start: int, size: int) -> Value | None:
-        """The value that the group loads, if it was stored before the last barrier of the whole CTA; None where it is
-        unknown."""
+        """Returns the value that the group loads, if it was stored before the last barrier of the whole CTA.
+
+        The result is None where the value is unknown.
+        """
         if state.step in self.excluded_loads:
             return None
         met = len(state.cta_barriers)
@@ -116,14 +127,14 @@ class SharedBroadcasts:
         return value
 
     def _stores_covering(self, start: int, size: int) -> Iterator[BroadcastStore]:
-        """The broadcast stores that cover all bytes of a range."""
+        """Yields the broadcast stores that cover all bytes of a range."""
         for first in range(start + size - MAX_STORE_BYTES, start + 1):
             for notice in self.stores.get(first, ()):
                 if start + size <= first + notice.size:
                     yield notice
 
     def invalidated_loads(self, groups: Sequence[GroupTrace], launched: int) -> set[Step]:
-        """The loads whose forwarded value is not guaranteed, given everything that the groups of the CTA did.
+        """Returns the loads whose forwarded value is not guaranteed, given the accesses of all groups of the CTA.
 
         launched: the number of threads of the CTA.
         """
@@ -173,15 +184,17 @@ def _end_of_load(reading: ForwardedLoad) -> int:
 
 
 def _passed_same_barriers(one: Sequence[GroupValue], other: Sequence[GroupValue]) -> bool:
-    """Whether two groups passed the same barriers, up to the end of the shorter sequence."""
+    """Returns whether two groups passed the same barriers, up to the end of the shorter sequence."""
     return all(left == right for left, right in zip(one, other, strict=False))
 
 
 def _executed_stores(
     number: int, group: GroupTrace, launched: int, met: list[GroupValue], within: tuple[int, int]
 ) -> Iterator[_ExecutedStore]:
-    """What a group stores to some bytes of shared memory. met: is filled with the numbers of the barriers that it
-    meets."""
+    """Yields the stores of a group to some bytes of shared memory.
+
+    met: receives the numbers of the barriers at which the group arrives.
+    """
     for position, event in enumerate(group.events):
         if isinstance(event, UnknownCall):
             yield _ExecutedStore(number, position, event.step, len(met), None, is_async=True)
@@ -201,7 +214,7 @@ def _executed_stores(
 
 
 def _is_disjoint(event: TraceEvent | GroupEvent, within: tuple[int, int]) -> bool:
-    """Whether the addresses of an access alone show that it does not overlap a range, as most do."""
+    """Returns whether the addresses of an access suffice to show that it does not overlap a range, as most do."""
     if isinstance(event, TraceEvent):
         return False
     address, size = event.fields[:2]
@@ -215,8 +228,10 @@ def _is_disjoint(event: TraceEvent | GroupEvent, within: tuple[int, int]) -> boo
 def _accessed_ranges(
     event: TraceEvent | GroupEvent, count: int, *, elsewhere: bool
 ) -> tuple[tuple[int, int], ...] | None:
-    """The bytes that an access of a group touches; None where they are unknown. elsewhere: unknown addresses are taken
-    to lie outside shared memory, as everywhere in the analyses."""
+    """Returns the bytes that an access of a group uses; None where they are unknown.
+
+    elsewhere: whether unknown addresses are assumed to be outside shared memory, as in all analyses.
+    """
     address = event.address if isinstance(event, TraceEvent) else event.fields[0]
     is_known = address.are_numbers if isinstance(address, LaneValues) else isinstance(address, int)
     if not elsewhere and not is_known:

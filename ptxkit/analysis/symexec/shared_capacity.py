@@ -1,7 +1,8 @@
-"""Whether executions stay within the shared memory that a CTA can have.
+"""Determines whether executions stay within the shared memory that a CTA can have.
 
-A module does not state how much of it a launch gives, but no launch gives more than the maximum. An execution that uses
-more belongs to a launch that fails, and proves nothing; matrix descriptors have no bits for such addresses either.
+A module does not state how much shared memory a launch allocates, but no launch allocates more than the maximum. An
+execution that uses more belongs to a launch that fails, and proves nothing; matrix descriptors have no bits for such
+addresses either.
 
 Source: PTX ISA, "Shared State Space", "Matrix Descriptor Format".
 """
@@ -23,17 +24,17 @@ class SharedCapacity:
 
     def __init__(self, program: Program) -> None:
         given = [v.address for v in program.variables if v.space == "shared" and v.is_open]
-        #: The offset after the last byte that a launch can give; None where it gives none.
+        #: The offset after the last byte that a launch can allocate; None where it allocates none.
         self._end = max(given) + MAX_SHARED_BYTES if given else None
 
     def fits(self, groups: Iterable[GroupTrace]) -> bool:
-        """Whether all accesses of these groups lie before the end of the memory that a launch can give."""
+        """Returns whether all accesses of these groups are before the end of the memory that a launch can allocate."""
         end = self._end
         return end is None or not any(_accesses_beyond(event, end) for group in groups for event in group.events)
 
 
 def _accesses_beyond(event: TraceEvent | GroupEvent | UnknownCall, end: int) -> bool:
-    """Whether the first or the last of the threads accesses a place in shared memory from `end` on."""
+    """Returns whether the first or the last of the threads accesses a location in shared memory at or after `end`."""
     if isinstance(event, UnknownCall) or not isinstance(event.effect, Access) or event.effect.space == "local":
         return False
     held = event.address if isinstance(event, TraceEvent) else event.fields[0]

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 
 def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:
-    """The actions of a step, without those that only compute values that are not `wanted` (None: all are)."""
+    """Returns the actions of a step, without those that only compute values that are not in `wanted`.
+
+    wanted: the values that are needed; None for all.
+    """
     if step.match is None:
         return [compile_unknown_instruction(OperandCompiler(step, LANE_OPS))]
     operands = OperandCompiler(step, LANE_OPS)
@@ -72,7 +75,7 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
 
 
 def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepAction]:
-    """The actions of a step that only computes values."""
+    """Returns the actions of a step that only computes values."""
     effects = step.effects
     chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.is_needed(step, e))]
     operands = OperandCompiler(step, LANE_OPS)
@@ -82,7 +85,7 @@ def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepActi
 def _compile_effect(
     operands: OperandCompiler, effect: fx.Effect, *, keeps: bool, outside: frozenset[str]
 ) -> list[StepAction | None]:
-    """The actions that record an effect."""
+    """Returns the actions that record an effect."""
     match effect:
         case fx.Barrier(level="warp", order="relaxed"):
             return [compile_convergence(operands, effect)]

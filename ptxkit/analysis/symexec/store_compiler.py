@@ -22,7 +22,7 @@ _BROADCAST_SIZES = (1, 2, 4, 8)
 
 
 def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
-    """A store to local memory or to a parameter, whose value a later load of the thread returns."""
+    """Returns the action of a store to local memory or to a parameter; a later load of the thread returns the value."""
     target = operands.step.operand(effect.address)
     sources, each = _stored_operands(operands, effect)
     if effect.kind != "write" or not isinstance(target, Address) or not sources:
@@ -48,14 +48,17 @@ def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepA
 
 
 def _may_be_private(address: Value) -> bool:
-    """Whether a generic address that is not known to lie in local memory may lie there nevertheless."""
+    """Returns whether a generic address that is not known to be in local memory may nevertheless be there."""
     return isinstance(address, SymbolicValue) and not address.pointer and address.space is None
 
 
 def compile_broadcast_store(
     operands: OperandCompiler, effect: fx.Access, wanted: ProgramSlice | None
 ) -> StepAction | None:
-    """A store of one value, at one address, by all threads of the group: other threads may load it after a barrier."""
+    """Returns the action of a store of one value, at one address, by all threads of the group.
+
+    Other threads may load the value after a barrier.
+    """
     match = operands.step.match
     sources, each = _stored_operands(operands, effect)
     is_plain = effect.kind == "write" and (effect.proxy, effect.completion) == ("generic", None)
@@ -83,7 +86,7 @@ def compile_broadcast_store(
 
 
 def _stored_operands(operands: OperandCompiler, effect: fx.Access) -> tuple[tuple[Operand, ...], int]:
-    """The operands that a store writes, and the size of each element in bytes."""
+    """Returns the operands that a store writes, and the size of each element in bytes."""
     target = operands.step.operand(effect.address)
     stored = [operand for operand in operands.step.instruction.operands if operand is not target]
     if not stored:

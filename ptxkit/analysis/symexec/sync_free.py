@@ -1,7 +1,7 @@
-"""Programs for which an execution can only show whether each access is valid by itself.
+"""Recognizes programs for which an execution can only show whether each access is valid by itself.
 
 They compute, load and store, and do not interact with other threads. An execution that has covered each of the accesses
-for many iterations has found everything that it can find, however many iterations its loops still have.
+for many iterations has found everything that it can find, however many iterations remain.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
 from ptxkit.isa.effects import Access, Control, Effect, Value
 
-#: State spaces whose accesses are not recorded.
+#: The state spaces whose accesses are not recorded.
 _UNOBSERVED_SPACES = ("global", "const", "param", "local")
 
 
 def sync_free_accesses(program: Program) -> frozenset[Step] | None:
-    """The accesses of such a program; None where it has other effects, or calls functions other than the system's."""
+    """Returns the accesses of such a program.
+
+    The result is None where the program has other effects, or calls functions other than the system's.
+    """
     found: set[Step] = set()
     for step in program.effectful_steps:
         if step.match is None or step.is_opaque_call or is_collective_instruction(step.match):

@@ -16,9 +16,9 @@ from ptxkit.isa import effects as fx
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState
 
-#: The term that numbers count from: no number may be taken for an address of shared memory.
+#: The base term of absolute addresses in Tensor Memory, so that no number is taken for an address of shared memory.
 BASE = ("tensor memory",)
-#: The space of such a term: the address counts from no allocation.
+#: The space of such a term: the address is not relative to an allocation.
 ABSOLUTE = "tensor"
 
 
@@ -36,8 +36,10 @@ def compile_tensor_access(operands: OperandCompiler, effect: fx.Access) -> Calla
 
 
 def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory) -> Callable[[GroupState], None]:
-    """Records an allocation with the shared word that receives the address, or a deallocation with the address itself;
-    the amount is the number of columns."""
+    """Records an allocation or a deallocation of Tensor Memory, with the number of columns as its amount.
+
+    The address of an allocation is the shared word that receives the result; that of a deallocation is its operand.
+    """
     written = effect.action == "allocate" and effect.address is not None
     place = (
         operands.shared_offset_reader(effect.address or "") if written else _address_reader(operands, effect.address)

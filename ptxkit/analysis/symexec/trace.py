@@ -1,7 +1,7 @@
 """The events of an execution, in order, with concrete addresses.
 
 A group of threads that take the same path is executed as one. Its `GroupTrace` holds each event once, with `LaneValues`
-where the threads differ; `GroupTrace.for_thread` gives the `ThreadTrace` of one thread.
+where the threads differ; `GroupTrace.for_thread` returns the `ThreadTrace` of one thread.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from ptxkit.semantics.layout import DeclaredVariable
 class TraceEvent:
     """One effect as it happened to one thread.
 
-    step: the instruction. visit: how often the thread had executed that step before. address: of the access or the
-    mbarrier, a shared-memory offset where it is known to be shared, else a term or None. size: bytes, None where
-    unknown; of a barrier, the threads it waits for. amount: arrivals, pending groups, the barrier's number, the mask of
-    the CTAs that a copy goes to. barrier: the mbarrier of an access's completion. expect: bytes added by an
-    arrive.expect_tx. ctas: the mask of the CTAs whose mbarriers are operated on.
+    step: the instruction. visit: how often the thread had executed that step before. address: the address of the access
+    or of the mbarrier: a shared-memory offset where it is known to be shared, else a term or None. size: the number of
+    bytes, None where unknown; of a barrier, the number of threads for which it waits. amount: the number of arrivals or
+    of pending groups, the number of the barrier, or the mask of the CTAs to which a copy goes. barrier: the mbarrier on
+    which an access completes. expect: the bytes added by an arrive.expect_tx. ctas: the mask of the CTAs whose
+    mbarriers are used.
     """
 
     step: Step
@@ -38,7 +39,7 @@ class TraceEvent:
 
     @property
     def range(self) -> tuple[int, int] | None:
-        """`[low, high)` in shared memory, or None where the place or the size is not known as a number."""
+        """`[low, high)` in shared memory, or None where the address or the size is not known as a number."""
         if isinstance(self.address, int) and isinstance(self.size, int):
             return self.address, self.address + self.size
         return None
@@ -59,14 +60,14 @@ class GroupEvent:
     participants: tuple[bool, ...] | None = None
 
     def for_thread(self, index: int) -> TraceEvent | None:
-        """The event of the thread at an index of the group; None where the thread took no part."""
+        """Returns the event of the thread at an index of the group; None where the thread took no part."""
         if self.participants is not None and not self.participants[index]:
             return None
         own = [held.at(index) if isinstance(held, LaneValues) else held for held in self.fields]
         return TraceEvent(self.step, self.visit, self.effect, *own)
 
     def subset(self, indices: Sequence[int]) -> TraceEvent | GroupEvent | None:
-        """The event of a smaller group; None where none of its threads took part."""
+        """Returns the event of a smaller group; None where none of its threads took part."""
         who = None if self.participants is None else tuple(self.participants[index] for index in indices)
         if who is not None and not any(who):
             return None
@@ -77,7 +78,7 @@ class GroupEvent:
 def make_event(
     step: Step, visit: int, effect: Effect, fields: tuple[GroupValue | None, ...], who: tuple[bool, ...] | None
 ) -> TraceEvent | GroupEvent:
-    """The event of a group: a single `TraceEvent` where its threads do not differ."""
+    """Returns the event of a group: a single `TraceEvent` where its threads do not differ."""
     if (who is None or all(who)) and not any(isinstance(held, LaneValues) for held in fields):
         return TraceEvent(step, visit, effect, *fields)  # type: ignore[arg-type]
     return GroupEvent(step, visit, effect, fields, None if who is None or all(who) else who)
@@ -85,7 +86,7 @@ def make_event(
 
 @dataclass(frozen=True, slots=True)
 class UnknownCall:
-    """A call of code that is not available: it may have had any effect."""
+    """A call of code that is not available and may have any effect."""
 
     step: Step
     visit: int
@@ -95,10 +96,10 @@ class UnknownCall:
 class WrongAddressKind:
     """An address operand that certainly holds an address of another kind than its instruction accepts.
 
-    role: of the operand. expected_space: the state space that the instruction accepts (`generic` where it names none).
-    value: the operand's value, a number or a term that results from a conversion. origin: `generic` for a generic
-    address, or the space that `value` is an address in; `shared::cluster` for shared memory of another CTA. is_certain:
-    no guess led to the step.
+    role: the role of the operand. expected_space: the state space that the instruction accepts (`generic` where it
+    names none). value: the operand's value, a number or a term that results from a conversion. origin: `generic` for a
+    generic address, else the space of the address `value`; `shared::cluster` for shared memory of another CTA.
+    is_certain: no guess led to the step.
     """
 
     step: Step
@@ -113,17 +114,25 @@ class WrongAddressKind:
 class OperandViolation:
     """A numeric address or value that its operand cannot accept, or must not have.
 
-    kind: `alignment` where an address must be a multiple of `required` bytes and is `value` bytes into a `variable`;
-    `apart` where two addresses derived from one pointer, here and at `other`, must be multiples of `required`, and
-    their distance is not (`value` is the remainder); `multiple` where a number is not a multiple of `required`; `range`
-    where it is beyond the limit `required`; `bounds` where `required` bytes from `value` on leave the `variable`, or
-    where no variable is declared there; `window` where a generic address lies in a window that `rule` describes, and
-    must not: at a conversion at `other`, or here; `member` where lane `value` is not in the mask `required`; `rank` and
-    `mask` where a CTA, or one of several, is not in a cluster of `required` CTAs; `rule` where the operands violate the
-    table's `rule`; `home` where an address lies in the own CTA, and must lie in another (`rule` is `other`), or in
-    another CTA than that of role `rule`. is_certain: of an alignment, no placement of the variable is valid; otherwise
-    the declaration of the variable does not guarantee the alignment. thread: the thread with this address, where that
-    of the first two threads is aligned. is_in_every_launch: every launch has the thread, however small its block is.
+    kind: the kind of the violation:
+
+    * `alignment`: an address must be a multiple of `required` bytes and is `value` bytes into a `variable`.
+    * `apart`: two addresses derived from one pointer, here and at `other`, must be multiples of `required`, and their
+      distance is not (`value` is the remainder).
+    * `multiple`: a number is not a multiple of `required`.
+    * `range`: a number exceeds the limit `required`.
+    * `bounds`: `required` bytes from `value` on leave the `variable`, or no variable is declared there.
+    * `window`: a generic address is in a window that `rule` describes, and must not be: at a conversion at `other`, or
+      here.
+    * `member`: lane `value` is not in the mask `required`.
+    * `rank` and `mask`: a CTA, or one of several, is not in a cluster of `required` CTAs.
+    * `rule`: the operands violate the table's `rule`.
+    * `home`: an address is in the executing CTA, and must be in another one (`rule` is `other`), or is in another CTA
+      than that of role `rule`.
+
+    is_certain: of an alignment, no placement of the variable is valid; otherwise the declaration of the variable does
+    not guarantee the alignment. thread: the thread with this address, where that of the first two threads is aligned.
+    is_in_every_launch: every launch has the thread, however small its block is.
     """
 
     step: Step
@@ -145,8 +154,8 @@ class ThreadTrace:
 
     end_reason: `exit`, `trap`, or `budget` where the execution was cut short.
 
-    first_guess: the number of events before a decision first depended on unknown data, None if none did; up to there
-    some input certainly takes this path.
+    first_guess: the number of events before a decision first depended on unknown data; None if no decision did. Up to
+    that event, some input certainly takes this path.
 
     leader: the first of the threads that take the same path.
     """
@@ -162,17 +171,17 @@ class ThreadTrace:
     leader: int | None = None
 
     def is_certain(self, position: int | None = None) -> bool:
-        """Whether no guess precedes a position, or the end where no position is given."""
+        """Returns whether no guess precedes a position, or the end where no position is given."""
         return self.first_guess is None or (position is not None and position < self.first_guess)
 
 
 @dataclass(slots=True)
 class GroupTrace:
-    """The execution of the threads `tids` (linear, ascending), which all take one path; other fields as in
-    `ThreadTrace`.
+    """The execution of the threads `tids` (linear, ascending), which all take one path.
 
-    pointer_alignments: by term, the accesses through it: by the bytes to which they are aligned, and the remainder.
-    polled_arrivals: the arrivals, by step and visit, before which the threads polled a phase and did not wait.
+    pointer_alignments: the accesses by the term of their address, then by the alignment in bytes and the remainder.
+    polled_arrivals: the arrivals, by step and visit, before which the threads polled a phase and did not wait. The
+    other fields are those of `ThreadTrace`.
     """
 
     tids: tuple[int, ...]
@@ -187,7 +196,7 @@ class GroupTrace:
     has_unknown_call: bool = False
 
     def for_thread(self, tid: int) -> ThreadTrace:
-        """The trace of one thread of the group."""
+        """Returns the trace of one thread of the group."""
         index = self.tids.index(tid)
         events: list[TraceEvent | UnknownCall] = []
         guessed = None
@@ -212,8 +221,10 @@ class GroupTrace:
         )
 
     def fork(self, indices: Sequence[int]) -> GroupTrace:
-        """The state from which a smaller group continues: everything except the events, which
-        `ptxkit.analysis.symexec.trace_prefix` reconstructs."""
+        """Returns the state from which a smaller group continues.
+
+        It has everything except the events, which `ptxkit.analysis.symexec.trace_prefix` reconstructs.
+        """
         return replace(
             self,
             tids=tuple(self.tids[index] for index in indices),
@@ -227,7 +238,7 @@ class GroupTrace:
         )
 
     def filter_effects(self, *kinds: type) -> GroupTrace:
-        """The trace restricted to events whose effect is of one of these classes, without calls."""
+        """Returns the trace restricted to events whose effect is of one of these classes, without calls."""
         kept = [isinstance(event, UnknownCall) or isinstance(event.effect, kinds) for event in self.events]
         events = [event for event, keep in zip(self.events, kept, strict=True) if keep]
         guessed = None if self.first_guess is None else sum(kept[: self.first_guess])

@@ -1,6 +1,6 @@
 """The events of a group before it diverged from others, collected once after its execution has ended.
 
-Copying them at each divergence would copy all events each time, and threads may diverge one by one.
+Copying the events at each divergence would be expensive, because threads may diverge one by one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ Events: TypeAlias = "list[TraceEvent | GroupEvent | UnknownCall]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TracePrefix:
-    """The `events` of a larger group since it diverged from others itself, of which `parent` is the prefix.
+    """The `events` of a larger group between its own divergence and that of a smaller group.
 
     indices: the threads of the smaller group among those of the larger one. first_guess: as in `ThreadTrace`, among
-    these events; 0 where the guess came earlier.
+    these events; 0 where the guess came earlier. parent: the prefix of the larger group.
     """
 
     events: Events
@@ -29,7 +29,7 @@ class TracePrefix:
 
 
 def build_full_trace(past: TracePrefix, events: Events, guessed: int | None) -> tuple[Events, int | None]:
-    """All events of a group, given those since it last diverged, and the position of the first guess among them."""
+    """Returns all events of a group and the position of its first guess, given the events since it last diverged."""
     chosen: list[tuple[TracePrefix, Sequence[int]]] = []
     each: TracePrefix | None = past
     indices = past.indices

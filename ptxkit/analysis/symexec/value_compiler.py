@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepAction | None:
-    """Sets the register, or the vector of registers, to which an effect assigns a value."""
+    """Returns the action that sets the register, or the vector of registers, to which an effect assigns a value."""
     target = operands.step.operand(effect.result)
     if isinstance(target, Vector):
         return _compile_vector_assignment(operands, target, effect)
@@ -38,7 +38,10 @@ def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepActio
 
 
 def compile_unknown_instruction(operands: OperandCompiler) -> StepAction:
-    """An instruction without a form: any register that it names may have changed, and it may have had any effect."""
+    """Returns the action of an instruction without a form.
+
+    Any register that it names may have changed, and it may have had any effect.
+    """
     names: list[str] = []
     for operand in operands.step.instruction.operands:
         elements = operand.elements if isinstance(operand, Vector | Arguments) else (operand,)

@@ -33,9 +33,10 @@ GROUP_MECHANISMS = ("cp.async", "bulk", "wgmma")
 class AsyncCopy:
     """One access of an asynchronous operation, and the positions at which its state changes for the issuing thread.
 
-    commit_position: its group is committed. source_free_position: its source may be reused. completion_position: the
-    thread observes its completion. track_position: `cp.async.mbarrier.arrive` makes an arrival at `tracking_mbarrier`
-    depend on it. phase: the phase, from 1, of the mbarrier that it completes on or that tracks it, where it is known.
+    commit_position: where its group is committed. source_free_position: where its source may be reused.
+    completion_position: where the thread observes its completion. track_position: where `cp.async.mbarrier.arrive`
+    makes an arrival at `tracking_mbarrier` depend on it. phase: the phase, from 1, of the mbarrier on which it
+    completes or that tracks it; None where the phase is unknown.
     """
 
     position: int
@@ -50,7 +51,7 @@ class AsyncCopy:
 
     @property
     def barrier(self) -> Value | None:
-        """The mbarrier that signals its completion."""
+        """The mbarrier that signals the completion of the operation."""
         return self.event.barrier if self.track_position is None else self.tracking_mbarrier
 
 
@@ -83,7 +84,7 @@ class _CopyGroups:
 def async_copies_of(trace: ThreadTrace, phases: Mapping[int, int] | None = None) -> list[AsyncCopy]:
     """Returns every access to shared memory by an asynchronous operation of this thread, with its state changes.
 
-    phases: by position, the phase in which a completion counts, or that a wait observes.
+    phases: by position, the phase in which a completion counts, or which a wait observes.
     """
     flight = _InflightTracker(phases or {})
     for position, event in enumerate(trace.events):
@@ -93,7 +94,7 @@ def async_copies_of(trace: ThreadTrace, phases: Mapping[int, int] | None = None)
 
 
 class _InflightTracker:
-    """Tracks the operations in flight, event by event; a relaxed wait takes effect at the next fence."""
+    """Tracks the operations in flight, event by event. A relaxed wait takes effect at the next fence."""
 
     def __init__(self, phases: Mapping[int, int]) -> None:
         self.copies: list[AsyncCopy] = []
@@ -128,7 +129,7 @@ class _InflightTracker:
                 self._complete_awaited(position)
 
     def _track(self, position: int, event: TraceEvent) -> None:
-        """Lets an mbarrier track all copies so far; a copy that another mbarrier tracks already stays with that one."""
+        """Makes an mbarrier track all copies so far. A copy that another mbarrier already tracks is not affected."""
         for copy in _inflight_copies(self._groups["cp.async"]):
             if copy.track_position is None:
                 copy.track_position, copy.tracking_mbarrier, copy.phase = (

@@ -22,7 +22,7 @@ from ptxkit.semantics.thread_sets import thread_range, thread_set
 #: The mask of all lanes.
 _FULL = 0xFFFFFFFF
 
-#: The level of a barrier, the CTA (its rank), and the barrier's number or the warp's.
+#: The level of a barrier, the rank of its CTA, and the number of the barrier or of its warp.
 BarrierKey: TypeAlias = tuple[str, int, int]
 
 
@@ -31,9 +31,9 @@ class SimulatedBarrier:
     """A barrier, and the arrivals that led to its state.
 
     declaration: the event that declares its number of threads. arrival_phases: by warp, the phase in which each arrival
-    counts. partial_warps: the warps of which only some lanes have arrived, which do not count yet. last_arrivals: by
-    actor, how often it arrived, and the phase of its last arrival. waiting: the actors that wait for the current phase
-    of the barrier of the cluster.
+    counts. partial_warps: the warps of which only some lanes have arrived, which are not counted yet. last_arrivals: by
+    actor, how often it has arrived, and the phase of its last arrival. waiting: the actors that wait for the current
+    phase of the barrier of the cluster.
     """
 
     state: BarrierState | ClusterBarrierState
@@ -68,7 +68,7 @@ class BarrierModel:
 
     @cached_property
     def _threads(self) -> list[int]:
-        """The threads of each actor, as a set of those of all CTAs."""
+        """The threads of each actor, as a set of threads of all CTAs."""
         stride = 1 + max(each.tids[-1] for each in self._thread_classes)
         return [_set_of(each.tids) << each.rank * stride for each in self._thread_classes]
 
@@ -90,7 +90,10 @@ class BarrierModel:
     def _use_cluster_barrier(
         self, actor: int, effect: Barrier, barrier: SimulatedBarrier, state: ClusterBarrierState
     ) -> tuple[SimulatedBarrier, int] | None:
-        """Arrives at the barrier of the cluster, or waits there. PTX613 reports where the two do not alternate."""
+        """Simulates an arrival or a wait at the barrier of the cluster.
+
+        PTX613 reports where the two do not alternate.
+        """
         threads = self._threads[actor]
         if effect.action == "arrive":
             self._note_misuse(is_error=state.arrive(threads).is_error)
@@ -110,7 +113,7 @@ class BarrierModel:
     def _barrier_key(self, thread_class: ThreadClass, effect: Barrier, event: TraceEvent) -> BarrierKey | None:
         """Returns the key of the barrier; None for a barrier of some lanes of a warp, which blocks no actor."""
         if effect.level == "warp":
-            mask = event.amount  # -1 is as wide as an immediate is
+            mask = event.amount  # the immediate -1 is wider than a mask
             whole = mask is None or (isinstance(mask, int) and mask & _FULL == _FULL)
             return ("warp", thread_class.rank, thread_class.tids[0] // 32) if whole else None
         if effect.level == "cluster":
@@ -148,8 +151,8 @@ class BarrierModel:
     def _count_arrivals(self, actor: int, barrier: SimulatedBarrier, state: BarrierState) -> None:
         """Counts the threads of an actor.
 
-        A barrier with a thread count counts whole warps: when the last lane of the warp arrives, or when no actor can
-        advance.
+        A barrier with a thread count counts whole warps. A warp is counted when its last lane arrives, or when no actor
+        can advance.
         """
         before, _ = barrier.last_arrivals.get(actor, (0, 0))
         last = state.completed_phases + 1
@@ -158,7 +161,7 @@ class BarrierModel:
         else:
             for warp in self._warps[actor]:
                 phases = barrier.arrival_phases[warp]
-                # The barrier may have waited for all threads before.
+                # The barrier may have waited for all threads in earlier phases.
                 phases.extend([state.completed_phases] * (before - len(phases)))
                 if len(phases) == before:
                     if warp in barrier.partial_warps:
@@ -172,7 +175,7 @@ class BarrierModel:
         self.release(barrier)
 
     def _is_whole(self, barrier: SimulatedBarrier, warp: int, comes: int) -> bool:
-        """Whether, with the arrival of an actor, all lanes of a warp that have not exited have arrived."""
+        """Returns whether, with the arrival of an actor, all lanes of a warp that have not exited have arrived."""
         times = len(barrier.arrival_phases[warp])
         return all(
             barrier.last_arrivals.get(member, (0, 0))[0] + (member == comes) >= times or self._has_exited(member)
@@ -219,6 +222,6 @@ class BarrierModel:
 
 
 def _set_of(tids: Sequence[int]) -> int:
-    """The set of threads in ascending order, most often of a range."""
+    """Returns the set of the threads, which are in ascending order and most often form a range."""
     is_range = tids[-1] - tids[0] + 1 == len(tids)
     return thread_range(tids[0], len(tids)) if is_range else thread_set(tids)

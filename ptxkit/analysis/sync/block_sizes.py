@@ -1,8 +1,8 @@
-"""Chooses block sizes to explore in addition, where a kernel declares only the maximum size of its blocks.
+"""Chooses additional block sizes to explore where a kernel declares only the maximum size of its blocks.
 
-A kernel that is wrong in the largest block may be correct in the smaller block for which it is intended. The counts of
-its barriers and mbarriers suggest such sizes: one arrival for each thread, warp or warpgroup, and optionally a further
-warp or warpgroup that does not arrive.
+A kernel that is wrong for the largest block may be correct for the smaller block for which it is intended. The counts
+of its barriers and mbarriers suggest such sizes: one arrival for each thread, warp or warpgroup, and optionally a
+further warp or warpgroup that does not arrive.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Barrier, MbarrierInit
 from ptxkit.limits import MAX_CTA_THREADS
 
-#: Threads of a warp and of a warpgroup.
+#: The number of threads of a warp and of a warpgroup.
 _WARP, _WARPGROUP = 32, 128
 
 

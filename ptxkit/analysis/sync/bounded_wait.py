@@ -1,8 +1,8 @@
-"""Recognises bounded waits: loops that test an mbarrier phase and also have another exit condition.
+"""Recognizes bounded waits: loops that test an mbarrier phase and also have another exit condition.
 
-A loop that ends when a counter or a clock reaches its limit continues although the phase never completes. It is
-distinguished from an unbounded wait by the registers that decide its exit edges: whether they depend on the result of a
-wait.
+A loop that ends when a counter or a clock reaches its limit continues although the phase never completes. Such a loop
+differs from an unbounded wait in the registers that decide its exit edges: some of them do not depend on the result of
+a wait.
 
 Source: PTX ISA, "mbarrier.test_wait / mbarrier.try_wait" (neither has to wait until the phase is complete).
 """
@@ -19,9 +19,9 @@ from ptxkit.isa.effects import Access, Effect, MbarrierWait
 
 
 def is_bounded_wait(program: Program, wait: Step) -> bool:
-    """Whether a thread may continue after a wait that never returns true."""
+    """Returns whether a thread may continue after a wait that never returns true."""
     if wait.index >= len(program.steps) or program.steps[wait.index] is not wait:
-        return False  # of a function that is called
+        return False  # the step belongs to a called function
     flow = ControlFlowGraph(program)
     loop = flow.loop_of(wait)
     if loop is None or not all(
@@ -36,7 +36,7 @@ def is_bounded_wait(program: Program, wait: Step) -> bool:
 
 
 def _is_idle(effect: Effect) -> bool:
-    """Whether no other thread may wait for an effect."""
+    """Returns whether an effect cannot release a thread that waits."""
     if isinstance(effect, Access):
         return effect.kind == "read"
     return isinstance(effect, MbarrierWait) or not is_sync_effect(effect)

@@ -29,7 +29,7 @@ from ptxkit.isa.effects import (
 
 @dataclass(slots=True)
 class PendingTx:
-    """The bytes that one thread expects in a phase of an mbarrier, less those of the copies that it started there.
+    """The bytes that one thread expects in a phase of an mbarrier, minus those of the copies that it started there.
 
     bytes: the difference; None where one of the sizes is unknown.
     """
@@ -53,15 +53,18 @@ class PendingTx:
 
     @property
     def keeps_phase_open(self) -> bool:
-        """Whether expected bytes whose copy was not started keep the phase open.
+        """Whether expected bytes whose copy was not started keep the phase incomplete.
 
-        Any operation is assumed to supply an unknown number of expected bytes.
+        If a size is unknown, any started operation is assumed to supply all expected bytes.
         """
         return self.bytes > 0 if self.bytes is not None else self.has_expects and not self.has_copies
 
 
 def expected_tx_of(event: TraceEvent) -> Value | None:
-    """Returns the bytes that an expect-tx or an arrival adds to the tx-count of its phase; None where unknown."""
+    """Returns the bytes that an expect-tx or an arrival adds to the tx-count of its phase.
+
+    The result is None where they are unknown.
+    """
     match event.effect:
         case MbarrierExpect():
             return event.size
@@ -84,7 +87,10 @@ class LateExpectTx:
 
 @dataclass(slots=True)
 class _PhaseState:
-    """A thread's knowledge of a phase. has_arrived: it arrived. phase_end: what may have completed the phase."""
+    """The knowledge of a thread about a phase.
+
+    has_arrived: whether the thread has arrived. phase_end: the event that may have completed the phase.
+    """
 
     pending_tx: PendingTx
     has_arrived: bool = False
@@ -101,8 +107,8 @@ def find_late_expect_tx(trace: ThreadTrace, single: Set[int]) -> Iterator[LateEx
 
     single: mbarriers whose phases need one arrival, and on which no other thread executes an expect-tx. An arrival
     there completes the phase unless its own thread expects bytes that may still be pending. Any wait of the thread
-    between the two events may keep the phase open or observe the next one. Traces do not show synchronisation through
-    reads of memory.
+    between the two events may keep the phase incomplete or observe the next one. Traces do not show synchronization
+    through reads of memory.
     """
     phases: dict[int, _PhaseState] = defaultdict(lambda: _PhaseState(PendingTx()))
     for position, event in enumerate(trace.events):
@@ -135,6 +141,6 @@ def find_late_expect_tx(trace: ThreadTrace, single: Set[int]) -> Iterator[LateEx
 
 
 def _may_acquire(event: TraceEvent) -> bool:
-    """Whether a thread may wait for other threads at an event."""
+    """Returns whether a thread may wait for other threads at an event."""
     effect = event.effect
     return isinstance(effect, MbarrierWait) or (isinstance(effect, Barrier) and effect.action != "arrive")

@@ -19,7 +19,7 @@ _OFFSET = (1 << CTA_BITS) - 1
 
 
 def location_at(rank: int, address: Value | None) -> MbarrierLocation | None:
-    """Returns the location of an address from the view of CTA `rank`; None where it is unknown."""
+    """Returns the location of an address as CTA `rank` uses it; None where it is unknown."""
     if not isinstance(address, int):
         return None
     above = address >> CTA_BITS
@@ -27,12 +27,12 @@ def location_at(rank: int, address: Value | None) -> MbarrierLocation | None:
 
 
 def location_of(rank: int, event: TraceEvent) -> MbarrierLocation | None:
-    """Returns the location that the operand of an event names, from the view of CTA `rank`; None where unknown."""
+    """Returns the location that the operand of an event of CTA `rank` names; None where it is unknown."""
     return location_at(rank, event.address)
 
 
 def locations_of(rank: int, event: TraceEvent) -> tuple[MbarrierLocation, ...] | None:
-    """Returns the locations of the mbarriers of an event: one in each CTA of its mask, where it has a mask."""
+    """Returns the locations of the mbarriers of an event: if it has a CTA mask, one in each CTA of the mask."""
     named = location_of(rank, event)
     effect = event.effect
     if named is None or getattr(effect, "multicast", None) is None:

@@ -1,6 +1,8 @@
 """Models mbarriers in a simulated schedule: the counts of their phases, arrivals, and the results of waits.
 
-An mbarrier is at an `MbarrierLocation`: the rank of its CTA in the cluster, and its place in that CTA's shared memory.
+An `MbarrierLocation` identifies an mbarrier by the rank of its CTA in the cluster and its offset in that CTA's shared
+memory.
+
 Source: PTX ISA, "Phases of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
 "mbarrier.test_wait / mbarrier.try_wait".
 """
@@ -20,7 +22,7 @@ from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
 from ptxkit.semantics.mbarrier_state import MbarrierOutcome, MbarrierState
 
-#: What initialised an mbarrier: an instruction, the number of its execution, and the warps that execute it.
+#: The initialization of an mbarrier: the instruction, the number of its execution, and the warps that execute it.
 Initializer: TypeAlias = tuple[Step, int, frozenset[int]]
 
 
@@ -28,9 +30,9 @@ Initializer: TypeAlias = tuple[Step, int, frozenset[int]]
 class SimulatedMbarrier:
     """An mbarrier, and the events that led to its state.
 
-    earlier_phases: the phases that earlier mbarriers at its location began. arrivals: the events that arrived in the
-    current phase; previous_arrivals: those of the phase before. expect_events: the events that added expected bytes in
-    the current phase. last_update: the time of its last arrival or expect-tx.
+    earlier_phases: the number of phases that earlier mbarriers at its location began. arrivals: the arrivals in the
+    current phase. previous_arrivals: the arrivals in the phase before. expect_events: the events that added expected
+    bytes in the current phase. last_update: the time of its last arrival or expect-tx.
     """
 
     state: MbarrierState
@@ -46,8 +48,8 @@ class SimulatedMbarrier:
 class ExcessArrival:
     """An arrival that exceeds the count of its phase.
 
-    phase: the number of the phase, from 1. earlier_arrivals: the arrivals before it. is_unobserved: the phase began
-    before any thread had observed the previous one; otherwise all arrivals of the phase had already occurred.
+    phase: the number of the phase, from 1. earlier_arrivals: the arrivals before it. is_unobserved: whether the phase
+    began before any thread had observed the previous one; otherwise all arrivals of the phase had already occurred.
     """
 
     event: TraceEvent
@@ -61,11 +63,12 @@ class ExcessArrival:
 class MbarrierModel:
     """All mbarriers of one simulated schedule.
 
-    `excess_arrivals` holds the arrivals that exceed the count of a phase, one for simultaneous arrivals. `tx_overflows`
-    holds the first expect-tx after which a tx-count exceeded its range, with that count. `is_approximate` is set where
-    something could not be simulated exactly. `changed_mbarriers` holds the mbarriers that completed a phase or were
-    invalidated since it was last read. `clock` is the number of simulated events, which orders updates. `is_truncated`
-    is set where an actor has reached the end of a truncated exploration, after which no arrival is surely excessive.
+    `excess_arrivals` holds the arrivals that exceed the count of a phase; of simultaneous arrivals, it holds one.
+    `tx_overflows` holds the first expect-tx after which a tx-count exceeded its range, with that count.
+    `is_approximate` is set where something could not be simulated exactly. `changed_mbarriers` holds the mbarriers that
+    completed a phase or were invalidated since it was last read. `clock` is the number of simulated events, which
+    orders updates. `is_truncated` is set where an actor has reached the end of a truncated exploration, after which no
+    arrival is certainly in excess.
     """
 
     def __init__(self, actors: Sequence[ThreadClass]) -> None:
@@ -91,7 +94,7 @@ class MbarrierModel:
         return self._mbarriers.get(place)
 
     def initialize(self, place: MbarrierLocation, count: Value | None, maker: Initializer | None = None) -> None:
-        """Initialises an mbarrier; lanes of one warp that execute the same initialisation do so only once."""
+        """Initializes an mbarrier. Lanes of one warp that execute the same initialization do so only once."""
         known = self._mbarriers.get(place)
         if known is not None:
             if maker is not None and known.initializer == maker:
@@ -112,7 +115,10 @@ class MbarrierModel:
             known.pop(place, None)
 
     def expect_tx(self, known: SimulatedMbarrier, event: TraceEvent, size: Value | None, times: int) -> None:
-        """Adds expected bytes to the tx-count, which completes no phase: copies that came before are deferred."""
+        """Adds expected bytes to the tx-count.
+
+        The addition completes no phase, because copies that were issued earlier are deferred.
+        """
         known.last_update = self.clock
         known.expect_events.append(event)
         if not isinstance(size, int):
@@ -156,7 +162,7 @@ class MbarrierModel:
     def count_arrivals(
         self, known: SimulatedMbarrier, arrivals: int, actor: int, event: TraceEvent, place: MbarrierLocation
     ) -> None:
-        """Counts arrivals, one phase at a time; only the first phase that was not observed before is in excess."""
+        """Counts arrivals, one phase at a time. Only the first phase that no thread has observed is in excess."""
         known.last_update = self.clock
         state, is_observed = known.state, False
         while arrivals > 0:

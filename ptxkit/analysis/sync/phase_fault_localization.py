@@ -1,11 +1,13 @@
 """Locates the single wrong parity, mbarrier or count that explains a deadlock at mbarriers, or excess arrivals.
 
-In a ring, every thread waits for another one, and a deadlock alone does not show which wait is wrong. This module tests
-hypotheses of a single fault: the parity of all waits of one instruction, the mbarriers that they are for, or the count
-of the mbarriers at which the same instructions arrive. A hypothesis is accepted if all threads reach their ends in a
-simulation with the other value. On a fresh mbarrier, a wait for parity 1 succeeds immediately. This suits a thread that
-writes memory after the wait, but not one that reads memory which is not yet written. In a ring where producer and
-consumer both begin with parity 0, the fault is therefore in the producer.
+In a ring, every thread waits for another one, and the deadlock does not show which wait is wrong. This module tests
+hypotheses of a single fault: the parity of all waits of one instruction, the mbarriers for which they wait, or the
+count of the mbarriers at which the same instructions arrive. A hypothesis is accepted if all threads reach their ends
+in a simulation with the other value.
+
+On a fresh mbarrier, a wait for parity 1 succeeds immediately. This suits a thread that writes memory after the wait,
+but not one that reads memory which is not yet written. In a ring where producer and consumer both begin with parity 0,
+the fault is therefore in the producer.
 
 Source: PTX ISA, "Phases of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait", "mbarrier.init".
 """
@@ -15,6 +17,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
+from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_HYPOTHESES
@@ -28,7 +32,10 @@ from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierInit, MbarrierTra
 
 @dataclass(frozen=True, slots=True)
 class WrongParity:
-    """The waits of one instruction use the wrong parity. parity: the parity that the first of them should use."""
+    """The waits of one instruction use the wrong parity.
+
+    parity: the parity that the first of them should use.
+    """
 
     wait: Step
     parity: int
@@ -36,8 +43,10 @@ class WrongParity:
 
 @dataclass(frozen=True, slots=True)
 class WrongMbarrier:
-    """The waits of one instruction are for the wrong mbarriers. own: the address of the first of them, other: that of
-    the mbarrier that the wait should be for; the others are as far apart.
+    """The waits of one instruction are for the wrong mbarriers.
+
+    own: the address of the mbarrier of the first wait. other: the address of the mbarrier for which it should wait. The
+    other waits have the same distance between the two addresses.
     """
 
     wait: Step
@@ -47,12 +56,16 @@ class WrongMbarrier:
 
 @dataclass(frozen=True, slots=True)
 class WrongCount:
-    """A wrong count in the initialisation of the mbarriers at some locations, with the count that it should be."""
+    """A wrong count in the initialization of the mbarriers at some locations, with the count that it should be."""
 
     inits: tuple[Step, ...]
     locations: frozenset[MbarrierLocation]
     initial_count: int
     count: int
+
+
+_Hypothesis: TypeAlias = tuple[WrongParity | WrongMbarrier | WrongCount, list[ThreadClass]]
+"""A fault, and the threads as they would be without it."""
 
 
 class PhaseFaultLocalizer:
@@ -72,25 +85,25 @@ class PhaseFaultLocalizer:
         self._schedules = schedules
 
     def find(self) -> WrongParity | WrongMbarrier | WrongCount | None:
-        """Returns the fault; None where nothing is wrong, or no single fault explains the failures."""
+        """Returns the fault; None where no schedule fails, or no single fault explains the failures."""
         played = self._schedules.values()
         if not any(each.blocked_threads or each.excess_arrivals for each in played) or any(
             a.end_reason != "exit" for a in self._thread_classes
         ):
             return None
-        supposed = [*self._count_hypotheses()][:MAX_HYPOTHESES], [*self._parity_hypotheses()][:MAX_HYPOTHESES]
         partly = any(
             each.excess_arrivals or any(s.mbarrier and s.mbarrier.arrivals for s in each.blocked_threads)
             for each in played
         )
-        ordered = [*(supposed if partly else supposed[::-1]), [*self._mbarrier_hypotheses()][:MAX_HYPOTHESES]]
-        for each, actors in (pair for pairs in ordered for pair in pairs):
-            fault: WrongParity | WrongMbarrier | WrongCount = each
-            if self._completes(actors, None if isinstance(fault, WrongCount) else fault.wait):
-                return fault
+        counts, parities = self._count_hypotheses(), self._parity_hypotheses()
+        ordered: tuple[Iterator[_Hypothesis], ...] = (counts, parities) if partly else (parities, counts)
+        for supposed in (*ordered, self._mbarrier_hypotheses()):
+            for fault, actors in islice(supposed, MAX_HYPOTHESES):
+                if self._completes(actors, None if isinstance(fault, WrongCount) else fault.wait):
+                    return fault
         return None
 
-    def _parity_hypotheses(self) -> Iterator[tuple[WrongParity, list[ThreadClass]]]:
+    def _parity_hypotheses(self) -> Iterator[_Hypothesis]:
         """Yields each waiting instruction with the other parity, beginning with those of deadlocked threads."""
         waits = [e for actor in self._thread_classes for e in actor.events if _waits_for_known_parity(e)]
         for step in self._waiting_steps():
@@ -98,9 +111,8 @@ class PhaseFaultLocalizer:
             assert isinstance(first, int)
             yield WrongParity(step, 1 - (first & 1)), self._with_changed_events(partial(_flip_parity, step))
 
-    def _mbarrier_hypotheses(self) -> Iterator[tuple[WrongMbarrier, list[ThreadClass]]]:
-        """Yields each waiting instruction with other initialised mbarriers, all at one distance from those of its
-        operand."""
+    def _mbarrier_hypotheses(self) -> Iterator[_Hypothesis]:
+        """Yields each waiting instruction with other initialized mbarriers, all at one distance from its own."""
         made = {
             place
             for actor in self._thread_classes
@@ -123,12 +135,12 @@ class PhaseFaultLocalizer:
                     yield fault, self._with_changed_events(partial(_move_wait, step, distance))
 
     def _waiting_steps(self) -> list[Step]:
-        """Returns the instructions that wait for known parities, those of deadlocked threads first."""
+        """Returns the instructions that wait for known parities, beginning with those of deadlocked threads."""
         waits = {e.step for actor in self._thread_classes for e in actor.events if _waits_for_known_parity(e)}
         stuck = {stuck.event.step for played in self._schedules.values() for stuck in played.blocked_threads}
         return sorted(waits, key=lambda step: (step not in stuck, step.start))
 
-    def _count_hypotheses(self) -> Iterator[tuple[WrongCount, list[ThreadClass]]]:
+    def _count_hypotheses(self) -> Iterator[_Hypothesis]:
         """Yields the mbarriers with incomplete phases or excess arrivals, with the actual number of arrivals."""
         arrivals: dict[MbarrierLocation, dict[Step, int]] = defaultdict(lambda: defaultdict(int))
         inits: dict[MbarrierLocation, TraceEvent] = {}
@@ -175,7 +187,7 @@ class PhaseFaultLocalizer:
         return [replace(each, events=tuple(other(each.rank, e) for e in each.events)) for each in self._thread_classes]
 
     def _completes(self, actors: Sequence[ThreadClass], changed: Step | None) -> bool:
-        """Whether all actors reach their ends for each priority, without a read of memory that is not yet written.
+        """Returns whether all actors reach their ends for each priority without a read of unwritten memory.
 
         changed: the wait with the changed parity. Where it succeeds on a fresh mbarrier, memory must be written after
         it, not read.
@@ -199,7 +211,10 @@ class PhaseFaultLocalizer:
         return True
 
     def _first_access_after(self, actor: ThreadClass, wait: TraceEvent) -> str | None:
-        """Returns the kind of the first access to cluster memory between a wait and the next; None without any."""
+        """Returns the kind of the first access to cluster memory between a wait and the next one.
+
+        The result is None if there is no access.
+        """
         group = next(group for group in self._groups[actor.rank] if actor.tids[0] in group.tids)
         events = iter(group.events)
         for event in events:
@@ -209,7 +224,7 @@ class PhaseFaultLocalizer:
             if isinstance(event, UnknownCall) or isinstance(event.effect, MbarrierWait):
                 return None
             if not isinstance(event.effect, Access) or event.effect.proxy == "tensormap":
-                continue  # a tensor map is no data of the ring
+                continue  # a tensor map is not data that the ring transfers
             if event.effect.space not in ("global", "local", "param", "const"):
                 return event.effect.kind
         return None
@@ -227,7 +242,7 @@ def _move_wait(step: Step, distance: int, _: int, event: TraceEvent) -> TraceEve
 
 
 def _replace_count(places: set[MbarrierLocation], count: int, rank: int, event: TraceEvent) -> TraceEvent:
-    """Replaces the count of an initialisation at some locations, and returns other events unchanged."""
+    """Replaces the count of an initialization at some locations, and returns other events unchanged."""
     is_made = isinstance(event.effect, MbarrierInit) and not places.isdisjoint(locations_of(rank, event) or ())
     return replace(event, amount=count) if is_made else event
 

@@ -3,7 +3,9 @@
 The n-th use of a barrier by one thread corresponds to the n-th use of the same barrier by another thread. For an
 mbarrier, a simulated schedule determines the phase in which an arrival counts and the phase that a wait observes.
 Without a schedule, the n-th arrival of a thread belongs to phase n, and a wait observes the phase after the last one
-that the thread observed. A relaxed operation orders what a fence before an arrival, or after a wait, orders.
+that the thread observed. A relaxed operation orders only the accesses before a fence that precedes an arrival, or after
+a fence that follows a wait.
+
 Source: PTX ISA, "Causality Order", "bar", "mbarrier", "Phases of the mbarrier object".
 """
 
@@ -17,9 +19,9 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierWait
-from ptxkit.semantics.ordering import is_fence, sync_operation_of
+from ptxkit.semantics.ordering import is_fence, is_warp_barrier, sync_operation_of
 
-#: A position after the end of every trace, from which a relaxed wait orders where no fence follows it.
+#: A position after the end of every trace: the acquire position of a relaxed wait that no fence follows.
 NEVER = 1 << 40
 
 
@@ -43,7 +45,7 @@ class ReleaseAcquirePoints:
         return count if phases is None else max(phases[:count], default=0)
 
     def acquires_between(self, since: int, until: int) -> bool:
-        """Whether this thread acquires anywhere between two positions."""
+        """Returns whether this thread acquires anywhere between two positions."""
         for positions in self.acquires.values():
             first = bisect_right(positions, since)
             if first < len(positions) and positions[first] < until:
@@ -64,10 +66,10 @@ def release_acquire_points(
 ) -> ReleaseAcquirePoints:
     """Returns the release and acquire points of a trace.
 
-    phases: by position, the phase in which an arrival counts, or that a wait observes. A fence that publishes only the
-    initialisation of mbarriers is treated as one that publishes everything. proxies: treat a proxy fence likewise, for
-    callers that ask whether anything may order two accesses. threads: the number of threads of the CTA, where the
-    rounds of a barrier of fewer threads are to be counted separately.
+    phases: by position, the phase in which an arrival counts, or which a wait observes. A fence that publishes only the
+    initialization of mbarriers is treated as one that publishes everything. proxies: whether a proxy fence is treated
+    likewise, for callers that determine whether anything may order two accesses. threads: the number of threads of the
+    CTA, where the rounds of a barrier of fewer threads are to be counted separately.
     """
     marks = ReleaseAcquirePoints()
     known = phases or {}
@@ -98,7 +100,10 @@ def release_acquire_points(
 
 
 def _effective_release(relaxed: bool, position: int, fences: list[int], earlier: list[int]) -> int:
-    """Returns the position up to which a release orders: for a relaxed one, the last fence or earlier release."""
+    """Returns the position up to which a release orders.
+
+    For a relaxed release, this is the position of the last fence or earlier release.
+    """
     if not relaxed:
         return position
     before = bisect_left(fences, position)
@@ -106,7 +111,7 @@ def _effective_release(relaxed: bool, position: int, fences: list[int], earlier:
 
 
 def _effective_acquire(relaxed: bool, position: int, fences: list[int]) -> int:
-    """Returns the position from which an acquire orders: for a relaxed one, the next fence."""
+    """Returns the position from which an acquire orders; for a relaxed one, that of the next fence."""
     if not relaxed:
         return position
     following = bisect_left(fences, position)
@@ -114,27 +119,30 @@ def _effective_acquire(relaxed: bool, position: int, fences: list[int]) -> int:
 
 
 def _propagate_to_earlier(positions: list[int]) -> None:
-    """Lowers each position to the minimum of those after it: an acquire also covers all earlier rounds."""
+    """Lowers each position to the minimum of the later ones: an acquire also covers all earlier rounds."""
     for index in range(len(positions) - 2, -1, -1):
         positions[index] = min(positions[index], positions[index + 1])
 
 
 def _observed_phase(before: list[int], effect: MbarrierWait, event: TraceEvent) -> int:
-    """Returns the phase that a wait observes: none for parity 1 on a fresh mbarrier, which succeeds immediately."""
+    """Returns the phase that a wait observes.
+
+    A wait for parity 1 on a fresh mbarrier observes none: it succeeds immediately.
+    """
     if before:
         return before[-1] + 1
     return 0 if effect.by == "parity" and event.amount == 1 else 1
 
 
 def _sync_key(effect: Effect, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
-    """Returns the key of the barrier or the mbarrier that a thread uses."""
+    """Returns the key of the barrier or mbarrier that a thread uses."""
     if isinstance(effect, Barrier):
         return barrier_key(effect, event, tid, threads)
     return ("mbarrier", event.address)
 
 
 def barrier_key(effect: Barrier, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
-    """Returns the key of the barrier that a thread uses; with `threads` of the CTA, it includes the thread count."""
+    """Returns the key of the barrier that a thread uses; if `threads` is given, the key includes the thread count."""
     if effect.level == "warp":
         return ("warp", tid // 32)
     if effect.level != "cta":
@@ -146,7 +154,7 @@ def barrier_key(effect: Barrier, event: TraceEvent, tid: int, threads: int | Non
 
 @dataclass(frozen=True, slots=True)
 class SyncEdge:
-    """An edge that orders what thread A did before `released` before what thread B does after `acquired`."""
+    """An edge that orders one thread's events before `release_position` before another's after `acquire_position`."""
 
     release_position: int
     acquire_position: int
@@ -155,7 +163,7 @@ class SyncEdge:
 def find_sync_edges(
     releaser: ReleaseAcquirePoints, since: int, acquirer: ReleaseAcquirePoints, until: int
 ) -> Iterator[SyncEdge]:
-    """Returns the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
+    """Yields the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
     for key, positions in releaser.releases.items():
         first = bisect_left(positions, since)
         if first == len(positions):
@@ -173,7 +181,7 @@ def find_sync_edges(
 
 @dataclass(frozen=True, slots=True)
 class UnorderedRelease:
-    """A release to another thread that does not order the access in question: it is relaxed, or comes too early."""
+    """A release to another thread that does not order the access in question: it is relaxed, or precedes the access."""
 
     step: Step
     is_relaxed: bool
@@ -189,8 +197,7 @@ def find_unordered_release(
 ) -> UnorderedRelease | None:
     """Returns the first release after `since` that is acquired before `until` and does not order `over`.
 
-    Such a release is relaxed, or comes before `over`. The result is None where there is none. events: the thread's
-    events, with positions.
+    Such a release is relaxed, or precedes `over`. events: the thread's events, with positions.
     """
     seen: dict[Hashable, int] = defaultdict(int)
     for position, event in events:
@@ -198,7 +205,7 @@ def find_unordered_release(
         operation = sync_operation_of(effect)
         if operation is None or not operation.releases or operation.is_deferred:
             continue
-        if isinstance(effect, Barrier) and effect.level == "warp":
+        if is_warp_barrier(effect):
             continue
         key = _sync_key(effect, event, tid)
         seen[key] += 1

@@ -1,9 +1,9 @@
-"""Simulates how the threads of a CTA, or of all CTAs of a cluster, synchronise by barriers and mbarrier phases.
+"""Simulates how the threads of a CTA, or of all CTAs of a cluster, synchronize by barriers and mbarrier phases.
 
-An actor is a thread class. One actor has priority: it advances whenever it can, the others take a step only while it
-is blocked, and asynchronous completions are deferred until no actor can advance. The manual allows this schedule as
-much as any other. A wait of the priority actor therefore succeeds in the earliest phase that can let it succeed, and
-where all actors are blocked and no operation is pending, the kernel can deadlock.
+An actor is a thread class. One actor has priority: it advances whenever it can, the other actors take a step only while
+it is blocked, and asynchronous completions are deferred until no actor can advance. The manual allows this schedule. A
+wait of the priority actor therefore succeeds in the earliest phase that can let it succeed, and where all actors are
+blocked and no operation is pending, the kernel can deadlock.
 
 Source: PTX ISA, "Phases of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
 "cp.async.mbarrier.arrive".
@@ -38,8 +38,8 @@ from ptxkit.isa.effects import (
 class BlockedThread:
     """An actor that is deadlocked at an event.
 
-    mbarrier: the mbarrier that it waits for. arrived_threads: how many of the `expected_threads` are at the barrier
-    that it waits at.
+    mbarrier: the mbarrier for which it waits. arrived_threads: how many of the `expected_threads` have arrived at the
+    barrier at which it waits.
     """
 
     thread_class: int
@@ -55,14 +55,16 @@ class ScheduleResult:
 
     phases: by (actor, event number), the number of complete phases when a wait succeeded, or the phase, from 1, in
     which an arrival or a copy counts. For an operation on the mbarriers of several CTAs it is the phase of the mbarrier
-    that the operand names. Where an mbarrier is initialised again at the same location, its phases continue the count.
+    that the operand names. Where an mbarrier is initialized again at the same location, its phases continue the count.
 
     blocked_threads: the actors that are deadlocked at the end. count_mismatches: events at one barrier that declare
-    different thread counts. is_approximate: something could not be simulated exactly, such as an unknown parity or
-    address. is_misused: another rule reports the reason, such as an mbarrier that is used before it is initialised.
-    is_complete: the simulation reached its end.
-    tx_mismatches: the mbarriers whose tx-count is not zero at the end, or was completed without an expect-tx.
-    tx_overflows: the first expect-tx after which the tx-count of an mbarrier exceeded its range, with that count.
+    different thread counts. tx_mismatches: the mbarriers whose tx-count is not zero at the end, or was completed
+    without an expect-tx. tx_overflows: the first expect-tx after which the tx-count of an mbarrier exceeded its range,
+    with that count.
+
+    is_approximate: whether something could not be simulated exactly, such as an unknown parity or address. is_misused:
+    whether another rule reports the reason, such as an mbarrier that is used before it is initialized. is_complete:
+    whether the simulation reached its end.
     """
 
     phases: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -77,7 +79,10 @@ class ScheduleResult:
 
 
 class _ScheduleSimulator:
-    """The state of one simulation. size: CTAs of the cluster. eager: asynchronous arrivals are not deferred."""
+    """The state of one simulation.
+
+    size: the number of CTAs of the cluster. eager: whether asynchronous arrivals are not deferred.
+    """
 
     def __init__(self, actors: Sequence[ThreadClass], size: int, eager: bool) -> None:
         self.thread_classes = actors
@@ -95,7 +100,7 @@ class _ScheduleSimulator:
         self.executed_events = 0
 
     def blocker_of(self, actor: int) -> SimulatedBarrier | SimulatedMbarrier | None:
-        """Returns what blocks an actor that could not step; None where the actor is at its end."""
+        """Returns the object that blocks an actor that could not advance; None where the actor is at its end."""
         waiting, held = self.awaited_barriers[actor], self.failed_waits[actor]
         return waiting[0] if waiting is not None else held[1] if held is not None else None
 
@@ -239,8 +244,6 @@ class _ScheduleSimulator:
         if self.positions[actor] >= len(self.thread_classes[actor].events) and self._has_exited(actor):
             self.barriers.note_exit(actor)
 
-    # ------------------------------------------------------------------------------------ the end
-
     def finish(self) -> ScheduleResult:
         """Returns the result, once no actor can advance."""
         result = self.result
@@ -272,7 +275,7 @@ class _ScheduleSimulator:
 
 
 def has_unknown_copies_of_several_ctas(actors: Sequence[ThreadClass]) -> bool:
-    """Whether copies of unknown size from several CTAs complete on one mbarrier.
+    """Returns whether copies of unknown size from several CTAs complete on one mbarrier.
 
     It is then unknown which of them complete a phase.
     """

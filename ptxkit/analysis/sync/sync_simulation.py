@@ -7,7 +7,7 @@ from enum import Enum, auto
 from functools import cached_property
 
 from ptxkit.analysis.limits import (
-    MAX_ANALYSED_CTAS,
+    MAX_ANALYZED_CTAS,
     MAX_SCHEDULES,
     MAX_SIMULATED_CTAS,
     MAX_SIMULATED_EVENTS,
@@ -71,8 +71,8 @@ class SyncSimulation:
     def schedules(self) -> dict[int, ScheduleResult]:
         """The results by priority actor: one for each kind of actor of the CTAs that rules examine.
 
-        The mapping is empty where something is unknown: unexplored threads, external functions, or addresses and
-        parities that are not constants.
+        The mapping is empty where the simulation is impossible: there are unexplored threads, external functions, or
+        addresses and parities that are not constants.
         """
         if not self.is_fully_known or not 0 < len(self.thread_classes) <= MAX_THREAD_CLASSES * self.size:
             return {}
@@ -90,8 +90,11 @@ class SyncSimulation:
 
     @cached_property
     def obstacle(self) -> SimulationObstacle | None:
-        """Why there is no schedule; None where there are schedules, where no thread synchronises, or where another rule
-        reports the reason: code that is not available, an mbarrier that is not initialised."""
+        """The reason why there is no schedule, if a rule should report it.
+
+        The result is None where there are schedules, where no thread synchronizes, or where another rule reports the
+        reason: code that is not available, or an mbarrier that is not initialized.
+        """
         if any(group.has_unknown_call for cta in self._ctas for group in cta.groups) or self.schedules:
             return None
         if not len(self._ctas) == self.size <= MAX_SIMULATED_CTAS:
@@ -114,7 +117,7 @@ class SyncSimulation:
 
     @property
     def _is_lockstep(self) -> bool:
-        """Whether all threads execute the same sequence of CTA barriers, and the lanes of each warp that of their warp.
+        """Whether all threads execute the same CTA barriers, and all lanes of a warp the same warp barriers.
 
         Each barrier then completes.
         """
@@ -145,16 +148,16 @@ class SyncSimulation:
 
     @cached_property
     def fault(self) -> WrongParity | WrongMbarrier | WrongCount | None:
-        """The single wrong parity, mbarrier or count that explains failed schedules; None for none or several."""
+        """The single wrong parity, mbarrier or count that explains failed schedules; None if there is no such fault."""
         groups = [cta.groups for cta in self._ctas]
         return PhaseFaultLocalizer(self.thread_classes, groups, self.schedules).find()
 
     @property
     def _priority_classes(self) -> list[int]:
-        """Returns the actors that are given priority, one schedule each."""
+        """The actors that are given priority, one schedule each."""
         found: dict[int, None] = {}
         for cta in self._ctas:
-            if cta.scenario.rank < MAX_ANALYSED_CTAS:
+            if cta.scenario.rank < MAX_ANALYZED_CTAS:
                 own = [n for n, actor in enumerate(self.thread_classes) if actor.rank == cta.scenario.rank]
                 found.update(dict.fromkeys(self._equivalent_classes[n] for n in own[:MAX_SCHEDULES]))
         return list(found)
@@ -189,7 +192,7 @@ class SyncSimulation:
 
 
 def _is_full_barrier(effect: Effect) -> bool:
-    """Whether an effect is a barrier of all threads of a CTA, or of a warp."""
+    """Returns whether an effect is a barrier of all threads of a CTA, or of a warp."""
     return (
         isinstance(effect, Barrier)
         and effect.level in ("cta", "warp")
@@ -198,6 +201,6 @@ def _is_full_barrier(effect: Effect) -> bool:
 
 
 def _is_async_arrival(event: TraceEvent) -> bool:
-    """Whether an arrival takes effect upon the completion of another operation."""
+    """Returns whether an arrival takes effect at the completion of another operation."""
     effect = event.effect
     return isinstance(effect, MbarrierTrack) or (isinstance(effect, MbarrierArrive) and effect.asynchronous)

@@ -1,4 +1,4 @@
-"""Threads that synchronise identically: the actors of a simulated schedule.
+"""Groups threads that synchronize identically: they are the actors of a simulated schedule.
 
 A group of threads takes one path. Its threads whose barriers and mbarriers are the same at each event form one actor.
 """
@@ -7,36 +7,23 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Set
+from typing import get_args
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import LaneValues, Value
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.effects import (
-    Barrier,
-    Effect,
-    MbarrierArrive,
-    MbarrierComplete,
-    MbarrierExpect,
-    MbarrierInit,
-    MbarrierInvalidate,
-    MbarrierTrack,
-    MbarrierWait,
-)
+from ptxkit.isa.effects import Barrier, Effect, MbarrierEffect
 
-_MBARRIER_EFFECTS = (
-    MbarrierArrive,
-    MbarrierComplete,
-    MbarrierExpect,
-    MbarrierInit,
-    MbarrierInvalidate,
-    MbarrierTrack,
-    MbarrierWait,
-)
+#: As a tuple, since each event is looked up in it.
+_MBARRIER_EFFECTS = get_args(MbarrierEffect)
 
 
 def is_sync_effect(effect: Effect, *, warp: bool = True) -> bool:
-    """Whether an effect concerns a barrier or an mbarrier. warp: include barriers of a warp."""
+    """Returns whether an effect concerns a barrier or an mbarrier.
+
+    warp: whether barriers of a warp count.
+    """
     if isinstance(effect, Barrier):
         return warp or effect.level != "warp"
     return isinstance(effect, _MBARRIER_EFFECTS)
@@ -44,10 +31,10 @@ def is_sync_effect(effect: Effect, *, warp: bool = True) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThreadClass:
-    """The threads `tids` with the same synchronising `events`, in order.
+    """The threads `tids` with the same synchronizing `events`, in order.
 
-    end_reason: how their exploration ended. first_guess: the number of events before its first guess, None where it
-    made none. rank: the rank of their CTA in its cluster. polled_arrivals: the arrivals, by step and visit, before
+    end_reason: how their exploration ended. first_guess: the number of events before their first guess; None if they
+    made no guess. rank: the rank of their CTA in its cluster. polled_arrivals: the arrivals, by step and visit, before
     which they tested a phase without waiting for it.
     """
 
@@ -65,18 +52,18 @@ class ThreadClass:
 
 
 def thread_classes_of(groups: Iterable[GroupTrace], rank: int = 0) -> list[ThreadClass]:
-    """Returns the actors of all threads of the CTA of a rank, in the order of their first thread.
+    """Returns the actors of all threads of the CTA with a rank, in the order of their first thread.
 
-    A warp whose lanes belong to several actors is separated from other warps, because its warp barriers synchronise
+    A warp whose lanes belong to several actors is separated from other warps, because its warp barriers synchronize
     those actors. Where all lanes of a warp belong to one actor, the barriers of that warp are irrelevant.
     """
-    found = [actor for group in groups for actor in _split_by_behaviour(group, rank)]
+    found = [actor for group in groups for actor in _split_by_behavior(group, rank)]
     parted = {warp for warp, count in Counter(warp for actor in found for warp in actor.warps).items() if count > 1}
     return sorted((part for actor in found for part in _split_by_warp(actor, parted)), key=lambda actor: actor.tids[0])
 
 
-def _split_by_behaviour(group: GroupTrace, rank: int) -> Iterator[ThreadClass]:
-    """Yields the classes of a group's threads, by their synchronising events."""
+def _split_by_behavior(group: GroupTrace, rank: int) -> Iterator[ThreadClass]:
+    """Yields the classes of a group's threads, by their synchronizing events."""
     events = [e for e in group.events if not isinstance(e, UnknownCall) and is_sync_effect(e.effect)]
     guessed = None
     if group.first_guess is not None:

@@ -1,6 +1,6 @@
 """Finds where lanes of one warp may be ordered: after the next event or instruction at which they converge.
 
-The manual does not say whether lanes execute in lockstep. A barrier of the warp, or of more threads, orders them; the
+The manual does not state whether lanes execute in lockstep. A barrier of the warp, or of more threads, orders them; the
 analysis treats an instruction that they execute together like such a barrier.
 
 Source: PTX ISA, "bar.warp.sync", "Program Order", "Causality Order".
@@ -15,13 +15,14 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_AHEAD, MAX_CONVERGENCE_BARRIERS
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
+from ptxkit.semantics.ordering import is_warp_barrier
 
 
 class ConvergencePoints:
-    """The points at which the lanes of a group, or those that take the path of one thread, converge.
+    """The points at which the lanes of a group, or the lanes that take the path of one thread, converge.
 
-    events: the positions of events that may order the lanes. collective: the places, in text order, of collective
-    instructions, which leave no event where all lanes of a warp take one path.
+    These are events that may order the lanes, and collective instructions, which leave no event where all lanes of a
+    warp take one path.
     """
 
     def __init__(self, group: GroupTrace | ThreadTrace) -> None:
@@ -31,18 +32,18 @@ class ConvergencePoints:
         self._collective = sorted(_collective_positions(group.covered_steps))
 
     def may_order_between(self, since: int, until: int) -> bool:
-        """Whether lanes may be ordered by the events from one position up to another one."""
+        """Returns whether events from one position up to another one may order lanes."""
         first = bisect_left(self._events, since)
         if first < len(self._events) and self._events[first] <= until:
             return True
         return self.converges_between(since, until)
 
     def converges_between(self, since: int, until: int) -> bool:
-        """Whether there is a collective instruction between two positions, or at the later one."""
+        """Returns whether there is a collective instruction between two positions, or at the later one."""
         return self._has_collective_between(self._group.events[since].step.start, self._group.events[until].step.start)
 
     def _has_collective_between(self, since: int, until: int) -> bool:
-        """Whether there is a collective instruction between two places of the text.
+        """Returns whether there is a collective instruction between two places of the text.
 
         Where the later place precedes the earlier one in the text, the range includes the back edge of the loop.
         """
@@ -52,10 +53,7 @@ class ConvergencePoints:
         return bool(known) and (known[-1] >= since or known[0] <= until)
 
     def next_point(self, position: int) -> int | None:
-        """Returns the first position from `position` on at which a lane of the same path may be ordered after it.
-
-        The result is None where there is no such position.
-        """
+        """Returns the first position from `position` on at which a lane of the same path may be ordered after it."""
         first = bisect_left(self._events, position)
         meeting = self._events[first] if first < len(self._events) else None
         ahead = min(position + MAX_AHEAD, len(self._group.events)) if self._collective else 0
@@ -76,7 +74,7 @@ class ConvergencePoints:
 
 
 def _is_ordering_point(event: TraceEvent | GroupEvent | UnknownCall) -> bool:
-    """Whether an event may order a lane after others: a barrier, a wait, or a strong access to memory."""
+    """Returns whether an event may order a lane after others: a barrier, a wait, or a strong access to memory."""
     if isinstance(event, UnknownCall):
         return True
     effect = event.effect
@@ -86,7 +84,7 @@ def _is_ordering_point(event: TraceEvent | GroupEvent | UnknownCall) -> bool:
 
 
 def _collective_positions(steps: Iterable[Step]) -> Iterator[int]:
-    """Yields the places of the collective steps among some steps."""
+    """Yields the places of the collective steps among the given steps."""
     known: dict[int, bool] = {}  # by instruction match, which many steps share
     for step in steps:
         answer = known.get(id(step.match))
@@ -97,8 +95,11 @@ def _collective_positions(steps: Iterable[Step]) -> Iterator[int]:
 
 
 def is_collective_step(step: Step) -> bool:
-    """Whether the lanes of a warp execute a step collectively; it leaves no event where all of them take one path."""
+    """Returns whether the lanes of a warp execute a step collectively.
+
+    Such a step leaves no event where all lanes take one path.
+    """
     if step.match is None:
         return False
-    meets = any(isinstance(effect, Barrier) and effect.level == "warp" for effect in step.match.effects)
+    meets = any(map(is_warp_barrier, step.match.effects))
     return meets or step.match.is_aligned

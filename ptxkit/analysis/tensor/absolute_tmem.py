@@ -1,7 +1,7 @@
-"""Instructions that name Tensor Memory by constants, and not by an address that an allocation gave.
+"""Finds instructions that address Tensor Memory by constants, and not by an address that an allocation returned.
 
-Kernels that take all of Tensor Memory for theirs leave the allocated address aside, as its first column is 0 then. Many
-leave out the lanes, too, which the manual does not allow and machines forgive: each warp reaches its own.
+Kernels that allocate all of Tensor Memory ignore the allocated address, because its first column is then 0. Many also
+omit the lanes, which the manual does not allow but GPUs accept: each warp accesses its own lanes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptxkit.isa.effects import Access
 
 
 def find_absolute_tmem_steps(program: Program) -> frozenset[int]:
-    """The instructions, by where they start, whose addresses of Tensor Memory nothing decides that is in memory."""
+    """Returns the start offsets of the instructions whose addresses of Tensor Memory do not depend on memory."""
     steps = [(step, roles) for step in program.steps if (roles := _tmem_address_roles(step))]
     if not steps:
         return frozenset()
@@ -27,7 +27,7 @@ def find_absolute_tmem_steps(program: Program) -> frozenset[int]:
 
 
 def _tmem_address_roles(step: Step) -> list[str]:
-    """The roles of the operands that are addresses of Tensor Memory."""
+    """Returns the roles of the operands that are addresses of Tensor Memory."""
     return [
         effect.address
         for effect in step.effects

@@ -1,7 +1,9 @@
-"""Where shared memory that a tensor-core operation of `tcgen05` read is stored to again through the generic proxy.
+"""Finds operands of `tcgen05` operations in shared memory that are overwritten through the generic proxy.
 
-The manual names no proxy fence that comes with the completion of such an operation, as it does for bulk copies and
-`wgmma`. Source: PTX ISA, "Async Proxy", "tcgen05: Shared Memory Accesses", "membar / fence".
+The manual names no proxy fence that the completion of such an operation implies, in contrast to bulk copies and
+`wgmma`.
+
+Source: PTX ISA, "Async Proxy", "tcgen05: Shared Memory Accesses", "membar / fence".
 """
 
 from __future__ import annotations
@@ -20,7 +22,11 @@ from ptxkit.isa.effects import Access
 
 @dataclass(frozen=True, slots=True)
 class OperandOverwrite:
-    """A store of bytes that an operation read before, ordered after it by `sync` (None: one thread does both)."""
+    """A store of bytes that an operation read before, ordered after it.
+
+    sync: the step that orders them; None where one thread executes both. is_fenced: whether a fence orders the proxies.
+    is_certain: whether some input certainly leads to both. threads: the number of threads that are involved.
+    """
 
     operation: TraceEvent
     store: TraceEvent
@@ -31,7 +37,10 @@ class OperandOverwrite:
 
 
 def find_operand_overwrites(facts: ScenarioFacts) -> Iterator[OperandOverwrite]:
-    """Such stores between the traced threads of one scenario, each pair of instructions looked at a few times."""
+    """Yields such stores between the traced threads of one scenario.
+
+    A few executions of each pair of instructions are examined.
+    """
     issuers = [(thread, _operand_reads(thread)) for thread in facts.threads.values()]
     issuers = [(thread, operands) for thread, operands in issuers if operands]
     if not issuers:
@@ -51,7 +60,7 @@ def find_operand_overwrites(facts: ScenarioFacts) -> Iterator[OperandOverwrite]:
 
 
 def _operand_reads(thread: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
-    """What a thread's operations read in shared memory."""
+    """Returns the reads of shared memory by a thread's operations."""
     found: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
     for position, event in thread.accesses:
         effect = event.effect

@@ -1,7 +1,7 @@
-"""Shared memory that multiplications read and copies fill again: which copy must wait for which multiplication.
+"""Finds shared memory that multiplications read and copies fill again: which copy must wait for which multiplication.
 
-A buffer is filled and read alternately: the copy of round n+1 must follow the completed reads of round n. Rounds
-are counted only where every instruction that reads the buffer reads it equally often, and one thread fills it.
+A buffer is filled and read alternately: the copy of round n+1 must follow the completed reads of round n. Rounds are
+counted only where every instruction that reads the buffer reads it equally often, and one thread fills it.
 
 Source: PTX ISA, "wgmma.wait_group", "tcgen05.commit", "Async Proxy".
 """
@@ -21,7 +21,7 @@ from ptxkit.analysis.symexec.access_ranges import is_async_write
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.sync_edges import SyncEdge
-from ptxkit.analysis.tensor.tensor_memory import TmemUse, commits_of, first_wait_after
+from ptxkit.analysis.tensor.tensor_memory import TmemUse, first_wait_after
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierArrive
 
@@ -30,7 +30,7 @@ _MMA_GROUPS = ("wgmma", "tcgen05")
 
 @dataclass(frozen=True, slots=True)
 class OperandReuse:
-    """A reading of round n by a multiplication of `reader`, and the filling of round n+1 by `filler`."""
+    """A read in round n by a multiplication of `reader`, and the copy in round n+1 by `writer`."""
 
     reader: ThreadView
     read: AsyncCopy
@@ -40,7 +40,7 @@ class OperandReuse:
 
 
 def find_operand_reuses(facts: ScenarioFacts) -> Iterator[OperandReuse]:
-    """The readings and the fillings after them, by places."""
+    """Yields the reads and the copies after them, by address."""
     fillers: dict[int, list[tuple[ThreadView, int, TraceEvent]]] = defaultdict(list)
     reads = {thread: _operand_reads(thread) for thread in facts.threads.values()}
     places = {place for by_place in reads.values() for place in by_place}
@@ -59,7 +59,7 @@ def find_operand_reuses(facts: ScenarioFacts) -> Iterator[OperandReuse]:
 
 
 def _operand_reads(thread: ThreadView) -> dict[int, dict[Step, list[AsyncCopy]]]:
-    """A thread's readings by place and instruction, without places that its instructions read unequally often."""
+    """Returns a thread's reads by address and instruction, without addresses that are read unequally often."""
     found: dict[int, dict[Step, list[AsyncCopy]]] = defaultdict(lambda: defaultdict(list))
     for copy in thread.copies:
         effect, place = copy.event.effect, copy.event.address
@@ -70,7 +70,7 @@ def _operand_reads(thread: ThreadView) -> dict[int, dict[Step, list[AsyncCopy]]]
 
 
 def is_read_complete(facts: ScenarioFacts, turn: OperandReuse) -> bool | None:
-    """Whether the filling comes after the reading is complete; None where the two may be of other rounds."""
+    """Returns whether the copy follows the completion of the read; None where the two may belong to other rounds."""
     if turn.writer is turn.reader:
         if turn.read.position > turn.position:
             return None
@@ -89,12 +89,12 @@ def is_read_complete(facts: ScenarioFacts, turn: OperandReuse) -> bool | None:
     for thread in team if turn.read.group == "wgmma" else [turn.reader]:
         for copy in thread.copies_by_execution.get((turn.read.event.step, turn.read.event.visit), ()):
             if thread is turn.writer and _is_complete_by(thread, copy, turn.position):
-                return True  # the group is the warpgroup's, and the thread that fills has waited for it itself
+                return True  # the group belongs to the warpgroup, and the writing thread itself has waited for it
             for edge in facts.sync_edges(thread, copy.position, turn.writer, turn.position):
                 is_ordered = True
                 if _is_complete_at(facts, thread, copy, edge, turn):
                     return True
-    # A release that is too early is proven; where no barrier orders the two, a third thread may.
+    # An early release is proven; where no barrier orders the two, a third thread may.
     return False if is_ordered else None
 
 
@@ -109,12 +109,14 @@ def _is_complete_at(
 
 
 def _may_observe_commit(facts: ScenarioFacts, turn: OperandReuse) -> bool | None:
-    """Whether the thread that fills may learn of a commit that takes the reading in; None where there is none, or where
-    its mbarrier is unknown."""
+    """Returns whether the writing thread may observe a commit that covers the read.
+
+    The result is None where there is no such commit, or where its mbarrier is unknown.
+    """
     if turn.read.group != "tcgen05":
         return None
     use = TmemUse(turn.reader, turn.read.position, turn.read.event)
-    barriers = {commit.mbarrier for commit in commits_of(use)}
+    barriers = {commit.mbarrier for commit in use.commits}
     if not barriers or None in barriers:
         return None
     return any(
@@ -123,7 +125,7 @@ def _may_observe_commit(facts: ScenarioFacts, turn: OperandReuse) -> bool | None
 
 
 def _may_notify_writer(facts: ScenarioFacts, other: ThreadView, barrier: int | None, turn: OperandReuse) -> bool:
-    """Whether a thread waits on the mbarrier of a commit, and the thread that fills may learn of that, by any path."""
+    """Returns whether a thread waits on the mbarrier of a commit and may notify the writing thread."""
     since = turn.read.position if other is turn.reader else -1
     waited = first_wait_after(other, barrier, since, len(other.trace.events)) if barrier is not None else None
     if other is turn.writer:
@@ -139,8 +141,10 @@ def _may_notify_writer(facts: ScenarioFacts, other: ThreadView, barrier: int | N
 
 
 def _is_complete_by(thread: ThreadView, copy: AsyncCopy, until: int) -> bool:
-    """Whether a thread knows before a position that its multiplication is complete; where the object of its commit is
-    unknown, any wait is taken for the right one."""
+    """Returns whether a thread has observed before a position that its multiplication is complete.
+
+    If the mbarrier of its commit is unknown, any wait is assumed to observe it.
+    """
     if copy.group == "wgmma":
         return copy.completion_position is not None and copy.completion_position < until
     return any(

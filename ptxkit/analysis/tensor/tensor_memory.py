@@ -1,7 +1,7 @@
 """Accesses to Tensor Memory in one scenario: their overlap, and how a thread observes that they are complete.
 
 Addresses are offsets from the unknown base that an allocation returned: two accesses are compared where their bases are
-the same. The result of a multiplication begins at its address. Its number of columns is in the descriptor, so that the
+the same. The result of a multiplication begins at its address. Its number of columns is in the descriptor, so the
 analysis assumes only the first column.
 
 Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations", "Tensor Memory Addressing".
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
@@ -34,47 +35,58 @@ from ptxkit.isa.effects import (
 )
 from ptxkit.semantics.ordering import is_relaxed_sync
 
-#: An address has its lane above its column.
+#: The position of the lane in an address; the column is in the lower bits.
 LANE_BITS = 16
 _COLUMN_MASK = (1 << LANE_BITS) - 1
-#: Lanes that one warp may touch.
+#: The number of lanes that one warp may access.
 WARP_LANES = 32
-#: Bytes of one column of so many lanes.
+#: The size in bytes of one column of these lanes.
 _COLUMN_BYTES = 4 * WARP_LANES
 
 
 @dataclass(frozen=True, slots=True)
+class TmemCommit:
+    """A commit that covers an operation.
+
+    position: its position in the trace. mbarrier: the mbarrier at which it arrives; None where it is unknown.
+    """
+
+    position: int
+    mbarrier: int | None
+
+
+@dataclass(frozen=True)
 class TmemUse:
-    """One access to Tensor Memory, or an allocation or deallocation: a thread, its position there, the event."""
+    """An access to Tensor Memory, or an allocation or deallocation: a thread, its position there, the event."""
 
     thread: ThreadView
     position: int
     event: TraceEvent
 
-    @property
+    @cached_property
     def access(self) -> Access | None:
         """The access; None for an allocation or deallocation."""
         return self.event.effect if isinstance(self.event.effect, Access) else None
 
-    @property
+    @cached_property
     def completion(self) -> str | None:
-        """The mechanism that signals its completion: `tcgen05` (a commit), `tcgen05.ld`, `tcgen05.st`."""
+        """The mechanism that signals its completion: `tcgen05` (a commit), `tcgen05.ld` or `tcgen05.st`."""
         return self.access.completion if self.access is not None else None
 
     @property
     def path_leader(self) -> int:
-        """What the threads that take the same path have in common: the first of them."""
+        """The first of the threads that take the same path."""
         leader = self.thread.trace.leader
         return self.thread.tid if leader is None else leader
 
     @property
     def is_committed_write(self) -> bool:
-        """Whether it writes, and a commit must show that it is complete."""
+        """Whether it writes, and only a commit shows that it is complete."""
         return self.completion == "tcgen05" and self.access is not None and self.access.kind != "read"
 
-    @property
+    @cached_property
     def location(self) -> tuple[int, int, int] | None:
-        """(the unknown it starts from, lane, column), the latter two relative to it."""
+        """The unknown base of its address, and the lane and the column relative to it."""
         address = self.event.address
         if not isinstance(address, SymbolicValue):
             return None
@@ -82,15 +94,28 @@ class TmemUse:
 
     @property
     def is_absolute(self) -> bool:
-        """Whether its address is a number, and counts from no allocation."""
+        """Whether its address is a number, which is not relative to an allocation."""
         return isinstance(self.event.address, SymbolicValue) and self.event.address.space == ABSOLUTE
 
-    @property
+    @cached_property
     def columns(self) -> int:
-        """How many columns it surely touches."""
+        """The minimum number of columns that it accesses."""
         size = self.event.size
         known = self.completion != "tcgen05" and isinstance(size, int)
         return max(size // _COLUMN_BYTES, 1) if known and isinstance(size, int) else 1
+
+    @cached_property
+    def commits(self) -> tuple[TmemCommit, ...]:
+        """The commits of the thread after an operation, the first for each mbarrier.
+
+        Each commit covers all operations before it, so that a later one for the same mbarrier adds nothing.
+        """
+        found: dict[int | None, TmemCommit] = {}
+        for position, event in self.thread.positions(MbarrierArrive):
+            if position > self.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
+                barrier = event.address if isinstance(event.address, int) else None
+                found.setdefault(barrier, TmemCommit(position, barrier))
+        return tuple(found.values())
 
 
 class TmemPairBudget:
@@ -101,7 +126,7 @@ class TmemPairBudget:
         self._counts_by_pair: Counter[tuple[object, ...]] = Counter()
 
     def allow(self, first: TmemUse, second: TmemUse) -> bool:
-        """Whether to examine two uses."""
+        """Returns whether to examine two uses."""
         own = first.thread is second.thread
         key = (own, first.path_leader, second.path_leader, first.event.step, second.event.step)
         self._counts_by_pair[key] += 1
@@ -109,7 +134,7 @@ class TmemPairBudget:
 
 
 def uses_of(thread: ThreadView) -> Iterator[TmemUse]:
-    """A thread's accesses to Tensor Memory, in order: of each instruction the first ones, and the last."""
+    """Yields a thread's accesses to Tensor Memory, in order: the first executions of each instruction, and the last."""
     found = [
         (at, e) for at, e in thread.positions(Access) if isinstance(e.effect, Access) and e.effect.space == "tensor"
     ]
@@ -120,16 +145,15 @@ def uses_of(thread: ThreadView) -> Iterator[TmemUse]:
 
 
 def deallocations_of(thread: ThreadView) -> Iterator[TmemUse]:
-    """A thread's deallocations."""
     for position, event in thread.positions(TensorMemory):
         if isinstance(event.effect, TensorMemory) and event.effect.action == "deallocate":
             yield TmemUse(thread, position, event)
 
 
 def share_columns(first: TmemUse, second: TmemUse) -> bool:
-    """Whether two accesses surely share a column.
+    """Returns whether two accesses certainly share a column.
 
-    A multiplication of 64 rows takes half of the lanes that a warp may touch; another one may have the other half.
+    A multiplication of 64 rows uses half of the lanes that a warp may access; another one may use the other half.
     """
     one, other = first.location, second.location
     if one is None or other is None or one[0] != other[0] or one[1] % WARP_LANES != other[1] % WARP_LANES:
@@ -137,31 +161,10 @@ def share_columns(first: TmemUse, second: TmemUse) -> bool:
     return one[2] < other[2] + second.columns and other[2] < one[2] + first.columns
 
 
-@dataclass(frozen=True, slots=True)
-class TmemCommit:
-    """A commit that covers an operation: its position, and the mbarrier at which it arrives, None where unknown."""
-
-    position: int
-    mbarrier: int | None
-
-
-def commits_of(use: TmemUse) -> list[TmemCommit]:
-    """Returns the commits of the thread after an operation, the first for each mbarrier.
-
-    Each commit covers all operations before it, so that a later one for the same mbarrier adds nothing.
-    """
-    found: dict[int | None, TmemCommit] = {}
-    for position, event in use.thread.positions(MbarrierArrive):
-        if position > use.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
-            barrier = event.address if isinstance(event.address, int) else None
-            found.setdefault(barrier, TmemCommit(position, barrier))
-    return list(found.values())
-
-
 def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -> int | None:
-    """Where a thread first waits on an mbarrier, or on an unknown one, between two positions.
+    """Returns the position between two others at which a thread first waits on an mbarrier, or on an unknown one.
 
-    What a relaxed wait covers is known after the next fence; that of Tensor Memory orders what the wait covers.
+    A relaxed wait takes effect at the next fence; a fence of Tensor Memory orders what the wait observes.
     """
     for position, event in thread.positions(MbarrierWait):
         if since < position < until and (event.address == barrier or not isinstance(event.address, int)):
@@ -176,7 +179,7 @@ def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -
 
 
 def has_fence_between(thread: ThreadView, since: int, until: int) -> bool:
-    """Whether a thread executes an `after_thread_sync` fence for Tensor Memory between two positions."""
+    """Returns whether a thread executes an `after_thread_sync` fence for Tensor Memory between two positions."""
     return any(
         since < position < until and isinstance(event.effect, TensorFence) and event.effect.side == "after"
         for position, event in thread.positions(TensorFence)
@@ -184,22 +187,29 @@ def has_fence_between(thread: ThreadView, since: int, until: int) -> bool:
 
 
 def has_wait_between(thread: ThreadView, group: str, since: int, until: int) -> bool:
-    """Whether a thread waits for its loads (`tcgen05.ld`) or stores between two positions."""
+    """Returns whether a thread waits for its loads (`tcgen05.ld`) or stores between two positions."""
     return any(
         since < position < until and isinstance(event.effect, WaitGroup) and event.effect.group == group
         for position, event in thread.positions(WaitGroup)
     )
 
 
-def completion_observations(facts: ScenarioFacts, issued: TmemUse, knower: ThreadView, until: int) -> list[int] | None:
-    """Where a thread learns, before a position, that a committed operation is complete: it waits itself, or is
-    signalled by one that waits (the position of that; -1 where its own warp waits). None where that is unknown."""
-    found: list[int] = []
-    for commit in commits_of(issued):
-        if commit.mbarrier is None:
-            return None
-        found.extend(_observations_by_threads(facts, issued.thread, commit.position, commit.mbarrier, (knower, until)))
-    return found
+def completion_observations(
+    facts: ScenarioFacts, issued: TmemUse, knower: ThreadView, until: int
+) -> Iterator[int] | None:
+    """Yields the positions before `until` at which a thread observes the completion of a committed operation.
+
+    The thread waits itself, or a thread that waits signals it. In the latter case the position is that of the signal,
+    or -1 where its own warp waits. The result is None where this is unknown.
+    """
+    known = [(commit.position, commit.mbarrier) for commit in issued.commits if commit.mbarrier is not None]
+    if len(known) < len(issued.commits):
+        return None
+    return (
+        place
+        for committed, mbarrier in known
+        for place in _observations_by_threads(facts, issued.thread, committed, mbarrier, (knower, until))
+    )
 
 
 def _observations_by_threads(
@@ -221,8 +231,8 @@ def _observations_by_threads(
 
 
 def has_waiter(facts: ScenarioFacts, issued: TmemUse) -> bool:
-    """Whether some thread waits, or may wait, on the mbarrier of a commit that covers an operation."""
-    barriers = {commit.mbarrier for commit in commits_of(issued)}
+    """Returns whether some thread waits, or may wait, on the mbarrier of a commit that covers an operation."""
+    barriers = {commit.mbarrier for commit in issued.commits}
     return None in barriers or any(
         first_wait_after(thread, barrier, -1, len(thread.trace.events)) is not None
         for thread in facts.threads.values()
@@ -232,42 +242,50 @@ def has_waiter(facts: ScenarioFacts, issued: TmemUse) -> bool:
 
 
 def is_complete(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | None:
-    """Whether an operation is observed to be complete, by a commit, before a thread uses its columns.
+    """Returns whether an operation is observed to be complete, by a commit, before a thread uses its columns.
 
     The result is None where the two uses may be unrelated.
     """
-    commits = commits_of(write)
     own = write.thread is use.thread
-    ordered = own or any(facts.sync_edges(write.thread, write.position, use.thread, use.position))
     is_whole = write.thread.trace.end_reason == "exit"
-    if not commits or (own and commits[0].position > use.position):
-        return False if ordered and is_whole else None
+    if not write.commits or (own and write.commits[0].position > use.position):
+        return False if is_whole and _is_ordered(facts, write, use) else None
     observations = completion_observations(facts, write, use.thread, use.position)
-    if observations is None or observations:
-        return None if observations is None else True
+    if observations is None:
+        return None
+    if next(observations, None) is not None:
+        return True
     if not own and not is_whole:
         return None  # the wait may be for a commit after the end of its truncated trace
-    if ordered:
+    if _is_ordered(facts, write, use):
         return False
     return False if facts.is_exhaustive_for(MbarrierWait) and not has_waiter(facts, write) else None
 
 
+def _is_ordered(facts: ScenarioFacts, first: TmemUse, second: TmemUse) -> bool:
+    """Returns whether the second use comes after the first: in the same thread, or by a synchronization edge."""
+    return first.thread is second.thread or any(
+        facts.sync_edges(first.thread, first.position, second.thread, second.position)
+    )
+
+
 def depends_on_truncation(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool:
-    """Whether an operation is not known to be complete before a use only because a trace was truncated."""
-    commits = commits_of(write)
-    if not commits or (write.thread is use.thread and commits[0].position > use.position):
+    """Returns whether an operation is not known to be complete before a use only because a trace was truncated."""
+    if not write.commits or (write.thread is use.thread and write.commits[0].position > use.position):
         return False
     return may_acquire_from_truncated(facts, use)
 
 
 def may_acquire_from_truncated(facts: ScenarioFacts, use: TmemUse) -> bool:
-    """Whether the thread of a use may acquire, before the use, from threads whose exploration was truncated."""
+    """Returns whether the thread of a use may acquire, before the use, from threads whose exploration was truncated."""
     return facts.may_acquire_from_truncated(use.thread, use.position)
 
 
 def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudget) -> list[TmemUse]:
-    """Of operations on the columns of a use the last ones of its own thread, and the first ones of the others; one for
-    each instruction. Nothing where the budget is over."""
+    """Returns operations on the columns of a use: the last ones of its own thread, and the first ones of other threads.
+
+    There is at most one for each instruction. The result is empty where the budget is exceeded.
+    """
     budget.pair_checks -= len(issued)
     if budget.is_exhausted:
         return []
@@ -283,7 +301,10 @@ def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudge
 
 
 def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> list[SyncEdge] | None:
-    """The edges by which a thread's use comes before another's; None where a third thread may signal it."""
+    """Returns the edges that order one thread's use before another's.
+
+    The result is None where a third thread may signal the latter.
+    """
     edges = list(facts.sync_edges(use.thread, use.position, knower.thread, knower.position))
     if edges:
         return edges
@@ -291,7 +312,8 @@ def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> 
         if other is use.thread or other is knower.thread:
             continue
         if other.tid // 32 == knower.thread.tid // 32:
-            # Its lanes execute the later access together: what one of them knew by then will do.
+            # The lanes of the warp execute the later access together, so it suffices that one of them has observed the
+            # completion.
             if any(facts.sync_edges(use.thread, use.position, other, _position_of(other, knower.event))):
                 return None
             continue
@@ -302,9 +324,9 @@ def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> 
 
 
 def are_unordered(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
-    """Whether nothing may order two uses by two warps: neither does one come before the other, nor the reverse.
+    """Returns whether nothing may order two uses by two warps, in either direction.
 
-    What a thread signals to others comes after its wait, where it has one.
+    A thread signals after its wait, if it has one.
     """
     if not (facts.is_complete and facts.scenario.launch.is_exact):
         return False
@@ -330,8 +352,7 @@ def are_unordered(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
 
 
 def _follows_relaxed_wait(use: TmemUse) -> bool:
-    """Whether there are a relaxed wait and a fence of Tensor Memory before a use, which order it as no other fence
-    does."""
+    """Returns whether a relaxed wait and then a fence of Tensor Memory precede a use. Only such a fence orders it."""
     return any(
         is_relaxed_sync(event.effect) and has_fence_between(use.thread, position, use.position)
         for position, event in use.thread.positions(MbarrierWait)
@@ -339,7 +360,7 @@ def _follows_relaxed_wait(use: TmemUse) -> bool:
 
 
 def _position_of(thread: ThreadView, event: TraceEvent) -> int:
-    """Where a thread executes the same instruction for the same time; its end where it never does."""
+    """Returns the position of the same execution of an instruction in a thread; the end of its trace if none."""
     for position, other in thread.positions(type(event.effect)):
         if other.step is event.step and other.visit == event.visit:
             return position

@@ -1,10 +1,10 @@
-"""What decided conditions imply for others: at most 3 is not at least 4, and in `.shared` is not in `.local`.
+"""Computes what decided conditions imply for others: at most 3 is not at least 4, and in `.shared` is not in `.local`.
 
 A guess at one branch decides other branches that test the same unknown in a different form, as tests of the roles of
 warps do. Otherwise, executions would take paths that no thread can take.
 
-Source: PTX ISA, "isspacep", "Generic Addressing" (the windows of state spaces do not overlap, but for that of kernel
-parameters, which lies in `global`), "Shared State Space" (`.shared::cta` lies in `.shared::cluster`).
+Source: PTX ISA, "isspacep", "Generic Addressing" (the windows of state spaces do not overlap, except that the window of
+kernel parameters is in `global`), "Shared State Space" (`.shared::cta` is part of `.shared::cluster`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ptxkit.semantics.value_ops import compare
 
 _WIDTHS = {"16": 16, "32": 32, "64": 64}
 _SPACE = "space"
-#: By a state space: the one whose window its own lies in.
+#: The state space whose window contains that of another one, by the latter.
 _ENCLOSING_SPACE = {"param": "global", "shared": "shared::cluster", "shared::cta": "shared::cluster"}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`unknown operator constant`, of numbers of a type such as `u32`."""
+    """The condition `unknown operator constant`, on numbers of a type such as `u32`."""
 
     unknown: SymbolicValue
     kind: str
@@ -38,12 +38,12 @@ class Comparison:
         return (-1 << width - 1, (1 << width - 1) - 1) if self.kind[0] == "s" else (0, (1 << width) - 1)
 
     def holds(self, number: int) -> bool:
-        """Whether the comparison holds for a number in place of the unknown, interpreted as the type."""
+        """Returns whether the comparison holds for a number in place of the unknown, interpreted as the type."""
         return compare(self.operator, self.kind, number, self.constant) == 1
 
 
 def comparison_of(key: Hashable) -> Comparison | None:
-    """The comparison that a condition results from; None for any other condition."""
+    """Returns the comparison that a condition results from; None for any other condition."""
     if not isinstance(key, tuple) or len(key) != 5 or subject_of(key) is None:
         return None
     _, operator, kind, unknown, constant = key
@@ -51,11 +51,11 @@ def comparison_of(key: Hashable) -> Comparison | None:
 
 
 def subject_of(key: Hashable) -> tuple[SymbolicValue, str] | None:
-    """The unknown that a condition compares with a constant, and the width; or the unknown whose state space it tests,
-    wherever in the object it points. None for any other condition.
+    """Returns the unknown that a condition compares with a constant, and the width.
 
-    (It does not use `comparison_of` because it is called for each lane in each iteration, mostly with a distinct
-    unknown.)
+    For a test of a state space, the result has the unknown that is tested, whatever its offset. It is None for any
+    other condition. (The function does not use `comparison_of` because it is called for each lane in each iteration,
+    mostly with a distinct unknown.)
     """
     if not isinstance(key, tuple) or len(key) != 5 or key[0] != "compare":
         if isinstance(key, tuple) and len(key) == 3 and key[0] == "is_space" and isinstance(key[2], SymbolicValue):
@@ -76,7 +76,7 @@ class Implications:
     """The results of `implied_side` since the last decision: lanes and iterations repeat the same queries."""
 
     def note(self, key: Hashable, side: bool) -> None:
-        """Notes that a condition was decided."""
+        """Records the decision of a condition."""
         subject = subject_of(key)
         if subject is not None:
             decided = self.decided_conditions.setdefault(subject, [])
@@ -85,7 +85,7 @@ class Implications:
                 self._cache.clear()
 
     def implied_side(self, key: Hashable) -> bool | None:
-        """The side that the decided conditions imply for a condition; None where it may be either."""
+        """Returns the side that the decided conditions imply for a condition; None where it may be either."""
         if not self.decided_conditions:
             return None
         subject = subject_of(key)
@@ -112,14 +112,14 @@ def _implied_side(key: Hashable, before: list[tuple[Hashable, bool]]) -> bool | 
 
 
 def _space_of(key: Hashable) -> str:
-    """The state space that an address is tested for; `param::entry` is part of `param`."""
+    """Returns the state space for which an address is tested; `param::entry` is part of `param`."""
     assert isinstance(key, tuple)
     space = str(key[1])
     return "param" if space.startswith("param") else space
 
 
 def _implied_space(asked: str, before: list[tuple[str, bool]]) -> bool | None:
-    """What tests of the state space of an address imply for another test of it."""
+    """Returns the result of a test of an address's state space that other tests of it imply; None if they do not."""
     for known, side in before:
         if side and (known == asked or _ENCLOSING_SPACE.get(known) == asked):
             return True
@@ -135,7 +135,7 @@ def _outermost(space: str) -> str:
 
 
 def _sample_points(found: Comparison, decided: list[tuple[Comparison, bool]]) -> Iterator[int]:
-    """A number from each interval in which all the comparisons have constant results."""
+    """Yields a number from each interval in which all the comparisons have constant results."""
     for comparison in (found, *(each for each, _ in decided)):
         least, largest = comparison.bounds
         yield from (least, largest, 0)

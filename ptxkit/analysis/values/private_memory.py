@@ -1,7 +1,7 @@
 """The private memory of threads: local memory, and the parameters of calls, as cells that do not overlap.
 
 A store invalidates every cell that it may overlap. Bytes are in little-endian order: a value that is stored as one
-number may be loaded in parts, and vice versa, where all of it is known as numbers.
+number may be loaded in parts, and vice versa, if all parts are known as numbers.
 
 Source: PTX ISA, "Local State Space", "Parameter State Space", "Operand Size Exceeding Instruction-Type Size".
 """
@@ -40,7 +40,7 @@ class PrivateMemory:
     def _overwrite(
         self, cells: dict[GroupValue, tuple[GroupValue, int]], other: GroupValue, place: GroupValue, size: int
     ) -> None:
-        """Leaves of a cell what a store does not reach, as far as that is known."""
+        """Keeps the part of a cell that a store does not overwrite, if it is known."""
         value, length = cells.pop(other)
         if isinstance(other, int) and isinstance(place, int):
             for first, end in ((other, place), (place + size, other + length)):
@@ -49,7 +49,7 @@ class PrivateMemory:
                     cells[first] = lift(partial(_concatenate, self._terms, shape), value), end - first
 
     def load(self, space: str, place: GroupValue, size: int) -> GroupValue | None:
-        """The value of `size` bytes; None where it is not known."""
+        """Returns the value of `size` bytes; None where it is not known."""
         cells = self._spaces.get(space)
         if not cells:
             return None
@@ -59,7 +59,10 @@ class PrivateMemory:
         return self._compose(cells, place, size) if isinstance(place, int) else None
 
     def _compose(self, cells: dict[GroupValue, tuple[GroupValue, int]], place: int, size: int) -> GroupValue | None:
-        """The value of bytes that are part of a cell, or of several adjacent cells; None where some are in no cell."""
+        """Returns the value of bytes that are part of a cell, or of several adjacent cells.
+
+        The result is None where no cell has some of them.
+        """
         shape: list[tuple[int, int, int]] = []
         values: list[GroupValue] = []
         at = place
@@ -74,7 +77,7 @@ class PrivateMemory:
         return lift(partial(_concatenate, self._terms, tuple(shape)), *values)
 
     def count(self, space: str) -> int:
-        """The number of cells in a space."""
+        """Returns the number of cells in a space."""
         return len(self._spaces.get(space, ()))
 
     def clear(self, space: str) -> None:
@@ -87,7 +90,7 @@ class PrivateMemory:
             self.store(target, place, value, size)
 
     def subset(self, indices: list[int]) -> PrivateMemory:
-        """The memory of a part of the group."""
+        """Returns the memory of a part of the group."""
         other = PrivateMemory(self._terms)
         for space, cells in self._spaces.items():
             other._spaces[space] = {
@@ -100,7 +103,7 @@ class PrivateMemory:
 def _overlapping_cells(
     cells: dict[GroupValue, tuple[GroupValue, int]], place: GroupValue, size: int
 ) -> Iterator[GroupValue]:
-    """The cells that a store may write some of."""
+    """Yields the cells that a store may write in part."""
     if isinstance(place, int) and all(isinstance(other, int) for other in cells):
         yield from (
             start
@@ -116,19 +119,22 @@ def _overlapping_cells(
 
 
 def _range(place: GroupValue, size: int) -> tuple[int | None, int]:
-    """The first byte, and the one after the last; (None, 0) where they are not known."""
+    """Returns the first byte, and the one after the last; (None, 0) where they are not known."""
     values = place.values if isinstance(place, LaneValues) else [place]
     numbers = [value for value in values if isinstance(value, int)]
     return (min(numbers), max(numbers) + size) if len(numbers) == len(values) else (None, 0)
 
 
 def _truncate(ones: int, value: Value) -> Value:
-    """A number truncated to the size of a cell."""
+    """Returns a number truncated to the size of a cell."""
     return value & ones if isinstance(value, int) else value
 
 
 def _concatenate(terms: SymbolicValueTable, shape: tuple[tuple[int, int, int], ...], *values: Value) -> Value:
-    """A number composed of parts: for each the first bit in its value, the first one in the result, and its width."""
+    """Returns a number composed of parts.
+
+    shape: for each part, its first bit in its value, its first bit in the result, and its width.
+    """
     whole = 0
     for (first, at, count), value in zip(shape, values, strict=True):
         if not isinstance(value, int):

@@ -1,7 +1,7 @@
-"""The register values of a group of threads; a part of the group copies a value only when it reads it.
+"""The register values of a group of threads, where a part of the group copies a value only when it reads it.
 
 Threads diverge often, and most registers are never read again: copying all of them each time would cost more than the
-execution. So a part looks values up in the state of the whole group, which is no longer written.
+execution. A part therefore looks values up in the state of the whole group, which is no longer written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class RegisterFile:
         self._layers = 0
 
     def get(self, name: str) -> GroupValue | None:
-        """The value of a register; None where it was never written."""
+        """Returns the value of a register; None where it was never written."""
         held = self._own.get(name)
         if held is None and self._whole is not None:
             if self._layers > MAX_REGISTER_LAYERS:
@@ -36,18 +36,20 @@ class RegisterFile:
         return held
 
     def set(self, name: str, held: GroupValue) -> None:
-        """Writes a register."""
         self._own[name] = held
 
     def copy(self) -> RegisterFile:
-        """A copy that can be written independently."""
+        """Returns a copy that can be written independently."""
         other = RegisterFile()
         other._own = dict(self._own)
         other._whole, other._indices, other._layers = self._whole, self._indices, self._layers
         return other
 
     def subset(self, indices: Sequence[int]) -> RegisterFile:
-        """The registers of a part of the group, given the indices of its threads; the original is no longer written."""
+        """Returns the registers of a part of the group, given the indices of its threads.
+
+        The original is no longer written.
+        """
         part = RegisterFile()
         part._whole, part._indices, part._layers = self, indices, self._layers + 1
         return part
@@ -60,7 +62,7 @@ class RegisterFile:
         self._whole, self._indices, self._layers = None, (), 0
 
     def _look_up_in_group(self, name: str) -> GroupValue | None:
-        """The value of a register in the last group that wrote it, restricted to this part."""
+        """Returns the value of a register in the last group that wrote it, restricted to this part."""
         layer: RegisterFile | None = self
         passed: list[Sequence[int]] = []
         held: GroupValue | None = None

@@ -16,18 +16,19 @@ from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 DEFAULT_THREADS = 128
 #: The values of integer parameters, one exploration each: a multiple of the tile, and a size that leaves a remainder.
 SAMPLES = (512, 19)
-#: A size for few iterations, tried where no execution of a cluster's CTA together with another one terminates.
+#: A size for few iterations, which is tried where no execution of a cluster's CTA together with another one terminates.
 SMALL_SIZE = 5
-#: Further sizes, tried where sizes decide whether unreached code is executed: first one for few iterations,
-#: then one with another remainder.
+#: Further sizes, tried where sizes decide whether unreached code is executed: first a size for few iterations, then one
+#: with another remainder.
 MORE_SAMPLES = (SMALL_SIZE, 22, 99, 1, 4096)
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchConfig:
-    """The geometry of a launch. block and cluster: (x, y, z); the grid has two clusters in x.
+    """The geometry of a launch.
 
-    is_exact: the kernel declares the size of its blocks; is_limit: it declares their maximum size.
+    block, cluster: the extents (x, y, z); the grid has two clusters in x. is_exact: whether the kernel declares the
+    size of its blocks. is_limit: whether it declares their maximum size.
     """
 
     block: tuple[int, int, int]
@@ -40,7 +41,7 @@ class LaunchConfig:
         return self.block[0] * self.block[1] * self.block[2]
 
     def with_other_size(self) -> LaunchConfig:
-        """Another launch that is valid for a kernel without a declared block size: twice, or half the threads."""
+        """Returns a launch with twice or half the threads, which is valid if the kernel declares no block size."""
         x, y, z = self.block
         return LaunchConfig((max(x // 2, 1) if self.is_limit else 2 * x, y, z), self.cluster, is_exact=False)
 
@@ -56,8 +57,8 @@ class Scenario:
     flippable_conditions: the unknown conditions both of whose sides should be explored, as they guard a fence, a wait,
     a commit or an arrival, or represent the votes of other lanes; a dict to keep the order.
 
-    reads_sample: some execution has read an integer parameter. sample_count: the number of samples that this scenario
-    represents, where none has.
+    reads_sample: whether some execution has read an integer parameter. sample_count: the number of samples that this
+    scenario represents, where no execution has.
 
     branch_of_condition: by condition, the first step that depends on it. implications: what the decisions imply for
     other conditions.
@@ -74,20 +75,23 @@ class Scenario:
     implications: Implications = field(default_factory=Implications)
 
     def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:
-        """Discards what executions have decided, except for the given decisions."""
+        """Discards the decisions of executions, except for the given ones."""
         self.decisions = dict(decisions)
         self.flippable_conditions, self.branch_of_condition, self.implications = {}, {}, Implications()
 
 
 def launch_config_of(program: Program) -> LaunchConfig:
-    """The geometry that the kernel's directives declare. It is one dimension of DEFAULT_THREADS where they declare no
-    block, or one that no GPU launches, and one CTA where the cluster cannot be launched."""
+    """Returns the geometry that the kernel's directives declare.
+
+    The block has one dimension of DEFAULT_THREADS where they declare no block, or one that no GPU launches. The cluster
+    has one CTA where the declared cluster cannot be launched.
+    """
     function = program.function
     block, ctas = (
         launch_extents(function, *BLOCK_DIRECTIVES),
         launch_extents(function, "reqnctapercluster") or (1, 1, 1),
     )
-    if not 0 < prod(ctas) <= MAX_CLUSTER_CTAS:  # ptxas takes them all
+    if not 0 < prod(ctas) <= MAX_CLUSTER_CTAS:  # ptxas accepts any number
         ctas = (1, 1, 1)
     if block is None or not 0 < prod(block) <= MAX_CTA_THREADS:
         return LaunchConfig((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
@@ -95,6 +99,6 @@ def launch_config_of(program: Program) -> LaunchConfig:
 
 
 def representative_threads(tids: tuple[int, ...]) -> list[int]:
-    """The representative threads of a group: two neighbours, one of the next warp, and the last."""
+    """Returns the representative threads of a group: two adjacent ones, one of the next warp, and the last one."""
     elsewhere = [tid for tid in tids if tid // 32 != tids[0] // 32]
     return sorted({*tids[:2], *elsewhere[:1], tids[-1]})

@@ -14,7 +14,7 @@ from ptxkit.semantics.value_ops import bit_mask
 #: The bytes of dynamic shared memory that a launch requests, and of all shared memory of a CTA.
 _DYNAMIC, _TOTAL = 96 << 10, 128 << 10
 
-#: By name: the value in a thread, given its linear number and the launch.
+#: The value of each register in a thread, given its linear number and the launch.
 _OF_THREAD: dict[str, Callable[[int, LaunchConfig], int]] = {
     "%laneid": lambda tid, _: tid % 32,
     "%warpid": lambda tid, _: tid // 32,
@@ -38,7 +38,7 @@ class SpecialRegisters:
         self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank))
 
     def get(self, name: str) -> GroupValue | None:
-        """The value of a register; None where the launch does not determine it."""
+        """Returns the value of a register; None where the launch does not determine it."""
         known = self._known.get(name)
         if known is None and name in _OF_THREAD:
             known = self._known[name] = lift(_OF_THREAD[name], self._threads, self._launch)

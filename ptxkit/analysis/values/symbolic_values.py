@@ -1,9 +1,9 @@
-"""Values that an analysis does not know as numbers, represented so that equal ones are recognised as equal.
+"""Values that are not known as numbers, represented so that equal ones are recognized as equal.
 
 A value is a Python int (two's complement, already truncated to its width) or a `SymbolicValue`: an unknown identified
 by its origin, plus a constant. Terms are hash-consed in a `SymbolicValueTable`: the same operation on the same operands
-gives the same term, so two branches on one condition take the same side. What a register holds for a group of threads
-is a value that all of them have, or `LaneValues`, one value for each.
+gives the same term, so two branches on one condition take the same side. The value of a register for a group of threads
+is either one value for all threads, or `LaneValues`, one value for each thread.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ class _Unknown(NamedTuple):
 
 
 class SymbolicValue(_Unknown):
-    """An unknown plus `offset`. It is immutable. pointer: it is the address of a live object, so it is not null.
+    """An unknown plus `offset`; immutable.
 
-    space: the state space in which it certainly is an address, `generic` for the generic address of something outside
-    `global`, None where it is unknown. It is a view of the same unknown, so comparisons ignore it.
+    pointer: whether it is the address of a live object, so that it is not null. space: the state space in which it
+    certainly is an address, `generic` for the generic address of something outside `global`, None where it is unknown.
+    The space does not take part in comparisons.
 
     (It is a tuple because executions look up terms by terms very often: Python compares and hashes tuples natively.)
     """
@@ -33,18 +34,18 @@ class SymbolicValue(_Unknown):
     space: str | None = None
 
     def plus(self, amount: int) -> SymbolicValue:
-        """This term plus a constant."""
+        """Returns this term plus a constant."""
         return self.with_offset(self.offset + amount) if amount else self
 
     def with_offset(self, offset: int) -> SymbolicValue:
-        """The same unknown plus another constant."""
+        """Returns the same unknown plus another constant."""
         moved = _new_value(SymbolicValue, (self.identity, offset, self.pointer))
         if self.space is not None:
             moved.space = self.space
         return moved
 
     def with_space(self, space: str | None) -> SymbolicValue:
-        """This term as an address in a state space, or in none that is known."""
+        """Returns this term as an address in a state space; None for an unknown space."""
         if space == self.space:
             return self
         view = SymbolicValue(*self)
@@ -52,7 +53,7 @@ class SymbolicValue(_Unknown):
         return view
 
 
-#: Makes a term from its fields, faster than `SymbolicValue` with its defaults: executions create millions of them.
+#: Creates a term from its fields, faster than `SymbolicValue` with its defaults: executions create millions of them.
 _new_value = tuple.__new__
 
 Value: TypeAlias = int | SymbolicValue
@@ -63,12 +64,12 @@ _SMALL_GROUP = 6
 
 
 class LaneValues:
-    """One value for each of the `count` threads of a group, in its order; computed on demand.
+    """One value for each of the `count` threads of a group, in their order, computed on demand.
 
-    Most threads' addresses are never read, so a value is stored as its computation: a function and its arguments, some
-    of them `LaneValues` too. A reader of several values gets them computed for all threads at once, which costs far
-    less for each; it is cheapest with a `bulk` function, which takes all arguments but the first, where all lanes are
-    numbers.
+    The addresses of most threads are never read, so a value is stored as its computation: a function and its arguments,
+    some of which may be `LaneValues` too. If several values are read, they are computed for all threads at once, which
+    costs far less for each. This is cheapest with a `bulk` function, which takes all arguments except the first one,
+    and is used where all lanes are numbers.
     """
 
     __slots__ = ("_all", "_arguments", "_bulk", "_depth", "_function", "_known", "_numbers", "_truths", "count")
@@ -126,7 +127,7 @@ class LaneValues:
         return self._all
 
     def at(self, index: int) -> Value:
-        """The value of the thread at an index of the group."""
+        """Returns the value of the thread at an index of the group."""
         if self._all is not None:
             return self._all[index]
         known = self._known.get(index)
@@ -142,7 +143,7 @@ class LaneValues:
         return known
 
     def _compute(self) -> None:
-        """Computes the values of all threads, given those of the arguments."""
+        """Computes the values of all threads from those of the arguments."""
         if self._bulk is not None and all(not isinstance(a, LaneValues) or a.are_numbers for a in self._arguments):
             self._all = self._bulk(*[a.values if isinstance(a, LaneValues) else a for a in self._arguments[1:]])  # type: ignore[assignment]
             if self._all is not None:
@@ -155,7 +156,7 @@ class LaneValues:
     def _resolve_iteratively(
         self, is_open: Callable[[LaneValues], bool], close: Callable[[LaneValues], object]
     ) -> None:
-        """Makes what this depends on known, without recursion: an address that a loop moves has a long past."""
+        """Computes the arguments without recursion: an address in a loop depends on a long chain of values."""
         stack = [self]
         while stack:
             top = stack[-1]
@@ -197,17 +198,17 @@ class _LaneSubset(LaneValues):
         return value_of_lane(self._arguments[0], self._indices[index])
 
 
-#: What a register holds for a group of threads.
+#: The value of a register for a group of threads.
 GroupValue: TypeAlias = Value | LaneValues
 
 
 def lanes_by_index(count: int, function: Callable[[int], Value]) -> LaneValues:
-    """The lanes that a function of the thread's index in the group gives."""
+    """Returns the lane values that a function computes from the thread's index in the group."""
     return LaneValues(count, function, (_LaneIndices(count, value_of_lane, ()),))
 
 
 def lift(function: Callable[..., Value], *arguments: Any) -> GroupValue:
-    """Applies a function of values, for each thread where some arguments are `LaneValues`."""
+    """Applies a function to values, for each thread separately if some arguments are `LaneValues`."""
     for argument in arguments:
         if isinstance(argument, LaneValues):
             return LaneValues(argument.count, function, arguments)
@@ -215,7 +216,7 @@ def lift(function: Callable[..., Value], *arguments: Any) -> GroupValue:
 
 
 def group_value_of(values: Sequence[Value]) -> GroupValue:
-    """The group value of threads with these values: one value where all are equal."""
+    """Returns the group value of threads with these values: one value where all are equal."""
     return (
         _common_value(values)
         if values.count(values[0]) == len(values)
@@ -224,7 +225,7 @@ def group_value_of(values: Sequence[Value]) -> GroupValue:
 
 
 def _common_value(values: Iterable[Value]) -> Value:
-    """The value that all of these are equal to; it has a state space only where all of them have that space."""
+    """Returns the value that equals all of these; it has a state space only if all of them have it."""
     first, *others = values
     if isinstance(first, SymbolicValue) and any(
         isinstance(other, SymbolicValue) and other.space != first.space for other in others
@@ -234,7 +235,7 @@ def _common_value(values: Iterable[Value]) -> Value:
 
 
 def select_lanes(held: GroupValue, indices: Sequence[int]) -> GroupValue:
-    """The group value of a part of a group, given the indices of its threads: one value where all are equal."""
+    """Returns the group value of a part of a group, given the indices of its threads: one value where all are equal."""
     if not isinstance(held, LaneValues):
         return held
     if held.is_computed:
@@ -248,7 +249,7 @@ def select_lanes(held: GroupValue, indices: Sequence[int]) -> GroupValue:
 
 
 def value_of_lane(held: GroupValue, index: int) -> Value:
-    """The value of the thread at an index of the group."""
+    """Returns the value of the thread at an index of the group."""
     return held.at(index) if isinstance(held, LaneValues) else held
 
 
@@ -260,7 +261,7 @@ class SymbolicValueTable:
         self._keys: list[Hashable] = []
 
     def intern(self, key: Hashable, *, pointer: bool = False) -> SymbolicValue:
-        """The term of a key, created on first use."""
+        """Returns the term of a key, created on first use."""
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = _new_value(SymbolicValue, (len(self._known), 0, pointer))
@@ -271,5 +272,5 @@ class SymbolicValueTable:
         return len(self._keys)
 
     def key_of(self, term: SymbolicValue) -> Hashable:
-        """The origin of an unknown, independent of its offset."""
+        """Returns the origin of an unknown, independent of its offset."""
         return self._keys[term.identity]

@@ -1,8 +1,10 @@
 """The value operations of the instruction table's `value` effects, on integers and symbolic values.
 
 Each function takes evaluated arguments; strings are widths, types and modes that the table fixes. An operation that
-cannot be computed gives a term of its operands. Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift
-Instructions", "Comparison and Selection Instructions", "prmt", "cvt", "cvta".
+cannot be computed gives a term of its operands.
+
+Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions", "Comparison and Selection
+Instructions", "prmt", "cvt", "cvta".
 """
 
 from __future__ import annotations
@@ -26,19 +28,19 @@ Operation: TypeAlias = Callable[..., Value]
 
 
 def _add_offset(term: SymbolicValue, amount: int, width: int) -> SymbolicValue:
-    """A term plus a constant. Sums wrap at the width, so that a multiple of the modulus is no distance."""
+    """Returns a term plus a constant. Sums wrap at the width, so a multiple of the modulus counts as zero."""
     return term.with_offset(to_signed(term.offset + amount, width))
 
 
 def _common_space(a: SymbolicValue, b: SymbolicValue) -> str | None:
-    """The state space of a sum: that of the only summand that is an address."""
+    """Returns the state space of a sum: that of the only summand that is an address."""
     if a.space is None or b.space is None:
         return a.space or b.space
     return None
 
 
 class SymbolicOps:
-    """The operations over one table of symbolic values; `find(name)` gives the function of an operation."""
+    """The operations over one table of symbolic values; `find(name)` returns the function of an operation."""
 
     def __init__(self, terms: SymbolicValueTable, window: SharedWindow) -> None:
         self._terms = terms
@@ -47,7 +49,7 @@ class SymbolicOps:
 
     @classmethod
     def find(cls, name: str) -> Operation:
-        """The function of a value operation, which takes this object and the arguments.
+        """Returns the function of a value operation, which takes this object and the arguments.
 
         An operation that is not implemented here gives a term of its operands.
         """
@@ -55,7 +57,7 @@ class SymbolicOps:
         return found or (lambda operations, *arguments: operations.uninterpreted(name, *arguments))
 
     def apply(self, operation: Operation, *arguments: Argument | LaneValues) -> GroupValue:
-        """Applies an operation for a group of threads. The same operands give the same lanes again."""
+        """Applies an operation for a group of threads. The same operands give the same lane values again."""
         for argument in arguments:
             if isinstance(argument, LaneValues):
                 spaces = tuple([each.space for each in arguments if isinstance(each, SymbolicValue)])
@@ -69,23 +71,21 @@ class SymbolicOps:
         return operation(self, *arguments)
 
     def compute(self, name: str, *arguments: Argument) -> Value:
-        """The value of an operation for one thread."""
+        """Returns the value of an operation for one thread."""
         return self.find(name)(self, *arguments)
 
     def add_offset(self, address: GroupValue, amount: int) -> GroupValue:
-        """An address of 64 bits plus a constant."""
+        """Returns an address of 64 bits plus a constant."""
         return self.apply(_INTEGER_OPERATIONS["add"], 64, address, amount)
 
     def convert(self, value: GroupValue, types: tuple[str, str] | None) -> GroupValue:
-        """A value of the first type as one of the second; the value itself where no types are given."""
+        """Returns a value of the first type as one of the second; the value itself if no types are given."""
         return value if types is None else self.apply(_INTEGER_OPERATIONS["convert"], *types, value)
 
     def uninterpreted(self, name: str, *arguments: Argument) -> Value:
-        """The term of an operation that is not computed."""
+        """Returns the term of an operation that is not computed."""
         key: Hashable = (name, *arguments)
         return self._terms.intern(key)
-
-    # ------------------------------------------------- integer operations with at least one symbolic operand
 
     def simplify_copy(self, _: int, a: Value) -> Value:
         return a
@@ -163,16 +163,14 @@ class SymbolicOps:
         return a.with_space(None) if written[0] < 64 and a.space in ("global", "generic") else a
 
     def op_and(self, width: int, a: Value, b: Value) -> Value:
-        """The bits that both have. A mask may also map a shared-memory address to the even CTA of a pair."""
+        """Returns the bitwise AND. A mask may also map a shared-memory address to the even CTA of a pair."""
         if isinstance(a, int) and isinstance(b, int):
             kept = b & (1 << width) - 1
             return self._window.map_to_even_cta(a, kept) if kept >> CTA_BITS == EVEN_CTA else a & kept
         return _INTEGER_OPERATIONS["and"](self, width, a, b)
 
-    # ------------------------------------------------------------------------------------ state spaces
-
     def op_to_generic(self, space: str, a: Value) -> Value:
-        """A generic address; a `global` address is its own generic address."""
+        """Returns a generic address; a `global` address is its own generic address."""
         if isinstance(a, int):
             return self._window.to_generic(space, a)
         return a.with_space("global" if space == "global" else "generic")
@@ -188,7 +186,7 @@ class SymbolicOps:
         return self.uninterpreted("is_space", space, a)
 
     def op_in_shared(self, space: str, a: Value) -> Value:
-        """An address as an offset in shared memory; a term where it lies elsewhere, or where this is unknown."""
+        """Returns an address as an offset in shared memory; a term if it is in another space, or this is unknown."""
         if not isinstance(a, int):
             return a
         if self._window.space_of_generic(a) == "shared":
@@ -209,8 +207,11 @@ class SymbolicOps:
 
 
 def _integer_operation(name: str) -> Operation:
-    """An operation of the table of integer operations: a number where all operands are numbers, else what its rule
-    gives, else a term."""
+    """Returns an operation of the table of integer operations.
+
+    The result of the operation is a number if all operands are numbers, else the result of its rule, if it has one,
+    else a term.
+    """
     compute = INTEGER_OPERATIONS[name].compute
     simplify: Callable[..., Value | None] = getattr(SymbolicOps, f"simplify_{name}", lambda *_: None)
 
@@ -227,7 +228,7 @@ def _integer_operation(name: str) -> Operation:
 
 
 _INTEGER_OPERATIONS = {name: _integer_operation(name) for name in INTEGER_OPERATIONS}
-#: By the operation on single values.
+#: The vectorized operations by the operation on single values.
 _VECTORIZED: dict[Operation, VectorizedOp] = {SymbolicOps.find(name): vectorized_op(name) for name in VECTORIZED_OPS}
 
 

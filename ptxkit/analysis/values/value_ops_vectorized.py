@@ -1,9 +1,9 @@
 """The most frequent value operations, for all threads of a group at once, where every value is a number.
 
-`ptxkit.semantics.value_ops` defines the result of an operation for one thread; the functions here give the same
+`ptxkit.semantics.value_ops` defines the result of an operation for one thread; the functions here compute the same
 numbers, which a test verifies, at a tenth of the cost. An operation takes what the table fixes (widths, types), and an
-iterable of numbers for each operand, an infinite one where all threads have the same; it gives None where the caller
-must compute the value of each thread separately.
+iterable of numbers for each operand, which is infinite if all threads have the same number. It returns None if the
+caller must compute the value of each thread separately.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _in_shared(space: str, a: Numbers) -> list[int] | None:
 
 
 def _interpret(values: Numbers, width: int, is_signed: bool) -> Numbers:
-    """The numbers as their type interprets them: mostly unchanged."""
+    """Returns the numbers as their type interprets them; most are unchanged."""
     if isinstance(values, repeat):
         (value,) = _interpret([next(values)], width, is_signed)
         return repeat(value)
@@ -115,8 +115,10 @@ VECTORIZED_OPS = tuple(_VECTORIZED)
 
 
 def vectorized_op(name: str) -> VectorizedOp:
-    """The function of one of `VECTORIZED_OPS`: of what the table fixed, and for each operand a list of numbers, or what
-    all threads have."""
+    """Returns the function of one of `VECTORIZED_OPS`.
+
+    Its arguments are those that the table fixes and, for each operand, a list of numbers or the number of all threads.
+    """
     function = _VECTORIZED[name]
     fixed = len(INTEGER_OPERATIONS[name].static) if name in INTEGER_OPERATIONS else 1
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from ptxkit.diagnostics.catalogue import (
     declaration_helps,
     directive_helps,
+    fix_titles,
+    notes,
     operand_reasons,
     ptx1xx,
     ptx2xx,
@@ -18,7 +20,7 @@ from ptxkit.diagnostics.catalogue import (
     syntax_errors,
 )
 from ptxkit.diagnostics.code import DiagnosticCode
-from ptxkit.diagnostics.message import MessageTemplate
+from ptxkit.diagnostics.message import MessageTemplate, TextTemplate
 
 GROUPS = (ptx1xx, ptx2xx, ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx, ptx8xx, ptx9xx)
 """The modules that define codes."""
@@ -28,10 +30,10 @@ CODES: tuple[DiagnosticCode, ...] = tuple(
 )
 """Every code, in the order of their numbers."""
 
-TEMPLATES: dict[tuple[str, str], MessageTemplate] = {
+TEMPLATES: dict[tuple[str, str], MessageTemplate | TextTemplate] = {
     (module.__name__.rpartition(".")[2], name): each
-    for module in (*GROUPS, operand_reasons, directive_helps, declaration_helps, syntax_errors)
+    for module in (*GROUPS, operand_reasons, directive_helps, declaration_helps, syntax_errors, fix_titles, notes)
     for name, each in vars(module).items()
-    if isinstance(each, MessageTemplate)
+    if isinstance(each, MessageTemplate | TextTemplate)
 }
 """Every template, by its module and its name."""

@@ -162,7 +162,7 @@ LENGTH_LEFT_OPEN = MessageTemplate(WRONG_DECLARATION, "only the first length of 
 KERNEL_PARAMETER_NEEDS_LENGTH = MessageTemplate(WRONG_DECLARATION, "the parameter of a kernel, `{name}` needs a length")
 RESULT_NEEDS_LENGTH = MessageTemplate(WRONG_DECLARATION, "the result of a function, `{name}` needs a length")
 ARRAY_WITHOUT_LENGTH = MessageTemplate(
-    WRONG_DECLARATION, "`{name}` has no length: only `.extern` variables and initialised ones can leave it open"
+    WRONG_DECLARATION, "`{name}` has no length: only `.extern` variables and initialized ones can leave it open"
 )
 PARAMETERS_TOO_LARGE = MessageTemplate(
     WRONG_DECLARATION, "the parameters of `{name}` take {size} bytes; the limit is {limit}"
@@ -188,7 +188,7 @@ VALUES_NEST_TOO_DEEP = MessageTemplate(WRONG_INITIAL_VALUE, "the values of `{nam
 NO_INITIAL_VALUE = MessageTemplate(WRONG_INITIAL_VALUE, "this is not an initial value of `{name}`")
 INITIAL_VALUE_UNDEFINED = MessageTemplate(WRONG_INITIAL_VALUE, "the initial value of `{name}` is undefined")
 INITIAL_VALUE_OF_OTHER_KIND = MessageTemplate(
-    WRONG_INITIAL_VALUE, "a .{type} variable such as `{name}` cannot be initialised with {kind}"
+    WRONG_INITIAL_VALUE, "a .{type} variable such as `{name}` cannot be initialized with {kind}"
 )
 ADDRESS_MASK_INVALID = MessageTemplate(
     WRONG_INITIAL_VALUE, "the mask {mask} must be 0xFF, 0xFF00, and so on: one byte of the address"
@@ -233,5 +233,11 @@ ARGUMENT_DOES_NOT_FIT = MessageTemplate(WRONG_CALL, "the {role} for {argument} o
 ARGUMENT_COUNT_DIFFERS = MessageTemplate(WRONG_CALL, "`{function}` has {expected}, but the call has {given}")
 
 UNUSED_SUPPRESSION = DiagnosticCode("PTX191", "unused-suppression", Severity.WARNING)
+COMMENT_WITHOUT_EFFECT = MessageTemplate(UNUSED_SUPPRESSION, "{code} has no finding here: the comment has no effect")
 
 MALFORMED_SUPPRESSION = DiagnosticCode("PTX192", "malformed-suppression", Severity.WARNING)
+UNKNOWN_COMMENT = MessageTemplate(MALFORMED_SUPPRESSION, "ptxkit knows no `{word}` in a comment")
+NO_CODES_NAMED = MessageTemplate(MALFORMED_SUPPRESSION, "the comment does not say which codes it hides")
+UNKNOWN_CODE = MessageTemplate(MALFORMED_SUPPRESSION, "there is no code `{word}`")
+SIMILAR_CODE = MessageTemplate(MALFORMED_SUPPRESSION, "there is no code `{word}`; did you mean `{code}`?")
+WRITE_COMMENT = MessageTemplate(MALFORMED_SUPPRESSION, "write `// ptxkit: ignore[{code}] why`, or `ignore-file[...]`")

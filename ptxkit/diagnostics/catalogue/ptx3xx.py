@@ -9,7 +9,7 @@ NOT_REACHED = DiagnosticCode("PTX300", "not-reached")
 NO_PATH_REACHES = MessageTemplate(NOT_REACHED, "instruction not reached by symbolic execution")
 DECLARES_TOO_MUCH_SHARED = MessageTemplate(NOT_REACHED, "the kernel declares more shared memory than a CTA can have")
 USES_TOO_MUCH_SHARED = MessageTemplate(NOT_REACHED, "the kernel uses more shared memory than a CTA can have")
-KERNEL_TOO_LARGE = MessageTemplate(NOT_REACHED, "the kernel is too large to be analysed completely")
+KERNEL_TOO_LARGE = MessageTemplate(NOT_REACHED, "the kernel is too large to be analyzed completely")
 UNKNOWN_EFFECT = MessageTemplate(NOT_REACHED, "the effect is unknown: {cause}")
 DEPENDS_ON_UNKNOWN_CODE = MessageTemplate(NOT_REACHED, "depends on code that is unknown: {cause}")
 CLUSTER_SIZE_NOT_KNOWN = MessageTemplate(NOT_REACHED, "cluster size unknown")
@@ -30,16 +30,24 @@ LOOP_CUT_SHORT = MessageTemplate(
 GROUP_NEVER_COMMITTED = DiagnosticCode(
     "PTX301", "group-never-committed", sections=("cp.async.commit_group", "cp.async.bulk.commit_group")
 )
+COPY = MessageTemplate(GROUP_NEVER_COMMITTED, "copy")
+LOAD = MessageTemplate(GROUP_NEVER_COMMITTED, "load")
+STORE = MessageTemplate(GROUP_NEVER_COMMITTED, "store")
+REDUCTION = MessageTemplate(GROUP_NEVER_COMMITTED, "reduction")
+MULTIPLICATION = MessageTemplate(GROUP_NEVER_COMMITTED, "multiplication")
+OPERATION = MessageTemplate(GROUP_NEVER_COMMITTED, "operation")
 COPY_NOT_COMMITTED = MessageTemplate(
     GROUP_NEVER_COMMITTED, "`{operation}` belongs to no group: its thread exits without a commit"
 )
 WAITS_FOR_COMMITTED_ONLY = MessageTemplate(GROUP_NEVER_COMMITTED, "waits for committed groups only")
-LAST_COMMIT = MessageTemplate(GROUP_NEVER_COMMITTED, "the last commit is before the copy")
+LAST_COMMIT = MessageTemplate(GROUP_NEVER_COMMITTED, "the last commit is before the {operation}")
 WAIT_DOES_NOT_COVER_COPY = MessageTemplate(GROUP_NEVER_COMMITTED, "the wait at line {1} does not cover it")
 NOTHING_CAN_WAIT = MessageTemplate(GROUP_NEVER_COMMITTED, "nothing can wait for it")
-COPY_WITHOUT_COMMIT = MessageTemplate(GROUP_NEVER_COMMITTED, "this copy is never committed to a group: {consequence}")
+COPY_WITHOUT_COMMIT = MessageTemplate(
+    GROUP_NEVER_COMMITTED, "this {operation} is never committed to a group: {consequence}"
+)
 ADD_COMMIT = MessageTemplate(
-    GROUP_NEVER_COMMITTED, "add `{commit};` after the copies of a stage, in the thread that issues them"
+    GROUP_NEVER_COMMITTED, "add `{commit};` after the last {operation} of a stage, in the threads that issue it"
 )
 
 READ_BEFORE_WAIT = DiagnosticCode(
@@ -50,12 +58,12 @@ READ_BEFORE_WAIT = DiagnosticCode(
 ACCESS_OF_BYTES_BEING_WRITTEN = MessageTemplate(
     READ_BEFORE_WAIT,
     "`{action}` {access} bytes that `{operation}` at line {line} may still write",
-    missing="a wait by which the thread observes the completion of the copy",
+    missing="a wait by which the thread observes the completion of that operation",
 )
 COPY_READS_TARGET = MessageTemplate(
     READ_BEFORE_WAIT,
     "`{action}` reads bytes that `{operation}` at line {line} may still write",
-    missing="a wait for the earlier copy, between the two",
+    missing="a wait for the earlier operation, between the two",
 )
 COMPLETION_NOT_KNOWN = MessageTemplate(
     READ_BEFORE_WAIT,
@@ -66,8 +74,17 @@ COMPLETION_NOT_KNOWN = MessageTemplate(
     missing="a wait by the thread that issued it, and a barrier after that",
 )
 BLOCK_SIZE_MAY_BE_ONE_WARP = MessageTemplate(READ_BEFORE_WAIT, "block size unknown; the block may be one warp")
-COPY_INTO_THESE_BYTES = MessageTemplate(READ_BEFORE_WAIT, "asynchronous copy into these bytes")
-NO_WAIT_ON_MBARRIER = MessageTemplate(READ_BEFORE_WAIT, "no thread waits on the mbarrier that the copy completes on")
+COPY_INTO_THESE_BYTES = MessageTemplate(READ_BEFORE_WAIT, "asynchronous {operation} into these bytes")
+READ_MAY_OVERLAP_COPY = MessageTemplate(
+    READ_BEFORE_WAIT, "address unknown; the read may be of bytes of a copy that is still in flight"
+)
+NO_WAIT_ON_MBARRIER = MessageTemplate(
+    READ_BEFORE_WAIT, "no thread waits on the mbarrier that the {operation} completes on"
+)
+WAITS_FOR_EARLIER_PHASE = MessageTemplate(
+    READ_BEFORE_WAIT, "the {operation} completes phase {phase} of its mbarrier, and no thread waits for it"
+)
+OBSERVES_EARLIER_PHASE = MessageTemplate(READ_BEFORE_WAIT, "this wait passes when phase {phase} is complete")
 WAIT_FOR_MBARRIER_PHASE = MessageTemplate(
     READ_BEFORE_WAIT, "wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read"
 )
@@ -84,7 +101,7 @@ WAIT_EARLIER = MessageTemplate(READ_BEFORE_WAIT, "wait for the copy's group befo
 FIRST_COVERING_WAIT = MessageTemplate(READ_BEFORE_WAIT, "the first wait that covers the copy")
 BY_ANOTHER_THREAD = MessageTemplate(READ_BEFORE_WAIT, " by another thread")
 READ_DURING_COPY = MessageTemplate(
-    READ_BEFORE_WAIT, "reads {variable}, which the copy at line {1}{issuer} may still be writing: {reason}"
+    READ_BEFORE_WAIT, "reads {variable}, which the {operation} at line {1}{issuer} may still be writing: {reason}"
 )
 ONLY_ISSUER_WAITED = MessageTemplate(READ_BEFORE_WAIT, "only the issuing thread has waited for it")
 WAIT_OF_ISSUER = MessageTemplate(READ_BEFORE_WAIT, "the issuing thread's wait for it")
@@ -97,7 +114,8 @@ WAIT_IN_ISSUING_THREADS = MessageTemplate(
 )
 NOT_ORDERED = MessageTemplate(READ_BEFORE_WAIT, "nothing orders the two")
 READ_DURING_COPY_OF_OTHER_THREAD = MessageTemplate(
-    READ_BEFORE_WAIT, "reads {variable}, which the copy at line {1} by another thread may still be writing: {reason}"
+    READ_BEFORE_WAIT,
+    "reads {variable}, which the {operation} at line {1} by another thread may still be writing: {reason}",
 )
 READ_DURING_COPY_OF_OTHER_CTA = MessageTemplate(
     READ_BEFORE_WAIT,
@@ -106,7 +124,9 @@ READ_DURING_COPY_OF_OTHER_CTA = MessageTemplate(
         "waited for the phase of the mbarrier that it completes on"
     ),
 )
-COPY_INTO_BYTES_OF_OTHER_CTA = MessageTemplate(READ_BEFORE_WAIT, "asynchronous copy into these bytes of another CTA")
+COPY_INTO_BYTES_OF_OTHER_CTA = MessageTemplate(
+    READ_BEFORE_WAIT, "asynchronous {operation} into these bytes of another CTA"
+)
 ONLY_ISSUER_WAITED_AND_RELAXED = MessageTemplate(
     READ_BEFORE_WAIT, "only the issuing thread has waited for it, and the arrival at line {3} is relaxed"
 )
@@ -125,26 +145,29 @@ COPY_IN_FLIGHT_AT_EXIT = MessageTemplate(
 ACCESS_OF_BYTES_BEING_READ = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT,
     "`{action}` {access} bytes that `{operation}` at line {line} may still read",
-    missing="a wait by which the thread observes the completion of the copy",
+    missing="a wait by which the thread observes the completion of that operation",
 )
 COPY_OVERWRITES_SOURCE = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT,
     "`{action}` writes bytes that `{operation}` at line {line} may still read",
-    missing="a wait for the earlier copy, between the two",
+    missing="a wait for the earlier operation, between the two",
 )
-COPY_OUT_OF_THESE_BYTES = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "bulk copy from these bytes")
+COPY_OUT_OF_THESE_BYTES = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "bulk {operation} from these bytes")
 WAIT_OF_ITS_THREAD = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "its thread's wait for it")
 WRITE_DURING_COPY = MessageTemplate(
-    SOURCE_REUSED_IN_FLIGHT, "writes {variable}, which the bulk copy at line {1} may still be reading"
+    SOURCE_REUSED_IN_FLIGHT, "writes {variable}, which the bulk {operation} at line {1} may still be reading"
 )
 BETWEEN_WAIT_AND_WRITE = MessageTemplate(
-    SOURCE_REUSED_IN_FLIGHT, "between the wait in the thread that issued the copy and the write"
+    SOURCE_REUSED_IN_FLIGHT, "between the wait in the issuing thread and the write"
 )
 NO_WAIT_COVERS_COPY = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "no wait of its thread covers it")
 THREAD_NEVER_WAITS = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "its thread never waits for it")
 EXIT_DURING_COPY = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT,
-    "the CTA may exit while this bulk copy still reads its shared memory, which another CTA may then use: {reason}",
+    (
+        "the CTA may exit while this bulk {operation} still reads its shared memory, which another CTA may then use: "
+        "{reason}"
+    ),
 )
 WAIT_BEFORE_EXIT = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT,
@@ -152,32 +175,30 @@ WAIT_BEFORE_EXIT = MessageTemplate(
 )
 THEN_BARRIER_BEFORE_WRITE = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "{wait}, and then a barrier, before the write")
 WRITE_INTO_TARGET_OF_COPY = MessageTemplate(
-    SOURCE_REUSED_IN_FLIGHT, "writes shared memory that the asynchronous copy at line {1} may still be writing"
+    SOURCE_REUSED_IN_FLIGHT, "writes shared memory that the asynchronous {operation} at line {1} may still be writing"
 )
 WAIT_BEFORE_STORE = MessageTemplate(
-    SOURCE_REUSED_IN_FLIGHT, "wait for the copy before the store, or store before the copy starts"
+    SOURCE_REUSED_IN_FLIGHT, "wait for the {operation} before the store, or store before the {operation} starts"
 )
 THE_WAIT_FOR_IT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "the wait for it")
 WAIT_IN_ISSUING_THREAD = MessageTemplate(
-    SOURCE_REUSED_IN_FLIGHT, "wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy"
+    SOURCE_REUSED_IN_FLIGHT, "wait with `cp.async.bulk.wait_group.read` in the issuing thread"
 )
 DOES_NOT_COVER_IT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "does not cover it")
 LOWER_COUNT_OR_WAIT_AGAIN = MessageTemplate(
-    SOURCE_REUSED_IN_FLIGHT, "lower the count of the wait at line {2}, or wait again in the thread that issued the copy"
+    SOURCE_REUSED_IN_FLIGHT, "lower the count of the wait at line {2}, or wait again in the issuing thread"
 )
 COMES_BEFORE_COMMIT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "comes before its group is committed")
-COMMIT_BEFORE_THIS_WAIT = MessageTemplate(
-    SOURCE_REUSED_IN_FLIGHT, "commit the copy's group before the wait at line {2}"
-)
+COMMIT_BEFORE_THIS_WAIT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "commit its group before the wait at line {2}")
 
 OVERLAPPING_COPIES = DiagnosticCode("PTX304", "overlapping-copies", sections=("cp.async.commit_group", "cp.async"))
 COPIES_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
     "`{action}` writes bytes that `{operation}` at line {line} may still write",
-    missing="a wait for the earlier copy, between the two",
+    missing="a wait for the earlier operation, between the two",
 )
 IN_EARLIER_ROUND = MessageTemplate(OVERLAPPING_COPIES, "in an earlier iteration")
-AT_LABELLED_LINE = MessageTemplate(OVERLAPPING_COPIES, "at line {1}")
+AT_LABELED_LINE = MessageTemplate(OVERLAPPING_COPIES, "at line {1}")
 COPIES_OF_GROUP_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
     "copies into bytes of {variable} that the copy {place} of the same group writes, too: nothing orders the two",

@@ -144,15 +144,18 @@ REMOTE_WRITE_READ_WITHOUT_FENCE = MessageTemplate(
 )
 GENERIC_WRITE_OF_OTHER_CTA = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "generic write by another CTA")
 ADD_FENCE_AFTER_MEETING = MessageTemplate(
-    MISSING_REMOTE_PROXY_FENCE, "add `fence.proxy.async.shared::cta;` before line {0}, after the CTAs have synchronised"
+    MISSING_REMOTE_PROXY_FENCE, "add `fence.proxy.async.shared::cta;` before line {0}, after the CTAs have synchronized"
 )
 TWO_CTAS_WITHOUT_FENCE = MessageTemplate(
     MISSING_REMOTE_PROXY_FENCE,
     (
         "two CTAs use the same shared memory through the async proxy, here and at line {1}, with no proxy "
-        "fence in the one that {missing}"
+        "fence in {missing}"
     ),
 )
+FIRST_CTA = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "the one that uses it first")
+SECOND_CTA = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "the one that uses it next")
+EITHER_CTA = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "either of them")
 ASYNC_ACCESS_OF_OTHER_CTA = MessageTemplate(MISSING_REMOTE_PROXY_FENCE, "asynchronous access of another CTA")
 ADD_FENCE_IN_BOTH_CTAS = MessageTemplate(
     MISSING_REMOTE_PROXY_FENCE,

@@ -10,48 +10,48 @@ MBARRIER_USE_BEFORE_INIT = DiagnosticCode(
     "PTX501", "mbarrier-use-before-init", sections=("mbarrier.init", "Lifecycle of the mbarrier object")
 )
 NO_MBARRIER_AT_ADDRESS = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "no mbarrier object is initialised at shared 0x{offset:x}"
+    MBARRIER_USE_BEFORE_INIT, "no mbarrier object is initialized at shared 0x{offset:x}"
 )
 INIT_NOT_ORDERED = MessageTemplate(
     MBARRIER_USE_BEFORE_INIT,
-    "uses {barrier}, which thread {thread}{cta} initialises: nothing orders the two",
-    missing="a barrier between the initialisation and the first use by another thread",
+    "uses {barrier}, which thread {thread}{cta} initializes: nothing orders the two",
+    missing="a barrier between the initialization and the first use by another thread",
 )
 CTA_OF_CLUSTER = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "CTA {rank} of the cluster")
 THIS_KERNEL = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "this kernel")
-MBARRIER_NEVER_INITIALISED = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "uses an mbarrier that no thread of {where} initialises"
+MBARRIER_NEVER_INITIALIZED = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "uses an mbarrier that no thread of {where} initializes"
 )
-INITIALISE_IN_ONE_THREAD = MessageTemplate(
+INITIALIZE_IN_ONE_THREAD = MessageTemplate(
     MBARRIER_USE_BEFORE_INIT,
-    "initialise it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
+    "initialize it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
 )
 MBARRIER_USED_BEFORE_INIT = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier before the initialisation at line {1}"
+    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier before the initialization at line {1}"
 )
-MOVE_INIT_BEFORE_USE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "move the initialisation before line {0}")
+MOVE_INIT_BEFORE_USE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "move the initialization before line {0}")
 MBARRIER_INIT_UNORDERED = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier that another thread initialises at line {1}: nothing orders the two"
+    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier that another thread initializes at line {1}: nothing orders the two"
 )
 ADD_BARRIER_AFTER_INIT = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "add `bar.sync 0;` after the initialisation, before any other thread's use"
+    MBARRIER_USE_BEFORE_INIT, "add `bar.sync 0;` after the initialization, before any other thread's use"
 )
-INITIALISED_HERE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "initialised here")
+INITIALIZED_HERE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "initialized here")
 
 MBARRIER_DOUBLE_INIT = DiagnosticCode(
     "PTX502", "mbarrier-double-init", sections=("mbarrier.init", "Lifecycle of the mbarrier object")
 )
-LIVE_MBARRIER_INITIALISED = MessageTemplate(MBARRIER_DOUBLE_INIT, "{barrier} is initialised again while it is valid")
+LIVE_MBARRIER_INITIALIZED = MessageTemplate(MBARRIER_DOUBLE_INIT, "{barrier} is initialized again while it is valid")
 LIVE_MBARRIER_OVERWRITTEN = MessageTemplate(
     MBARRIER_DOUBLE_INIT, "`{action}` overwrites {barrier}, which is valid: only mbarrier operations may access it"
 )
-SEVERAL_THREADS_INITIALISE = MessageTemplate(MBARRIER_DOUBLE_INIT, "several threads initialise this mbarrier")
-INITIALISE_IN_ONE_THREAD_ONLY = MessageTemplate(
-    MBARRIER_DOUBLE_INIT, "initialise it in one thread only, and let a barrier follow"
+SEVERAL_THREADS_INITIALIZE = MessageTemplate(MBARRIER_DOUBLE_INIT, "several threads initialize this mbarrier")
+INITIALIZE_IN_ONE_THREAD_ONLY = MessageTemplate(
+    MBARRIER_DOUBLE_INIT, "initialize it in one thread only, and let a barrier follow"
 )
-LIVE_MBARRIER_REINITIALISED = MessageTemplate(MBARRIER_DOUBLE_INIT, "initialises an mbarrier that is already valid")
-INITIALISE_ONCE = MessageTemplate(
-    MBARRIER_DOUBLE_INIT, "initialise it once, or invalidate it with `mbarrier.inval` when no thread uses it any more"
+LIVE_MBARRIER_REINITIALIZED = MessageTemplate(MBARRIER_DOUBLE_INIT, "initializes an mbarrier that is already valid")
+INITIALIZE_ONCE = MessageTemplate(
+    MBARRIER_DOUBLE_INIT, "initialize it once, or invalidate it with `mbarrier.inval` when no thread uses it any more"
 )
 
 MBARRIER_TX_COUNT_MISMATCH = DiagnosticCode(
@@ -69,6 +69,9 @@ TX_COUNT_OVERFLOW = MessageTemplate(
 PHASE_BYTES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "; {expected} bytes expected, {completed} received")
 BYTES_NOT_KNOWN = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH, "the number of bytes of a copy is unknown: a tensor map decides it"
+)
+ARGUMENT_DECIDES_BYTES = MessageTemplate(
+    MBARRIER_TX_COUNT_MISMATCH, "whether the expected bytes match the copied ones depends on an argument of the kernel"
 )
 FLAG_MAY_DECIDE_PHASE = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH, "a flag in memory may decide for which phase the thread expects the bytes"

@@ -110,7 +110,7 @@ REGISTER_CHANGE_BACKWARDS = MessageTemplate(
     REGISTER_COUNTS, "{change} to {wanted} registers, but the thread has {current}"
 )
 REGISTERS_SET_AGAIN = MessageTemplate(
-    REGISTER_COUNTS, "sets the number of registers again without a synchronisation of the warpgroup between"
+    REGISTER_COUNTS, "sets the number of registers again without a synchronization of the warpgroup between"
 )
 TOO_MANY_REGISTERS = MessageTemplate(
     REGISTER_COUNTS,
@@ -128,7 +128,7 @@ SETMAXNREG_BACKWARDS = MessageTemplate(
 USE_OTHER_DIRECTION = MessageTemplate(REGISTER_COUNTS, "use {other}, or another number")
 SETS_REGISTERS = MessageTemplate(REGISTER_COUNTS, "sets {count} registers")
 SETMAXNREG_WITHOUT_SYNC = MessageTemplate(
-    REGISTER_COUNTS, "`setmaxnreg` after that of line {1} without a synchronisation of the warpgroup between"
+    REGISTER_COUNTS, "`setmaxnreg` after that of line {1} without a synchronization of the warpgroup between"
 )
 ADD_WARPGROUP_BARRIER = MessageTemplate(
     REGISTER_COUNTS, "add a `bar.sync` of the warpgroup's 128 threads, with a number of its own, before line {0}"
@@ -188,10 +188,16 @@ ACCESS_BEFORE_CTA_START = MessageTemplate(
 REMOTE_CTA_MAY_NOT_HAVE_STARTED = MessageTemplate(
     REMOTE_ACCESS_TOO_EARLY, "accesses the shared memory of CTA {rank} of the cluster, which may not have started"
 )
+FLAG_MAY_SHOW_START = MessageTemplate(
+    REMOTE_ACCESS_TOO_EARLY, "whether a value in memory shows that the other CTA has started"
+)
+ACCESSED_CTA_NOT_KNOWN = MessageTemplate(
+    REMOTE_ACCESS_TOO_EARLY, "whether the accessed shared memory is that of another CTA, which may not have started"
+)
 MEET_BEFORE_ACCESS = MessageTemplate(
     REMOTE_ACCESS_TOO_EARLY,
     (
-        "synchronise all threads of the cluster before: `barrier.cluster.arrive.release.aligned;` and then "
+        "synchronize all threads of the cluster before: `barrier.cluster.arrive.release.aligned;` and then "
         "`barrier.cluster.wait.acquire.aligned;`"
     ),
 )
@@ -200,13 +206,13 @@ RELAXED_ARRIVAL = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "a relaxed arrival pu
 ADD_INIT_FENCE = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "add `fence.mbarrier_init.release.cluster;` after line {1}")
 REMOTE_MBARRIER_NOT_PUBLISHED = MessageTemplate(
     REMOTE_ACCESS_TOO_EARLY,
-    "signals an mbarrier of another CTA, whose initialisation at line {1} is not published to the cluster",
+    "signals an mbarrier of another CTA, whose initialization at line {1} is not published to the cluster",
 )
-MBARRIER_MADE_HERE = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "initialised here")
+MBARRIER_MADE_HERE = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "initialized here")
 ADD_INIT_FENCE_AND_BARRIER = MessageTemplate(
     REMOTE_ACCESS_TOO_EARLY,
     (
-        "add `fence.mbarrier_init.release.cluster;` after line {1}, and then synchronise the cluster with"
+        "add `fence.mbarrier_init.release.cluster;` after line {1}, and then synchronize the cluster with"
         " `barrier.cluster`"
     ),
 )
@@ -229,10 +235,13 @@ COPY_FROM_CTA_THAT_MAY_EXIT = MessageTemplate(
 ACCESS_OF_CTA_THAT_MAY_EXIT = MessageTemplate(
     EXIT_TOO_EARLY, "accesses the shared memory of CTA {rank} of the cluster, which may have exited by then"
 )
+FLAG_MAY_DELAY_EXIT = MessageTemplate(
+    EXIT_TOO_EARLY, "whether the CTA waits before its exit for a value in memory that shows that the access is over"
+)
 MEET_BEFORE_EXIT = MessageTemplate(
     EXIT_TOO_EARLY,
     (
-        "synchronise the cluster before it exits: `barrier.cluster.arrive.release.aligned;` and then "
+        "synchronize the cluster before it exits: `barrier.cluster.arrive.release.aligned;` and then "
         "`barrier.cluster.wait.acquire.aligned;`"
     ),
 )
@@ -302,6 +311,9 @@ ACCESSES_UNORDERED = MessageTemplate(
     missing="a barrier, or a release by one thread and an acquire by the other, between the two",
 )
 BLOCK_MAY_BE_ONE_WARP = MessageTemplate(SHARED_MEMORY_RACE, "block size unknown; the block may be one warp")
+OTHER_CTA_MAY_CONFLICT = MessageTemplate(
+    SHARED_MEMORY_RACE, "whether anything orders this access and one of another CTA of the cluster to the same bytes"
+)
 BOX_SIZE_NOT_KNOWN = MessageTemplate(
     SHARED_MEMORY_RACE, "whether a tensor copy's box is so large that it touches these bytes"
 )
@@ -397,7 +409,7 @@ LAST_BLOCK_UNORDERED = DiagnosticCode(
 NO_FENCE_BEFORE_LAST_BLOCK_ATOMIC = MessageTemplate(
     LAST_BLOCK_UNORDERED,
     (
-        "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronise with "
+        "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronize with "
         "them, since no fence is between the store and the atomic"
     ),
 )
@@ -406,10 +418,13 @@ STORE_IN_EACH_CTA = MessageTemplate(LAST_BLOCK_UNORDERED, "store, in each CTA")
 ADD_FENCES_AROUND_ATOMIC = MessageTemplate(
     LAST_BLOCK_UNORDERED, "add `{fence}` between line {2} and line {1}, and another one after the atomic"
 )
+FENCE_AFTER_ATOMIC_MAY_BE_NEEDED = MessageTemplate(
+    LAST_BLOCK_UNORDERED, "whether the read needs a fence after the atomic: `--policy strict` warns"
+)
 NO_FENCE_AFTER_LAST_BLOCK_ATOMIC = MessageTemplate(
     LAST_BLOCK_UNORDERED,
     (
-        "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronise with "
+        "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronize with "
         "them, since no fence is between the atomic and the read"
     ),
 )

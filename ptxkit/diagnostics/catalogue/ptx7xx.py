@@ -69,10 +69,6 @@ DEALLOCATION_OF_OTHER_SIZE = MessageTemplate(
 )
 TOOK_COLUMNS = MessageTemplate(TENSOR_ALLOCATION, "allocates {columns} columns")
 DEALLOCATE_SAME_SIZE = MessageTemplate(TENSOR_ALLOCATION, "deallocate each allocation with its own number of columns")
-LANES_OF_WARP_DIVERGE = MessageTemplate(
-    TENSOR_ALLOCATION,
-    "all lanes of a warp must execute this together: thread {thread} does, and thread {other} does not, or less often",
-)
 
 MIXED_CTA_GROUPS = DiagnosticCode(
     "PTX702", "mixed-cta-groups", sections=("tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit",)
@@ -140,14 +136,14 @@ NO_FENCE_AFTER_SYNC = MessageTemplate(
     TENSOR_FENCE,
     (
         "`{action}` {access} Tensor Memory that `{other}` at line {line} has {effect}: no "
-        "`tcgen05.fence::after_thread_sync` follows the synchronisation between them"
+        "`tcgen05.fence::after_thread_sync` follows the synchronization between them"
     ),
     missing="`tcgen05.fence::after_thread_sync` after the wait or the barrier",
 )
-NO_FENCE_AFTER_SYNCHRONISATION = MessageTemplate(
+NO_FENCE_AFTER_SYNCHRONIZATION = MessageTemplate(
     TENSOR_FENCE,
     (
-        "no `tcgen05.fence::after_thread_sync` is between this and the synchronisation at line {2}, which "
+        "no `tcgen05.fence::after_thread_sync` is between this and the synchronization at line {2}, which "
         "orders line {1} before this thread"
     ),
 )
@@ -241,5 +237,5 @@ DEALLOCATION_DURING_USE = MessageTemplate(
 ACCESS_BY_OTHER_WARP = MessageTemplate(TENSOR_DEALLOCATED_IN_USE, "access by another warp")
 MEET_BEFORE_DEALLOCATION = MessageTemplate(
     TENSOR_DEALLOCATED_IN_USE,
-    "synchronise the warps (`bar.sync 0;`) after they have waited for their last access, and before the deallocation",
+    "synchronize the warps (`bar.sync 0;`) after they have waited for their last access, and before the deallocation",
 )

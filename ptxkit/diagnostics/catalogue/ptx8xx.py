@@ -16,7 +16,7 @@ NEEDS_HEADING_FOR = MessageTemplate(NEEDS_NEWER_VERSION, "{what} needs {needed},
 
 @dataclass(frozen=True, slots=True)
 class RequiredHeading:
-    """What the heading of a module must be changed to. words: for a reader. version, target: what to write there; None
+    """The heading that a module must have instead. words: for a reader. version, target: what to write there; None
     where the module's own serves, or another change is needed."""
 
     words: str

@@ -1,4 +1,4 @@
-"""What is wrong with text that is not PTX, and what to do (PTX101)."""
+"""The errors of text that is not PTX, and their remedies (PTX101)."""
 
 from __future__ import annotations
 

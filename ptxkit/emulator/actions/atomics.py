@@ -1,6 +1,6 @@
-"""Operations that update a location in one step.
+"""Atomic operations.
 
-Threads that name one location update it one after another, in the order of their numbers.
+Threads that access the same location update it one after another, in the order of their numbers.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: atom", "red".
 """
@@ -35,7 +35,7 @@ def atomic(
     scope: str = "gpu",
     noftz: bool = True,
 ) -> Function:
-    """Update a value in memory, or `count` consecutive ones, and return the values from before.
+    """Updates a value in memory, or `count` consecutive ones, and returns the old values.
 
     With `noftz`, subnormal numbers of f32 in global memory are kept.
     """
@@ -45,7 +45,7 @@ def atomic(
 
     def change(group: ThreadGroup, address: Any, value: Any, other: Any = None) -> Any:
         memory = group.cta.machine.memory
-        # A vector is aligned as a whole, but each of its elements is changed in a step of its own.
+        # A vector is aligned as a whole, but each of its elements is updated atomically by itself.
         try:
             pool, places = memory.locate(group.cta, space, address, total, group.lanes.index)
         except MultipleBuffersError:
@@ -65,7 +65,7 @@ def atomic(
 
 
 def _update_locations(pool: Any, places: Any, size: int, combine: Function, value: Any, other: Any) -> Any:
-    """Update one value for each thread; return the values from before."""
+    """Updates one value for each thread, and returns the old values."""
     if value is None:
         value = numpy.zeros(len(places), f"u{size}")
     first = int(places[0])
@@ -87,7 +87,9 @@ def _update_locations(pool: Any, places: Any, size: int, combine: Function, valu
 
 
 def _conflict_free_rounds(places: Any) -> Iterator[Any]:
-    """Yield positions in rounds, with no location twice in one round; earlier threads are in earlier rounds."""
+    """Yields positions in rounds, such that no location occurs twice in a round; earlier threads are in earlier
+    rounds.
+    """
     if len(places) == 1:
         yield slice(None)
         return
@@ -104,7 +106,7 @@ def _conflict_free_rounds(places: Any) -> Iterator[Any]:
 
 
 def combine_function(type_: str, operation: str, ftz: bool) -> Function:
-    """Return the function that computes the new value from the old one, the operand, and the second operand."""
+    """Returns the function that computes the new value from the old one, the operand, and the second operand."""
     if operation == "cas":
         return _compare_and_swap
     if operation == "exch":
@@ -123,7 +125,7 @@ def combine_function(type_: str, operation: str, ftz: bool) -> Function:
 
 
 class _IgnoreThird:
-    """A function of two values that is called with three."""
+    """Adapts a function of two values to be called with three."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -147,7 +149,7 @@ def _float_combine(type_: str, operation: str, ftz: bool) -> Function:
 
 
 def _split_by_window(group: ThreadGroup, address: Any, value: Any, other: Any, change: Function) -> Any:
-    """Make an update by generic addresses of several windows, one window after another."""
+    """Updates memory at generic addresses of several windows, one window after another."""
     lanes = group.lanes
     single = not isinstance(value, tuple)
     parts = (value,) if single else value

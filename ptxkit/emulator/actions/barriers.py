@@ -21,7 +21,9 @@ from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
 
 @effect_semantics
 def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) -> Function:
-    """Arrive at a barrier of the CTA, and wait there unless the action is `arrive`; optionally reduce a predicate."""
+    """Arrives at a barrier of the CTA, and waits there unless the action is `arrive`; optionally reduces a
+    predicate.
+    """
 
     def meet(group: ThreadGroup, number: Any, threads: Any = None, value: Any = None) -> Any:
         if isinstance(group.wait_token, BarrierPhase) and group.wait_token.is_complete:
@@ -33,7 +35,7 @@ def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) ->
                 named = group.cta.barriers[which] = NamedBarrier(group.cta, which)
             phase = named.arrive(group, expected, value, aligned=aligned, waits=action != "arrive")
             if phase.is_complete and action != "arrive" and group.lanes.count < group.cta.threads:
-                return BlockSignal(phase, is_satisfied=True)  # not before those who have waited, but with them
+                return BlockSignal(phase, is_satisfied=True)  # continues with those that have waited
         if action == "arrive":
             return None
         if not phase.is_complete:
@@ -45,7 +47,7 @@ def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) ->
 
 
 def _uniform_operands(group: ThreadGroup, number: Any, threads: Any) -> tuple[int, int | None]:
-    """Return the barrier and the number of threads; a group with several of them continues warp by warp."""
+    """Returns the barrier and the number of threads. A group with several of them continues warp by warp."""
     for each in (number, threads):
         if each is not None and (each != each[0]).any():
             if (group.lanes.index >> 5 != group.lanes.index[0] >> 5).any():
@@ -73,7 +75,7 @@ def _reduce_predicates(reduce: str, phase: BarrierPhase, group: ThreadGroup) -> 
 
 @effect_semantics
 def warp_barrier() -> Function:
-    """Let the lanes that a mask names wait for each other."""
+    """Makes the lanes of a mask wait for each other."""
 
     def meet(group: ThreadGroup, mask: Any) -> Any:
         found = gather_operands(group, "barrier", mask, ())
@@ -87,7 +89,7 @@ def warp_barrier() -> Function:
 
 @effect_semantics
 def cluster_barrier(*, action: str, order: str | None = None) -> Function:
-    """Arrive at the barrier of the cluster, or wait there."""
+    """Arrives at the barrier of the cluster, or waits there."""
 
     def meet(group: ThreadGroup) -> Any:
         barrier = group.cta.cluster.barrier

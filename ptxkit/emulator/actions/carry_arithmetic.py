@@ -1,4 +1,4 @@
-"""Arithmetic over several registers, with the carry that one instruction keeps and the next one takes.
+"""Arithmetic over several registers, with a carry flag that one instruction writes and the next one reads.
 
 Source: PTX ISA, "Extended-Precision Integer Arithmetic Instructions".
 """
@@ -22,8 +22,7 @@ def carried(
     takes: bool = False,
     keeps: bool = False,
 ) -> Function:
-    """Compute a sum or difference. With `takes`, the carry (borrow) that was kept is added; with `keeps`, the new one
-    is kept.
+    """Computes a sum or difference. With `takes`, the carry (borrow) flag is added; with `keeps`, it is written.
 
     `operation` is `add`, `sub`, or `lo` and `hi` for the half of a product to which a third number is added.
     """

@@ -1,6 +1,6 @@
 """Cluster launch control: a running cluster acquires the work of one that has not started.
 
-The answer of a request has in its first word whether a cluster was cancelled, and in the others where its first CTA is.
+The first word of the response states whether a cluster was canceled, and the others are the index of its first CTA.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.try_cancel",
 "clusterlaunchcontrol.query_cancel".
@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from ptxkit.diagnostics.catalogue import ptx6xx
-from ptxkit.emulator.actions.cp_async_bulk import issue_signalled, locate_range, mbarrier_of, thread_positions
+from ptxkit.emulator.actions.cp_async_bulk import issue_signaled, locate_range, mbarrier_of, thread_positions
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.engine.mbarrier_lookup import mbarrier_at, multicast_offsets
@@ -26,7 +26,9 @@ _HALF = 32
 
 @effect_semantics
 def try_cancel(*, space: str, multicast: bool = False) -> Function:
-    """Request the work of a cluster. The answer is written to shared memory, with `multicast` to that of all CTAs."""
+    """Requests the work of a cluster. The response is written to shared memory, with `multicast` to that of all
+    CTAs.
+    """
 
     def ask(group: ThreadGroup, address: Any, bar: Any) -> None:
         cluster = group.cta.cluster
@@ -51,14 +53,14 @@ def try_cancel(*, space: str, multicast: bool = False) -> Function:
                 targets = numpy.array([[to // 8, to // 8 + 1]])
                 transfers.append(ByteTransfer(8, None, None, pool, targets, answer))
                 signals.append((mbarrier_at(group, of, index), PIECE_BYTES))
-            issue_signalled(group, one, transfers, signals)
+            issue_signaled(group, one, transfers, signals)
 
     return ask
 
 
 @effect_semantics
-def is_cancelled() -> Function:
-    """Return whether an answer says that a cluster was cancelled."""
+def is_canceled() -> Function:
+    """Returns whether a response states that a cluster was canceled."""
 
     def ask(group: ThreadGroup, answer: Any) -> Any:
         found = (answer[:, 0] & numpy.uint64(1)) != 0
@@ -70,10 +72,10 @@ def is_cancelled() -> Function:
 
 @effect_semantics
 def first_cta(*, axis: str | None = None) -> Function:
-    """Return the index of the first CTA of a cancelled cluster along an axis, or as (x, y, z, 0).
+    """Returns the index of the first CTA of a canceled cluster along an axis, or as (x, y, z, 0).
 
-    A refusal has no such index. A thread that has asked `is_canceled` may decode a refusal, as CUTLASS's schedulers do,
-    as long as nothing depends on the result, which is as unknown as an uninitialized register.
+    A refusal has no such index. A thread that has queried `is_canceled` may decode a refusal, as CUTLASS's schedulers
+    do, as long as nothing depends on the result, which is treated like an uninitialized register.
     """
 
     def decode(group: ThreadGroup, answer: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Copies of some bytes for each thread, from global to shared memory, with groups of their own.
+"""Copies of some bytes by each thread, from global to shared memory, with groups of their own.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async", "cp.async.commit_group", "cp.async.wait_group /
 cp.async.wait_all", "Parallel Synchronization and Communication Instructions: cp.async.mbarrier.arrive".
@@ -22,7 +22,7 @@ from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
 
 @effect_semantics
 def copy_async(*, space: str) -> Function:
-    """Copy `size` bytes for each thread, of which `given` are read from the source; the rest are zeros."""
+    """Copies `size` bytes for each thread, of which `given` are read from the source; the rest is filled with zeros."""
 
     def copy(group: ThreadGroup, target: Any, source: Any, size: Any, given: Any = None, ignored: Any = None) -> None:
         cta, index = group.cta, group.lanes.index
@@ -55,7 +55,9 @@ def _source_lengths(group: ThreadGroup, size: int, given: Any, ignored: Any) -> 
 
 
 def _partial_transfer(group: ThreadGroup, source: Any, to_pool: Any, to: Any, size: int, lengths: Any) -> ByteTransfer:
-    """Return a copy of which some threads read less: their other bytes are zeros, and need not exist in the source."""
+    """Returns a copy of which some threads read fewer bytes: their other bytes are zeros, and need not exist in the
+    source.
+    """
     cta, index = group.cta, group.lanes.index
     memory = cta.machine.memory
     reads = lengths > 0
@@ -78,13 +80,13 @@ def _partial_transfer(group: ThreadGroup, source: Any, to_pool: Any, to: Any, si
 
 @effect_semantics
 def commit_group(*, kind: str) -> Function:
-    """Commit the threads' groups of a kind."""
+    """Commits the threads' groups of a kind."""
     return lambda group: group.cta.machine.async_engine.commit(group, kind)
 
 
 @effect_semantics
 def wait_group(*, kind: str, reads_only: bool = False, commits: bool = False) -> Function:
-    """Wait for all groups of a kind except the last ones, whose number is the operand."""
+    """Waits for all groups of a kind except the last ones, whose number is the operand."""
 
     def wait(group: ThreadGroup, pending: Any) -> BlockSignal | None:
         flying = group.cta.machine.async_engine
@@ -98,7 +100,7 @@ def wait_group(*, kind: str, reads_only: bool = False, commits: bool = False) ->
 
 @effect_semantics
 def arrive_after_copies(*, space: str, counted: bool) -> Function:
-    """Arrive at an mbarrier when the threads' copies so far are complete.
+    """Arrives at an mbarrier when the threads' copies so far are complete.
 
     With `counted`, the arrival is one of those that the phase needs; otherwise it needs one more.
     """

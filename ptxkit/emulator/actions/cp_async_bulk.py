@@ -36,7 +36,7 @@ TransferFactory = Callable[[ByteBuffer, int, ByteBuffer, int, int], ByteTransfer
 
 @effect_semantics
 def bulk_copy(*, source: str, target: str) -> Function:
-    """Copy a range for each thread, and signal an mbarrier; to several CTAs where a mask names them."""
+    """Copies a range for each thread, and signals an mbarrier; a mask selects several CTAs as destinations."""
 
     def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bar: Any, mask: Any = None) -> None:
         for one in thread_positions(group):
@@ -47,7 +47,7 @@ def bulk_copy(*, source: str, target: str) -> Function:
 
 @effect_semantics
 def bulk_copy_within(*, source: str, target: str) -> Function:
-    """Copy a range as `bulk_copy` does, without some bytes at the ends of the source."""
+    """Copies a range as `bulk_copy` does, except for some bytes at the ends of the source."""
 
     def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bar: Any, left: Any = None, right: Any = None) -> None:
         for one in thread_positions(group):
@@ -59,7 +59,7 @@ def bulk_copy_within(*, source: str, target: str) -> Function:
 
 @effect_semantics
 def bulk_store() -> Function:
-    """Copy a range for each thread to global memory. `bytes_mask` says which bytes of each 16 are written."""
+    """Copies a range for each thread to global memory. `bytes_mask` selects the bytes of each 16 that are written."""
 
     def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bytes_mask: Any = None) -> None:
         for one in thread_positions(group):
@@ -75,7 +75,7 @@ def bulk_store() -> Function:
 
 @effect_semantics
 def bulk_reduce(*, source: str, target: str, type: str, operation: str, noftz: bool = False) -> Function:  # noqa: A002
-    """Combine a range for each thread with the contents of memory, element by element."""
+    """Combines a range for each thread with the contents of memory, element by element."""
     element = width_of(type) // 8
     function = combine_function(type, operation, type == "f32" and not noftz and target == "global")
 
@@ -91,7 +91,7 @@ def bulk_reduce(*, source: str, target: str, type: str, operation: str, noftz: b
 
 @effect_semantics
 def bulk_prefetch() -> Function:
-    """Check a range that is prefetched, which must exist."""
+    """Checks that a range that is prefetched exists."""
 
     def prefetch(group: ThreadGroup, from_: Any, size: Any) -> None:
         for one in thread_positions(group):
@@ -101,7 +101,7 @@ def bulk_prefetch() -> Function:
 
 
 def thread_positions(group: ThreadGroup) -> Any:
-    """Return the positions of the executing threads."""
+    """Returns the positions of the executing threads."""
     return range(group.lanes.count)
 
 
@@ -125,7 +125,7 @@ def _copy_size(value: Any, position: int, group: ThreadGroup) -> int:
 def _inner_transfer(
     left: int, right: int, pool: ByteBuffer, start: int, aim: ByteBuffer, place: int, count: int
 ) -> ByteTransfer:
-    """Return a copy byte by byte, without the ends of the source."""
+    """Returns a copy of single bytes, without the ends of the source."""
     transfer = contiguous_transfer(pool, start, aim, place, count)
     places = (transfer.sources.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE_BYTES)
     aims = (transfer.targets.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE_BYTES)
@@ -137,9 +137,9 @@ def _inner_transfer(
 
 
 def locate_range(group: ThreadGroup, position: int, space: str, address: Any, size: int) -> tuple[ByteBuffer, int]:
-    """Return the buffer and the offset of a range that starts at a thread's address.
+    """Returns the buffer and the offset of a range that starts at a thread's address.
 
-    Raises ExecutionFault where the range does not exist.
+    Raises ExecutionFault if the range does not exist.
     """
     memory, cta = group.cta.machine.memory, group.cta
     index = group.lanes.index[position : position + 1]
@@ -161,7 +161,7 @@ def locate_range(group: ThreadGroup, position: int, space: str, address: Any, si
 
 
 def mbarrier_of(group: ThreadGroup, position: int, space: str, address: Any) -> Mbarrier:
-    """Return the mbarrier object at a thread's address."""
+    """Returns the mbarrier object at a thread's address."""
     lanes = group.lanes
     group.lanes = LaneSet(lanes.index[position : position + 1], group.cta.threads)
     try:
@@ -180,7 +180,7 @@ def _issue(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
     bar: Any = None,
     mask: Any = None,
 ) -> None:
-    """Issue the operation of one thread, for its bulk group where there is no mbarrier."""
+    """Issues the operation of one thread, as part of its bulk group if there is no mbarrier."""
     count = _copy_size(size, position, group)
     pool, start = locate_range(group, position, *source, count)
     aim, place = locate_range(group, position, *target, count)
@@ -192,29 +192,27 @@ def _issue(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
         own = group.cta.rank if pool is group.cta.cluster.shared_buffer else None
         rank = place // group.cta.cluster.stride
         check_data_ctas(barrier, rank, group.lanes.index[position : position + 1], not_in=own)
-        issue_signalled(group, position, [make(pool, start, aim, place, count)], [(barrier, count)])
+        issue_signaled(group, position, [make(pool, start, aim, place, count)], [(barrier, count)])
         return
     ranks, index = _thread_number(mask, position), group.lanes.index[position : position + 1]
     places, objects = multicast_offsets(group, place, ranks), multicast_offsets(group, barrier.buffer_offset, ranks)
     transfers = [make(pool, start, aim, each, count) for each in places]
-    issue_signalled(group, position, transfers, [(mbarrier_at(group, each, index), count) for each in objects])
+    issue_signaled(group, position, transfers, [(mbarrier_at(group, each, index), count) for each in objects])
 
 
 def issue_grouped(group: ThreadGroup, position: int, transfers: list[ByteTransfer]) -> None:
-    """Issue an operation for the thread's bulk group."""
+    """Issues an operation as part of the thread's bulk group."""
     flying, thread = group.cta.machine.async_engine, group.lanes.index[position]
     number = flying.committed_groups(group.cta, BULK)[thread]
     flying.issue(AsyncOperation(group, BULK, transfers, thread, groups=number))
 
 
-def issue_signalled(
+def issue_signaled(
     group: ThreadGroup,
     position: int,
     transfers: list[ByteTransfer],
     signals: list[tuple[Mbarrier, int]],
-    *,
-    proxy: str = "async",
 ) -> None:
-    """Issue an operation that counts its bytes at mbarriers."""
+    """Issues an operation that counts its bytes at mbarriers."""
     flying, thread = group.cta.machine.async_engine, group.lanes.index[position]
-    flying.issue(AsyncOperation(group, BY_MBARRIER, transfers, thread, proxy=proxy, signals=signals))
+    flying.issue(AsyncOperation(group, BY_MBARRIER, transfers, thread, signals=signals))

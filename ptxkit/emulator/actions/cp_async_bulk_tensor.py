@@ -1,4 +1,4 @@
-"""Copies and reductions of boxes, as tensor maps describe them, and changes of these maps.
+"""Copies and reductions of boxes that tensor maps describe, and changes of tensor maps.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor",
 "cp.async.bulk.prefetch.tensor", "tensormap.replace", "tensormap.cp_fenceproxy".
@@ -12,7 +12,7 @@ import numpy
 
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx4xx
 from ptxkit.emulator.actions.atomics import combine_function
-from ptxkit.emulator.actions.cp_async_bulk import issue_grouped, issue_signalled, mbarrier_of, thread_positions
+from ptxkit.emulator.actions.cp_async_bulk import issue_grouped, issue_signaled, mbarrier_of, thread_positions
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.lane_set import LaneSet
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
@@ -28,7 +28,7 @@ from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 
 _MAP_SPACES = ("global", "const", "param")
-"""The memory in which a copy finds its map (PTX ISA, "cp.async.bulk.tensor")."""
+"""The state spaces in which a tensor map may be (PTX ISA, "cp.async.bulk.tensor")."""
 
 _TILE_ALIGNMENT = 128
 
@@ -46,13 +46,14 @@ class _ReplacedFields:
     upper: Any = None
 
     def first_element(self, coordinates: Any) -> Any:
-        """Return the coordinates, or zeros for a tensor whose sizes are operands, wherever its corner is."""
+        """Returns the coordinates, or zeros for a tensor whose sizes are operands, wherever its corner is."""
         return self.origin if coordinates is None else coordinates
 
 
 @effect_semantics
 def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> Function:
-    """Copy a box to shared memory for each thread, and signal an mbarrier; to several CTAs where a mask names them.
+    """Copies a box to shared memory for each thread, and signals an mbarrier; a mask selects several CTAs as
+    destinations.
 
     With `paired`, the mbarrier may be that of the other CTA of a pair.
     """
@@ -82,27 +83,29 @@ def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> F
                 targets = _shared_offsets(layout, each, stride, count)
                 transfers.append(_tile_transfer(layout, pool, sources, shared, targets, out_of_bounds_fill(layout)))
                 signals.append(
-                    (_signalled_mbarrier(group, one, barrier, each // stride, paired, mask is not None), count)
+                    (_signaled_mbarrier(group, one, barrier, each // stride, paired, mask is not None), count)
                 )
-            issue_signalled(group, one, transfers, signals)
+            issue_signaled(group, one, transfers, signals)
 
     return load
 
 
 @effect_semantics
 def box_store(*, mode: str | None = None) -> Function:
-    """Copy a box from shared memory for each thread."""
+    """Copies a box from shared memory for each thread."""
     return _store_function(mode, None)
 
 
 @effect_semantics
 def box_reduce(*, operation: str, mode: str | None = None) -> Function:
-    """Combine a box in shared memory with the tensor, element by element, for each thread."""
+    """Combines a box in shared memory with the tensor, element by element, for each thread."""
     return _store_function(mode, operation)
 
 
 def _store_function(mode: str | None, operation: str | None) -> Function:
-    """Return the copy of a box from shared memory, which `operation` combines with the tensor, or which replaces it."""
+    """Returns the copy of a box from shared memory, which replaces the tensor's elements or combines with them by
+    `operation`.
+    """
     how = mode or "tile"
 
     def send(group: ThreadGroup, map_: Any, coordinates: Any, source: Any, *others: Any) -> None:
@@ -117,7 +120,7 @@ def _store_function(mode: str | None, operation: str | None) -> Function:
 
 @effect_semantics
 def box_prefetch(*, mode: str | None = None) -> Function:
-    """Check a box that is prefetched, whose map must be valid."""
+    """Checks the map of a box that is prefetched."""
     how = mode or "tile"
 
     def prefetch(group: ThreadGroup, map_: Any, coordinates: Any, offsets: Any = None, *others: Any) -> None:
@@ -156,7 +159,7 @@ def _without_third(function: Function) -> Combine:
 
 
 def _thread_coordinates(values: Any, one: int) -> tuple[int, ...]:
-    """Return the coordinates of one thread, signed."""
+    """Returns the coordinates of one thread, signed."""
     if values is None:
         return ()
     parts = values if isinstance(values, tuple) else (values,)
@@ -168,7 +171,7 @@ def _thread_coordinates(values: Any, one: int) -> tuple[int, ...]:
 
 
 def _decode_map(group: ThreadGroup, one: int, address: Any, mode: str, operands: _ReplacedFields) -> TensorMapFields:
-    """Return the fields of the map at a thread's address, which must have the instruction's mode."""
+    """Returns the fields of the map at a thread's address, which must have the instruction's mode."""
     index = group.lanes.index[one : one + 1]
     start = address[one : one + 1]
     pool, place = group.cta.machine.memory.locate(group.cta, "generic", start, MAP_ALIGNMENT, index)
@@ -194,7 +197,9 @@ def _decode_map(group: ThreadGroup, one: int, address: Any, mode: str, operands:
 
 
 def _with_sizes(layout: TensorMapFields, one: int, operands: _ReplacedFields) -> TensorMapFields:
-    """Return the map with other sizes of 8 bits each, and strides of 32 lower and 4 upper bits, times 16."""
+    """Returns the map with other sizes of 8 bits each, and strides of 32 lower and 4 upper bits, in units of 16
+    bytes.
+    """
     extents = tuple(each & 0xFF for each in _thread_coordinates(operands.sizes, one))
     high = _thread_coordinates(operands.upper, one)[0] if operands.upper is not None else 0
     strides = tuple(
@@ -205,7 +210,7 @@ def _with_sizes(layout: TensorMapFields, one: int, operands: _ReplacedFields) ->
 
 
 def _locate_tile(group: ThreadGroup, one: int, space: str, address: Any, count: int) -> tuple[ByteBuffer, int]:
-    """Return the buffer and the offset of a box in shared memory."""
+    """Returns the buffer and the offset of a box in shared memory."""
     index, start = group.lanes.index[one : one + 1], address[one : one + 1]
     memory = group.cta.machine.memory
     if int(start[0]) % _TILE_ALIGNMENT:
@@ -224,7 +229,7 @@ def _locate_elements(
     coordinates: tuple[int, ...],
     offsets: tuple[int, ...],
 ) -> tuple[ByteBuffer, Any]:
-    """Return the buffer and the offsets in it of a box's elements."""
+    """Returns the buffer and the offsets in it of a box's elements."""
     machine = group.cta.machine
     addresses = element_addresses(layout, mode, coordinates, offsets)
     there = addresses != NO_OFFSET
@@ -240,7 +245,7 @@ def _locate_elements(
 
 
 def _shared_offsets(layout: TensorMapFields, place: int, stride: int, count: int) -> Any:
-    """Return the offsets in the buffer of the elements of a box in shared memory."""
+    """Returns the offsets in the buffer of the elements of a box in shared memory."""
     base = place // stride * stride
     return base + shared_addresses(layout, place - base, count // layout.element_size)
 
@@ -263,10 +268,10 @@ def _tile_transfer(
     return ByteTransfer(size, source, units(sources), target, units(targets), fill, combine)
 
 
-def _signalled_mbarrier(
+def _signaled_mbarrier(
     group: ThreadGroup, one: int, barrier: Mbarrier, rank: int, paired: bool, is_multicast: bool
 ) -> Mbarrier:
-    """Return the object that the data for a CTA signals."""
+    """Returns the mbarrier that the data for a CTA signals."""
     if paired:
         rank = rank & ~1 | barrier.cta.rank & 1
     index = group.lanes.index[one : one + 1]
@@ -278,7 +283,7 @@ def _signalled_mbarrier(
 
 @effect_semantics
 def replace_field(*, field: str, space: str) -> Function:
-    """Replace a field of the map at each thread's address. `ordinal` is the number of the dimension, from 0."""
+    """Replaces a field of the map at each thread's address. `ordinal` is the index of the dimension."""
 
     def change(group: ThreadGroup, address: Any, value: Any, ordinal: Any = None) -> None:
         machine, index = group.cta.machine, group.lanes.index
@@ -301,7 +306,7 @@ def replace_field(*, field: str, space: str) -> Function:
 
 @effect_semantics
 def copy_map(*, scope: str) -> Function:
-    """Copy a map from shared to global memory, one for each warp, and fence it for the tensormap proxy."""
+    """Copies a map from shared to global memory, one for each warp, and fences it for the tensormap proxy."""
 
     def copy(group: ThreadGroup, to: Any, source: Any) -> None:
         machine, cta = group.cta.machine, group.cta

@@ -1,4 +1,4 @@
-"""Actions on the machine itself, such as fences, windows, the stack and pauses; and hints, which change nothing.
+"""Fences, address windows, the stack, pauses, and hints, which have no effect on results.
 
 Source: PTX ISA, "membar / fence", "isspacep", "Stack Manipulation Instructions", "Miscellaneous Instructions".
 """
@@ -21,13 +21,13 @@ from ptxkit.emulator.threads.thread_groups import STACK_POINTER_SLOT, ThreadGrou
 
 @effect_semantics
 def fence(*, order: str, scope: str) -> Function:
-    """Order the thread's accesses before the fence and after it."""
+    """Orders the thread's accesses before the fence and after it."""
     return lambda group: group.cta.machine.observer.on_fence(group, order, scope)
 
 
 @effect_semantics
 def proxy_fence(*, proxy: str, space: str | None = None, direction: str = "both", scope: str | None = None) -> Function:
-    """Order accesses through different proxies."""
+    """Orders accesses through different proxies."""
     return lambda group, address=None: group.cta.machine.observer.on_proxy_fence(
         group, proxy, space, direction, scope, address
     )
@@ -35,13 +35,13 @@ def proxy_fence(*, proxy: str, space: str | None = None, direction: str = "both"
 
 @effect_semantics
 def hint() -> Function:
-    """Do nothing: the instruction concerns caches, counters or schedulers, and no program can see its effect."""
+    """Does nothing: the instruction concerns caches, counters or schedulers, and no program can observe its effect."""
     return lambda _group, *_operands: None
 
 
 @effect_semantics
 def grid_control(*, action: str) -> Function:
-    """Wait for the grids that this one depends on, which have exited here; or let dependent ones start."""
+    """Waits for the prerequisite grids, which have exited on the machine, or allows dependent grids to start."""
 
     def control(group: ThreadGroup) -> None:
         if action == "wait":
@@ -52,19 +52,19 @@ def grid_control(*, action: str) -> Function:
 
 @effect_semantics
 def policy() -> Function:
-    """Return a cache policy, which is opaque and has no effect on what is computed."""
+    """Returns a cache policy, which is opaque and has no effect on results."""
     return lambda group, *_operands: numpy.full(group.lanes.count, 1, numpy.uint64)
 
 
 @effect_semantics
 def pause() -> Function:
-    """Let other threads run first."""
+    """Yields to other threads."""
     return lambda _group, *_operands: YieldSignal()
 
 
 @effect_semantics
 def breakpoint_() -> Function:
-    """End the run, because there is no debugger that would continue it."""
+    """Ends the run, because there is no debugger that would continue it."""
 
     def stop(group: ThreadGroup) -> None:
         raise ExecutionFault(ptx6xx.BREAKPOINT_EXECUTED(), group.lanes.index)
@@ -74,7 +74,7 @@ def breakpoint_() -> Function:
 
 @effect_semantics
 def is_space(*, space: str) -> Function:
-    """Return whether a generic address is in a window, or in the CTA's part of the window for its own shared memory."""
+    """Returns whether a generic address is in a window, for shared memory in the part of the executing CTA."""
 
     def holds(group: ThreadGroup, address: Any) -> Any:
         cta = group.cta
@@ -94,7 +94,7 @@ def is_space(*, space: str) -> Function:
 
 @effect_semantics
 def fill_zero(*, space: str) -> Function:
-    """Set a range of bytes of shared memory to zero."""
+    """Sets a range of bytes of shared memory to zero."""
 
     def fill(group: ThreadGroup, address: Any, size: Any) -> None:
         memory, index = group.cta.machine.memory, group.lanes.index
@@ -114,7 +114,7 @@ def fill_zero(*, space: str) -> Function:
 
 @effect_semantics
 def stack_save(*, width: int) -> Function:
-    """Return the stack pointer."""
+    """Returns the stack pointer."""
 
     def save(group: ThreadGroup) -> Any:
         where = group.lanes.selector
@@ -126,7 +126,7 @@ def stack_save(*, width: int) -> Function:
 
 @effect_semantics
 def stack_restore() -> Function:
-    """Set the stack pointer."""
+    """Sets the stack pointer."""
 
     def restore(group: ThreadGroup, pointer: Any) -> None:
         registers = group.registers
@@ -139,7 +139,7 @@ def stack_restore() -> Function:
 
 @effect_semantics
 def stack_take(*, width: int) -> Function:
-    """Allocate local memory on the stack; return its address in the local window."""
+    """Allocates local memory on the stack, and returns its address in the local window."""
 
     def take(group: ThreadGroup, size: Any, alignment: Any = None) -> Any:
         registers, where = group.registers, group.lanes.selector

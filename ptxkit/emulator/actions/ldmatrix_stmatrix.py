@@ -1,4 +1,4 @@
-"""Matrices between shared memory and the registers of a warp.
+"""Transfers of matrices between shared memory and the registers of a warp.
 
 Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix", "Warp-level matrix store instruction: stmatrix",
 "Warp-level Matrix Load Instruction: wmma.load", "Warp-level Matrix Store Instruction: wmma.store".
@@ -27,14 +27,14 @@ FULL_MASK = numpy.uint32(0xFFFF_FFFF)
 _WORD = 4
 _HALF = 2
 _ROW = 16
-"""Bytes of a row, and rows of a square matrix."""
+"""The bytes of a row, and the rows of a square matrix."""
 
 
 def _for_whole_warps(name: str, access: Function) -> Function:
-    """Return an access that waits for all lanes of a warp.
+    """Returns an access that waits for all lanes of a warp.
 
-    `access` gets the group, a function that returns addresses by the numbers of rows and of bytes in them, one for each
-    thread, the threads' lanes, and the values.
+    `access` is called with the group, a function that returns the address of a row and a byte in it for each thread,
+    the threads' lanes, and the values.
     """
 
     def run(group: ThreadGroup, address: Any, *values: Any) -> Any:
@@ -53,7 +53,7 @@ def _for_whole_warps(name: str, access: Function) -> Function:
 
 @effect_semantics
 def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
-    """Load 8x8 matrices of 16 bits; lane 8i + j has the address of row j of matrix i."""
+    """Loads 8x8 matrices of 16 bits; lane 8i + j provides the address of row j of matrix i."""
     words, halves = load(type="b32", space=space), load(type="b16", space=space)
 
     def read(group: ThreadGroup, in_row: Any, lane: Any) -> Any:
@@ -71,10 +71,11 @@ def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function
 
 @effect_semantics
 def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
-    """Load 8x16 matrices of 4 or 6 bits, of which each element becomes a byte; lane 8i + j has the address of row j.
+    """Loads 8x16 matrices of 4 or 6 bits, each of whose elements becomes a byte; lane 8i + j provides the address of
+    row j.
 
-    Elements of the source `b6x16_p32` are put into the lower bits, those of `b4x16_p64` into the middle ones, and those
-    of `s4` are extended by their sign.
+    Elements of the source `b6x16_p32` are put into the lower bits of the byte, those of `b4x16_p64` into the middle
+    ones, and those of `s4` are sign-extended.
     """
     octets = load(type="b8", space=space)
     width = 6 if source.startswith("b6") else 4
@@ -95,10 +96,11 @@ def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
 
 @effect_semantics
 def load_square_matrix(*, space: str, count: int, source: str | None = None) -> Function:
-    """Load 16x16 matrices of 8 bits, transposed: a register has four neighbours of a column, the next those eight
-    further.
+    """Loads 16x16 matrices of 8 bits, transposed: a register holds four neighbors of a column, and the next one those
+    eight rows further.
 
-    Lane 16i + j has the address of row j. `source` is that of `load_narrow_matrix`, of rows packed at their start.
+    Lane 16i + j provides the address of row j. `source` is that of `load_narrow_matrix`; its elements are packed at the
+    start of a row.
     """
     octets = load(type="b8", space=space)
     width = 8 if source is None else int(source[1])
@@ -128,9 +130,9 @@ def load_square_matrix(*, space: str, count: int, source: str | None = None) -> 
 
 @effect_semantics
 def store_tall_matrix(*, space: str, count: int) -> Function:
-    """Store 16x8 matrices of 8 bits, transposed; lane 8i + j has the address of row j in memory.
+    """Stores 16x8 matrices of 8 bits, transposed; lane 8i + j provides the address of row j in memory.
 
-    The bytes of a register are of two rows in one column, and of these rows eight columns further.
+    A register holds the bytes of two rows in one column, and of these rows eight columns further.
     """
     octets = store(type="b8", space=space)
 
@@ -144,7 +146,7 @@ def store_tall_matrix(*, space: str, count: int) -> Function:
 
 
 def _expand_elements(packed: Any, width: int, source: str) -> Any:
-    """Return four elements, each in a byte of its own."""
+    """Returns four elements, each in a separate byte."""
     found = numpy.zeros_like(packed)
     for at in range(4):
         element = packed >> numpy.uint32(width * at) & numpy.uint32((1 << width) - 1)
@@ -158,7 +160,7 @@ def _expand_elements(packed: Any, width: int, source: str) -> Any:
 
 @effect_semantics
 def store_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
-    """Store 8x8 matrices of 16 bits, as `load_matrix` loads them."""
+    """Stores 8x8 matrices of 16 bits, as `load_matrix` loads them."""
     words, halves = store(type="b32", space=space), store(type="b16", space=space)
 
     def write(group: ThreadGroup, in_row: Any, lane: Any, values: Any) -> None:
@@ -178,10 +180,10 @@ def store_matrix(*, space: str, count: int, transposed: bool = False) -> Functio
 
 @effect_semantics
 def load_fragment(*, space: str, shape: str, matrix: str, type: str, layout: str, count: int) -> Function:  # noqa: A002
-    """Load A, B or C from memory, whose rows (`row`) or columns (`col`) are `stride` elements apart.
+    """Loads A, B or C from memory, whose rows (`row`) or columns (`col`) are `stride` elements apart.
 
-    The manual leaves open which element a register holds. Here it is the same as for mma, repeated where there are more
-    registers than that needs. Elements of less than 8 bits are in the order of the registers.
+    The manual does not specify which element a register holds. The machine uses the layout of mma, repeated if there
+    are more registers than that needs. Elements of less than 8 bits are in the order of the registers.
     """
     held, along, width = _fragment_layout(shape, matrix, type, layout)
     together = load(type=f"b{max(32, width)}", space=space)
@@ -208,7 +210,7 @@ def load_fragment(*, space: str, shape: str, matrix: str, type: str, layout: str
 
 @effect_semantics
 def store_fragment(*, space: str, shape: str, type: str, layout: str) -> Function:  # noqa: A002
-    """Store D to memory, as `load_fragment` loads C."""
+    """Stores D to memory, as `load_fragment` loads C."""
     held, along, width = _fragment_layout(shape, "c", type, layout)
     together = store(type=f"b{max(32, width)}", space=space)
     single = store(type=f"b{max(8, width)}", space=space)
@@ -229,8 +231,8 @@ def store_fragment(*, space: str, shape: str, type: str, layout: str) -> Functio
 
 
 def _fragment_layout(shape: str, matrix: str, word: str, layout: str) -> tuple[FragmentLayout, bool, int]:
-    """Return which elements the registers hold, whether those of one register are neighbours in memory, and their width
-    in bits.
+    """Returns the elements that the registers hold, whether those of one register are contiguous in memory, and their
+    width in bits.
     """
     found, width = shape_of(shape), bits(word)
     if matrix == "c":
@@ -241,7 +243,7 @@ def _fragment_layout(shape: str, matrix: str, word: str, layout: str) -> tuple[F
 
 
 def _row_stride(stride: Any, held: FragmentLayout, layout: str, matrix: str) -> int | Any:
-    """Return the elements from one row, or column, to the next; without a stride they follow each other."""
+    """Returns the number of elements from one row, or column, to the next; without a stride they are contiguous."""
     if stride is not None:
         return numpy.asarray(stride).astype(numpy.int64)
     is_row = (layout == "row") != (matrix == "b")
@@ -249,7 +251,7 @@ def _row_stride(stride: Any, held: FragmentLayout, layout: str, matrix: str) -> 
 
 
 def _element_number(held: FragmentLayout, at: int, one: int, lane: Any, stride: Any, layout: str, matrix: str) -> Any:
-    """Return the number of an element in memory. The registers of B are those of its transpose."""
+    """Returns the index of an element in memory. The registers of B are those of its transpose."""
     row, column = held.row[at, lane, one], held.column[at, lane, one]
     if matrix == "b":
         row, column = column, row

@@ -28,7 +28,7 @@ def load(
     order: str | None = "weak",
     scope: str | None = None,
 ) -> Function:
-    """Read a value, or `count` consecutive ones, at each thread's address."""
+    """Reads a value, or `count` consecutive ones, at each thread's address."""
     width = width_of(type)
     order = order or "weak"
     size, total = width // 8, width // 8 * count
@@ -57,7 +57,7 @@ def store(
     order: str | None = "weak",
     scope: str | None = None,
 ) -> Function:
-    """Write a value, or `count` consecutive ones, at each thread's address."""
+    """Writes a value, or `count` consecutive ones, at each thread's address."""
     width = width_of(type)
     order = order or "weak"
     size, total = width // 8, width // 8 * count
@@ -82,7 +82,7 @@ def store(
 
 
 def load_lanes(pool: ByteBuffer, places: Any, size: int) -> Bits:
-    """Return the values at offsets of a buffer."""
+    """Returns the values at offsets of a buffer."""
     if size > _LARGEST_UNIT:
         halves = pool.view(_LARGEST_UNIT)
         at = places >> 3
@@ -92,7 +92,7 @@ def load_lanes(pool: ByteBuffer, places: Any, size: int) -> Bits:
 
 
 def store_lanes(pool: ByteBuffer, places: Any, size: int, value: Any) -> None:
-    """Write values at offsets of a buffer; of several at one offset, that of the last thread stays."""
+    """Writes values at offsets of a buffer; if several have the same offset, that of the last thread remains."""
     if size > _LARGEST_UNIT:
         halves = pool.view(_LARGEST_UNIT)
         at = places >> 3
@@ -102,7 +102,7 @@ def store_lanes(pool: ByteBuffer, places: Any, size: int, value: Any) -> None:
 
 
 def _split_by_window(group: ThreadGroup, address: Any, access: Function, value: Any = None) -> Any:
-    """Make an access by generic addresses of several windows, one window after another."""
+    """Accesses memory at generic addresses of several windows, one window after another."""
     lanes = group.lanes
     found: Any = None
     try:

@@ -22,7 +22,7 @@ from ptxkit.semantics.mbarrier_state import MAX_ARRIVALS, is_valid_arrival_count
 
 @effect_semantics
 def mbarrier_init(*, space: str) -> Function:
-    """Initialize an object at each thread's address."""
+    """Initializes an object at each thread's address."""
 
     def init(group: ThreadGroup, address: Any, count: Any) -> None:
         places, index = buffer_offsets(group, space, address), group.lanes.index
@@ -32,7 +32,7 @@ def mbarrier_init(*, space: str) -> Function:
             before = known.get(int(place))
             if before is not None and before.is_live:
                 raise ExecutionFault(
-                    ptx5xx.LIVE_MBARRIER_INITIALISED(barrier=before.name),
+                    ptx5xx.LIVE_MBARRIER_INITIALIZED(barrier=before.name),
                     index[position : position + 1],
                 )
             needed = int(count[position] if count.ndim else count)
@@ -49,7 +49,7 @@ def mbarrier_init(*, space: str) -> Function:
 
 @effect_semantics
 def mbarrier_invalidate(*, space: str) -> Function:
-    """Invalidate the object at each thread's address."""
+    """Invalidates the object at each thread's address."""
 
     def invalidate(group: ThreadGroup, address: Any) -> None:
         for barrier, chosen in iter_mbarriers(group, space, address):
@@ -62,7 +62,7 @@ def mbarrier_invalidate(*, space: str) -> Function:
 
 @effect_semantics
 def mbarrier_expect(*, space: str) -> Function:
-    """Make the current phase expect more bytes."""
+    """Adds bytes to the transaction count of the current phase."""
 
     def expect(group: ThreadGroup, address: Any, count: Any, mask: Any = None) -> None:
         for barrier, chosen in iter_mbarriers(group, space, address, mask):
@@ -73,7 +73,7 @@ def mbarrier_expect(*, space: str) -> Function:
 
 @effect_semantics
 def mbarrier_complete(*, space: str) -> Function:
-    """Count bytes as completed in the current phase."""
+    """Subtracts bytes from the transaction count of the current phase."""
 
     def complete(group: ThreadGroup, address: Any, count: Any, mask: Any = None) -> None:
         for barrier, chosen in iter_mbarriers(group, space, address, mask):
@@ -92,7 +92,7 @@ def mbarrier_complete(*, space: str) -> Function:
 def mbarrier_arrive(
     *, space: str, order: str = "release", scope: str = "cta", drop: bool = False, completes: bool = True
 ) -> Function:
-    """Arrive, after adding the expected bytes; return the state from before."""
+    """Arrives, after adding the expected bytes, and returns the token of the phase."""
 
     def arrive(group: ThreadGroup, address: Any, count: Any, bytes_: Any, mask: Any = None) -> Any:
         counts = _per_thread(group, count).astype(numpy.int64)
@@ -131,7 +131,7 @@ def _expect_tx(group: ThreadGroup, barrier: Mbarrier, count: Any, chosen: Any) -
 
 @effect_semantics
 def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "cta") -> Function:
-    """Return whether a phase is complete, which is given by its parity or by a state.
+    """Returns whether a phase is complete, which is given by its parity or by a token.
 
     A thread whose polls fail for some time waits for a change.
     """
@@ -157,7 +157,7 @@ def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "
             failed_polls = [barrier.count_failed_poll(group, index[chosen], most) for barrier, chosen in asked]
             if all(failed_polls):
                 return BlockSignal(asked[0][0])
-            group.cta.machine.progress_count += 1  # a poll returns `not yet` only a limited number of times
+            group.cta.machine.progress_count += 1  # a poll returns false only a limited number of times
         return found
 
     return wait
@@ -165,17 +165,17 @@ def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "
 
 @effect_semantics
 def mbarrier_pending_count() -> Function:
-    """Return the pending arrivals in a state."""
+    """Returns the pending arrivals in a token."""
     return lambda _, state: pending_count(state)
 
 
 @effect_semantics
 def mbarrier_has_layout(*, layout: str, space: str) -> Function:
-    """Return whether an object has a layout: all objects of the machine have the first."""
+    """Returns whether an object has a layout: all objects of the machine have the first one."""
 
     def has(group: ThreadGroup, address: Any) -> Any:
         for _ in iter_mbarriers(group, space, address):
-            pass  # each must be one
+            pass  # checks that there is a live object at each address
         return numpy.full(group.lanes.count, layout.endswith("v0"))
 
     return has

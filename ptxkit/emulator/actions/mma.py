@@ -1,4 +1,4 @@
-"""Multiplication by a warp.
+"""Matrix multiplication by a warp.
 
 Source: PTX ISA, "Multiply-and-Accumulate Instruction: mma", "mma.sp", "Warp-level Matrix Multiply-and-Accumulate
 Instruction: wmma.mma", "Warp-level matrix transpose instruction: movmatrix".
@@ -29,7 +29,7 @@ FULL_MASK = numpy.uint32(0xFFFF_FFFF)
 
 @effect_semantics
 def mma(*, shape: str, a_layout: str = "row", b_layout: str = "col", quads: bool = False, **product: Any) -> Function:
-    """Multiply the matrices of a warp: D = A * B + C. The other arguments are those of `MatrixProduct`."""
+    """Multiplies the matrices of a warp: D = A * B + C. The other arguments are those of `MatrixProduct`."""
     kind = MatrixProduct(**product)
     if quads:
         compute: Callable[..., Any] = multiply_m8n8k4(kind, a_layout == "row", b_layout == "row")
@@ -40,7 +40,7 @@ def mma(*, shape: str, a_layout: str = "row", b_layout: str = "col", quads: bool
 
 @effect_semantics
 def mma_sparse(*, shape: str, **product: Any) -> Function:
-    """Multiply as `mma` does, with a sparse A."""
+    """Multiplies as `mma` does, with a sparse A."""
     compute = multiply_sparse(shape_of(shape), MatrixProduct(**product))
 
     def of(group: ThreadGroup, a: Any, b: Any, c: Any, metadata: Any, selector: Any) -> Any:
@@ -53,7 +53,7 @@ def mma_sparse(*, shape: str, **product: Any) -> Function:
 
 @effect_semantics
 def mma_scaled(*, shape: str, kind: str, size: str | None, scale: str, **product: Any) -> Function:
-    """Multiply as `mma` does, with a scale factor for each block of A and of B.
+    """Multiplies as `mma` does, with a scale factor for each block of A and of B.
 
     With metadata and a selector, A is sparse.
     """
@@ -78,7 +78,7 @@ def mma_scaled(*, shape: str, kind: str, size: str | None, scale: str, **product
 
 @effect_semantics
 def transpose_matrix() -> Function:
-    """Transpose an 8x8 matrix, of which each lane has two elements of 16 bits."""
+    """Transposes an 8x8 matrix, of which each lane holds two elements of 16 bits."""
     whole = _warp_computation("movmatrix", lambda parts: [transpose_register(parts[0][0])])
 
     def of(group: ThreadGroup, a: Any) -> Any:
@@ -89,19 +89,19 @@ def transpose_matrix() -> Function:
 
 
 def transpose_register(register: Any) -> Any:
-    """Return the transpose of an 8x8 matrix in one register of each lane; lane l has two elements of row l / 4."""
+    """Returns the transpose of an 8x8 matrix in one register of each lane; lane l holds two elements of row l / 4."""
     rows = numpy.ascontiguousarray(register).view(numpy.uint16).reshape(*register.shape[:-1], 8, 8)
     columns = numpy.ascontiguousarray(numpy.swapaxes(rows, -1, -2))
     return columns.view(numpy.uint32).reshape(register.shape)
 
 
 def _uniform_numbers(*operands: Any) -> tuple[int, ...]:
-    """Return the values of selectors, which are the same in all lanes."""
+    """Returns the values of selectors, which are the same in all lanes."""
     return tuple(int(numpy.ravel(each)[0]) for each in operands)
 
 
 def _warp_computation(name: str, compute: Callable[[Sequence[Any]], Any]) -> Function:
-    """Return a computation on whole warps, from vectors of registers, (warps, 32) each, to the result's registers."""
+    """Returns a computation on whole warps, from vectors of registers, (warps, 32) each, to the result's registers."""
 
     def meet(group: ThreadGroup, *vectors: Any) -> Any:
         count = group.lanes.count
@@ -117,6 +117,6 @@ def _warp_computation(name: str, compute: Callable[[Sequence[Any]], Any]) -> Fun
 
 
 def _split_vectors(found: WarpOperands, warps: Any, vectors: Sequence[Any]) -> list[list[Any]]:
-    """Return the values of some warps, vector by vector."""
+    """Returns the values of some warps, vector by vector."""
     values = iter(found.values)
     return [[next(values)[warps] for _ in vector] for vector in vectors]

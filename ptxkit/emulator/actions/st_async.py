@@ -1,4 +1,4 @@
-"""Stores and reductions that happen later, those of each thread independently, in the generic proxy.
+"""Asynchronous stores and reductions in the generic proxy, which are independent for each thread.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: st.async", "Parallel Synchronization and Communication
 Instructions: red.async".
@@ -15,13 +15,13 @@ from ptxkit.emulator.core.dtypes import WIDE, width_of
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.engine.mbarrier_lookup import check_data_ctas, iter_mbarriers
 from ptxkit.emulator.state.byte_transfers import ByteTransfer, Combine
-from ptxkit.emulator.sync.async_operation import BY_MBARRIER, UNSIGNALLED, AsyncOperation
+from ptxkit.emulator.sync.async_operation import BY_MBARRIER, UNSIGNALED, AsyncOperation
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 
 @effect_semantics
 def store_async(*, type: str, space: str, count: int = 1) -> Function:  # noqa: A002
-    """Write a value, or `count` of them, at each thread's address; signal an mbarrier if one is given."""
+    """Writes a value, or `count` of them, at each thread's address, and signals an mbarrier if one is given."""
     width = width_of(type)
 
     def store(group: ThreadGroup, address: Any, value: Any, bar: Any = None) -> None:
@@ -38,7 +38,7 @@ def store_async(*, type: str, space: str, count: int = 1) -> Function:  # noqa: 
 
 @effect_semantics
 def reduce_async(*, type: str, space: str, operation: str) -> Function:  # noqa: A002
-    """Combine a value with the contents of each thread's address; signal an mbarrier if one is given."""
+    """Combines a value with the contents of each thread's address, and signals an mbarrier if one is given."""
     width, function = width_of(type), combine_function(type, operation, False)
 
     def reduce(group: ThreadGroup, address: Any, value: Any, bar: Any = None) -> None:
@@ -58,7 +58,7 @@ def _issue(
     flying = cta.machine.async_engine
     if bar is None:
         transfer = ByteTransfer(unit, None, None, pool, targets, data, combine)
-        flying.issue(AsyncOperation(group, UNSIGNALLED, (transfer,), index, proxy="generic"))
+        flying.issue(AsyncOperation(group, UNSIGNALED, (transfer,), index, proxy="generic"))
         return
     for barrier, chosen in iter_mbarriers(group, space, bar):
         homes = places[chosen] // cta.cluster.stride

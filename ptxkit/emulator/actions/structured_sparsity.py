@@ -1,4 +1,4 @@
-"""Vectors of which two of each four elements are kept, and back.
+"""Compression of vectors to two of each four elements, and decompression.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: spcompress", "spdecompress", "tcgen05.ld".
 """
@@ -27,7 +27,7 @@ def _lane_registers(group: ThreadGroup, values: Any) -> list[Any]:
 
 @effect_semantics
 def sparse_compress(*, element: int, index: int) -> Function:
-    """Return the metadata and the kept elements, which a descriptor selects."""
+    """Returns the metadata and the kept elements, which a descriptor selects."""
 
     def compress(group: ThreadGroup, data: Any, descriptor: Any) -> Any:
         codes = unpack_elements(_lane_registers(group, data), element)
@@ -50,7 +50,7 @@ def sparse_compress(*, element: int, index: int) -> Function:
 
 @effect_semantics
 def sparse_decompress(*, element: int, index: int, taken: int, given: int, count: int) -> Function:
-    """Return dense elements from kept ones and their positions."""
+    """Returns dense elements from kept ones and their positions."""
 
     def decompress(group: ThreadGroup, metadata: Any, data: Any) -> Any:
         places = unpack_elements(_lane_registers(group, metadata), index)
@@ -62,7 +62,7 @@ def sparse_decompress(*, element: int, index: int, taken: int, given: int, count
 
 @effect_semantics
 def tmem_load_sparse(*, shape: str, count: str, operation: str, abs: bool = False) -> Function:  # noqa: A002
-    """Return the metadata and the kept half of what each warp reads from Tensor Memory."""
+    """Returns the metadata and the kept half of the elements that each warp reads from Tensor Memory."""
     load = tmem_load(shape=shape, count=count)
 
     def read(group: ThreadGroup, address: Any) -> Any:
@@ -83,7 +83,7 @@ def tmem_load_sparse_extreme(
     abs: bool = False,  # noqa: A002
     nan: bool = False,
 ) -> Function:
-    """Return the same as `tmem_load_sparse`, and the least or greatest of all that each thread reads."""
+    """Returns the result of `tmem_load_sparse`, and the least or greatest element that each thread reads."""
     load = tmem_load_extreme(shape=shape, count=count, type="f32", operation=operation, abs=abs, nan=nan)
 
     def read(group: ThreadGroup, address: Any) -> Any:

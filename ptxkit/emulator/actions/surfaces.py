@@ -1,4 +1,4 @@
-"""Reading, writing and changing surfaces.
+"""Reads, writes and reductions of surfaces.
 
 Source: PTX ISA, "Surface Instructions: suld", "sust", "sured".
 """
@@ -28,7 +28,7 @@ _DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
 
 @effect_semantics
 def surface_load(*, geometry: str, type: str, count: int, clamp: str) -> Function:  # noqa: A002
-    """Return bytes at coordinates, of which the first counts bytes; nothing is converted."""
+    """Returns bytes at coordinates, of which the first counts bytes, without conversion."""
     access = load(type=type, space="global", count=count)
     size = width_of(type) // 8
 
@@ -47,7 +47,7 @@ def surface_load(*, geometry: str, type: str, count: int, clamp: str) -> Functio
 
 @effect_semantics
 def surface_store(*, geometry: str, type: str, count: int, clamp: str) -> Function:  # noqa: A002
-    """Write bytes at coordinates, of which the first counts bytes."""
+    """Writes bytes at coordinates, of which the first counts bytes."""
     access = store(type=type, space="global", count=count)
     size = width_of(type) // 8
 
@@ -65,7 +65,7 @@ def surface_store(*, geometry: str, type: str, count: int, clamp: str) -> Functi
 
 @effect_semantics
 def surface_store_converted(*, geometry: str, count: int, clamp: str) -> Function:
-    """Write the channels of one element, converted to the surface's type. Channels that are not given become 0."""
+    """Writes the channels of one element, converted to the surface's type. Missing channels become 0."""
 
     def write(group: ThreadGroup, handle: Any, coordinates: Any, data: Any) -> None:
         values = _as_vector(group, data)
@@ -81,7 +81,7 @@ def surface_store_converted(*, geometry: str, count: int, clamp: str) -> Functio
 
 @effect_semantics
 def surface_reduce(*, geometry: str, type: str, operation: str, clamp: str, samples: bool = False) -> Function:  # noqa: A002
-    """Combine a value with the contents of the surface, in one step.
+    """Combines a value with the contents of the surface atomically.
 
     With `samples`, the first coordinate counts elements of the type.
     """
@@ -106,9 +106,9 @@ def _as_vector(group: ThreadGroup, data: Any) -> tuple[Any, ...]:
 
 
 def _convert_channels(codes: Any, surface: Surface) -> Any:
-    """Return registers of 32 bits as channels of a surface's type: integers are limited, numbers cut off toward zero.
+    """Converts registers of 32 bits to channels of a surface's type: integers saturate, other numbers are truncated.
 
-    The manual does not say how numbers are rounded; an H200 cuts them off (`scripts/device_textures`).
+    The manual does not specify the rounding; an H200 truncates (`scripts/device_textures`).
     """
     dtype = surface.array.dtype
     if dtype.kind == "f":
@@ -121,7 +121,7 @@ def _convert_channels(codes: Any, surface: Surface) -> Any:
 
 
 def _access_lanes(group: ThreadGroup, chosen: Any, access: Function, *operands: Any) -> Any:
-    """Let only some threads make an access."""
+    """Applies an access to some threads only."""
     lanes = group.lanes
     group.lanes = LaneSet(lanes.index[chosen], group.cta.threads)
     try:
@@ -141,11 +141,11 @@ def _locate_elements(  # noqa: PLR0913 (all that says where)
     samples: bool,
     unit: int = 0,
 ) -> Iterator[tuple[Surface, Any, Any]]:
-    """Return surfaces, the positions of the threads that access them, and their addresses.
+    """Returns surfaces, the positions of the threads that access them, and their addresses.
 
     `size` is in bytes, or 0 for an element. With `samples`, the first coordinate counts elements, of `unit` bytes if
-    that is not 0. `clamp` says whether threads whose coordinates are outside are omitted, moved to the edge, or raise
-    ExecutionFault.
+    that is not 0. `clamp` determines whether threads whose coordinates are outside are omitted, clamped to the edge, or
+    raise ExecutionFault.
     """
     parts = coordinates if isinstance(coordinates, tuple) else (coordinates,)
     numbers = [numpy.broadcast_to(each, (group.lanes.count,)).view(numpy.int32).astype(numpy.int64) for each in parts]

@@ -1,7 +1,7 @@
 """Tensor Memory: allocation and deallocation of columns, and copies from and to registers and shared memory.
 
-Everything takes effect when it is issued; the observer of the order of Tensor Memory is notified of each use, and of
-how its completion is observed.
+All operations take effect when they are issued. The observer of the order of Tensor Memory is notified of each use, and
+of the events that make its completion observable.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def ctas_of(group: ThreadGroup, ctas: str) -> list[CtaState]:
-    """Return the CTAs that an instruction concerns: its own, or the one of even rank and its neighbour."""
+    """Returns the CTAs that an instruction concerns: the executing one, or the one of even rank and its peer."""
     cta, order = group.cta, tensor_memory_order_of(group)
     mixed = order is not None and order.record_cta_group(group)
     if ctas == "cta_group::1":
@@ -49,20 +49,20 @@ def ctas_of(group: ThreadGroup, ctas: str) -> list[CtaState]:
     first = cta.rank & ~1
     if first + 2 > cta.cluster.size:
         if mixed:
-            return [cta]  # this is reported already; further violations may be found as well
+            return [cta]  # this is reported already, and more violations may be found
         raise ExecutionFault(ptx2xx.NO_CTA_PAIR(), group.lanes.index)
     return list(cta.cluster.ctas[first : first + 2])
 
 
 def operand_number(value: Any, position: int) -> int:
-    """Return an operand of one thread."""
+    """Returns an operand of one thread."""
     return int(numpy.ravel(value)[position if numpy.size(value) > 1 else 0])
 
 
 def record_use(
     group: ThreadGroup, threads: Any, completion: str, touched: Iterable[TmemRegion]
 ) -> TensorMemoryUse | None:
-    """Record what threads use and how its completion is known, where the order of such uses is checked."""
+    """Records the regions that threads use and how the completion is observed, if the order of such uses is checked."""
     order = tensor_memory_order_of(group)
     return None if order is None else order.record_use(group, threads, completion, touched)
 
@@ -70,7 +70,7 @@ def record_use(
 def _warp_operands(
     group: ThreadGroup, name: str, values: tuple[Any, ...], code: DiagnosticCode = ptx7xx.TENSOR_LANES
 ) -> Any:
-    """Return the operands of all lanes of each warp together, as matrices (warps, 32)."""
+    """Returns the operands of all lanes of each warp together, as matrices (warps, 32)."""
     count = group.lanes.count
     given = tuple(numpy.broadcast_to(each, (count,)) for each in values)
     return gather_operands(group, name, numpy.full(count, FULL_MASK), given, code)
@@ -78,9 +78,9 @@ def _warp_operands(
 
 @effect_semantics
 def tmem_allocate(*, space: str, ctas: str) -> Function:
-    """Allocate columns for each warp, whose first lane writes their address to shared memory.
+    """Allocates columns for each warp, whose first lane writes their address to shared memory.
 
-    For a pair, a warp of each CTA does so and allocates the same columns, each for its own CTA here.
+    For a pair, a warp of each CTA executes it and allocates the same columns, on the machine each for its own CTA.
     """
     write = store(type="u32", space=space)
 
@@ -115,7 +115,7 @@ def tmem_allocate(*, space: str, ctas: str) -> Function:
 
 @effect_semantics
 def tmem_deallocate(*, ctas: str) -> Function:
-    """Deallocate columns of the warp's own CTA."""
+    """Deallocates columns of the warp's own CTA."""
 
     def deallocate(group: ThreadGroup, address: Any, count: Any) -> Any:
         ctas_of(group, ctas)
@@ -141,13 +141,13 @@ def tmem_deallocate(*, ctas: str) -> Function:
 
 
 def _column_region(cta: CtaState, first: int, count: int) -> TmemRegion:
-    """Return the region of columns in all lanes."""
+    """Returns the region of columns in all lanes."""
     return TmemRegion(cta, (1 << LANES) - 1, first, first + count, writes=True)
 
 
 @effect_semantics
 def tmem_relinquish(*, ctas: str) -> Function:
-    """Record that the CTA allocates no more columns."""
+    """Records that the CTA allocates no more columns."""
 
     def relinquish(group: ThreadGroup) -> None:
         ctas_of(group, ctas)
@@ -162,7 +162,7 @@ def tmem_relinquish(*, ctas: str) -> Function:
 class _RegisterWindow:
     """The location of the registers of warps in Tensor Memory.
 
-    With `packed`, the lower halves of two columns make a register.
+    With `packed`, a register is formed of the lower halves of two columns.
     """
 
     def __init__(self, shape: str, times: int, packed: bool) -> None:
@@ -170,9 +170,9 @@ class _RegisterWindow:
         self.packed, self.is_split = packed, shape == "16x32bx2"
 
     def locate(self, group: ThreadGroup, found: Any, offset: Any) -> tuple[CtaTensorMemory, Any, Any]:
-        """Return the memory, and the lanes and columns for each thread, (registers, threads).
+        """Returns the memory, and the lanes and columns for each thread, (registers, threads).
 
-        Raises ExecutionFault where the lanes are not those of the thread's warp.
+        Raises ExecutionFault if the lanes are not those of the thread's warp.
         """
         memory, thread = group.cta.tensor_memory, found.lane.astype(numpy.int64)
         address = found.values[0][found.warp, 0].astype(numpy.int64)
@@ -202,7 +202,7 @@ class _RegisterWindow:
         return memory, lanes, columns
 
     def record_use(self, group: ThreadGroup, found: Any, lanes: Any, columns: Any, completion: str) -> None:
-        """Record what each warp uses, where the order of such uses is checked."""
+        """Records the regions that each warp uses, if the order of such uses is checked."""
         if tensor_memory_order_of(group) is None:
             return
         across = numpy.concatenate([columns, columns + 1]) if self.packed else columns
@@ -214,7 +214,7 @@ class _RegisterWindow:
 
 @effect_semantics
 def tmem_wait(*, kind: str) -> Function:
-    """Wait for the loads, or the stores, of each warp."""
+    """Waits for the loads, or the stores, of each warp."""
 
     def wait(group: ThreadGroup) -> Any:
         found = _warp_operands(group, f"tcgen05.wait::{kind}", ())
@@ -230,7 +230,7 @@ def tmem_wait(*, kind: str) -> Function:
 
 @effect_semantics
 def tmem_fence(*, side: str) -> Function:
-    """Order uses of Tensor Memory around a synchronization, which `side` says is before or after the fence."""
+    """Orders uses of Tensor Memory around a synchronization, which is before or after the fence (`side`)."""
 
     def fence(group: ThreadGroup) -> None:
         order = tensor_memory_order_of(group)
@@ -242,7 +242,7 @@ def tmem_fence(*, side: str) -> Function:
 
 @effect_semantics
 def tmem_load(*, shape: str, count: str, pack: bool = False) -> Function:
-    """Load lanes of each warp into registers."""
+    """Loads lanes of each warp into registers."""
     window = _RegisterWindow(shape, int(count[1:]), pack)
 
     def load(group: ThreadGroup, address: Any, offset: Any = None) -> Any:
@@ -269,7 +269,7 @@ def tmem_load_extreme(
     abs: bool = False,  # noqa: A002
     nan: bool = False,
 ) -> Function:
-    """Load as `tmem_load` does, and return the least or greatest of what each thread reads as well.
+    """Loads as `tmem_load` does, and also returns the least or greatest value that each thread reads.
 
     A NaN among the values is ignored unless `nan` is set.
     """
@@ -291,7 +291,7 @@ def tmem_load_extreme(
 
 @effect_semantics
 def tmem_store(*, shape: str, count: str, unpack: bool = False) -> Function:
-    """Store registers to lanes of each warp."""
+    """Stores registers to lanes of each warp."""
     window = _RegisterWindow(shape, int(count[1:]), unpack)
 
     def put(group: ThreadGroup, address: Any, values: Any, offset: Any = None) -> Any:
@@ -314,14 +314,14 @@ def tmem_store(*, shape: str, count: str, unpack: bool = False) -> Function:
 # ------------------------------------------------------------------------------------------------ shared memory
 
 _MULTICAST_LANES = {"warpx2::02_13": ((0, 64), (32, 96)), "warpx2::01_23": ((0, 32), (64, 96))}
-"""The lanes at which copies of the first 32 rows, and of the last, begin."""
+"""The first lanes of the copies of the first and of the last 32 rows."""
 
 
 @effect_semantics
 def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: str | None = None) -> Function:
-    """Copy rows of a matrix of shared memory to lanes, for each thread; for a pair, in each CTA.
+    """Copies rows of a matrix of shared memory to lanes, for each thread; for a pair, in each CTA.
 
-    `source` says that elements have 6 or 4 bits, packed and padded, and become a byte each.
+    `source` states that elements have 6 or 4 bits, packed and padded, and become a byte each.
     """
     if shape == "4x256b":
         raise UnsupportedError("the machine copies 32 lanes or more")
@@ -354,7 +354,7 @@ def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: st
 
 
 def _write_rows(target: Any, words: Any, multicast: str | None) -> None:
-    """Write rows to lanes, or to several groups of them."""
+    """Writes rows to lanes, or to several groups of them."""
     if multicast is None:
         target[: len(words)] = words
     elif multicast == "warpx4":

@@ -1,7 +1,7 @@
-"""Multiplication by single threads of tiles in shared and Tensor Memory, and commits that signal its completion.
+"""Multiplication of tiles in shared and Tensor Memory by single threads, and commits that signal its completion.
 
-The products are computed when the instruction is issued. Its operands in shared memory are in use until an mbarrier is
-signalled by a later commit.
+The products are computed when the instruction is issued. Its operands in shared memory are in use until a later commit
+signals an mbarrier.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _MmaOperands:
     """The operands of one thread.
 
     `preserved_lanes` are words with a bit for each lane of D that does not change. `scale` is the scale of D, and
-    `mask` has the columns that count as zero.
+    `mask` has the columns that are treated as zero.
     """
 
     d: int
@@ -74,7 +74,7 @@ def _mma_kind(
 
 
 def _multiply_each_thread(group: ThreadGroup, kind: MmaKind, idesc: Any, given: Any) -> None:
-    """Multiply for each thread. `given` returns its operands, by its position."""
+    """Multiplies for each thread. `given` returns its operands, by its position."""
     pair = ctas_of(group, f"cta_group::{kind.ctas}")
     for position in range(group.lanes.count):
         try:
@@ -94,7 +94,7 @@ def _multiply_each_thread(group: ThreadGroup, kind: MmaKind, idesc: Any, given: 
 
 @effect_semantics
 def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """Compute D = A * B + D in Tensor Memory, or A * B where a predicate is false. With `held`, A is in Tensor Memory,
+    """Computes D = A * B + D in Tensor Memory, or A * B if a predicate is false. With `held`, A is in Tensor Memory,
     too.
 
     The operand `lanes` has a bit for each lane of D that does not change. D is divided by 2 to the power of `shift`.
@@ -104,14 +104,14 @@ def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
 
 @effect_semantics
 def tmem_multiply_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """Multiply as `tmem_multiply` does, with a sparse A, whose metadata are in Tensor Memory."""
+    """Multiplies as `tmem_multiply` does, with a sparse A, whose metadata are in Tensor Memory."""
     return _multiplication(_mma_kind(kind, ctas, held=held, sparse=True), "meta", "idesc", "enable", "lanes", "shift")
 
 
 @effect_semantics
 def tmem_multiply_scaled(*, kind: str, ctas: str, vector: str | None, held: bool = False) -> Function:
-    """Multiply as `tmem_multiply` does, with scale factors in Tensor Memory for blocks of the rows of A and columns of
-    B.
+    """Multiplies as `tmem_multiply` does, with scale factors in Tensor Memory for blocks of the rows of A and columns
+    of B.
     """
     known = _mma_kind(kind, ctas, held=held, vector=_scale_vector_size(kind, vector))
     return _multiplication(known, "idesc", "scale_a", "scale_b", "enable")
@@ -119,26 +119,26 @@ def tmem_multiply_scaled(*, kind: str, ctas: str, vector: str | None, held: bool
 
 @effect_semantics
 def tmem_multiply_scaled_sparse(*, kind: str, ctas: str, vector: str | None, held: bool = False) -> Function:
-    """Multiply with scale factors and a sparse A."""
+    """Multiplies with scale factors and a sparse A."""
     known = _mma_kind(kind, ctas, held=held, sparse=True, vector=_scale_vector_size(kind, vector))
     return _multiplication(known, "meta", "idesc", "scale_a", "scale_b", "enable")
 
 
 @effect_semantics
 def tmem_multiply_stationary(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """Multiply as `.ws` does: fewer rows, more columns; a mask says which columns of B count as zero."""
+    """Multiplies as `.ws` does: fewer rows, more columns, and a mask of the columns of B that are treated as zero."""
     return _multiplication(_mma_kind(kind, ctas, held=held, stationary=True), "idesc", "enable", "mask")
 
 
 @effect_semantics
 def tmem_multiply_stationary_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """Multiply as `.ws` does, with a sparse A."""
+    """Multiplies as `.ws` does, with a sparse A."""
     known = _mma_kind(kind, ctas, held=held, sparse=True, stationary=True)
     return _multiplication(known, "meta", "idesc", "enable", "mask")
 
 
 def _multiplication(kind: MmaKind, *names: str) -> Function:
-    """Return the multiplication whose operands after D, A and B have these names; the last ones may be absent."""
+    """Returns the multiplication whose operands after D, A and B have these names; the last ones may be absent."""
 
     def multiply(group: ThreadGroup, d: Any, a: Any, b: Any, *others: Any) -> None:
         named = dict(zip(names, others, strict=False))
@@ -166,12 +166,12 @@ def _multiplication(kind: MmaKind, *names: str) -> Function:
 
 
 def _scale_vector_size(kind: str, word: str | None) -> int:
-    """Return how many scale factors a row of A has."""
+    """Returns the number of scale factors of a row of A."""
     return _VECTORS.get(word or "", 1 if kind == "kind::mxf8f6f4" else 2)
 
 
 def _packed_width(word: str) -> int:
-    """Return the bits of an element where it is packed."""
+    """Returns the number of bits of a packed element."""
     return FORMATS[word].width if word in FORMATS else bits(word)
 
 
@@ -197,7 +197,7 @@ class _TcgenMma:
         self.used_regions: list[TmemRegion] = []
 
     def run(self) -> None:
-        """Compute, and issue the operation that uses the operands."""
+        """Computes the product, and issues the operation that uses the operands."""
         b = self._b_values()
         for number_, cta in enumerate(self.pair):
             self._multiply_in_cta(number_, cta, b)
@@ -231,7 +231,7 @@ class _TcgenMma:
     # ---------------------------------------------------------------------------------------------- multiplicands
 
     def _b_values(self) -> Any:
-        """Return the values of B, (k, n)."""
+        """Returns the values of B, (k, n)."""
         how, mask = self.descriptor, self.operands.mask
         first = shifted_columns(mask)
         parts = [
@@ -243,7 +243,7 @@ class _TcgenMma:
         return found
 
     def _a_values(self, cta: CtaState, memory: CtaTensorMemory) -> Any:
-        """Return the values of A, (rows of the CTA, k)."""
+        """Returns the values of A, (rows of the CTA, k)."""
         how, sparse = self.descriptor, self.kind.sparse
         stored = how.k // 2 if sparse else how.k
         boxed = self.kind.a_in_tmem and self._is_byte_padded(how.left)
@@ -259,11 +259,11 @@ class _TcgenMma:
         return element_values(how.left, codes, boxed=boxed) * how.signs[0]
 
     def _is_byte_padded(self, word: str) -> bool:
-        """Return whether elements of a type take a byte each, although they have fewer bits."""
+        """Returns whether elements of a type take a byte each, although they have fewer bits."""
         return self.kind.name in ("f8f6f4", "mxf8f6f4") and _packed_width(word) < _BYTE
 
     def _shared_codes(self, descriptor: int, rows: int, columns: int, side: int, cta: CtaState) -> Any:
-        """Return the codes of A (side 0) or B (1) in the shared memory of a CTA, (rows, columns)."""
+        """Returns the codes of A (side 0) or B (1) in the shared memory of a CTA, (rows, columns)."""
         how = self.descriptor
         word, turned = (how.left, how.right)[side], how.transposed[side]
         width = _BYTE if self._is_byte_padded(word) else _packed_width(word)
@@ -273,7 +273,7 @@ class _TcgenMma:
         return found
 
     def _tmem_codes(self, cta: CtaState, memory: CtaTensorMemory, stored: int) -> Any:
-        """Return the codes of A in Tensor Memory, of which a column holds as many as it has bits for."""
+        """Returns the codes of A in Tensor Memory; a column holds as many as fit in its bits."""
         lanes, first = self.path.row_lanes(self.operands.a, numpy.arange(self.path.rows))
         width = _BYTE if self._is_byte_padded(self.descriptor.left) else _packed_width(self.descriptor.left)
         columns = first + numpy.arange(stored * width // 32)
@@ -285,7 +285,7 @@ class _TcgenMma:
         return words.view(DTYPES[width])
 
     def _scale_factors(self, cta: CtaState, memory: CtaTensorMemory) -> tuple[Any, Any]:
-        """Return the scale factors of the rows of A, and of the columns of B."""
+        """Returns the scale factors of the rows of A, and of the columns of B."""
         how, vector, fmt = self.descriptor, self.kind.scale_vector, FORMATS[self.descriptor.scale]
         of_a, of_b = self.operands.scales
         rows, first = read_scale_factors(memory, of_a, self.path.rows, vector, how.ids[0])
@@ -296,7 +296,7 @@ class _TcgenMma:
 
 @effect_semantics
 def tmem_commit(*, space: str, ctas: str) -> Function:
-    """Arrive once at an mbarrier, or at those of several CTAs, when the thread's operations so far are complete."""
+    """Arrives once at an mbarrier, or at those of several CTAs, when the thread's operations so far are complete."""
 
     def commit(group: ThreadGroup, address: Any, mask: Any = None) -> None:
         ctas_of(group, ctas)

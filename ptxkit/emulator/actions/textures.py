@@ -39,7 +39,7 @@ _HANDLE = 8
 
 
 def binding_of(group: ThreadGroup, handle: int) -> TextureBinding | None:
-    """Return what a handle refers to, or a variable of an opaque type that holds a handle."""
+    """Returns the object of a handle, or of a variable of an opaque type that holds a handle."""
     program = group.cta.machine.program
     found = program.texture_handles.find(handle)
     if found is not None or not program.memory.contains(handle, _HANDLE):
@@ -50,9 +50,9 @@ def binding_of(group: ThreadGroup, handle: int) -> TextureBinding | None:
 def bindings_by_handle(
     group: ThreadGroup, handles: Any, wanted: type[Any], what: str
 ) -> Iterator[tuple[TextureBinding, Any]]:
-    """Return the objects that threads name, each with the positions of these threads.
+    """Returns the objects that threads name, each with the positions of these threads.
 
-    Raises ExecutionFault where a handle refers to no object.
+    Raises ExecutionFault if a handle refers to no object.
     """
     spread = numpy.broadcast_to(handles, (group.lanes.count,))
     for handle in numpy.unique(spread).tolist():
@@ -65,7 +65,7 @@ def bindings_by_handle(
 
 
 def image_elements(group: ThreadGroup, found: TextureBinding) -> Any:
-    """Return an image's array as it is in memory now."""
+    """Returns the present contents of an image."""
     image = found.object
     assert isinstance(image, TextureImage)
     octets = group.cta.machine.memory.view_bytes(found.address, image.array.nbytes)
@@ -85,7 +85,7 @@ class _TextureCoordinates:
         self.points = [convert(each) for each in flat[: _DIMENSIONS[geometry] + (geometry in ("cube", "acube"))]]
 
     def for_lanes(self, texture: Texture, geometry: str, chosen: Any) -> tuple[Any, list[Any]]:
-        """Return layers and coordinates for some threads; layers that do not exist become the last."""
+        """Returns layers and coordinates for some threads. Layers that do not exist are replaced by the last one."""
         points, layer = [each[chosen] for each in self.points], self.layer[chosen]
         if geometry in ("cube", "acube"):
             face, points = project_on_cube(*points)
@@ -111,7 +111,9 @@ def _sampler_of(group: ThreadGroup, given: Any, texture: Texture, chosen: Any, o
 
 @effect_semantics
 def texture_read(*, geometry: str, type: str, coordinates: str) -> Function:  # noqa: A002
-    """Return the four channels at coordinates, or two registers of two of f16, and whether they are in memory."""
+    """Returns the four channels at coordinates, or two registers of two f16 each, and whether they are resident in
+    memory.
+    """
     if geometry not in _DIMENSIONS:
         raise UnsupportedError("the machine has no textures of several samples")
     floating, pairs = coordinates == "f32", type == "f16x2"
@@ -152,7 +154,7 @@ def texture_read(*, geometry: str, type: str, coordinates: str) -> Function:  # 
 
 @effect_semantics
 def texture_gather(*, geometry: str, type: str, component: str) -> Function:  # noqa: A002
-    """Return one channel of the four elements that a linear filter would use."""
+    """Returns one channel of the four elements that a linear filter would use."""
     channel = _COMPONENTS.index(component)
 
     def fetch(  # noqa: PLR0913, PLR0917
@@ -185,24 +187,24 @@ def texture_gather(*, geometry: str, type: str, component: str) -> Function:  # 
 
 
 def _unpack_coordinates(plain: Any, *alternatives: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return coordinates as they were given: a vector, a single one, or an index and coordinates."""
+    """Returns coordinates as they were given: a vector, a single one, or an index and coordinates."""
     found = next((alternative for alternative in alternatives if alternative[0] is not None), plain)
     return found if isinstance(found, tuple) else (found,)
 
 
 def _texel_offsets(offsets: Any, count: int, chosen: Any) -> list[Any] | None:
-    """Return the distance of elements from the coordinates."""
+    """Returns the offsets of elements from the coordinates."""
     if offsets is None:
         return None
     return [integer_coordinates(numpy.broadcast_to(each, (count,)))[chosen] for each in _unpack_coordinates(offsets)]
 
 
-# ------------------------------------------------------------------------------------------------------ questions
+# ------------------------------------------------------------------------------------------------------ queries
 
 
 @effect_semantics
 def image_query(*, query: str, object: str) -> Function:  # noqa: A002
-    """Return a property of a texture, a sampler or a surface, which `object` says."""
+    """Returns a property of a texture, a sampler or a surface (`object`)."""
     kind: Any = {"texture": Texture, "surface": Surface, "sampler": Sampler}[object]
 
     def ask(group: ThreadGroup, handle: Any, *_level: Any) -> Any:
@@ -243,7 +245,7 @@ def _query_image(image: Texture | Surface, query: str) -> int:
 
 @effect_semantics
 def is_opaque(*, object: str) -> Function:  # noqa: A002
-    """Return whether a register points to an object of a type."""
+    """Returns whether a register points to an object of a type."""
     kind: Any = {"texref": Texture, "samplerref": Sampler, "surfref": Surface}[object]
 
     def ask(group: ThreadGroup, handle: Any) -> Any:

@@ -21,7 +21,9 @@ WARP_SIZE = 32
 
 
 def _gather_lanes(group: ThreadGroup, name: str, mask: Any, *values: Any) -> WarpOperands | BlockSignal:
-    """Return the values of the lanes that the mask names; without a mask, of those that execute this together."""
+    """Returns the values of the lanes in the mask, or without a mask, of the lanes that execute the instruction
+    together.
+    """
     index = group.lanes.index
     if mask is None:
         there = to_lane_matrix(group, numpy.ones(len(index), bool))
@@ -29,7 +31,7 @@ def _gather_lanes(group: ThreadGroup, name: str, mask: Any, *values: Any) -> War
         return WarpOperands(index >> 5, lane, there, tuple(to_lane_matrix(group, each) for each in values))
     found = gather_operands(group, name, mask, values)
     if isinstance(found, WarpOperands) and not (mask == 0xFFFF_FFFF).all():
-        # Lanes that happen to be here and are not named take no part.
+        # Lanes that are converged with them and not in the mask take no part.
         lanes = numpy.arange(WARP_SIZE, dtype=numpy.uint32)
         named = numpy.zeros_like(found.present)
         named[found.warp] = (mask[:, None] >> lanes & numpy.uint32(1)).astype(bool)
@@ -39,7 +41,7 @@ def _gather_lanes(group: ThreadGroup, name: str, mask: Any, *values: Any) -> War
 
 @effect_semantics
 def shuffle(*, mode: str) -> Function:
-    """Return the value of another lane, and whether that lane is in range."""
+    """Returns the value of another lane, and whether that lane is in range."""
 
     def exchange(group: ThreadGroup, a: Any, b: Any, c: Any, mask: Any = None) -> Any:
         found = _gather_lanes(group, f"shuffle.{mode}", mask, a)
@@ -70,7 +72,7 @@ def shuffle(*, mode: str) -> Function:
 
 @effect_semantics
 def vote(*, mode: str) -> Function:
-    """Return whether a predicate holds in all lanes, in any, or equally in all; or in which lanes (`ballot`)."""
+    """Returns whether a predicate holds in all lanes, in any, or equally in all, or a mask of the lanes (`ballot`)."""
 
     def count(group: ThreadGroup, a: Any, mask: Any = None) -> Any:
         found = _gather_lanes(group, f"vote.{mode}", mask, a)
@@ -88,7 +90,7 @@ def vote(*, mode: str) -> Function:
 
 @effect_semantics
 def match(*, mode: str) -> Function:
-    """Return the lanes with the same value; or all lanes where all have it, and whether they do."""
+    """Returns the lanes with the same value, or all lanes if all have the same value, and whether they do."""
 
     def find(group: ThreadGroup, a: Any, mask: Any) -> Any:
         found = _gather_lanes(group, f"match.{mode}.{a.dtype.itemsize}", mask, a)
@@ -108,7 +110,7 @@ def match(*, mode: str) -> Function:
 
 @effect_semantics
 def activemask() -> Function:
-    """Return the lanes that execute this together."""
+    """Returns the lanes that execute the instruction together."""
 
     def lanes(group: ThreadGroup) -> Any:
         index = group.lanes.index
@@ -131,7 +133,7 @@ def redux(*, operation: str, type: str, absolute: bool = False, nan: bool = Fals
         if kind(type) == "f":
             return _reduce_floats(found, operation, absolute, nan)[found.warp]
         values = found.values[0].view(numpy.int32 if signed else numpy.uint32)
-        # A lane of the warp that takes part stands for those that do not, or they add nothing.
+        # A participating lane of the warp represents those that do not take part, or they contribute nothing.
         some = found.present.argmax(axis=1)
         neutral = values[numpy.arange(len(values)), some][:, None] if operation in ("min", "max", "and", "or") else 0
         filled = numpy.where(found.present, values, neutral).astype(values.dtype)
@@ -142,7 +144,7 @@ def redux(*, operation: str, type: str, absolute: bool = False, nan: bool = Fals
 
 
 def _reduce_floats(found: WarpOperands, operation: str, absolute: bool, nan: bool) -> Any:
-    """Return the smallest or greatest of floating-point values, two by two."""
+    """Returns the smallest or greatest floating-point value by pairwise reduction."""
     values = found.values[0]
     if absolute:
         values = values & numpy.uint32(0x7FFF_FFFF)
@@ -157,7 +159,7 @@ def _reduce_floats(found: WarpOperands, operation: str, absolute: bool, nan: boo
 
 @effect_semantics
 def elect() -> Function:
-    """Return the elected lane, the lowest of those named, and whether this is the one."""
+    """Returns the elected lane, the lowest one in the mask, and whether it is the executing one."""
 
     def choose(group: ThreadGroup, mask: Any) -> Any:
         found = _gather_lanes(group, "elect", mask)

@@ -1,7 +1,7 @@
 """Asynchronous multiplication by a warpgroup.
 
-Each warp of the group has 16 rows of A and of D. The products are computed when the instruction is issued. The
-operation that is issued as well keeps the operands in shared memory in use until a wait.
+Each warp of the group has 16 rows of A and of D. The products are computed when the instruction is issued. An
+asynchronous operation is issued as well, which keeps the operands in shared memory in use until a wait.
 
 Source: PTX ISA, "Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async", "wgmma.mma_async.sp".
 """
@@ -41,7 +41,7 @@ _HALF = 8
 
 @effect_semantics
 def wgmma(*, shape: str, **product: Any) -> Function:
-    """Compute D = A * B + D. A is a vector of registers or a descriptor, B a descriptor; a sign of -1 negates all
+    """Computes D = A * B + D. A is a vector of registers or a descriptor, B a descriptor; a sign of -1 negates all
     elements.
     """
     work = _WgmmaOperation(shape_of(shape), MatrixProduct(**product), sparse=False)
@@ -54,7 +54,9 @@ def wgmma(*, shape: str, **product: Any) -> Function:
 
 @effect_semantics
 def wgmma_sparse(*, shape: str, **product: Any) -> Function:
-    """Compute as `wgmma` does, with a sparse A, whose metadata are in a register of the lanes that a selector names."""
+    """Computes as `wgmma` does, with a sparse A, whose metadata are in a register of the lanes that a selector
+    names.
+    """
     work = _WgmmaOperation(shape_of(shape), MatrixProduct(**product), sparse=True)
 
     def multiply(
@@ -66,7 +68,7 @@ def wgmma_sparse(*, shape: str, **product: Any) -> Function:
 
 
 class _WgmmaOperation:
-    """What is known of a multiplication when the instruction is decoded."""
+    """The properties of a multiplication that are known when the instruction is decoded."""
 
     def __init__(self, shape: MmaShape, product: MatrixProduct, sparse: bool) -> None:
         self.shape, self.product, self.sparse = shape, product, sparse
@@ -86,10 +88,8 @@ class _WgmmaOperation:
         metadata: Any = None,
         selector: int = 0,
     ) -> Any:
-        """Return D's registers for each thread, or a signal to wait for lanes of the warp."""
-        a_sign, b_sign, a_turn, b_turn = (
-            _uniform_number(each) for each in signs_and_turns
-        )  # a sign has all bits or one
+        """Returns D's registers for each thread, or a signal that waits for lanes of the warp."""
+        a_sign, b_sign, a_turn, b_turn = (_uniform_number(each) for each in signs_and_turns)  # a sign is 1 or all ones
         held = isinstance(a, tuple)
         count = group.lanes.count
         given = [*d, *(a if held else (a,)), b, scale, *(() if metadata is None else (metadata,))]
@@ -123,7 +123,7 @@ class _WgmmaOperation:
 
 
 class SharedReads:
-    """What warps read from shared memory, as one asynchronous operation."""
+    """The reads of shared memory by warps, as one asynchronous operation."""
 
     def __init__(self, group: ThreadGroup, warps: Any) -> None:
         self.group, self.warps = group, warps
@@ -134,7 +134,7 @@ class SharedReads:
     def read_matrix(
         self, descriptors: Any, rows: int, columns: int, width: int, turned: bool, rank: int | None = None
     ) -> Any:
-        """Return a matrix for each warp, by its descriptor, in the shared memory of its CTA or of the one with a
+        """Returns a matrix for each warp, by its descriptor, in the shared memory of its CTA or of the one with a
         `rank`.
         """
         found = [self._read_units(int(each), rows, columns, width, turned, rank) for each in descriptors]
@@ -142,7 +142,7 @@ class SharedReads:
         return numpy.stack([values for values, _ in found])
 
     def read_warp_rows(self, descriptors: Any, columns: int, width: int, turned: bool) -> Any:
-        """Return the 16 rows of each warp of A."""
+        """Returns the 16 rows of each warp of A."""
         chosen, places = [], []
         for warp, descriptor in zip(self.warps, descriptors, strict=True):
             values, there = self._read_units(int(descriptor), _ROWS, columns, width, turned)
@@ -156,7 +156,7 @@ class SharedReads:
     def _read_units(
         self, descriptor: int, rows: int, columns: int, width: int, turned: bool, rank: int | None = None
     ) -> tuple[Any, Any]:
-        """Return the codes of a matrix, and the locations of its units."""
+        """Returns the codes of a matrix, and the locations of its units."""
         cta = self.group.cta
         home = cta.rank if rank is None else rank
         key = (descriptor, rows, columns, width, turned, home)
@@ -176,9 +176,9 @@ class SharedReads:
         return self._read_cache[key]
 
     def issue(self, kind: str = WGMMA, threads: Any = None, tensor: TensorMemoryUse | None = None) -> None:
-        """Issue the reads as an operation. `threads` issue it; without them, the first thread of each warp does.
+        """Issues the reads as an operation, by `threads`, or by default by the first thread of each warp.
 
-        `tensor` is how the operation uses Tensor Memory.
+        `tensor` is the operation's use of Tensor Memory.
         """
         group, pool = self.group, self.pool
         assert pool is not None

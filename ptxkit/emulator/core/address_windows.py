@@ -1,8 +1,8 @@
-"""Where the state spaces lie in the generic address space.
+"""The location of the state spaces in the generic address space.
 
 Global, constant and parameter addresses are generic addresses. Shared and local memory have windows: an address in the
-space is the distance from the window's start. In a cluster each CTA's shared memory is a part of the window, by rank;
-a CTA's own addresses say its rank, too, as the addresses of hardware do.
+space is the distance from the window's start. In a cluster, the shared memory of each CTA is a part of the window, by
+rank. The addresses of a CTA's own memory contain its rank, too, as they do on hardware.
 
 Source: PTX ISA, "State Spaces", "Generic Addressing", "Data Movement and Conversion Instructions: mapa".
 """
@@ -15,17 +15,17 @@ RANK_SHIFT = 24
 """The bits of a shared address below the rank of its CTA."""
 
 RANK_MASK = 15
-"""The bits of a rank, above which are those of the window."""
+"""The mask of a rank; the bits above it are those of the window."""
 
 RESERVED_SHARED = 1024
-"""Bytes at the start of shared memory that the system has for itself."""
+"""The bytes at the start of shared memory that the system reserves."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressWindow:
     """A range of generic addresses, of `size` bytes from `start`.
 
-    The low 32 bits of a start are not 0 where there are more, so that half an address is not an address.
+    The low 32 bits of a start are not 0, so that half an address is not a valid address.
     """
 
     start: int
@@ -48,7 +48,7 @@ class AddressWindows:
     global_: AddressWindow
 
     def window_of(self, space: str) -> AddressWindow | None:
-        """Return the window of a space with one; None of generic addresses."""
+        """Returns the window of a space, or None for spaces whose addresses are generic."""
         match space.partition("::")[0]:
             case "shared":
                 return self.shared
@@ -83,5 +83,5 @@ _WINDOWS = {
 
 
 def windows_of(address_size: int) -> AddressWindows:
-    """Return the windows of modules with addresses of 32 or 64 bits."""
+    """Returns the windows of modules with addresses of 32 or 64 bits."""
     return _WINDOWS[address_size]

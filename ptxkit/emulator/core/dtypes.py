@@ -19,11 +19,11 @@ _UNSIGNED: dict[int, Any] = {
 }
 
 WIDE = 128
-"""The number of bits of values that are two columns of uint64, low half first."""
+"""The width in bits of values that are two columns of uint64, low half first."""
 
 
 def unsigned_dtype(width: int) -> Any:
-    """Return the type of arrays of values of so many bits; of 128 bits, that of the two halves."""
+    """Returns the array type of values of `width` bits, for 128 bits that of the two halves."""
     if width == WIDE:
         return numpy.uint64
     return _UNSIGNED.get(width) or _UNSIGNED[max(8, 1 << (width - 1).bit_length())]
@@ -31,19 +31,19 @@ def unsigned_dtype(width: int) -> Any:
 
 @cache
 def width_of(word: str) -> int:
-    """Return the bits of a type's values: 32 for `u32`, 1 for `pred`, 8 for `e2m1x2`."""
+    """Returns the bits of a type's values: 32 for `u32`, 1 for `pred`, 8 for `e2m1x2`."""
     found = bits(word)
     return found if found == 1 else max(found, 8)
 
 
 @cache
 def is_signed(word: str) -> bool:
-    """Return whether a wider register receives copies of the sign."""
+    """Returns whether values of a type are sign-extended in a wider register."""
     return kind(word) == "s"
 
 
 def resize(values: Bits, width: int, *, signed: bool = False) -> Bits:
-    """Return values cut off or extended to a width."""
+    """Returns values truncated or extended to a width."""
     here = 1 if values.dtype == numpy.bool_ else WIDE if values.ndim == 2 else values.dtype.itemsize * 8
     if here == width:
         return values
@@ -65,7 +65,7 @@ def resize(values: Bits, width: int, *, signed: bool = False) -> Bits:
 
 
 def constant_bits(value: int, width: int) -> Bits:
-    """Return a constant's low bits as an array without dimensions; of 128 bits, as its two halves."""
+    """Returns a constant's low bits as an array without dimensions; for 128 bits, its two halves."""
     if width == 1:
         return numpy.array(bool(value))
     if width == WIDE:

@@ -14,7 +14,7 @@ class UnsupportedError(Exception):
 
 
 class InvalidLaunchError(ValueError):
-    """The launch is invalid; the message says what to change."""
+    """The launch is invalid; the message states what to change."""
 
 
 class BudgetError(Exception):
@@ -26,9 +26,9 @@ class Witness:
     """One access of a violation.
 
     `thread` is the index of the thread in its CTA and `cta` that of the CTA in the grid, both (x, y, z). `line` is the
-    line of the PTX, from 1. `start` and `size` give the bytes in `space`, or the address in Tensor Memory and the
-    number of columns. `old` and `new` are the contents before and after, as hexadecimal digits from the lowest address
-    on, where they are known.
+    line of the PTX, from 1. `start` and `size` are the range of bytes in `space`, or the address in Tensor Memory and
+    the number of columns. `old` and `new` are the contents before and after, as hexadecimal digits from the lowest
+    address on, if they are known.
     """
 
     action: str
@@ -42,7 +42,9 @@ class Witness:
     new: str | None = None
 
     def __str__(self) -> str:
-        """`thread (3, 0, 0) of CTA (0, 0, 0), shared bytes 0x10 to 0x13: 00000000 became 2a000000`."""
+        """Returns, for example, `thread (3, 0, 0) of CTA (0, 0, 0), shared bytes 0x10 to 0x13: 00000000 became
+        2a000000`.
+        """
         text = f"thread {self.thread} of CTA {self.cta}"
         if self.space == "tensor":
             text += f", Tensor Memory from 0x{self.start:x} on, {self.size} columns"
@@ -55,10 +57,10 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A violation that the run shows. `line` and `offset` are the position of the PTX instruction at fault.
+    """A violation that the run shows. `line` and `offset` are the position of the faulty PTX instruction.
 
-    The first of the `witnesses` is the access at fault. `assigned_severity` is the severity where it is not the default
-    of the code.
+    The first of the `witnesses` is the faulty access. `assigned_severity` is the severity if it is not the default of
+    the code.
     """
 
     content: Message
@@ -74,12 +76,12 @@ class Violation:
 
     @property
     def message(self) -> str:
-        """What is wrong, in words."""
+        """The description of the violation."""
         return str(self.content)
 
     @property
     def missing(self) -> str:
-        """What would have ordered the accesses, in words; empty where that is not the matter."""
+        """The missing synchronization that would have ordered the accesses, or empty for other violations."""
         return self.content.template.missing
 
     @property
@@ -91,7 +93,7 @@ class Violation:
 class ExecutionFault(Exception):  # noqa: N818 (the fault is the program's)
     """An access or a step that no correct program makes; it ends the run.
 
-    `index` has the threads at fault, or None where the code that raises it does not know them.
+    `index` has the faulty threads, or None if the code that raises it does not know them.
     """
 
     def __init__(self, content: Message, index: Bits | None = None, **witness: object) -> None:
@@ -102,20 +104,22 @@ class ExecutionFault(Exception):  # noqa: N818 (the fault is the program's)
         self.cta: Any = None
 
     def assign_threads(self, index: Bits) -> None:
-        """Attribute the fault to threads, where it is not attributed to any yet."""
+        """Attributes the fault to threads, unless it is attributed to some already."""
         self.index = index if self.index is None else self.index
 
 
 @dataclass(slots=True)
 class ViolationReport:
-    """The violations of a run so far, each once for its code and position; and what was not checked, and why."""
+    """The violations of a run so far, each once for its code and position, and the reasons why properties were not
+    checked.
+    """
 
     findings: list[Violation] = field(default_factory=list)
     seen: set[tuple[object, ...]] = field(default_factory=set)
     unchecked_reasons: dict[str, None] = field(default_factory=dict)
 
     def add(self, finding: Violation, *key: object) -> None:
-        """Keep a violation, unless there is one with the same code, position and key."""
+        """Adds a violation, unless there is one with the same code, position and key."""
         mark = (finding.code, finding.offset, *key)
         if mark not in self.seen:
             self.seen.add(mark)

@@ -1,7 +1,7 @@
-"""Integer operations on arrays of bit patterns, two's complement of their width.
+"""Integer operations on arrays of bit patterns in two's complement.
 
-Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions". Where the manual leaves a result
-open, it is the hardware's: a division by zero gives all ones, and so does its remainder.
+Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions". Results that the manual does not
+specify are those of hardware: a division by zero returns all ones, and so does its remainder.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ BinaryFunction = Callable[[Any, Any], Any]
 
 
 def signed_view(values: Any) -> Any:
-    """Return the same bits as signed numbers."""
+    """Returns the same bits as signed numbers."""
     return values.view(f"i{values.dtype.itemsize}")
 
 
 def mul_wide(width: int, signed: bool) -> BinaryFunction:
-    """Return the whole product, of twice the width."""
+    """Returns the full product, which has twice the width."""
 
     def product(a: Any, b: Any) -> Any:
         return resize(a, 2 * width, signed=signed) * resize(b, 2 * width, signed=signed)
@@ -32,7 +32,7 @@ def mul_wide(width: int, signed: bool) -> BinaryFunction:
 
 
 def mul_hi(width: int, signed: bool) -> BinaryFunction:
-    """Return the high half of the product."""
+    """Returns the high half of the product."""
     if width < 64:
         whole = mul_wide(width, signed)
         return lambda a, b: resize(whole(a, b) >> unsigned_dtype(2 * width)(width), width)
@@ -40,7 +40,7 @@ def mul_hi(width: int, signed: bool) -> BinaryFunction:
 
 
 def high_product(a: Any, b: Any) -> Any:
-    """Return the high 64 bits of a product of two unsigned numbers of 64 bits."""
+    """Returns the high 64 bits of a product of two unsigned numbers of 64 bits."""
     low, half = numpy.uint64(0xFFFF_FFFF), numpy.uint64(32)
     a0, a1, b0, b1 = a & low, a >> half, b & low, b >> half
     middle = a1 * b0 + (a0 * b0 >> half)
@@ -55,7 +55,7 @@ def _signed_high(a: Any, b: Any) -> Any:
 
 
 def div(width: int, signed: bool) -> BinaryFunction:
-    """Return the quotient, rounded towards zero."""
+    """Returns the quotient, rounded toward zero."""
 
     def quotient(a: Any, b: Any) -> Any:
         ones = ~unsigned_dtype(width)(0)
@@ -72,7 +72,7 @@ def div(width: int, signed: bool) -> BinaryFunction:
 
 
 def rem(width: int, signed: bool) -> BinaryFunction:
-    """Return the remainder, with the sign of the dividend."""
+    """Returns the remainder, with the sign of the dividend."""
 
     def remainder(a: Any, b: Any) -> Any:
         ones = ~unsigned_dtype(width)(0)
@@ -89,43 +89,45 @@ def rem(width: int, signed: bool) -> BinaryFunction:
 
 
 def absolute(a: Any) -> Any:
-    """Return the absolute value; that of the smallest number is itself."""
+    """Returns the absolute value; that of the smallest number is the number itself."""
     return numpy.where(signed_view(a) < 0, -a, a)
 
 
 def minimum(signed: bool) -> BinaryFunction:
-    """Return the smaller of two numbers."""
+    """Returns the smaller of two numbers."""
     if signed:
         return lambda a, b: numpy.minimum(signed_view(a), signed_view(b)).view(a.dtype)
     return numpy.minimum
 
 
 def maximum(signed: bool) -> BinaryFunction:
-    """Return the greater of two numbers."""
+    """Returns the greater of two numbers."""
     if signed:
         return lambda a, b: numpy.maximum(signed_view(a), signed_view(b)).view(a.dtype)
     return numpy.maximum
 
 
 def shl(width: int) -> BinaryFunction:
-    """Return bits shifted left; by the width or more, none are left."""
+    """Returns bits shifted left, or 0 for shifts by the width or more."""
     return lambda a, n: numpy.left_shift(a, _clamped_shift(n, width))
 
 
 def shr(width: int, signed: bool) -> BinaryFunction:
-    """Return bits shifted right, filled with zeros or the sign."""
+    """Returns bits shifted right, filled with zeros or the sign."""
     if signed:
         return lambda a, n: numpy.right_shift(signed_view(a), signed_view(_clamped_shift(n, width))).view(a.dtype)
     return lambda a, n: numpy.right_shift(a, _clamped_shift(n, width))
 
 
 def _clamped_shift(n: Any, width: int) -> Any:
-    """Return a distance of 32 bits in a type of the width: at most the width, where nothing is left of any number."""
+    """Returns a shift amount of 32 bits in a type of the width: at most the width, where no bits of the operand
+    remain.
+    """
     return numpy.minimum(n, numpy.uint32(width)).astype(unsigned_dtype(width))
 
 
 def prmt(mode: str | None) -> Callable[[Any, Any, Any], Any]:
-    """Return four of eight bytes: each nibble of c names one, and with its top bit the copies of that byte's sign."""
+    """Returns four of eight bytes: each nibble of c selects one; its top bit selects copies of that byte's sign."""
     selectors = None if mode is None else numpy.array(PRMT_SELECTORS[mode], numpy.uint32)
 
     def pick(a: Any, b: Any, c: Any) -> Any:
@@ -144,7 +146,7 @@ def prmt(mode: str | None) -> Callable[[Any, Any, Any], Any]:
 
 
 def funnel(direction: str, mode: str) -> Callable[[Any, Any, Any], Any]:
-    """Return the 64 bits b:a shifted: left gives the high half, right the low one."""
+    """Returns half of the 64 bits b:a after a shift: the high half for a left shift, the low half for a right shift."""
 
     def shifted(a: Any, b: Any, c: Any) -> Any:
         both = a.astype(numpy.uint64) | b.astype(numpy.uint64) << numpy.uint64(32)
@@ -157,7 +159,7 @@ def funnel(direction: str, mode: str) -> Callable[[Any, Any, Any], Any]:
 
 
 def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
-    """Return a field of bits, extended by zeros or its sign (the topmost bit where the field reaches beyond it)."""
+    """Returns a field of bits, zero-extended or sign-extended (from the topmost bit if the field extends beyond it)."""
 
     def field(a: Any, position: Any, length: Any) -> Any:
         pos, count = _field_operands(position, width), _field_operands(length, width)
@@ -168,7 +170,7 @@ def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
         if signed:
             top = numpy.minimum(pos + count - 1, width - 1).clip(0)
             is_negative = (wide >> top.astype(numpy.uint64) & numpy.uint64(1) != 0) & (count > 0)
-            # What lies beyond the number is sign, too.
+            # Bits beyond the number are sign bits, too.
             found = numpy.where(is_negative, found | ~(mask & _mask(width - pos)), found)
         return resize(found, width)
 
@@ -176,7 +178,7 @@ def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
 
 
 def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
-    """Return the low bits of a put into a field of b."""
+    """Returns b with a field replaced by the low bits of a."""
 
     def inserted(a: Any, b: Any, position: Any, length: Any) -> Any:
         pos, count = _field_operands(position, width), _field_operands(length, width)
@@ -189,20 +191,20 @@ def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
 
 
 def _field_operands(values: Any, width: int) -> Any:
-    """Return positions and lengths of fields. By the manual their low 8 bits count; of 64 bits, ptxas uses all."""
+    """Returns positions and lengths of fields. The manual uses their low 8 bits; for 64 bits, ptxas uses all."""
     counted = values & numpy.uint32(255) if width == 32 else numpy.minimum(values, numpy.uint32(255))
     return counted.astype(numpy.int64)
 
 
 def _mask(count: Any) -> Any:
-    """Return so many ones, 0 to 64."""
+    """Returns a mask of `count` ones, 0 to 64."""
     whole = ~numpy.uint64(0)
     at = numpy.clip(count, 0, 63).astype(numpy.uint64)
     return numpy.where(count >= 64, whole, (numpy.uint64(1) << at) - numpy.uint64(1))
 
 
 def popc(a: Any) -> Any:
-    """Return how many ones."""
+    """Returns the number of ones."""
     octets = numpy.ascontiguousarray(a).reshape(-1, 1).view(numpy.uint8)
     return _ONES[octets].sum(axis=1, dtype=numpy.uint32).reshape(a.shape)
 
@@ -211,7 +213,7 @@ _ONES = numpy.array([bin(octet).count("1") for octet in range(256)], numpy.uint8
 
 
 def clz(a: Any) -> Any:
-    """Return how many zeros before the first one."""
+    """Returns the number of leading zeros."""
     width = a.dtype.itemsize * 8
     found = numpy.zeros(a.shape, numpy.uint32)
     left = a
@@ -226,7 +228,7 @@ def clz(a: Any) -> Any:
 
 
 def comparison(operator: str, signed: bool) -> BinaryFunction:
-    """Return whether a comparison of integers holds."""
+    """Returns whether a comparison of integers holds."""
     function = COMPARISONS[operator]
     if signed and operator not in ("eq", "ne"):
         return lambda a, b: function(signed_view(a), signed_view(b))

@@ -1,7 +1,7 @@
-"""Sets of threads of one CTA, and reading and writing of registers for them.
+"""Sets of threads of one CTA, and accesses to their registers.
 
-A register is an array over all threads of the CTA. An array in a register is never changed: a write by some threads
-makes a new one. A copy of a register is therefore the same array, and costs nothing.
+A register is an array over all threads of the CTA. The array is never changed: a write by some threads creates a new
+one. A copy of a register is therefore the same array, and costs nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LaneSet:
             self.selector = slice(int(index[0]), int(index[-1]) + 1)
 
     def thread_set(self) -> int:
-        """Return the threads as the bits of an integer, as in `semantics.thread_sets`."""
+        """Returns the threads as the bits of an integer, as in `semantics.thread_sets`."""
         if self.selector is None:
             return thread_range(0, self.count)
         if isinstance(self.selector, slice):
@@ -43,16 +43,16 @@ class LaneSet:
         return thread_set_of(self.index)
 
     def difference(self, other: LaneSet, threads: int) -> LaneSet:
-        """Return these threads without others."""
+        """Returns these threads without others."""
         return LaneSet(numpy.setdiff1d(self.index, other.index, assume_unique=True), threads)
 
     def union(self, other: LaneSet, threads: int) -> LaneSet:
-        """Return these threads and others, which are none of these."""
+        """Returns the union of these threads and others, which are disjoint."""
         return LaneSet(numpy.sort(numpy.concatenate([self.index, other.index])), threads)
 
 
 def thread_set_of(index: ThreadIndex) -> int:
-    """Return the threads of an index as the bits of an integer."""
+    """Returns the threads of an index as the bits of an integer."""
     if not len(index):
         return 0
     flags = numpy.zeros(int(index[-1]) + 1, bool)
@@ -61,13 +61,13 @@ def thread_set_of(index: ThreadIndex) -> int:
 
 
 def thread_index_of(threads: int) -> ThreadIndex:
-    """Return the threads in the bits of an integer, ascending."""
+    """Returns the threads in the bits of an integer, ascending."""
     octets = threads.to_bytes(-(-threads.bit_length() // 8), "little")
     return numpy.flatnonzero(numpy.unpackbits(numpy.frombuffer(octets, numpy.uint8), bitorder="little"))
 
 
 def with_lanes_written(old: Bits, where: Any, new: Bits) -> Bits:
-    """Return a register's array after a write by some threads, which are given as `LaneSet.selector`."""
+    """Returns a register's array after a write by some threads, which are given as `LaneSet.selector`."""
     if where is None:
         return new if new.shape == old.shape else numpy.broadcast_to(new, old.shape)
     made = old.copy()

@@ -2,19 +2,19 @@
 
     @pure
     def fadd(*, type: str, rounding: str | None = None, ftz: bool = False) -> Function:
-        ...                                  # everything that can be decided is decided here, once a statement
+        ...                                  # all decisions that need no values, once for each statement
         return lambda a, b: ...              # arrays in, an array out; a tuple of arrays for several results
 
-The decorated function takes the named arguments of the `means` line; what it returns takes the operands, in the
-line's order. Operands and results are `Bits`: bit patterns, one element a thread, in the unsigned type as wide as the
-operand's type (`u32`, `f16x2` and `b32` are uint32; predicates are bool; 128 bits are an array of shape (threads, 2)
-of uint64, low half first). A constant comes like a register, all its elements equal. An operand left out is None, or
-not passed where none follows; a vector is a tuple. A function never writes into an operand; what it returns may be one.
+The decorated function receives the named arguments of the `means` line, and returns a function of the operands in the
+line's order. Operands and results are `Bits`: bit patterns, one element for each thread, in the unsigned type of the
+operand's width (`u32`, `f16x2` and `b32` are uint32; predicates are bool; 128 bits are an array of shape (threads, 2)
+of uint64, low half first). A constant is passed as a register with equal elements. An omitted operand is None, or is
+not passed if none follows; a vector is a tuple. A function never writes to an operand; it may return one.
 
 The first argument of an action is the executing `ThreadGroup`, which has the threads and their memory.
 
-What cannot be done for some modifiers a maker refuses by `UnsupportedError`, whose message names it; no other error in
-a maker counts as a rejection.
+The decorated function raises `UnsupportedError` for unsupported modifiers, with a message that names them; no other
+error counts as a rejection.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from typing import Any, TypeAlias, TypeVar
 from numpy.typing import NDArray
 
 Bits: TypeAlias = NDArray[Any]
-"""Bit patterns, one element a thread."""
+"""Bit patterns, one element for each thread."""
 
 Function: TypeAlias = Callable[..., Any]
-"""Takes operands, gives a result: `Bits`, or a tuple of them."""
+"""A function from operands to a result: `Bits`, or a tuple of them."""
 
 Factory = TypeVar("Factory", bound=Callable[..., Function])
 
@@ -41,12 +41,12 @@ _EFFECT_SEMANTICS: dict[str, Callable[..., Function]] = {}
 
 
 def value_semantics(maker: Factory) -> Factory:
-    """Register a function of operands' values under its name (without an underscore at the end)."""
+    """Registers a function of operands' values under its name (without an underscore at the end)."""
     return _register(maker, _VALUE_SEMANTICS)
 
 
 def effect_semantics(maker: Factory) -> Factory:
-    """Register what acts on the machine under its name (without an underscore at the end)."""
+    """Registers an action on the machine under its name (without an underscore at the end)."""
     return _register(maker, _EFFECT_SEMANTICS)
 
 
@@ -68,12 +68,12 @@ def _load() -> None:
 
 
 def value_semantics_table() -> Mapping[str, Callable[..., Function]]:
-    """Return the functions of operands' values, by name."""
+    """Returns the functions of operands' values, by name."""
     _load()
     return MappingProxyType(_VALUE_SEMANTICS)
 
 
 def effect_semantics_table() -> Mapping[str, Callable[..., Function]]:
-    """What acts on the machine, by name."""
+    """Returns the actions on the machine, by name."""
     _load()
     return MappingProxyType(_EFFECT_SEMANTICS)

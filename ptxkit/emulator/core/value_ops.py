@@ -1,7 +1,7 @@
-"""The value operations of effects: what `effect d = add(32, a, b)` computes.
+"""The value operations of effects, such as `effect d = add(32, a, b)`.
 
-An expression becomes a function of the roles in it. Operands have the widths of their types, and are cut off or
-extended with zeros to the width that an operation takes.
+An expression is compiled to a function of its roles. Operands have the widths of their types, and are truncated or
+zero-extended to the width of an operation.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ _FUNCTIONS: Mapping[str, Callable[..., Function]] = {
     "convert": lambda source, result: lambda a: resize(a, width_of(result), signed=is_signed(source)),
     **{name: lambda _w, wrapping=wrapping: wrapping for name, wrapping in WRAPPING.items()},
 }
-"""By operation: what gives the function on arrays, by the arguments that the table fixes."""
+"""For each operation, a function of the table's fixed arguments that returns the function on arrays."""
 
 
 class ExpressionCompiler:
-    """Compiles value expressions to functions, for operands of some widths, of which some are constants.
+    """Compiles value expressions to functions, for operands of some widths, some of which are constants.
 
-    The result has the wanted width; a value of another width is cut off or extended with zeros. A width below 0 is that
-    of the elements of a vector, which are not changed.
+    The result has the requested width; a value of another width is truncated or extended with zeros. A width below 0 is
+    that of the elements of a vector, which are not changed.
     """
 
     def __init__(self, windows: AddressWindows, widths: Mapping[str, int], constants: Mapping[str, int]) -> None:
@@ -71,7 +71,7 @@ class ExpressionCompiler:
         self.roles: list[str] = []
 
     def compile(self, expression: Expression, result: int) -> Function | None:
-        """Return the function of the operands `roles` (in that order); None where the value is not exact."""
+        """Returns the function of the operands `roles` (in that order), or None if the value is not exact."""
         match expression:
             case CallExpr("copy", (_, OperandRole() as vector)) if result < 0:
                 expression = vector
@@ -87,7 +87,7 @@ class ExpressionCompiler:
         return lambda *a: resize(made(a), result)
 
     def _is_direct(self, expression: CallExpr) -> bool:
-        """Return whether an operation takes exactly the roles, each once, in their order and widths."""
+        """Returns whether the operands of an operation are exactly the roles, each once, in their order and widths."""
         if expression.function not in INTEGER_OPERATIONS:
             return False
         operation = INTEGER_OPERATIONS[expression.function]
@@ -114,7 +114,7 @@ class ExpressionCompiler:
         raise NotImplementedError(str(expression))
 
     def _compile(self, expression: Expression) -> tuple[Callable[[Sequence[Bits]], Any], int]:
-        """Return a function of the operands as a sequence, and the width of what it gives."""
+        """Returns a function of the operands as a sequence, and the width of its result."""
         if isinstance(expression, OperandRole):
             return self._compile_role(expression.name)
         if isinstance(expression, ConstantExpr):
@@ -147,7 +147,7 @@ class ExpressionCompiler:
         return part if here == width else lambda a: resize(part(a), width)
 
     def _compile_special(self, call: CallExpr) -> tuple[Callable[[Sequence[Bits]], Any], int]:
-        """Return addresses in windows, and the parts of vectors."""
+        """Compiles addresses in windows, and the parts of vectors."""
         match call:
             case CallExpr("to_generic", (ConstantExpr(space), operand)):
                 part, width = self._compile(operand)
@@ -178,13 +178,13 @@ class ExpressionCompiler:
                 raise NotImplementedError(call.function)
 
     def _window_start(self, space: str, width: int) -> Any:
-        """Return the distance from an address in a space to the generic one; 0 where the spaces share addresses."""
+        """Returns the distance from an address in a space to the generic one, or 0 if the spaces share addresses."""
         window = self.windows.window_of(space) if space.startswith(("shared", "local")) else None
         return unsigned_dtype(width)((window.start if window is not None else 0) & ((1 << width) - 1))
 
 
 def pack_elements(elements: Sequence[Any]) -> Any:
-    """Return elements joined, the first one lowest."""
+    """Returns elements joined, the first one lowest."""
     width = elements[0].dtype.itemsize * 8
     whole = width * len(elements)
     if whole == WIDE:
@@ -198,7 +198,7 @@ def pack_elements(elements: Sequence[Any]) -> Any:
 
 
 def unpack_elements(value: Any, count: int) -> tuple[Any, ...]:
-    """Return the parts of a value, the lowest first."""
+    """Returns the parts of a value, the lowest first."""
     if value.ndim == 2:
         halves = value[:, 0], value[:, 1]
         return halves if count == 2 else (*unpack_elements(halves[0], 2), *unpack_elements(halves[1], 2))

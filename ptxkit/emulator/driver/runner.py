@@ -1,4 +1,4 @@
-"""Run a kernel on the reference machine."""
+"""Runs a kernel on the reference machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.syntax.tree import Module
 
 POLICIES = ("eager", "late", "torn", "random")
-"""When asynchronous operations take effect, and whether the schedule is random (`random`)."""
+"""The policies for the completion of asynchronous operations; `random` also schedules at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,13 @@ class RunBudget:
 class RunResult:
     """The result of a run.
 
-    `incomplete_reason` says why the run did not finish although it found no violation, and `unsupported_reason` what
-    the machine does not support; each is empty where it does not apply. `outputs` has the final contents of the arrays
-    among the arguments, by the index of the argument; a table has a list of them. `printed_texts` are the texts of
-    `vprintf`. `steps` counts instructions of threads. `reached_offsets` are the offsets of the kernel's instructions
-    that were executed. `uninitialized_reads` are reads of registers by threads that had not written them; the result
-    need not depend on these. `unchecked_reasons` say which checks a limit of the machine left out.
+    `incomplete_reason` is the reason why the run did not finish although it found no violation, and
+    `unsupported_reason` the feature that the machine does not support; each is empty if it does not apply. `outputs`
+    has the final contents of the arrays among the arguments, by the index of the argument; a table has a list of them.
+    `printed_texts` are the texts of `vprintf`. `steps` counts instructions of threads. `reached_offsets` are the
+    offsets of the kernel's instructions that were executed. `uninitialized_reads` are reads of registers by threads
+    that had not written them; the result need not depend on them. `unchecked_reasons` are the checks that a limit
+    omitted, and why.
     """
 
     findings: tuple[Violation, ...] = ()
@@ -58,7 +59,7 @@ class RunResult:
 
     @property
     def is_clean(self) -> bool:
-        """Return whether the run finished without a finding."""
+        """Whether the run finished without a finding."""
         return not (self.findings or self.incomplete_reason or self.unsupported_reason)
 
 
@@ -81,23 +82,23 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     perturbed: frozenset[str] = frozenset(),
     laneless: frozenset[int] = frozenset(),
 ) -> RunResult:
-    """Run a kernel.
+    """Runs a kernel.
 
-    `arguments` has one value for each parameter. A pointer takes a numpy array, which becomes a buffer with its
-    contents, or a list of arrays or tensor maps, which becomes a table of their addresses. The array itself is not
-    changed (see `RunResult.outputs`), and one array given twice is one buffer. Other parameters take a
-    `TensorMapArgument`, a Python number, a numpy scalar, or bytes. `shared` is the number of bytes of dynamic shared
+    `arguments` has one value for each parameter. The argument of a pointer is a numpy array, which becomes a buffer
+    with its contents, or a list of arrays or tensor maps, which becomes a table of their addresses. The array itself is
+    not changed (see `RunResult.outputs`), and one array given twice is one buffer. The argument of another parameter is
+    a `TensorMapArgument`, a Python number, a numpy scalar, or bytes. `shared` is the number of bytes of dynamic shared
     memory, and `seed` determines the random decisions of the policy.
 
-    With `races`, the run also reports accesses that nothing orders, which takes time. With `strict`, it also warns of
-    what the text of the ISA does not allow although devices may: missing proxy fences where data was only read before,
-    or in the CTA of the operation, and atomics through two proxies. `observers` receive the events of the run instead
-    of the observers that these two choose.
+    With `races`, the run also reports unordered accesses, which takes time. With `strict`, it also warns of behavior
+    that the text of the ISA does not allow although devices may: missing proxy fences if data was only read before, or
+    in the CTA of the operation, and atomics through two proxies. `observers` receive the events of the run instead of
+    the observers that these two choose.
 
-    `unwritten` are the 16 bits that uninitialized memory and registers hold; 0 selects the usual ones.
-    `perturbed` names registers that hold other initial bits; they are among those of `RunResult.uninitialized_reads`.
-    `laneless` has the offsets of loads and stores of Tensor Memory in which an address without a lane means one of the
-    warp's own lanes.
+    `unwritten` are the 16 bits that uninitialized memory and registers hold; 0 selects the usual ones. `perturbed`
+    names registers that hold other initial bits; they are among those of `RunResult.uninitialized_reads`. `laneless`
+    has the offsets of loads and stores of Tensor Memory in which an address without a lane means one of the warp's own
+    lanes.
 
     Raises InvalidLaunchError (a ValueError) for an invalid launch, and PTXSyntaxError for a text that is not PTX.
     """
@@ -109,7 +110,7 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
         module = parse(module)
     program = Executable(module, entry, shared)
     launch: LaunchGeometry = make_launch(program.entry, grid, block, cluster, shared)
-    program.decode_function(entry)  # places the parameters
+    program.decode_function(entry)  # assigns addresses to the parameters
     buffers = bind_arguments(program, arguments)
     program.memory.materialize()
     if observers is None:

@@ -1,8 +1,8 @@
 """Dependence of a kernel's results on uninitialized memory and registers.
 
-The kernel runs twice with the same seed, and uninitialized memory holds different bits the second time. Whatever
-differs then depends on it: an address, the path of control, a stored value. Uninitialized values that are read but do
-not affect the result are not reported.
+The kernel runs twice with the same seed, and uninitialized memory holds different bits the second time. All differences
+between the runs depend on it: an address, a branch, a stored value. Uninitialized values that are read but do not
+affect the result are not reported.
 
 Source: PTX ISA, "State Spaces": contents of registers and of shared and local memory are undefined at first.
 """
@@ -30,14 +30,22 @@ from ptxkit.syntax.tree import Module
 
 @dataclass(frozen=True, slots=True)
 class UninitializedDependence:
-    """What depends on uninitialized memory or registers; `incomplete_reason` says why not all of it is known."""
+    """The results that depend on uninitialized memory or registers; `incomplete_reason` states why not all of them are
+    known.
+    """
 
     violations: tuple[Violation, ...] = ()
     incomplete_reason: str = ""
 
+    def open_questions(self, what: str) -> tuple[str, ...]:
+        """The open question about uninitialized `memory` or `registers`, in words, or nothing."""
+        if not self.incomplete_reason:
+            return ()
+        return (f"whether results depend on uninitialized {what} is unknown: {self.incomplete_reason}",)
+
 
 def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> UninitializedDependence:
-    """Find results that depend on uninitialized memory. `launch` has the arguments of `run`, of a launch without
+    """Finds results that depend on uninitialized memory. `launch` has the arguments of `run`, of a launch without
     violations.
     """
     first, second = _WatchedRun(), _WatchedRun()
@@ -56,14 +64,14 @@ def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> 
     repeated = run(module, entry, observers=again.observers, **launch)
     if not repeated.is_clean:
         return UninitializedDependence(incomplete_reason=_reason_of(repeated))
-    differs &= first.global_bytes == again.global_bytes  # what differs in each run, such as the time, is excluded
+    differs &= first.global_bytes == again.global_bytes  # differences in all runs, such as the time, are excluded
     return UninitializedDependence(tuple(_store_violations(first, second, differs)))
 
 
 def find_significant_reads(
     module: Module, entry: str, reads: Sequence[UninitializedRead], **launch: Any
 ) -> UninitializedDependence:
-    """Find those reads of unwritten registers on which results depend.
+    """Finds those reads of unwritten registers on which results depend.
 
     `reads` are `RunResult.uninitialized_reads` of a run of this launch that has no violations; each register is given
     different bits in a separate run. `launch` has the arguments of `run`.
@@ -75,7 +83,7 @@ def find_significant_reads(
         usual = run(module, entry, observers=each.observers, **launch)
         if not usual.is_clean:
             return UninitializedDependence(incomplete_reason=_reason_of(usual))
-    same = first.global_bytes == again.global_bytes  # what differs in each run, such as the time, is excluded
+    same = first.global_bytes == again.global_bytes  # differences in all runs, such as the time, are excluded
     found, reason = [], ""
     for name, read in {each.register: each for each in reversed(reads)}.items():
         second = _WatchedRun()
@@ -103,7 +111,7 @@ def find_significant_reads(
 
 
 def _reason_of(result: RunResult) -> str:
-    """Why a run did not finish; empty where it ended with a violation."""
+    """Returns why a run did not finish, or an empty text if it ended with a violation."""
     return result.unsupported_reason or result.incomplete_reason
 
 
@@ -116,7 +124,7 @@ class _WatchedRun(MachineObserver):
         self.machine: MachineState | None = None
 
     def on_launch(self, machine: MachineState) -> None:
-        """Keep the launch."""
+        """Stores the launch."""
         self.machine = machine
 
     @property
@@ -137,7 +145,7 @@ class _WatchedRun(MachineObserver):
 
 
 def _describe_location(watched: _WatchedRun, place: int) -> str:
-    """Describe a byte of global memory, given by its offset."""
+    """Describes a byte of global memory, given by its offset."""
     arena = watched.global_memory
     there = arena.allocation_at(arena.start + place)
     return f"byte {arena.start + place - there.start} of {there.name}" if there is not None else "global memory"
@@ -149,7 +157,7 @@ def _branch_violation(finding: Violation) -> Violation:
 
 
 def _store_violations(first: _WatchedRun, second: _WatchedRun, differs: Any) -> list[Violation]:
-    """Return one finding for each instruction that stored different bits."""
+    """Returns one finding for each instruction that stored different bits."""
     arena = second.global_memory
     shadow = arena.buffer.shadow
     if shadow is None:

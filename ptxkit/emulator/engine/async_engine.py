@@ -1,9 +1,10 @@
-"""Asynchronous operations of a launch: when they take effect, and how their completion is signalled.
+"""Asynchronous operations of a launch: when they take effect, and how their completion is signaled.
 
-The policy decides when an operation reads and writes: immediately (`eager`), not before a thread waits for it (`late`),
-one half at each of these times (`torn`), or at random times (`random`). A wait of a thread for its groups completes
-what the ISA requires and nothing else. Operations that an mbarrier tracks are completed when no thread can make
-progress otherwise; those that a thread waits for come first. Copies that were committed to no group never complete.
+The policy determines when an operation reads and writes: immediately (`eager`), not before a thread waits for it
+(`late`), one half at each of these times (`torn`), or at random times (`random`). A wait of a thread for its groups
+completes exactly the operations that the ISA requires. Operations that an mbarrier tracks are completed when no thread
+can make progress otherwise, with those that a thread waits for first. Copies that were committed to no group never
+complete.
 
 Source: PTX ISA, "Asynchronous Operations", "Async-group mechanism", "Mbarrier-based mechanism".
 """
@@ -28,7 +29,7 @@ from ptxkit.emulator.sync.async_operation import (
     BY_MBARRIER,
     CP_ASYNC,
     GROUPED,
-    UNSIGNALLED,
+    UNSIGNALED,
     WGMMA,
     AsyncOperation,
     DeferredArrival,
@@ -56,7 +57,7 @@ class AsyncEngine:
         self._committed_groups: dict[tuple[CtaState, str], Any] = {}
         self._pending_signals: dict[AsyncOperation | DeferredArrival, None] = {}
         self._pending_by_mbarrier: dict[Mbarrier, dict[AsyncOperation | DeferredArrival, None]] = {}
-        self._unsignalled: list[AsyncOperation] = []
+        self._unsignaled: list[AsyncOperation] = []
         self._serial = 0
         self._wgmma_commits: dict[CtaState, WarpgroupCommit] = {}
         self._futile_polls = 0
@@ -65,14 +66,14 @@ class AsyncEngine:
     # -------------------------------------------------------------------------------------------------- issuing
 
     def committed_groups(self, cta: CtaState, kind: str) -> Any:
-        """Return how many groups each thread has committed."""
+        """Returns the number of groups that each thread has committed."""
         found = self._committed_groups.get((cta, kind))
         if found is None:
             found = self._committed_groups[cta, kind] = numpy.zeros(cta.threads, numpy.int64)
         return found
 
     def issue(self, operation: AsyncOperation) -> None:
-        """Start an operation."""
+        """Starts an operation."""
         self._serial += 1
         operation.serial = self._serial
         self.inflight.add(operation)
@@ -80,28 +81,28 @@ class AsyncEngine:
         if operation.completion in GROUPED:
             self._groups.setdefault((operation.cta, operation.completion), []).append(operation)
         elif operation.completion == BY_MBARRIER:
-            self._add_pending(operation, _signalled_barriers(operation))
+            self._add_pending(operation, _signaled_barriers(operation))
         else:
-            self._unsignalled.append(operation)
+            self._unsignaled.append(operation)
         rows = len(operation.pending_writes)
         everything = numpy.ones(rows, bool)
         match self.policy:
             case "eager":
                 operation.write(everything)
-                if operation.completion in (BY_MBARRIER, UNSIGNALLED):
+                if operation.completion in (BY_MBARRIER, UNSIGNALED):
                     self.complete(operation)
             case "torn":
                 operation.write(numpy.arange(rows) % 2 == 0)
             case "random":
                 operation.read(self.array_random.random(rows) < _READ_NOW_CHANCE)
                 operation.write(self.array_random.random(rows) < _WRITE_NOW_CHANCE)
-                if operation.completion in (BY_MBARRIER, UNSIGNALLED) and self.random.random() < _SIGNAL_NOW_CHANCE:
+                if operation.completion in (BY_MBARRIER, UNSIGNALED) and self.random.random() < _SIGNAL_NOW_CHANCE:
                     self.complete(operation)
         if not rows:
             self.complete(operation)
 
     def defer_arrive(self, group: ThreadGroup, index: Any, barrier: Mbarrier, kind: str = CP_ASYNC) -> None:
-        """Arrive at an mbarrier once for each thread when the thread's earlier operations of a kind are complete."""
+        """Arrives at an mbarrier once for each thread when the thread's earlier operations of a kind are complete."""
         for part in self._split_arrivals(index):
             arrival = DeferredArrival(group, part, barrier, self._serial, kind)
             self.machine.observer.on_deferred_arrive(arrival)
@@ -110,7 +111,7 @@ class AsyncEngine:
                 self._complete_arrival(arrival)
 
     def _split_arrivals(self, index: Any) -> list[Any]:
-        """Split the threads into those whose arrivals occur together under the policy."""
+        """Splits the threads into those whose arrivals occur together under the policy."""
         if self.policy == "torn" and len(index) > 1:
             return [index[::2], index[1::2]]
         if self.policy == "random" and len(index) > 1:
@@ -126,7 +127,7 @@ class AsyncEngine:
     def _remove_pending(self, pending: AsyncOperation | DeferredArrival) -> None:
         if pending in self._pending_signals:
             del self._pending_signals[pending]
-            for barrier in _signalled_barriers(pending):
+            for barrier in _signaled_barriers(pending):
                 known = self._pending_by_mbarrier.get(barrier)
                 if known is not None:
                     known.pop(pending, None)
@@ -136,7 +137,7 @@ class AsyncEngine:
     # ------------------------------------------------------------------------------------------------ completing
 
     def complete(self, operation: AsyncOperation, rows: Any = None, through: Mbarrier | None = None) -> None:
-        """Complete rows of an operation, or all of them. `through` is the mbarrier that signals the completion."""
+        """Completes rows of an operation, or all of them. `through` is the mbarrier that signals the completion."""
         rows = operation.pending_writes if rows is None else rows & operation.pending_writes
         if through is None and operation.signals:
             through = operation.signals[0][0]
@@ -149,7 +150,7 @@ class AsyncEngine:
             self._on_complete(operation)
 
     def complete_reads(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None = None) -> None:
-        """Read the sources of rows."""
+        """Reads the sources of rows."""
         rows = rows & operation.pending_reads
         if rows.any():
             operation.read(rows)
@@ -161,7 +162,7 @@ class AsyncEngine:
         self.inflight.remove(operation)
         self._reset_polls()
         self._remove_pending(operation)
-        for known in (self._groups.get((operation.cta, operation.completion)), self._unsignalled):
+        for known in (self._groups.get((operation.cta, operation.completion)), self._unsignaled):
             if known is not None and operation in known:
                 known.remove(operation)
         for barrier, count in operation.signals:
@@ -178,7 +179,7 @@ class AsyncEngine:
             raise
 
     def _complete_arrival(self, arrival: DeferredArrival) -> None:
-        """Complete the thread's earlier operations of the kind, then arrive."""
+        """Completes the thread's earlier operations of the kind, then arrive."""
         self._remove_pending(arrival)
         for operation in list(self._groups.get((arrival.cta, arrival.kind), ())):
             if operation.serial <= arrival.serial:
@@ -199,7 +200,7 @@ class AsyncEngine:
     # ---------------------------------------------------------------------------------------------------- groups
 
     def commit(self, group: ThreadGroup, kind: str) -> None:
-        """Commit the current groups of the threads."""
+        """Commits the current groups of the threads."""
         self.committed_groups(group.cta, kind)[group.lanes.index] += 1
         self.machine.observer.on_group_commit(group, kind)
         awaited = self._wgmma_commits.get(group.cta)
@@ -207,7 +208,7 @@ class AsyncEngine:
             awaited.wake()
 
     def wait(self, group: ThreadGroup, kind: str, pending: Any, *, reads_only: bool = False) -> Waitable | None:
-        """Complete all groups of the threads except the last `pending`; return what to wait for if that must be
+        """Completes all groups of the threads except the last `pending`. Returns what to wait for if that must be
         delayed.
 
         Groups of wgmma operations belong to the warpgroup: all of its warps must have committed their groups.
@@ -235,7 +236,7 @@ class AsyncEngine:
         return None
 
     def _deferred_arrivals_of(self, operation: AsyncOperation) -> list[DeferredArrival]:
-        """Return the pending arrivals that signal the completion of rows of an operation."""
+        """Returns the pending arrivals that signal the completion of rows of an operation."""
         return [
             each
             for each in self._pending_signals
@@ -247,15 +248,15 @@ class AsyncEngine:
     # ------------------------------------------------------------------------------------------------ making progress
 
     def make_progress(self) -> bool:
-        """Complete an operation when no thread can proceed. Return whether there was any."""
+        """Completes an operation when no thread can proceed. Returns whether there was one."""
         for barrier in [each for each in self._pending_by_mbarrier if each.waiters]:
             while barrier.waiters and barrier in self._pending_by_mbarrier:
                 self._complete_pending(self._select_pending(self._pending_by_mbarrier[barrier]))
             if not barrier.waiters:
                 return True
-        if self._unsignalled or self._pending_signals:
+        if self._unsignaled or self._pending_signals:
             self._complete_pending(
-                self._unsignalled[0] if self._unsignalled else self._select_pending(self._pending_signals)
+                self._unsignaled[0] if self._unsignaled else self._select_pending(self._pending_signals)
             )
             return True
         return self._repeat_polls()
@@ -266,9 +267,9 @@ class AsyncEngine:
         return self.random.choice(list(waiting)) if self.policy == "random" else next(reversed(waiting))
 
     def progress_background(self) -> bool:
-        """Complete untracked operations after a round of all CTAs. Return whether any completed."""
-        if self._unsignalled:
-            self._complete_pending(self._unsignalled[0])
+        """Completes untracked operations after a round of all CTAs. Returns whether any completed."""
+        if self._unsignaled:
+            self._complete_pending(self._unsignaled[0])
         elif self.policy == "random" and self._pending_signals:
             self._complete_pending(self._select_pending(self._pending_signals))
         else:
@@ -282,7 +283,7 @@ class AsyncEngine:
             self.complete(chosen)
 
     def _repeat_polls(self) -> bool:
-        """Let waits at an mbarrier return false: the threads may do something else then, up to the poll limit."""
+        """Makes waits at an mbarrier return false: the threads may then execute other code, up to the poll limit."""
         blocked = [each for cluster in self.machine.clusters for cta in cluster.ctas for each in cta.blocked_groups]
         asking = [(group, on) for group, on in blocked if isinstance(on, Mbarrier)]
         if not asking or not self._may_stop_polling([group for group, _ in asking]):
@@ -292,8 +293,11 @@ class AsyncEngine:
         return True
 
     def _may_stop_polling(self, groups: Iterable[ThreadGroup]) -> bool:
-        """Return whether threads whose poll failed may leave the loop: they count, or read a clock, or have polled only
-        a few times. Raises BudgetError where they have polled too often."""
+        """Returns whether threads whose poll failed may leave the loop: they count, or read a clock, or have polled
+        only a few times.
+
+        Raises BudgetError if they have polled too often.
+        """
         held = hash(frozenset((group.cta, group.pc, group.register_state()) for group in groups))
         if held in self._poll_states:
             self._futile_polls += 1
@@ -304,23 +308,23 @@ class AsyncEngine:
         return True
 
     def spin_limit(self) -> int:
-        """Return the number of failed polls after which threads block."""
+        """Returns the number of failed polls after which threads block."""
         if self.policy == "random":
             return self.random.randrange(MAX_RANDOM_FAILED_POLLS)
         return MAX_FAILED_POLLS.get(self.policy, 1)
 
     def on_mbarrier_change(self) -> None:
-        """Handle a change of an mbarrier."""
+        """Handles a change of an mbarrier."""
         self._reset_polls()
 
     def _reset_polls(self) -> None:
         self._futile_polls = 0
         self._poll_states.clear()
 
-    # ------------------------------------------------------------------------------------------------- the end
+    # ------------------------------------------------------------------------------------------------- exit
 
     def on_cta_exit(self, cta: CtaState) -> None:
-        """Handle the exit of all threads of a CTA: its operations in flight are completed, or lost."""
+        """Completes or drops the operations in flight of a CTA when all of its threads have exited."""
         for kind in GROUPED:
             closed = self.committed_groups(cta, kind)
             for operation in list(self._groups.get((cta, kind), ())):
@@ -344,7 +348,7 @@ class AsyncEngine:
             self._check_shared_in_use(cta)
 
     def _check_shared_in_use(self, cta: CtaState) -> None:
-        """Check that no other CTA of the cluster still reads or writes the shared memory of a CTA that exits."""
+        """Checks that no other CTA of the cluster still accesses the shared memory of a CTA that exits."""
         begin, end = cta.rank * cta.cluster.stride, (cta.rank + 1) * cta.cluster.stride
         for operation in list(self._pending_signals):
             if not isinstance(operation, AsyncOperation):
@@ -362,7 +366,7 @@ class AsyncEngine:
                         self._report(operation, content)
 
     def on_cluster_exit(self, cluster: ClusterState) -> None:
-        """Handle the release of a cluster's shared memory."""
+        """Handles the release of a cluster's shared memory."""
         for operation in list(self._pending_signals):
             if isinstance(operation, AsyncOperation) and any(
                 each.target is cluster.shared_buffer or each.source is cluster.shared_buffer
@@ -390,13 +394,13 @@ class AsyncEngine:
 
 
 def _place_fault(fault: ExecutionFault, of: AsyncOperation | DeferredArrival) -> ExecutionFault:
-    """Attribute a fault to the first thread of an operation, at its instruction."""
+    """Attributes a fault to the first thread of an operation, at its instruction."""
     fault.location, fault.cta = (of.function, of.pc), of.cta
     fault.assign_threads(of.threads[:1])
     return fault
 
 
-def _signalled_barriers(each: AsyncOperation | DeferredArrival) -> list[Mbarrier]:
+def _signaled_barriers(each: AsyncOperation | DeferredArrival) -> list[Mbarrier]:
     if isinstance(each, DeferredArrival):
         return [each.barrier]
     return [barrier for barrier, _ in each.signals]

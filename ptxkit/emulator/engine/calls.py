@@ -39,9 +39,7 @@ _FRAME_ALIGNMENT = 128
 
 @dataclass(frozen=True, slots=True)
 class PassedOperand:
-    """An argument, or the destination of a result: a variable in the caller's frame (`symbol`), or else what `source`
-    reads.
-    """
+    """An argument, or the destination of a result: a variable in the caller's frame (`symbol`), or else a `source`."""
 
     symbol: DeclaredVariable | None
     register: RegisterSlots | None
@@ -57,7 +55,7 @@ class CallSite:
 
 
 def call_step(operands: OperandAccess) -> Step:
-    """Return the step that executes a call."""
+    """Returns the step that executes a call."""
     match, instruction = operands.match, operands.instruction
     site = CallSite(
         tuple(_passed_operand(each, operands) for each in _operand_list(match.operand("parameters", instruction))),
@@ -89,7 +87,7 @@ def call_step(operands: OperandAccess) -> Step:
 
 
 def _callee_name(node: Operand, operands: OperandAccess) -> str | None:
-    """Return the name of the called function; None where a register holds its address."""
+    """Returns the name of the called function, or None if a register holds its address."""
     if isinstance(node, Name):
         found = operands.scope.lookup(node.text)
         if isinstance(found, Function):
@@ -117,7 +115,7 @@ def _passed_operand(node: Operand, operands: OperandAccess) -> PassedOperand:
 
 
 def enter_call(group: ThreadGroup, code: FunctionCode, site: CallSite) -> Activation:
-    """Pass the arguments to a callee's frame, for the threads of a group."""
+    """Passes the arguments to a callee's frame, for the threads of a group."""
     cta = group.cta
     caller = group.activation
     activation = caller.callee(code, cta, group.pc)
@@ -162,7 +160,7 @@ def _pass_argument(
 
 
 def return_from_call(group: ThreadGroup, site: CallSite) -> None:
-    """Copy the results of a callee to its caller, for the threads of a group that still executes the callee."""
+    """Copies the results of a callee to its caller, for the threads of a group that still executes the callee."""
     activation = group.activation
     caller, code, cta = activation.caller, activation.function, group.cta
     assert caller is not None

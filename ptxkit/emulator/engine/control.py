@@ -1,4 +1,4 @@
-"""Changes of control: branches, calls, returns.
+"""Control flow: branches, calls, returns.
 
 Source: PTX ISA, "Control Flow Instructions", "Kernel and Function Directives", "Function Declarations and Definitions".
 """
@@ -19,7 +19,7 @@ from ptxkit.isa.effects import Control
 
 
 def control_step(control: Control, operands: OperandAccess, targets: Sequence[int]) -> Step:
-    """Return the step that executes a change of control. `targets` are the indices to which it can branch."""
+    """Returns the step that executes a change of control. `targets` are the indices to which it can branch."""
     match control.kind:
         case "branch" | "branch_indexed" if not targets:
             raise UnsupportedError("nothing declares the label, or the list of labels")

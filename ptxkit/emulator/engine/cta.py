@@ -1,9 +1,9 @@
 """A CTA: its threads in groups, and the order in which the groups are scheduled.
 
 The group with the lowest program counter runs first (that of the deepest call before all others), so that diverged
-threads reconverge where their paths join; groups at the same position are merged. A group that takes many backward
-jumps yields to the others, so that threads which wait for others in a loop starve none of them. With a seed, the order
-is random instead.
+threads reconverge where their paths join; groups at the same position are merged. A group that executes many backward
+jumps yields to the others, so that threads which wait in a loop starve none of them. With a seed, the order is random
+instead.
 
 Source: PTX ISA, "Independent Thread Scheduling", "Control Flow Instructions".
 """
@@ -79,7 +79,7 @@ class Cta:
         self.rendezvous: dict[tuple[object, ...], Any] = {}
         self.alive = numpy.ones(self.threads, bool)
         self.cancel_refused = numpy.zeros(self.threads, bool)
-        """Threads that have seen that a request for another cluster's work was refused."""
+        """Threads that have observed that a request for another cluster's work was refused."""
         self.completed_groups: dict[str, Any] = {}
         """For each kind, the number below which the groups of each thread are known to be complete."""
         self.runnable_groups: list[ThreadGroup] = []
@@ -91,7 +91,7 @@ class Cta:
         self.has_separate_warps = self.random is not None and self.random.random() < _SEPARATE_WARPS_CHANCE
         """Whether the warps run separately from the start, and never merge."""
         self.max_global_accesses = 1 if self.random is None else self.random.choice(MAX_GLOBAL_ACCESSES)
-        """The maximum number of accesses to global memory after which others run."""
+        """The number of accesses to global memory after which other CTAs run."""
         for each in (
             numpy.split(self.all_threads, range(WARP_SIZE, self.threads, WARP_SIZE))
             if self.has_separate_warps
@@ -99,10 +99,10 @@ class Cta:
         ):
             self.runnable_groups.append(ThreadGroup(self, root, LaneSet(each, self.threads)))
 
-    # ------------------------------------------------------------------------------------------- its state
+    # ------------------------------------------------------------------------------------------- state
 
     def initial_register(self, width: int) -> Bits:
-        """Return the value of a register that was never written."""
+        """Returns the value of a register that was never written."""
         found = self._initial_registers.get(width)
         if found is None:
             shape = (self.threads, 2) if width == WIDE else (self.threads,)
@@ -113,22 +113,22 @@ class Cta:
         return found
 
     def filled_register(self, width: int, pattern: int = PERTURBED_PATTERN) -> Bits:
-        """Return a register with different bits: each byte is the low byte of a pattern."""
+        """Returns a register with different bits: each byte is the low byte of a pattern."""
         shape = (self.threads, 2) if width == WIDE else (self.threads,)
         found = numpy.zeros(shape, unsigned_dtype(width))
         found.view(numpy.uint8).fill(pattern & 0xFF if width > 1 else 1)
         return found
 
     def constant_special(self, name: str, width: int) -> Bits:
-        """Return the value of a special register that does not change while the CTA runs."""
+        """Returns the value of a special register that does not change while the CTA runs."""
         return constant_special_value(self, name, width)
 
     def changing_special(self, name: str, group: ThreadGroup) -> Bits:
-        """Return the present value of a special register."""
+        """Returns the present value of a special register."""
         return changing_special_value(self, name, group)
 
     def reserve_local(self, size: int) -> None:
-        """Reserve local memory of `size` bytes for each thread."""
+        """Reserves local memory of `size` bytes for each thread."""
         if size <= self.local_size:
             return
         wanted = max(_MIN_LOCAL_BYTES, 1 << (size - 1).bit_length())
@@ -141,7 +141,7 @@ class Cta:
         self.local_pool, self.local_size = pool, wanted
 
     def copy_local(self, index: ThreadIndex, source: Any, target: Any, size: int) -> None:
-        """Copy bytes of threads' local memory; addresses are in the space."""
+        """Copies bytes of threads' local memory; addresses are in the space."""
         data = self.local_pool.data
         base = index * self.local_size
         places = numpy.arange(size)
@@ -150,13 +150,13 @@ class Cta:
         ]
 
     def store_local(self, index: ThreadIndex, address: Any, value: Bits) -> None:
-        """Write a value to threads' local memory."""
+        """Writes a value to threads' local memory."""
         octets = numpy.ascontiguousarray(value).view(numpy.uint8).reshape(len(index), -1)
         places = (index * self.local_size + address.view(numpy.int64))[:, None] + numpy.arange(octets.shape[1])
         self.local_pool.data[places] = octets
 
     def load_local(self, index: ThreadIndex, address: Any, size: int) -> Bits:
-        """Read a value of `size` bytes from threads' local memory."""
+        """Reads a value of `size` bytes from threads' local memory."""
         places = (index * self.local_size + address.view(numpy.int64))[:, None] + numpy.arange(size)
         octets = numpy.ascontiguousarray(self.local_pool.data[places])
         if size == WIDE // 8:
@@ -172,12 +172,12 @@ class Cta:
         return not self.runnable_groups and not self.blocked_groups
 
     def run(self) -> None:
-        """Run until all threads have exited, or block, or loop without a change of state, or others should run."""
+        """Runs until all threads have exited, or block, or loop without a change of state, or others should run."""
         for _ in self.run_slices():
             pass
 
     def run_slices(self) -> Iterator[bool]:
-        """Run as `run` does, in time slices between which other CTAs may run."""
+        """Runs as `run` does, in time slices between which other CTAs may run."""
         limit, left = self.steps + MAX_SLICE_STEPS, len(self.runnable_groups)
         while self.runnable_groups:
             group, stop = self._select_group()
@@ -190,7 +190,7 @@ class Cta:
             yield True
 
     def _select_group(self) -> tuple[ThreadGroup, int]:
-        """Remove the group to run next from the list; return it and the position where it may merge with another."""
+        """Removes the next group to run from the list. Returns it and the position where it may merge with another."""
         runnable = self.runnable_groups
         is_alone = len(runnable) == 1
         if is_alone and (self.random is None or self.machine.launch.cta_count == 1):
@@ -204,7 +204,7 @@ class Cta:
         return group, min(ahead, default=_UNLIMITED)
 
     def _execute(self, group: ThreadGroup, stop: int) -> None:
-        """Run a group until it diverges, blocks or exits, or reaches `stop` (below 0: after some steps)."""
+        """Runs a group until it diverges, blocks or exits, or reaches `stop` (below 0: after some steps)."""
         machine = self.machine
         machine.check_time()
         if machine.steps_left <= 0:
@@ -229,7 +229,7 @@ class Cta:
             raise
 
     def _run_steps(self, group: ThreadGroup, stop: int, limit: int, accesses: int) -> None:
-        """Execute the steps of a group, of which at most `accesses` use global memory."""
+        """Executes the steps of a group, of which at most `accesses` use global memory."""
         machine = self.machine
         machine.used_global = False
         ops = group.activation.function.steps
@@ -266,8 +266,8 @@ class Cta:
         self.resume(group)
 
     def _count_backward_jump(self, group: ThreadGroup, target: int) -> bool:
-        """Count a backward jump. Return whether the group should yield: after many, or after one that changed
-        nothing.
+        """Counts a backward jump. Returns whether the group should yield: after many, or after one without any
+        change.
         """
         group.backward_jumps += 1
         if group.backward_jumps <= MAX_CHECKED_JUMPS and group.is_idle_iteration(target, self.machine.progress_count):
@@ -281,7 +281,7 @@ class Cta:
         return True
 
     def resume(self, group: ThreadGroup) -> None:
-        """Make a group runnable, merged with those at the same position."""
+        """Makes a group runnable, merged with those at the same position."""
         if self.blocked_groups:
             self.blocked_groups = [each for each in self.blocked_groups if each[0] is not group]
         for other in self.runnable_groups:
@@ -301,7 +301,7 @@ class Cta:
     # ------------------------------------------------------------------------------------------------ signals
 
     def _apply_signal(self, group: ThreadGroup, signal: Signal) -> None:
-        """Apply a signal, which may concern some of the threads only: the others continue at the next instruction."""
+        """Applies a signal, which may concern some of the threads only; the others continue at the next instruction."""
         active, group.active_lanes = group.active_lanes, None
         if active is not None and active.count < group.lanes.count:
             rest = group.split(group.lanes.difference(active, self.threads), group.pc + 1)
@@ -355,7 +355,7 @@ class Cta:
         self.resume(back)
 
     def _exit_threads(self, lanes: LaneSet) -> None:
-        """Count exited threads as arrived at each barrier for all threads, and at the rendezvous of their warps."""
+        """Counts exited threads as arrived at each barrier for all threads, and at the rendezvous of their warps."""
         self.alive[lanes.index] = False
         if not self.alive.any():
             self.machine.async_engine.on_cta_exit(self)

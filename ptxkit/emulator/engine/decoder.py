@@ -1,7 +1,7 @@
 """Decodes an instruction into a step: a function of the executing group, constructed once.
 
-The step implements the meaning of the form in the instruction table: functions of the operands' values, actions on the
-machine, changes of control. It returns None where the next instruction follows, else a signal.
+The step implements the semantics of the form in the instruction table: functions of the operands' values, actions on
+the machine, control flow. It returns None if the next instruction follows, else a signal.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def decode_step(
     program: ProgramCode,
     watches: Sequence[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = (),
 ) -> Step:
-    """Return the step that executes an instruction. `watches` check registers that asynchronous operations use.
+    """Returns the step that executes an instruction. `watches` check registers that asynchronous operations use.
 
-    Raises UnsupportedError where the machine has no semantics for it.
+    Raises UnsupportedError if the machine has no semantics for it.
     """
     instruction, scope = linear.instruction, linear.scope
     match = _match_form(instruction, scope)
@@ -70,7 +70,9 @@ def decode_step(
 
 
 def _match_form(instruction: Instruction, scope: BlockScope) -> Match:
-    """Return the form of an instruction: the first whose predicate operands agree with those of the instruction."""
+    """Returns the form of an instruction: the first one whose predicate operands agree with those of the
+    instruction.
+    """
     first = table().match(instruction)
     if isinstance(first, Mismatch):
         raise UnsupportedError(first.message)
@@ -88,7 +90,7 @@ def _is_predicate(operand: Operand, scope: BlockScope) -> bool:
 
 
 def _predicates_agree(match: Match, here: Sequence[bool]) -> bool:
-    """Return whether predicate and numeric operands agree with the form."""
+    """Returns whether predicate and numeric operands agree with the form."""
     return all(
         not is_there or form.kind != "register" or not isinstance(form.type, ConstantExpr) or form.type.value == "pred"
         for form, is_there in zip(match.operands, here, strict=False)
@@ -96,7 +98,7 @@ def _predicates_agree(match: Match, here: Sequence[bool]) -> bool:
 
 
 def _decode_parts(operands: OperandAccess, match: Match) -> list[Step]:
-    """Return the parts of an instruction's meaning in order."""
+    """Returns the parts of an instruction's semantics in order."""
     try:
         meanings = table().semantics_of(match)
     except ValueError as error:
@@ -114,7 +116,7 @@ def _decode_parts(operands: OperandAccess, match: Match) -> list[Step]:
 
 
 def _combine_steps(steps: Sequence[Step], operands: OperandAccess) -> Step:
-    """Combine parts into one step; where one writes what another reads, each reads the previous register values."""
+    """Combines parts into one step. If one writes a register that another reads, each reads the previous values."""
     if len(steps) == 1:
         return steps[0]
     match, nodes = operands.match, operands.instruction.operands
@@ -150,11 +152,11 @@ def _run_in_order(steps: Sequence[Step]) -> Step:
     return run
 
 
-# --------------------------------------------------------------------------------------------------- meanings
+# --------------------------------------------------------------------------------------------------- semantics
 
 
 def _decode_semantics(operands: OperandAccess, meaning: Semantics) -> Step:
-    """Return the step for a `means` line."""
+    """Returns the step for a `means` line."""
     sources = [_semantics_argument(operands, each) for each in meaning.operands]
     while sources and sources[-1] is None:
         sources.pop()
@@ -167,7 +169,7 @@ def _decode_semantics(operands: OperandAccess, meaning: Semantics) -> Step:
         raise UnsupportedError(f"the machine has no function {meaning.function}")
     function = maker(
         **meaning.named_arguments
-    )  # it raises UnsupportedError itself; anything else is an error in the table
+    )  # it raises UnsupportedError itself; any other exception is an error in the table
     if is_action:
         return _make_effect_step(function, sources, targets)
     return _make_value_step(function, sources, targets)
@@ -183,7 +185,7 @@ def _semantics_argument(operands: OperandAccess, argument: Argument) -> OperandR
 
 
 def _decode_value_effect(operands: OperandAccess, effect: Value) -> Step:
-    """Return the step that computes an exact value of an effect."""
+    """Returns the step that computes an exact value of an effect."""
     target = operands.writer(effect.result)
     width = target.width if target is not None else 32
     sources = _Sources(operands)
@@ -230,7 +232,7 @@ class _Widths(dict[str, int]):
 def _make_value_step(
     function: Function, sources: Sequence[OperandReader | None], targets: Sequence[ResultWriter | None]
 ) -> Step:
-    """Return a step that applies a function to operands' values, with fast paths for the common shapes."""
+    """Returns a step that applies a function to operands' values, with fast paths for the common shapes."""
     places = [None if source is None else source.slot for source in sources]
     if len(targets) == 1 and targets[0] is not None and targets[0].slot is not None and None not in places:
         known = [place for place in places if place is not None]
@@ -264,7 +266,7 @@ def _idle_step(_group: ThreadGroup) -> None:
 
 
 def _make_slot_step(function: Function, places: list[int], target: int) -> Step:
-    """Return a step that reads slots of the frame and writes a slot of the frame."""
+    """Returns a step that reads slots of the frame and writes a slot of the frame."""
     if len(places) == 1:
         (first,) = places
 
@@ -304,8 +306,8 @@ def _make_slot_step(function: Function, places: list[int], target: int) -> Step:
 def _make_effect_step(
     function: Function, sources: Sequence[OperandReader | None], targets: Sequence[ResultWriter | None]
 ) -> Step:
-    """Return a step for an action, whose first argument is the executing group; it may return a signal instead of
-    results.
+    """Returns a step for an action, whose first argument is the executing group and which may return a signal instead
+    of results.
     """
     reads = [_no_operation if source is None else source.read for source in sources]
     writes = [None if target is None else target.write for target in targets]
@@ -330,7 +332,7 @@ def _make_effect_step(
 
 
 def _guard_slot(operands: OperandAccess, guard: Guard) -> int:
-    """Return the slot of a guard's predicate, shifted left by one; the lowest bit says whether it is negated."""
+    """Returns the slot of a guard's predicate, shifted left by one; the lowest bit states whether it is negated."""
     found = operands.scope.lookup(guard.predicate)
     if not isinstance(found, RegisterSlots):
         raise UnsupportedError(f"nothing declares the predicate {guard.predicate}")

@@ -48,8 +48,8 @@ _CHANGING_SPECIALS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "
 class DecodedFunction:
     """The steps of a function.
 
-    `parameters` and `results` are registers, or variables of the frame. `instructions` and `offsets` have, for each
-    step, the instruction that it executes and the offset of that in the text.
+    `parameters` and `results` are registers, or variables of the frame. `instructions` and `offsets` have the
+    instruction of each step and its offset in the text.
     """
 
     def __init__(self, function: Function, program: Executable) -> None:
@@ -81,7 +81,7 @@ class DecodedFunction:
         self._add_instrumentations(function)
 
     def _add_instrumentations(self, function: Function) -> None:
-        """Choose the checks of registers that the function needs."""
+        """Selects the checks of registers that the function needs."""
         if any(may_issue_register_op(opcode) for opcode in self.opcodes):
             self._instrumentations.append(RegisterWatch(self._linear_steps))
         if any(may_load_tensor_memory(opcode) for opcode in self.opcodes):
@@ -93,11 +93,11 @@ class DecodedFunction:
 
     @property
     def opcodes(self) -> set[str]:
-        """Return the opcodes in the function, without duplicates."""
+        """The opcodes in the function, without duplicates."""
         return {each.opcode for each in self.instructions}
 
     def branch_targets(self, pc: int) -> tuple[int, ...]:
-        """Return the steps to which an instruction can branch."""
+        """Returns the steps that an instruction can branch to."""
         return self._linear_steps[pc].targets if pc < len(self._linear_steps) else ()
 
     def _declare_formal(self, declaration: Declaration, scope: BlockScope) -> RegisterSlots | DeclaredVariable:
@@ -111,7 +111,7 @@ class DecodedFunction:
         return symbol
 
     def _lazy_step(self, pc: int) -> Step:
-        """Return a step that decodes its instruction on its first execution, and executes it."""
+        """Returns a step that decodes its instruction on its first execution, and executes it."""
 
         def decode(group: ThreadGroup) -> Any:
             step = self.steps[pc] = self._decode(self._linear_steps[pc])
@@ -129,7 +129,7 @@ class DecodedFunction:
             raise UnsupportedError(f"`{step.instruction.opcode}`: {error}") from error
 
     def unsupported_reasons(self) -> list[str]:
-        """Return why steps cannot be executed, including those that were never executed."""
+        """Returns the reasons why steps cannot be executed, including those that were never executed."""
         found = []
         for step in self._linear_steps:
             try:
@@ -139,7 +139,7 @@ class DecodedFunction:
         return found
 
     def new_registers(self, cta: CtaState) -> list[Bits]:
-        """Return the initial values of the frame's slots for the threads of a CTA."""
+        """Returns the initial values of the frame's slots for the threads of a CTA."""
         made: list[Bits] = []
         self._live_frames.append((made, cta))
         self.extend_registers(made, cta)
@@ -153,11 +153,11 @@ class DecodedFunction:
         return made
 
     def drop_cta(self, cta: CtaState) -> None:
-        """Discard the state of a CTA that has exited."""
+        """Discards the state of a CTA that has exited."""
         self._live_frames = [each for each in self._live_frames if each[1] is not cta]
 
     def extend_registers(self, registers: list[Bits], cta: CtaState) -> None:
-        """Append the slots that were added to the frame since, as steps were decoded."""
+        """Appends the slots that were added to the frame since then, when steps were decoded."""
         fills = self.frame.slots
         while len(registers) < len(fills):
             registers.append(_initial_slot_value(fills[len(registers)], cta))
@@ -179,7 +179,7 @@ def _implicit_return(_group: ThreadGroup) -> Any:
 
 
 class Executable:
-    """A module and one of its kernels, ready for one launch: its memory belongs to the launch."""
+    """A module and one of its kernels, prepared for one launch, to which its memory belongs."""
 
     def __init__(self, module: Module, entry: str, dynamic_shared: int) -> None:
         self.module = module
@@ -205,7 +205,7 @@ class Executable:
         place_variables(self.scope, self.memory, self.shared)
 
     def decode_function(self, name: str) -> DecodedFunction:
-        """Return the decoded function, which is created on its first call."""
+        """Returns the decoded function, which is created on its first call."""
         function = self._functions.get(name)
         if function is None:
             raise UnsupportedError(f"the module has no body of the function {name}")
@@ -216,28 +216,28 @@ class Executable:
 
     @property
     def decoded_functions(self) -> Iterable[DecodedFunction]:
-        """Return the functions that were called so far."""
+        """The functions that were called so far."""
         return self._decoded_functions.values()
 
     def function_address(self, name: str) -> int:
-        """Return the address of a function."""
+        """Returns the address of a function."""
         return self._addresses.get(name, 0)
 
     def function_at(self, address: int) -> DecodedFunction | None:
-        """Return the function at an address; None where there is none."""
+        """Returns the function at an address, or None if none exists."""
         name = next((name for name, at in self._addresses.items() if at == address), None)
         return None if name is None or name not in self._functions else self.decode_function(name)
 
     def syscall(self, name: str) -> Callable[..., Any] | None:
-        """Return a function that the system provides, such as `vprintf`, unless the module defines it."""
+        """Returns a function that the system provides, such as `vprintf`, unless the module defines it."""
         return None if name in self._functions else self._syscalls.get(name)
 
     def is_changing_special(self, name: str) -> bool:
-        """Return whether a special register may differ at each read."""
+        """Returns whether a special register may have another value at each read."""
         return name.lstrip("%") in _CHANGING_SPECIALS
 
     def place_parameters(self, function: Function, scope: BlockScope) -> None:
-        """Assign addresses to the kernel's parameters in one contiguous block, as a launch passes them."""
+        """Assigns addresses to the kernel's parameters in one contiguous block, as a launch passes them."""
         offsets, size = lay_out_parameters(function.parameters)
         base = self.memory.allocate("param", max(size, 1), 256, "the parameters")
         for declaration, offset in zip(function.parameters, offsets, strict=True):

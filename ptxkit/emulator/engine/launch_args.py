@@ -1,4 +1,4 @@
-"""Arguments of a launch: they are checked against the kernel's parameters and stored in parameter memory."""
+"""Arguments of a launch, which are checked against the kernel's parameters and stored in parameter memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LaunchShape: TypeAlias = "int | Sequence[int]"
 class ArgumentBuffer:
     """An array in the machine's global memory, for the argument with the index `argument`.
 
-    `in_table` says whether it is one of the arrays of a table argument.
+    `in_table` states whether it is one of the arrays of a table argument.
     """
 
     argument: int
@@ -41,17 +41,17 @@ class ArgumentBuffer:
 
 @dataclass(frozen=True, slots=True)
 class StructArgument:
-    """An argument passed by value that points to memory.
+    """A structure argument passed by value that contains pointers.
 
     `data` are its bytes. `pointers` has arrays by the offsets of their addresses, and tensor maps by their own offsets.
-    What a kernel writes to these arrays is not returned.
+    Changes of these arrays by a kernel are not returned.
     """
 
     data: bytes
     pointers: Mapping[int, Any]
 
     def encode(self, place: Callable[[Any], bytes]) -> bytes:
-        """Return the bytes with addresses and maps filled in. `place` stores an array in memory and returns its
+        """Returns the bytes with addresses and maps inserted. `place` stores an array in memory and returns its
         address.
         """
         made = bytearray(self.data)
@@ -64,7 +64,7 @@ class StructArgument:
 
 
 def to_dim3(shape: LaunchShape, what: str) -> Dim3:
-    """Convert a number of threads or CTAs to (x, y, z)."""
+    """Converts a number of threads or CTAs to (x, y, z)."""
     given = (shape,) if isinstance(shape, int | numpy.integer) else tuple(shape)
     if not 1 <= len(given) <= 3 or not all(isinstance(each, int | numpy.integer) and each > 0 for each in given):
         raise InvalidLaunchError(f"{what} must be one to three positive integers, and is {shape!r}")
@@ -75,9 +75,8 @@ def to_dim3(shape: LaunchShape, what: str) -> Dim3:
 def make_launch(
     entry: Function, grid: LaunchShape, block: LaunchShape | None, cluster: LaunchShape | None, shared: int
 ) -> LaunchGeometry:
-    """Check a requested launch against the kernel's directives and return it.
-
-    Raises InvalidLaunchError where it is invalid.
+    """Checks a requested launch against the kernel's directives and returns it. Raises InvalidLaunchError if it is
+    invalid.
     """
     required = _directive_extents(entry, "reqntid")
     if block is None:
@@ -118,9 +117,9 @@ def _directive_extents(entry: Function, name: str) -> Dim3 | None:
 
 
 def bind_arguments(program: Executable, arguments: Sequence[Any]) -> list[ArgumentBuffer]:
-    """Store arguments in parameter memory and arrays in buffers.
+    """Stores arguments in parameter memory and arrays in buffers.
 
-    Raises InvalidLaunchError where an argument does not fit its parameter.
+    Raises InvalidLaunchError if an argument does not fit its parameter.
     """
     name, parameters = program.entry.name, program.parameters
     if len(arguments) != len(parameters):
@@ -169,14 +168,14 @@ def _bind_array(
 
 
 def _place_nested_array(program: Executable, name: str, array: Any) -> bytes:
-    """Return the address of an array that a structure points to."""
+    """Returns the address of an array that a structure points to."""
     return _bind_array(program, 0, array, (), f"{name}'s").address.to_bytes(program.address_size // 8, "little")
 
 
 def _bind_texture(
     program: Executable, number: int, value: OpaqueObject, buffers: list[ArgumentBuffer], symbol: DeclaredVariable
 ) -> int:
-    """Return the handle of a texture, surface or sampler, whose array becomes a buffer."""
+    """Returns the handle of a texture, surface or sampler, whose array becomes a buffer."""
     if symbol.size != HANDLE_BYTES:
         raise InvalidLaunchError(f"{symbol.name} has {symbol.size} bytes, and a handle {HANDLE_BYTES}")
     value.validate(symbol.name)
@@ -189,7 +188,7 @@ def _bind_texture(
 def _bind_table(
     program: Executable, argument: int, values: Sequence[Any], buffers: list[ArgumentBuffer], name: str
 ) -> int:
-    """Return the address of a table of array addresses, whose arrays become buffers, or of tensor maps."""
+    """Returns the address of a table of array addresses, whose arrays become buffers, or of tensor maps."""
     entries = []
     for number, each in enumerate(values):
         array = each.array if isinstance(each, TensorMapArgument) else each
@@ -226,7 +225,7 @@ def _parameter_bytes(value: Any, symbol: DeclaredVariable) -> bytes:
 
 
 def read_back_arrays(program: Executable, buffers: Sequence[ArgumentBuffer]) -> dict[int, Any]:
-    """Return the final arrays by the index of the argument; for a table argument, a list of arrays."""
+    """Returns the final arrays by the index of the argument; for a table argument, a list of arrays."""
     found: dict[int, Any] = {}
     for each in buffers:
         octets = program.memory.view_bytes(each.address, each.array.nbytes)

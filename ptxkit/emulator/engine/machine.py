@@ -1,7 +1,7 @@
 """A launch: clusters of CTAs that run until all have exited, or no thread can proceed.
 
 CTAs are created when they are first scheduled. A CTA runs until its threads block or only loop; then others run. Under
-a random schedule, several start together and alternate at random, at accesses to global memory.
+a random schedule, several CTAs start together and are switched at random, at accesses to global memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ptxkit.emulator.threads.machine_observer import MachineObserver, ObserverLi
 _CANCEL_REFUSAL_CHANCE = 0.2
 """The probability, under a random schedule, that a request for the work of a cluster is refused."""
 _FULL_RESIDENCY_CHANCE = 0.75
-"""The probability that this maximum number starts together, and not a smaller random number."""
+"""The probability that this maximum number starts together instead of a smaller random number."""
 _RECHECK_CHANCE = 0.25
 """The probability that a CTA whose threads only loop runs once more, to observe changes by others."""
 
@@ -62,7 +62,7 @@ class Cluster:
 
 
 class Machine:
-    """A launch that runs. `seed` determines the random decisions, where the policy makes any."""
+    """A running launch. `seed` determines the random decisions of the policy."""
 
     def __init__(
         self, program: Executable, launch: LaunchGeometry, observers: Sequence[MachineObserver], policy: str, seed: int
@@ -81,9 +81,9 @@ class Machine:
         self.thread_steps = 0
         self._clock_readings = 0
         self.used_global = False
-        """Whether a step since this was cleared used global memory."""
+        """Whether a step has used global memory since this was last cleared."""
         self.progress_count = 0
-        """The number of times that groups did anything other than an iteration of a loop that changes nothing."""
+        """The number of times that groups made progress, other than by an iteration of a loop that changes nothing."""
         self.deadline = float("inf")
         """The processor time of the running thread at which the run ends."""
         self.clusters: list[Cluster] = []
@@ -92,14 +92,14 @@ class Machine:
         self.observer.on_launch(self)
 
     def read_clock(self) -> int:
-        """Return the number of steps so far. No two reads are equal, although a slice's steps are counted at its
-        end.
+        """Returns the number of steps so far. No two reads are equal, although the steps of a time slice are counted at
+        its end.
         """
         self._clock_readings += 1
         return self.thread_steps // 32 + self._clock_readings
 
     def check_time(self) -> None:
-        """Check the time limit at the first call and then every few steps. Raises BudgetError where it is exceeded."""
+        """Checks the time limit at the first call and then every few steps. Raises BudgetError if it is exceeded."""
         if self.steps_left > self._steps_at_look:
             return
         self._steps_at_look = self.steps_left - MAX_STEPS_BETWEEN_CLOCK_READS
@@ -109,7 +109,7 @@ class Machine:
     # ------------------------------------------------------------------------------------------------ running
 
     def run(self) -> None:
-        """Run until the grid has exited. Faults and deadlocks end the run and are reported.
+        """Runs until the grid has exited. Faults and deadlocks end the run and are reported.
 
         Raises UnsupportedError and BudgetError.
         """
@@ -146,14 +146,14 @@ class Machine:
                 return
 
     def _start_clusters(self, chance: random.Random) -> None:
-        """Create the clusters that are resident from the start."""
+        """Creates the clusters that are resident from the start."""
         x, y, z = self.launch.cluster
         most = max(MAX_RESIDENT_CTAS // (x * y * z), 1)
         count = most if chance.random() < _FULL_RESIDENCY_CHANCE else chance.randint(1, most)
         self.clusters += islice(self._unstarted_clusters, count)
 
     def _schedule_randomly(self, chance: random.Random) -> None:
-        """Run randomly chosen CTAs until all have exited, block, or only loop."""
+        """Runs randomly chosen CTAs until all have exited, block, or only loop."""
         ctas = [cta for cluster in self.clusters for cta in cluster.ctas]
         turns = {cta: cta.run_slices() for cta in ctas}
         resting: set[Cta] = set()
@@ -169,15 +169,15 @@ class Machine:
                 resting.add(cta)
 
     def _may_progress(self) -> bool:
-        """Return whether some thread in a loop may still observe a change by others."""
+        """Returns whether some thread in a loop may still observe a change by others."""
         groups = [group for cluster in self.clusters for cta in cluster.ctas for group in cta.runnable_groups]
         return any(
             group.idle_since != self.progress_count or group.idle_iterations < MAX_IDLE_ITERATIONS for group in groups
         )
 
     def _report_no_progress(self) -> None:
-        """Report that no thread can proceed, or change anything for threads in loops; a host or another grid may do
-        so.
+        """Reports that no thread can proceed or change a value that threads in loops wait for; a host or another grid
+        may do so.
         """
         for cluster in self.clusters:
             for cta in cluster.ctas:
@@ -197,7 +197,9 @@ class Machine:
                     number += 1
 
     def cancel_cluster(self) -> Dim3 | None:
-        """Cancel a cluster that has not started; return its first CTA. A random schedule may refuse it."""
+        """Cancels a cluster that has not started, and returns its first CTA. A random schedule may refuse the
+        request.
+        """
         if self.is_random and self.async_engine.random.random() < _CANCEL_REFUSAL_CHANCE:
             return None
         found = next(self._unstarted_clusters, None)
@@ -219,17 +221,17 @@ class Machine:
     # ---------------------------------------------------------------------------------------------- reporting
 
     def line_of(self, offset: int) -> int:
-        """Return the line of the PTX at an offset; 0 where there is no text."""
+        """Returns the line of the PTX at an offset, or 0 if there is no text."""
         source = self.program.module.source
         return 0 if source is None else source.position(offset)[0]
 
     def thread_of(self, number: int) -> Dim3:
-        """Return the thread's index in its CTA."""
+        """Returns the thread's index in its CTA."""
         x, y, _ = self.launch.block
         return number % x, number // x % y, number // (x * y)
 
     def report_fault(self, fault: ExecutionFault) -> None:
-        """Report a fault whose position and CTA are known."""
+        """Reports a fault whose position and CTA are known."""
         code, pc = fault.location if fault.location is not None else (None, 0)
         offset = code.offsets[pc] if code is not None else 0
         text = code.instructions[pc].opcode if code is not None else ""
@@ -242,7 +244,7 @@ class Machine:
         self.report.add(Violation(fault.content, witness.line, offset, (witness,)))
 
     def _report_deadlock(self) -> None:
-        """Report a deadlock: for each group, what it waits for."""
+        """Reports a deadlock, with what each group waits for."""
         for cluster in self.clusters:
             for cta in cluster.ctas:
                 for group, on in cta.blocked_groups:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def buffer_offsets(group: ThreadGroup, space: str, address: Any) -> Any:
-    """Return the offsets of objects in the shared memory of the cluster."""
+    """Returns the offsets of objects in the shared memory of the cluster."""
     memory = group.cta.machine.memory
     pool, places = memory.locate(group.cta, space, address, MBARRIER_BYTES, group.lanes.index)
     if pool is not group.cta.cluster.shared_buffer:
@@ -30,10 +30,10 @@ def buffer_offsets(group: ThreadGroup, space: str, address: Any) -> Any:
 
 
 def iter_mbarriers(group: ThreadGroup, space: str, address: Any, mask: Any = None) -> Iterator[tuple[Mbarrier, Any]]:
-    """Yield the objects at the threads' addresses, each with the positions of these threads among the lanes.
+    """Yields the objects at the threads' addresses, each with the positions of these threads among the lanes.
 
-    `mask` has a bit for the rank of each CTA whose object at the same offset is used instead. Raises ExecutionFault
-    where there is no object.
+    `mask` has a bit for the rank of each CTA whose object at the same offset is used instead. Raises ExecutionFault if
+    there is no object.
     """
     places = buffer_offsets(group, space, address)
     if mask is not None:
@@ -49,7 +49,7 @@ def iter_mbarriers(group: ThreadGroup, space: str, address: Any, mask: Any = Non
 
 
 def check_data_ctas(barrier: Mbarrier, homes: Any, index: Any, *, not_in: int | None = None) -> None:
-    """Check that data goes to the CTA that contains its mbarrier. Raises ExecutionFault where it does not.
+    """Checks that data is copied to the CTA that contains its mbarrier. Raises ExecutionFault otherwise.
 
     `homes` are the ranks of the receiving CTAs, for one or several threads, which are `index`. `not_in` is the rank of
     a CTA that must not receive the data either.
@@ -69,9 +69,8 @@ def _iter_multicast(group: ThreadGroup, places: Any, mask: Any) -> Iterator[tupl
 
 
 def multicast_offsets(group: ThreadGroup, place: int, ranks: int) -> list[int]:
-    """Return the same offset in each CTA of the cluster that a mask names.
-
-    Raises ExecutionFault where the mask names a CTA that does not exist.
+    """Returns the same offset in each CTA of the cluster in a mask. Raises ExecutionFault for CTAs that do not
+    exist.
     """
     cluster = group.cta.cluster
     if ranks >> cluster.size:
@@ -82,7 +81,7 @@ def multicast_offsets(group: ThreadGroup, place: int, ranks: int) -> list[int]:
 
 
 def mbarrier_at(group: ThreadGroup, place: int, index: Any = None) -> Mbarrier:
-    """Return the live object at an offset, for some threads or all. Raises ExecutionFault where there is none."""
+    """Returns the live object at an offset, for some threads or all. Raises ExecutionFault if none exists."""
     found: Mbarrier | None = group.cta.cluster.mbarriers.get(place)
     if found is not None and found.is_live:
         group.cta.machine.observer.on_mbarrier_use(group, group.lanes.index if index is None else index, found)

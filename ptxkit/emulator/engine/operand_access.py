@@ -1,6 +1,6 @@
-"""Operands of one instruction: how they are read, and how its results are written.
+"""Operands of one instruction: their reads, and the writes of its results.
 
-Decisions that do not depend on values are made here, once per statement. An operand that is a register of its type's
+Decisions that do not depend on values are made once for each statement. An operand that is a register of its type's
 width, a constant or an unchanging special register is a slot of the frame; any other is read by a function of the
 executing group.
 
@@ -92,21 +92,21 @@ class OperandAccess:
     # ------------------------------------------------------------------------------------------------ forms
 
     def operand_form(self, role: str) -> OperandForm:
-        """Return the table's description of the operand with a role."""
+        """Returns the table's description of the operand with a role."""
         found = self.match.operands[self.match.roles[role]]
         for step in self.match.paths.get(role, ()):
             found = found.elements[step]
         return found
 
     def node(self, role: str) -> Operand:
-        """Return the operand with a role."""
+        """Returns the operand with a role."""
         found = self.match.operand(role, self.instruction)
         if found is None:
             raise UnsupportedError(f"the operand {role} is missing")
         return found
 
     def spelling_property(self, question: CallExpr) -> str | bool | None:
-        """Return a property of an operand's spelling: its `selector`, or whether it has a `minus`."""
+        """Returns a property of an operand's spelling: its `selector`, or whether it has a `minus`."""
         (role,) = question.arguments
         assert isinstance(role, OperandRole)
         node = self.node(role.name)
@@ -119,7 +119,7 @@ class OperandAccess:
     # ---------------------------------------------------------------------------------------------- reading
 
     def reader(self, role: str) -> OperandReader:
-        """Return the reader of the operand with a role; with a selector or a minus sign, it reads the entire
+        """Returns the reader of the operand with a role; with a selector or a minus sign, it reads the entire
         register.
         """
         form, node = self.operand_form(role), self.node(role)
@@ -136,7 +136,7 @@ class OperandAccess:
         return self.value_reader(node, self._type(form))
 
     def value_reader(self, node: Operand, type_: str) -> OperandReader:
-        """Return the reader of an operand of a type."""
+        """Returns the reader of an operand of a type."""
         width = width_of(type_)
         if isinstance(node, Not):
             inner = self.value_reader(node.operand, type_).read
@@ -163,7 +163,7 @@ class OperandAccess:
         raise UnsupportedError(f"the machine cannot read the operand {node}")
 
     def _encode_constant(self, number: int, type_: str) -> int:
-        """Encode an integer constant as bits of a type; for a floating-point type, its value is converted."""
+        """Encodes an integer constant as bits of a type; for a floating-point type, its value is converted."""
         if kind(type_) != "f" or type_ not in ("f32", "f64"):
             return number
         double = numpy.float64(number)
@@ -198,7 +198,7 @@ class OperandAccess:
         base, _, component = text.partition(".")
         if found is None and component in COMPONENTS:
             vector = self.scope.lookup(base)
-            if self.scope.find(base) is not None:  # a label, too, hides a special register of its name
+            if self.scope.find(base) is not None:  # a label, too, hides a special register of the same name
                 if not isinstance(vector, RegisterSlots) or not COMPONENTS[component] < len(vector.slots) > 1:
                     raise UnsupportedError(f"{base} is declared, and has no element {component}")
                 found = RegisterSlots((vector.slots[COMPONENTS[component]],), vector.type)
@@ -234,7 +234,7 @@ class OperandAccess:
         return self._slot_reader(self.frame.special_slot(text, width), width)
 
     def _symbol_reader(self, symbol: DeclaredVariable, offset: int, space: str, width: int) -> OperandReader:
-        """Return the reader of a variable's address, in its own space or as a generic address."""
+        """Returns the reader of a variable's address, in its own space or as a generic address."""
         if symbol.space == "shared":
             start = self.program.windows.shared.start if space == "generic" else 0
             return self._slot_reader(self.frame.shared_address_slot(start + symbol.address + offset, width), width)
@@ -256,7 +256,7 @@ class OperandAccess:
     # -------------------------------------------------------------------------------------------- addresses
 
     def address_reader(self, node: Operand, space: str) -> OperandReader:
-        """Return the reader of the address in brackets: 64 bits, in the space."""
+        """Returns the reader of the address in brackets: 64 bits, in the space."""
         offset = 0
         if isinstance(node, Address):
             base, offset = node.base, node.offset
@@ -287,7 +287,7 @@ class OperandAccess:
         return self._constant_reader(number + offset, _ADDRESS_WIDTH)
 
     def _element_reader(self, symbol: DeclaredVariable, index: Operand, offset: int, space: str) -> OperandReader:
-        """Return the reader of the address of an array element; its index is a register, plus an optional constant."""
+        """Returns the reader of the address of an array element; its index is a register, plus an optional constant."""
         start, size = self._symbol_reader(symbol, offset, space, _ADDRESS_WIDTH).read, numpy.uint64(symbol.element_size)
         found = self.scope.lookup(index.text) if isinstance(index, Name) else None
         number = self.value_reader(index, self._address_type(found)).read
@@ -309,7 +309,7 @@ class OperandAccess:
     # ---------------------------------------------------------------------------------------------- vectors
 
     def elements(self, node: Operand, form: OperandForm) -> list[tuple[Operand, str]]:
-        """Return the elements of a vector operand with their types."""
+        """Returns the elements of a vector operand with their types."""
         if isinstance(node, Vector):
             types = [self._type(each) for each in form.elements] or [self._type(form)] * len(node.elements)
             return list(zip(node.elements, types, strict=False))
@@ -332,7 +332,7 @@ class OperandAccess:
     # ---------------------------------------------------------------------------------------------- writing
 
     def writer(self, role: str) -> ResultWriter | None:
-        """Return the writer of the result with a role; None for the sink."""
+        """Returns the writer of the result with a role, or None for the sink."""
         form, node = self.operand_form(role), self.node(role)
         if form.parts:
             node = _split_register_operand(node)[2]
@@ -373,7 +373,7 @@ class OperandAccess:
 
 
 def _split_register_operand(node: Operand) -> tuple[bool, str | None, Operand]:
-    """Split an operand such as `-%r1.h0` into whether it has a minus sign, its selector, and the register."""
+    """Splits an operand such as `-%r1.h0` into whether it has a minus sign, its selector, and the register."""
     if isinstance(node, Unary) and node.operator == "-":
         _, selector, inner = _split_register_operand(node.operand)
         return True, selector, inner
@@ -384,7 +384,7 @@ def _split_register_operand(node: Operand) -> tuple[bool, str | None, Operand]:
 
 
 def register_writer(place: int, here: int, type_: str) -> ResultWriter:
-    """Return the writer of a value of a type to a register of a width."""
+    """Returns the writer of a value of a type to a register of a width."""
     width, signed = width_of(type_), is_signed(type_)
 
     def write(group: ThreadGroup, value: Any) -> None:

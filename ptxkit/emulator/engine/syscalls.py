@@ -1,4 +1,4 @@
-"""Functions that the system provides to kernels: `vprintf`, and what `assert` calls.
+"""Functions that the system provides to kernels: `vprintf`, and the function that `assert` calls.
 
 Source: CUDA Programming Guide, "Formatted Output", "Assertion"; PTX ISA, "Abstracting the ABI: Variadic Functions".
 """
@@ -26,7 +26,7 @@ _FORMAT = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|j|z|t|L)?([
 
 
 def syscalls() -> Mapping[str, Callable[..., Any]]:
-    """Return the functions by name; each takes the executing group and the call site."""
+    """Returns the functions by name; each takes the executing group and the call site."""
     return {"vprintf": _vprintf, "__assertfail": _assert_failed}
 
 
@@ -43,7 +43,7 @@ def _arguments(group: ThreadGroup, site: CallSite, types: tuple[str, ...]) -> li
 
 
 def _read_c_string(group: ThreadGroup, address: int, thread: int) -> bytes:
-    """Read the bytes from a generic address up to the first zero byte."""
+    """Reads the bytes from a generic address up to the first zero byte."""
     found = bytearray()
     index: ThreadIndex = numpy.array([thread])
     while len(found) < MAX_STRING_BYTES:
@@ -57,7 +57,7 @@ def _read_c_string(group: ThreadGroup, address: int, thread: int) -> bytes:
 
 
 def _vprintf(group: ThreadGroup, site: CallSite) -> None:
-    """Print the formatted text of each thread, in thread order."""
+    """Prints the formatted text of each thread, in thread order."""
     formats, lists = _arguments(group, site, ("b64", "b64"))
     for position, thread in enumerate(group.lanes.index):
         text = _read_c_string(group, int(formats[position]), int(thread)).decode("utf-8", "replace")
@@ -65,7 +65,7 @@ def _vprintf(group: ThreadGroup, site: CallSite) -> None:
 
 
 def _format_printf(group: ThreadGroup, text: str, at: int, thread: int) -> str:
-    """Format a string with its arguments, which are stored in memory in order, each aligned to its size."""
+    """Formats a string with its arguments, which are stored in memory in order, each aligned to its size."""
     place = at
 
     def take(size: int) -> bytes:

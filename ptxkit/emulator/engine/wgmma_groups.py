@@ -32,7 +32,7 @@ class WarpgroupCommit(Waitable):
         self.cta = cta
 
     def describe(self, group: ThreadGroup) -> Message:
-        """Describe which threads have not committed the group."""
+        """Describes which threads have not committed the group."""
         closed = self.cta.machine.async_engine.committed_groups(self.cta, "wgmma")
         team = int(group.lanes.index[0]) // WARPGROUP_SIZE
         members = slice(team * WARPGROUP_SIZE, (team + 1) * WARPGROUP_SIZE)
@@ -42,7 +42,7 @@ class WarpgroupCommit(Waitable):
 
 
 def max_over_warpgroups(limits: Any) -> Any:
-    """Return, for each thread, the maximum over its warpgroup."""
+    """Returns, for each thread, the maximum over its warpgroup."""
     count = len(limits)
     padded = numpy.full(-(-count // WARPGROUP_SIZE) * WARPGROUP_SIZE, -1, limits.dtype)
     padded[:count] = limits

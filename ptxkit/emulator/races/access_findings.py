@@ -25,7 +25,7 @@ _UNORDERED: Mapping[DiagnosticCode, MessageTemplate] = {
     ptx5xx.MBARRIER_WITHOUT_ORDERING: ptx5xx.HANDOVER_DOES_NOT_ORDER,
     ptx4xx.MIXED_REDUCTIONS: ptx4xx.ATOMICS_OF_DIFFERENT_PROXIES,
 }
-"""What is reported of two accesses that nothing orders, by the rule that this violates."""
+"""The messages about two unordered accesses, by the rule that they violate."""
 
 
 def report_unordered(
@@ -36,7 +36,7 @@ def report_unordered(
     other: int,
     rule: DiagnosticCode = ptx6xx.SHARED_MEMORY_RACE,
 ) -> None:
-    """Report that an access by a thread (`row`) is not ordered after one of a kind by another thread at a site."""
+    """Reports that an access by a thread (`row`) is not ordered after one of a kind by another thread at a site."""
     verb, earlier = ("reads", "writes") if access.kind == "read" else ("writes", _ACCESS_KINDS[kind] + "s")
     too = ", too" if kind == WRITE and access.kind != "read" else ""
     content = _UNORDERED[rule](access=verb, earlier=earlier, too=too).under(rule)
@@ -52,9 +52,9 @@ def report_conflict(
     other: int,
     severity: Severity | None = None,
 ) -> None:
-    """Report an access by a thread (`row`) and an earlier one of a kind by another thread at a site.
+    """Reports an access by a thread (`row`) and an earlier one of a kind by another thread at a site.
 
-    The message lacks the facts that are known of all such findings. `severity` is None for the default of the code.
+    The message lacks the fields that all such findings share. `severity` is None for the default of the code.
     """
     thread, start = int(access.index[row]), int(access.byte_offsets[row])
     here = _witness(access, access.kind, access.location, thread, start)

@@ -1,4 +1,6 @@
-"""What the observers of one launch share: the clocks of each CTA, and the accesses so far with their instructions."""
+"""The data that the observers of one launch share: the clocks of each CTA, and the accesses so far with their
+instructions.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ FENCED_CLOCK_OF_SPACE = {"shared": FENCED_SHARED, "global": FENCED_GLOBAL}
 class AccessSite:
     """An instruction that accessed memory, in a CTA.
 
-    `strength` says how far the access is strong, as in `MemoryAccess`. `proxy` is `tensor` where the completion of an
-    operation is not a proxy fence. Of an asynchronous operation, `completion` is what signals its completion, and
-    `issuer` the thread that issued it where an engine performed it; otherwise these are empty and -1.
+    `strength` is the level at which the access is strong, as in `MemoryAccess`. `proxy` is `tensor` if the completion
+    of an operation is not a proxy fence. For an asynchronous operation, `completion` is the mechanism that signals its
+    completion, and `issuer` the thread that issued it if an engine performed it; otherwise these are empty and -1.
     """
 
     function: FunctionCode
@@ -56,7 +58,7 @@ class AccessSite:
 
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def is_one_way(opcode: str) -> bool:
-    """Return whether an instruction is a fence that orders the generic and the async proxy in one direction."""
+    """Returns whether an instruction is a fence that orders the generic and the async proxy in one direction."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(is_half_proxy_fence(each, "async") for each in effects)
 
@@ -79,7 +81,7 @@ class AccessHistory:
     # ------------------------------------------------------------------------------------------------ accesses
 
     def access_of(self, event: AccessEvent) -> MemoryAccess:
-        """Return the access of an event. Its times are those before any observer handles the event."""
+        """Returns the access of an event. Its times are those before any observer handles the event."""
         if self._last_event is event and self._last_access is not None:
             return self._last_access
         group, buffer = event.group, event.buffer
@@ -106,7 +108,7 @@ class AccessHistory:
         return found
 
     def issued_accesses(self, operation: AsyncOperation) -> list[MemoryAccess]:
-        """Return all that an operation that is about to start will read and write."""
+        """Returns all accesses that an operation that is about to start will make."""
         if self._last_issue is None or self._last_issue[0] is not operation:
             rows = numpy.ones(len(operation.threads), bool)
             sides = (("source", "read"), ("target", "write"))
@@ -119,7 +121,7 @@ class AccessHistory:
     def accesses_of(
         self, operation: AsyncOperation, side: str, kind: str, rows: Any, *, with_values: bool = True
     ) -> Iterator[MemoryAccess]:
-        """Yield what rows of an operation read or write, as accesses of the threads that issued it."""
+        """Yields what rows of an operation read or write, as accesses of the threads that issued it."""
         clocks = self.clocks_of(operation.cta)
         for transfer in operation.transfers:
             buffer = transfer.buffer(side)
@@ -148,7 +150,7 @@ class AccessHistory:
 
     @staticmethod
     def shadow_of(buffer: ByteBuffer) -> ShadowMemory:
-        """Return the shadow memory of a buffer."""
+        """Returns the shadow memory of a buffer."""
         if buffer.shadow is None:
             buffer.shadow = ShadowMemory(buffer)
         found: ShadowMemory = buffer.shadow
@@ -164,7 +166,7 @@ class AccessHistory:
         completion: str = "",
         issuer: int = -1,
     ) -> int:
-        """Return the number of a site, which the shadow memory keeps for each unit."""
+        """Returns the number of a site, which the shadow memory keeps for each unit."""
         key = (*location, strength, proxy, completion, issuer)
         found = self._numbers_of_sites.get(key)
         if found is None:
@@ -173,17 +175,17 @@ class AccessHistory:
         return found
 
     def site(self, number: int) -> AccessSite:
-        """Return a site by its number."""
+        """Returns a site by its number."""
         return self._sites[number]
 
     def thread_at(self, site: AccessSite, agent: int) -> int:
-        """Return the thread that made the last access at a site, which was recorded as an agent."""
+        """Returns the thread that made the last access at a site, which was recorded as an agent."""
         return agent - self.clocks_of(site.cta).base if site.issuer < 0 else site.issuer
 
     # -------------------------------------------------------------------------------------------------- clocks
 
     def clocks_of(self, cta: CtaState) -> CtaClocks:
-        """Return what the threads of a CTA know."""
+        """Returns the clocks of the threads of a CTA."""
         found = self._clocks_of_cta.get(cta)
         if found is None:
             base = 1 if not self._clock_owners else self._owner_bases[-1] + self._clock_owners[-1].threads
@@ -193,11 +195,11 @@ class AccessHistory:
         return found
 
     def clocks_of_agent(self, agent: int) -> CtaClocks:
-        """Return the clocks of the CTA to which an agent belongs."""
+        """Returns the clocks of the CTA to which an agent belongs."""
         return self._clock_owners[int(numpy.searchsorted(self._owner_bases, agent, side="right")) - 1]
 
     def group_by_owner(self, agents: Any, at: Any) -> Iterator[tuple[CtaClocks, Any]]:
-        """Yield the clocks of each CTA to which agents at some positions belong, with the positions of these."""
+        """Yields the clocks of each CTA to which agents at some positions belong, with the positions of these."""
         owners = numpy.searchsorted(self._owner_bases, agents[at], side="right") - 1
         for number in numpy.unique(owners):
             yield self._clock_owners[number], at[owners == number]
@@ -211,5 +213,5 @@ class AccessHistory:
 
 
 def strength_of(operation: AsyncOperation) -> int:
-    """Return how far an operation is strong, as in `MemoryAccess.strength`."""
+    """Returns the level at which an operation is strong, as in `MemoryAccess.strength`."""
     return 1 + scope_level(None) if operation.is_combining else 0

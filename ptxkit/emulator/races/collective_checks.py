@@ -47,7 +47,7 @@ _REGISTER_GRANULE = 8
 
 
 def counted_step(step: Step, instruction: Instruction, match: Match) -> Step:
-    """Wrap a step to count its executions if all threads of a warpgroup must execute it."""
+    """Wraps a step to count its executions if all threads of a warpgroup must execute it."""
     setting = next((each for each in match.effects if isinstance(each, RegisterCount)), None)
     if setting is not None:
         return _count_register_setting(step, setting.action == "increase", _register_count(setting, instruction, match))
@@ -56,7 +56,7 @@ def counted_step(step: Step, instruction: Instruction, match: Match) -> Step:
 
 
 def _team_of(effect: Effect) -> CollectiveTeam | None:
-    """Return the team of threads that must execute an instruction with this effect together."""
+    """Returns the team of threads that must execute an instruction with this effect together."""
     if isinstance(effect, TensorMemory):
         return _TMEM_ALLOC_TEAM
     if isinstance(effect, AsyncRegisters | RegisterFence | CommitGroup | WaitGroup):
@@ -95,7 +95,7 @@ def _location_of(group: ThreadGroup) -> tuple[FunctionCode, int]:
 
 
 class _ExecutionCounts(dict[tuple["FunctionCode", int], Any]):
-    """How often each thread executed an instruction, by the position of the instruction."""
+    """The number of executions of an instruction by each thread, by the position of the instruction."""
 
     def __init__(self, threads: int) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ class CollectiveTracker:
     """The executions of collective instructions by the threads of a CTA.
 
     `execution_counts` counts the executions of wgmma and similar instructions, and `setting_counts` those of
-    setmaxnreg. `registers` has the register count of each thread, or -1 where it is unknown. `has_synchronized` says
+    setmaxnreg. `registers` has the register count of each thread, or -1 if it is unknown. `has_synchronized` states
     whether the thread has synchronized with others since it set its count.
     """
 
@@ -198,7 +198,7 @@ class CollectiveTracker:
         self.has_synchronized = numpy.ones(cta.threads, bool)
 
     def set_registers(self, group: ThreadGroup, increases: bool, wanted: int) -> None:
-        """Record that threads set their register count."""
+        """Records that threads set their register count."""
         index = group.lanes.index
         has, was_set = self.registers[index], self.is_register_count_set[index]
         known = (has >= 0) & (was_set | (not increases))
@@ -215,7 +215,7 @@ class CollectiveTracker:
         self.registers[index], self.is_register_count_set[index], self.has_synchronized[index] = wanted, True, False
 
     def check_at_exit(self) -> None:
-        """Report, after all threads have exited, instructions that only some threads of a team executed."""
+        """Reports, after all threads have exited, instructions that only some threads of a team executed."""
         for place, counts in self.execution_counts.items():
             team = self.teams[place]
             self._compare_counts(place, counts, team.size, team.rule, team.name)
@@ -230,7 +230,7 @@ class CollectiveTracker:
         self.check_register_total()
 
     def check_register_total(self) -> None:
-        """Check the sum of the register counts when all threads of the CTA have synchronized or exited."""
+        """Checks the sum of the register counts when all threads of the CTA have synchronized or exited."""
         total = int(self.registers.sum())
         if (
             self.initial_registers is not None
@@ -250,7 +250,8 @@ class CollectiveTracker:
 
     @staticmethod
     def _find_outlier(counts: Any, size: int, *, is_whole: bool = True) -> tuple[int, int] | None:
-        """Find a thread that executed something, and one of its team that did so less often; -1 where there is none.
+        """Returns a thread that executed an instruction, and one of its team that did so less often, or -1 if none
+        exists.
 
         With `is_whole`, teams must be complete; a CTA of five warps may set the registers of the last warp.
         """
@@ -281,7 +282,7 @@ def _describe_difference(found: tuple[int, int], team: str) -> Message:
 
 
 def max_initial_registers(entry: Function, threads: int) -> int | None:
-    """Return the maximum register count of a thread at the start; None where no directive specifies it."""
+    """Returns the maximum register count of a thread at the start, or None if no directive specifies it."""
     limit = entry.directive("maxnreg")
     if limit is not None:
         return min(-(-_first_constant(limit) // _REGISTER_GRANULE) * _REGISTER_GRANULE, MAX_REGISTERS)

@@ -1,6 +1,6 @@
-"""A record of the events of a run, from which a trace of a finding is drawn.
+"""Records the events of a run, from which the trace of a finding is generated.
 
-An `EventRecorder` receives the events of a run before the observers that check it, and looks for findings after them.
+An `EventRecorder` receives the events of a run before the observers that check it, and checks for findings after them.
 It keeps the last events of each kind, and those after a wanted finding, up to a limit.
 """
 
@@ -15,6 +15,7 @@ import numpy
 from ptxkit.emulator.core.findings import Violation
 from ptxkit.emulator.core.lane_set import thread_index_of
 from ptxkit.emulator.limits import MAX_EVENTS_AFTER, MAX_EVENTS_BEFORE
+from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
 from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.model.trace import Dim3, StepKind
@@ -33,9 +34,9 @@ class RecordedEvent:
     """One event of a run, with its serial number from 1.
 
     `cta` is the CTA in the grid, and `threads` are numbers of its threads. `offset` is that of the PTX instruction, or
-    -1 where there is none, `text` its opcode, and `detail` says what happens. An access has `size` bytes of `pool` at
-    an offset for each thread; `old` and `new` are the bytes before and after, of the shape (threads, size), or None
-    where they are not known. `operation` is the asynchronous operation that starts or completes.
+    -1 if none exists, `text` its opcode, and `detail` a description. An access has `size` bytes of `pool` at an
+    offset for each thread; `old` and `new` are the bytes before and after, of the shape (threads, size), or None if
+    they are not known. `operation` is the asynchronous operation that starts or completes.
     """
 
     serial: int
@@ -55,9 +56,7 @@ class RecordedEvent:
 
 @dataclass(slots=True)
 class ViolationRecording:
-    """A violation with the events before and after it. `trigger` is the event that revealed it, or None where no event
-    did.
-    """
+    """A violation with the events before and after it. `trigger` is the event that revealed it, or None."""
 
     finding: Violation
     events: list[RecordedEvent]
@@ -76,18 +75,18 @@ class EventRecorder(MachineObserver):
         self._lines = {offset for _, offset in wanted}
         self._serial = self._checked_event = 0
         self.present: RecordedEvent | None = None
-        """The access, or the event of an asynchronous operation, that the other observers handle now."""
+        """The access, or the event of an asynchronous operation, that the other observers handle at present."""
         self._tensor: RecordedEvent | None = None
         self._line_events: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
         self._other_accesses: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
         self._ordering_events: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
 
     def around(self, observers: Sequence[MachineObserver]) -> tuple[MachineObserver, ...]:
-        """Return the observers of a run whose findings `observers` report."""
+        """Returns the observers of a run in which `observers` report the findings."""
         return (self, *observers, _FindingCapture(self))
 
     def on_launch(self, machine: MachineState) -> None:
-        """Keep the launch."""
+        """Keeps the launch."""
         self.machine = machine
 
     # ------------------------------------------------------------------------------------------------- recording
@@ -111,12 +110,12 @@ class EventRecorder(MachineObserver):
         return RecordedEvent(self._serial, kind, cta.ctaid, numpy.array(threads, numpy.int64), offset, text, detail)
 
     def _record_ordering(self, kind: StepKind, group: ThreadGroup, index: Any, detail: str = "") -> None:
-        """Record that threads execute an ordering instruction."""
+        """Records that threads execute an ordering instruction."""
         place = (group.activation.function, group.pc)
         self._append(self._ordering_events, self._record_event(kind, group.cta, index, place, detail))
 
     def capture(self, at: RecordedEvent | None = None) -> None:
-        """Start a recording for each new wanted finding; `at` is the event that revealed it."""
+        """Starts a recording for each new wanted finding; `at` is the event that revealed it."""
         assert self.machine is not None
         findings = self.machine.report.findings
         for finding in findings[self._checked_event :]:
@@ -157,7 +156,7 @@ class EventRecorder(MachineObserver):
         self, group: ThreadGroup, proxy: str, space: str | None, direction: str, scope: str | None, address: Any = None
     ) -> None:
         """Threads execute a fence between proxies."""
-        self._record_ordering(StepKind.FENCE, group, group.lanes.index, f"towards the {proxy} proxy")
+        self._record_ordering(StepKind.FENCE, group, group.lanes.index, f"order the generic before the {proxy} proxy")
         if direction != "both" and scope is not None:  # it is a memory fence, too
             self.on_fence(group, direction, scope)
 
@@ -188,24 +187,33 @@ class EventRecorder(MachineObserver):
     # ----------------------------------------------------------------------------------------------- mbarriers
 
     def on_mbarrier_init(self, group: ThreadGroup, thread: int, barrier: Mbarrier) -> None:
-        """A thread has initialised an mbarrier."""
-        detail = f"{barrier.name} begins: {barrier.state.count} arrivals a phase"
+        """A thread has initialized an mbarrier."""
+        detail = f"{self._name(barrier)} begins: {barrier.state.count} arrivals a phase"
         self._record_ordering(StepKind.PHASE, group, [thread], detail)
 
     def on_mbarrier_arrive(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads are about to arrive at an mbarrier."""
-        self._record_ordering(StepKind.ARRIVE, group, index, f"arrive at {barrier.name}, phase {barrier.phase}")
+        self._record_ordering(
+            StepKind.ARRIVE, group, index, f"arrive at {self._name(barrier)}, in phase {barrier.phase}"
+        )
 
     def on_phase_complete(self, barrier: Mbarrier) -> None:
         """A phase of an mbarrier is complete."""
-        detail = f"phase {barrier.phase - 1} of {barrier.name} is complete"
+        detail = f"phase {barrier.phase - 1} of {self._name(barrier)} is complete"
         self._append(self._ordering_events, self._record_event(StepKind.PHASE, barrier.cta, [], None, detail))
 
     def on_phase_observed(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads have observed that the phase before the current one is complete."""
         self._record_ordering(
-            StepKind.WAIT, group, index, f"see that phase {barrier.phase - 1} of {barrier.name} is complete"
+            StepKind.WAIT, group, index, f"see that phase {barrier.phase - 1} of {self._name(barrier)} is complete"
         )
+
+    def _name(self, barrier: Mbarrier) -> str:
+        """Returns an mbarrier by its variable, if one holds it."""
+        assert self.machine is not None
+        variable = self.machine.program.shared.element_at(barrier.offset, MBARRIER_BYTES)
+        where = f" of CTA {barrier.cta.ctaid}" if barrier.cta.cluster.size > 1 else ""
+        return f"mbarrier {variable}{where}" if variable else barrier.name
 
     # ------------------------------------------------------------------------------------------ Tensor Memory
 
@@ -242,9 +250,9 @@ class EventRecorder(MachineObserver):
         rows: Any,
         through: Any,
     ) -> None:
-        """Rows of an operation are complete, and their completion will be signalled."""
+        """Rows of an operation are complete, and their completion will be signaled."""
         threads = numpy.unique(operation.threads[rows])
-        text = ", ".join(["is complete", *(f"tells {barrier.name}" for barrier, _ in operation.signals)])
+        text = ", ".join(["is complete", *(f"signals {self._name(barrier)}" for barrier, _ in operation.signals)])
         event = self._record_event(StepKind.COMPLETE, operation.cta, threads, (operation.function, operation.pc), text)
         event.operation = operation
         self._append(self._ordering_events, event)
@@ -266,7 +274,7 @@ class EventRecorder(MachineObserver):
 
 
 class _FindingCapture(MachineObserver):
-    """Lets a recorder look for the findings of the observers before this one."""
+    """Notifies a recorder after the observers before this one, so that it can record their findings."""
 
     def __init__(self, recorder: EventRecorder) -> None:
         self._recorder = recorder
@@ -290,7 +298,7 @@ class _FindingCapture(MachineObserver):
 
 
 def written_bytes(value: Any, count: int, size: int) -> Any:
-    """Return what threads write as bytes, (count, size); None where it is not known."""
+    """Returns the bytes that threads write, (count, size), or None if they are not known."""
     parts = value if isinstance(value, tuple) else (value,)
     if any(part is None for part in parts):
         return None

@@ -1,6 +1,6 @@
-"""What single threads of a CTA know of other CTAs' accesses, beyond what all threads of the CTA know.
+"""The knowledge of single threads of a CTA about other CTAs' accesses, beyond the knowledge of all threads of the CTA.
 
-Threads that know the same share one array of times, so that a question about many threads is one comparison for each
+Threads with the same knowledge share one array of times, so that a query about many threads is one comparison for each
 array and not one for each thread. Arrays are never changed in place, because clocks of other threads may share them.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Table:
-    """Times of one other CTA. `slots` has for each thread the index of its array, or 0 where it knows nothing."""
+    """The times of one other CTA. `slots` has the index of its array for each thread, or 0 for no knowledge."""
 
     __slots__ = ("_arrays", "_last", "slots")
 
@@ -26,7 +26,7 @@ class _Table:
         self._last: tuple[int, Any, int] = (-1, None, 0)
 
     def parts(self, index: Any) -> list[tuple[Any, Any]]:
-        """Return the arrays of some threads (None: no times), each with the positions in `index` of those that have
+        """Returns the arrays of some threads (None: no times), each with the positions in `index` of those that have
         it.
         """
         own = self.slots[index]
@@ -34,7 +34,7 @@ class _Table:
         return [(self._arrays[each], numpy.flatnonzero(own == each)) for each in numbers]
 
     def learn(self, index: Any, times: Any) -> None:
-        """Merge times into what some threads know."""
+        """Merges times into the knowledge of some threads."""
         own = self.slots[index]
         for slot in numpy.unique(own).tolist():
             before, released, after = self._last
@@ -47,13 +47,13 @@ class _Table:
         self._drop()
 
     def put(self, index: Any, times: Any) -> None:
-        """Set what some threads know, regardless of what they knew before."""
+        """Replaces the knowledge of some threads."""
         self._arrays.append(times)
         self.slots[index] = len(self._arrays) - 1
         self._drop()
 
     def _drop(self) -> None:
-        """Discard unused arrays when there are many of them."""
+        """Discards unused arrays when there are many of them."""
         if len(self._arrays) <= 2 * len(self.slots):
             return
         kept, slots = numpy.unique(numpy.concatenate([[0], self.slots]), return_inverse=True)
@@ -62,7 +62,7 @@ class _Table:
 
 
 class ForeignTimes:
-    """Times of other CTAs' threads, for each of the threads that know of them."""
+    """Times of other CTAs' threads, for each of the threads that are ordered after them."""
 
     __slots__ = ("_tables", "_threads")
 
@@ -74,24 +74,24 @@ class ForeignTimes:
         return bool(self._tables)
 
     def clear(self) -> None:
-        """Discard the knowledge of single threads."""
+        """Discards the knowledge of single threads."""
         self._tables.clear()
 
     def has(self, index: Any, other: CtaClocks) -> bool:
-        """Return whether each of some threads knows of any access of another CTA."""
+        """Returns whether each of some threads is ordered after any access of another CTA."""
         return other in self._tables and bool((self._tables[other].slots[index] != 0).all())
 
     def learn(self, index: Any, other: CtaClocks, times: Any) -> None:
-        """Record that some threads know what another CTA did up to these times."""
+        """Records that some threads know the accesses of another CTA up to these times."""
         self._table(other).learn(index, times)
 
     def of(self, index: Any) -> Iterator[ClockVector]:
-        """Yield what some threads know, in parts."""
+        """Yields the knowledge of some threads, in parts."""
         for other, table in self._tables.items():
             yield from ({other: times} for times, _ in table.parts(index) if times is not None)
 
     def change(self, index: Any, common: ClockVector, function: Callable[[Any], Any]) -> None:
-        """Apply a function to all that some threads know. `common` is what all threads of their CTA know."""
+        """Applies a function to the knowledge of some threads. `common` is that of all threads of their CTA."""
         for other in dict.fromkeys((*common, *self._tables)):
             table, shared = self._table(other), common.get(other)
             for own, at in table.parts(index):
@@ -100,7 +100,9 @@ class ForeignTimes:
                     table.put(index[at], function(known))
 
     def knows(self, index: Any, other: CtaClocks, threads: Any, times: Any, aspect: int) -> Any:
-        """Return whether each thread of `index` knows, in an aspect, what a thread of another CTA did at a time."""
+        """Returns whether each thread of `index` knows, in an aspect, the access of a thread of another CTA at a
+        time.
+        """
         found = numpy.zeros(len(index), bool)
         for own, at in self._tables[other].parts(index) if other in self._tables else ():
             if own is not None:

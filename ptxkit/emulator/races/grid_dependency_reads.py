@@ -1,4 +1,4 @@
-"""Reads of global memory before a thread waits for prerequisite grids, of data that is read again after the wait.
+"""Reads of global memory before a thread waits for prerequisite grids, if the same data is read again after the wait.
 
 Source: PTX ISA, "griddepcontrol".
 """
@@ -30,7 +30,7 @@ _WORD = 4
 
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def may_wait_for_grids(opcode: str) -> bool:
-    """Return whether an instruction may wait for other grids."""
+    """Returns whether an instruction may wait for other grids."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(isinstance(each, Grid) and each.action == "wait" for each in effects)
 
@@ -47,7 +47,7 @@ class GridDependencyReads(MachineObserver):
         self._is_relevant: bool | None = None
 
     def on_grid_dependency_wait(self, group: ThreadGroup) -> None:
-        """Record that threads wait for the grids that this one depends on."""
+        """Records that threads wait for the grids that this one depends on."""
         known, index = self._history.clocks_of(group.cta), group.lanes.index
         self._state_of(group.cta)[index] = True
         self._wait_clocks.append((known, index, known.own_times[index].copy()))
@@ -59,7 +59,7 @@ class GridDependencyReads(MachineObserver):
         return found
 
     def on_access(self, event: AccessEvent) -> None:
-        """Record plain reads of global memory, which do not synchronize with other threads."""
+        """Records plain reads of global memory, which do not synchronize with other threads."""
         group, pool = event.group, event.buffer
         if event.kind != "read" or event.order != "weak" or pool.name != "global":
             return
@@ -86,7 +86,7 @@ class GridDependencyReads(MachineObserver):
                         early[word] = len(self._reads)
 
     def _is_ordered_after_wait(self, group: ThreadGroup, index: Any) -> bool:
-        """Return whether a thread knows that another one has waited."""
+        """Returns whether a thread knows that another one has waited."""
         known = self._history.clocks_of(group.cta)
         return any(
             known.happens_before(numpy.full(len(threads), one), other, threads, times).any()

@@ -1,4 +1,4 @@
-"""The standard observers of a launch: they track what orders accesses, and check accesses against that.
+"""The standard observers of a launch, which track the order of accesses and check accesses against it.
 
 Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Release and Acquire Patterns", "Asynchronous
 Operations".
@@ -25,8 +25,8 @@ from ptxkit.emulator.threads.machine_observer import MachineObserver
 class HappensBeforeMonitor:
     """The observers that compare each access with earlier ones and with the asynchronous operations in flight.
 
-    They share one `history`. An observer that releases what threads know comes before the race detector, which records
-    the access; one that keeps the clocks when an operation starts comes after all checks of the operation.
+    They share one `history`. An observer that handles releases precedes the race detector, which records the access;
+    one that stores the clocks when an operation starts follows all checks of the operation.
     """
 
     def __init__(self, *, strict: bool = False) -> None:

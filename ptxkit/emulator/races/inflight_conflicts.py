@@ -1,8 +1,8 @@
 """Bytes that asynchronous operations in flight read or write, and accesses that conflict with them.
 
-Each buffer with such operations has a counter for each four bytes. It says how many operations in flight read them, how
-many write them, and whether they belong to an mbarrier object. Where an access finds a counter that is not zero, the
-operations themselves are examined.
+Each buffer with such operations has a counter for each four bytes, of the operations in flight that read them and that
+write them, with a flag for bytes of an mbarrier object. If an access finds a counter that is not zero, the operations
+themselves are examined.
 
 Source: PTX ISA, "Asynchronous Operations", "Completion Mechanisms for Asynchronous Copy Operations".
 """
@@ -42,14 +42,14 @@ class InflightAccesses:
         self._operations: dict[ByteBuffer, list[AsyncOperation]] = {}
 
     def drop_buffer(self, pool: ByteBuffer) -> None:
-        """Discard a buffer that no longer exists."""
+        """Discards a buffer that no longer exists."""
         self._counters.pop(pool, None)
         self._operations.pop(pool, None)
 
     # -------------------------------------------------------------------------------------------------- marking
 
     def add(self, operation: AsyncOperation) -> None:
-        """Add an operation that may read its sources and write its targets from now on."""
+        """Adds an operation that may read its sources and write its targets from now on."""
         self._check_against_others(operation)
         for each in operation.transfers:
             everything = numpy.ones(each.rows, bool)
@@ -69,7 +69,7 @@ class InflightAccesses:
         return found
 
     def mark_mbarrier(self, barrier: Mbarrier) -> None:
-        """Mark or unmark an mbarrier whose lifetime starts or ends."""
+        """Marks or unmark an mbarrier whose lifetime starts or ends."""
         words = slice(barrier.buffer_offset // _WORD, (barrier.buffer_offset + MBARRIER_BYTES) // _WORD)
         marks = self._counters_of(barrier.cta.cluster.shared_buffer)
         if barrier.is_live:
@@ -78,7 +78,7 @@ class InflightAccesses:
             marks[words] &= ~numpy.uint32(_OBJECT)
 
     def release_rows(self, operation: AsyncOperation, rows: Any, which: int) -> None:
-        """Release rows whose sources are known to be read (which 0), or whose targets are known to be written (1)."""
+        """Releases rows whose sources are known to be read (which 0), or whose targets are known to be written (1)."""
         side, step = _SIDES[which]
         for each in operation.transfers:
             pool = each.buffer(side)
@@ -86,7 +86,7 @@ class InflightAccesses:
                 numpy.subtract.at(self._counters[pool], each.word_offsets(side, rows), numpy.uint32(step))
 
     def remove(self, operation: AsyncOperation) -> None:
-        """Remove a complete operation."""
+        """Removes a complete operation."""
         for each in operation.transfers:
             for pool in (each.source, each.target):
                 if pool is not None and operation in self._operations.get(pool, ()):
@@ -95,7 +95,7 @@ class InflightAccesses:
     # ------------------------------------------------------------------------------------------------- accesses
 
     def check_access(self, group: ThreadGroup, kind: str, pool: ByteBuffer, places: Any, size: int) -> None:
-        """Check an access by threads: none of its bytes may be in flight."""
+        """Checks an access by threads: none of its bytes may be in flight."""
         marks = self._counters.get(pool)
         if marks is None:
             return
@@ -128,7 +128,7 @@ class InflightAccesses:
         return not (kind == "update" and operation.is_combining)
 
     def _operations_at(self, pool: ByteBuffer, octets: Any) -> Iterator[tuple[AsyncOperation, str]]:
-        """Yield the operations in flight that access bytes, each with its side."""
+        """Yields the operations in flight that access bytes, each with its side."""
         for operation in self._operations.get(pool, ()):
             for each in operation.transfers:
                 for side, rows in (("target", operation.pending_writes), ("source", operation.pending_reads)):
@@ -136,7 +136,7 @@ class InflightAccesses:
                         yield operation, side
 
     def _check_against_others(self, operation: AsyncOperation) -> None:
-        """Check whether an operation accesses bytes that another one in flight writes or reads."""
+        """Checks whether an operation accesses bytes that another one in flight writes or reads."""
         everything = operation.pending_writes
         for each in operation.transfers:
             for side, _ in _SIDES:
@@ -222,22 +222,22 @@ class InflightAccessChecker(MachineObserver):
         self._inflight: InflightAccesses | None = None
 
     def on_launch(self, machine: MachineState) -> None:
-        """A launch begins."""
+        """Stores the launch."""
         self._inflight = machine.async_engine.inflight
 
     def on_access(self, event: AccessEvent) -> None:
-        """Check an access by threads: none of its bytes may be in flight."""
+        """Checks an access by threads: none of its bytes may be in flight."""
         if self._inflight is not None:
             self._inflight.check_access(event.group, event.kind, event.buffer, event.byte_offsets, event.size)
 
 
 def _overwrite_rule(by: AsyncOperation) -> DiagnosticCode:
-    """Return the rule that a write of bytes breaks which an operation may still read."""
+    """Returns the rule that is violated by a write to bytes that an operation may still read."""
     return ptx3xx.OPERANDS_REUSED if by.completion == "wgmma" else ptx3xx.SOURCE_REUSED_IN_FLIGHT
 
 
 def _inflight_row(operation: AsyncOperation, side: str, pool: ByteBuffer, start: int, size: int) -> int:
-    """Return the first row in flight that reads its source, or writes its target, among some bytes."""
+    """Returns the first row in flight that reads its source, or writes its target, among some bytes."""
     rows = operation.pending_writes if side == "target" else operation.pending_reads
     for each in operation.transfers:
         if each.buffer(side) is pool:

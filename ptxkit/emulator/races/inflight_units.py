@@ -11,7 +11,7 @@ from ptxkit.emulator.state.byte_transfers import NO_OFFSET, ByteTransfer
 
 
 def touched_units(transfer: ByteTransfer, side: str, rows: Any, threads: Any, shadow: ShadowMemory) -> tuple[Any, Any]:
-    """Return the units and threads of the rows of a transfer, from its `source` or at its `target`."""
+    """Returns the units and threads of the rows of a transfer, from its `source` or at its `target`."""
     numbers = (transfer.sources if side == "source" else transfer.targets)[rows]
     issuers = numpy.broadcast_to(threads[rows][:, None], numbers.shape)
     there = numbers != NO_OFFSET
@@ -31,7 +31,9 @@ def touched_units(transfer: ByteTransfer, side: str, rows: Any, threads: Any, sh
 
 
 def incoming_values(transfer: ByteTransfer, rows: Any, shadow: ShadowMemory) -> Any:
-    """Return what rows of a copy would write now, by units as in `touched_units`; None where that is unknown."""
+    """Returns the values that rows of a copy would write at this time, by units as in `touched_units`, or None if
+    unknown.
+    """
     if transfer.combine is not None or transfer.source is None or transfer.unit < shadow.unit:
         return None
     there = transfer.targets[rows] != NO_OFFSET

@@ -1,8 +1,8 @@
-"""What mbarriers let threads know of each other, within the scopes of the arrivals and waits.
+"""The synchronization of threads by mbarriers, within the scopes of the arrivals and waits.
 
 Within a CTA each releasing arrival synchronizes with acquiring waits. Between CTAs of a cluster both need a scope that
-includes the two CTAs; where one is narrower, the phase is observed, but earlier accesses do not become known
-(`IN_SCOPE`). The completion of a copy makes its own bytes known whatever the scopes are.
+includes the two CTAs; if one is narrower, the phase is observed, but earlier accesses do not become known (`IN_SCOPE`).
+The completion of a copy makes its own bytes known whatever the scopes are.
 
 Source: PTX ISA, "Memory Consistency Model": "Scope", "Release and Acquire Patterns", "mbarrier.arrive",
 "mbarrier.test_wait / mbarrier.try_wait".
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 class MbarrierClocks(MachineObserver):
-    """Updates the clocks of threads at mbarriers, and checks that threads know of the lifetime of these."""
+    """Updates the clocks of threads at mbarriers, and checks that threads use mbarriers in their lifetimes."""
 
     def __init__(self, history: AccessHistory) -> None:
         self._history = history
 
     def on_mbarrier_init(self, group: ThreadGroup, thread: int, barrier: Mbarrier) -> None:
-        """A thread has initialised an mbarrier."""
+        """Records that a thread has initialized an mbarrier."""
         known = self._history.clocks_of(group.cta)
         place = (group.activation.function, group.pc, group.cta)
         self._clock_of(barrier).initialization = MbarrierInitialization(
@@ -45,7 +45,7 @@ class MbarrierClocks(MachineObserver):
         )
 
     def on_mbarrier_use(self, group: ThreadGroup, index: Any, barrier: Mbarrier) -> None:
-        """Threads (`index`) execute an operation on a live mbarrier: they must know of its initialization."""
+        """Threads (`index`) execute an operation on a live mbarrier: they must be ordered after its initialization."""
         known, clock = self._history.clocks_of(group.cta), self._clock_of(barrier)
         times = clock.last_uses.get(known)
         if times is None:
@@ -62,8 +62,8 @@ class MbarrierClocks(MachineObserver):
             used = numpy.flatnonzero(times)
             who, last = numpy.full(len(used), index[0]), other.own_times[used] - 1
             late = used[~known.happens_before(who, other, used, times[used])]
-            # Lanes act for their warp through what orders nothing by the text of the ISA: `match.sync`, then a fence
-            # and an atomic by one lane; here only the atomic's lane is known.
+            # Lanes may act for their warp after a synchronization that does not order accesses by the text of the ISA
+            # (`match.sync`), then a fence and an atomic by one lane; only that lane is known here.
             spoken = numpy.unique(used[(last >= times[used]) & known.happens_before(who, other, used, last)] >> 5)
             if other is known:
                 spoken = numpy.append(spoken, index[0] >> 5)
@@ -117,14 +117,14 @@ class MbarrierClocks(MachineObserver):
     def on_mbarrier_signal(self, operation: AsyncOperation | DeferredArrival, barrier: Mbarrier) -> None:
         """A complete operation of the async proxy releases its own accesses, and not earlier ones of its thread.
 
-        Stores and reductions through the generic proxy release, and so may arrivals after copies: these also release
-        what was known when they were issued.
+        Stores and reductions through the generic proxy release, and so may arrivals after copies: they also release all
+        accesses that were known when they were issued.
         """
         if operation.issue_clock is not None:
             known, clock = self._history.clocks_of(operation.cta), self._clock_of(barrier)
             if isinstance(operation, DeferredArrival) or operation.proxy == "generic":
                 clock.release(None, SYSTEM_LEVEL, operation.issue_clock)
-            # What was complete at one arrival is also released by a later one on another object.
+            # Accesses that were complete at one arrival are also released by a later one on another object.
             engines = (
                 known.copy_engines
                 if isinstance(operation, DeferredArrival)
@@ -142,10 +142,11 @@ class MbarrierClocks(MachineObserver):
 
 
 class _MbarrierClock:
-    """What arrivals at an mbarrier release, in the current phase and in complete ones.
+    """The clocks that arrivals at an mbarrier release, in the current phase and in complete ones.
 
-    The clocks are kept by the level of the scope and by the CTA that releases, which is None for an operation, because
-    that needs no scope. `relaxed_vector` has what was complete before relaxed arrivals, which do not release it.
+    The clocks are stored by the level of the scope and by the CTA that releases, which is None for an operation,
+    because that needs no scope. `relaxed_vector` has the accesses that were complete before relaxed arrivals, which do
+    not release them.
     """
 
     def __init__(self) -> None:
@@ -154,14 +155,14 @@ class _MbarrierClock:
         self.relaxed_vector: ClockVector = {}
         self.initialization: MbarrierInitialization | None = None
         self.last_uses: ClockVector = {}
-        """By CTA, when each thread used it last."""
+        """The time of the last use of the mbarrier by each thread, by CTA."""
 
     def release(self, cta: CtaState | None, reach: int, released: ClockVector) -> None:
-        """Record what an arrival releases."""
+        """Records the clock that an arrival releases."""
         join_into(self.current_phase.setdefault((cta, reach), {}), released)
 
     def complete_phase(self) -> None:
-        """Complete the current phase."""
+        """Completes the current phase."""
         for key, released in self.current_phase.items():
             join_into(self.completed_phases.setdefault(key, {}), released)
         self.current_phase = {}

@@ -1,4 +1,4 @@
-"""When an mbarrier was initialized, and whether its users know of that.
+"""The initialization of an mbarrier, and whether its users are ordered after it.
 
 Source: PTX ISA, "Lifecycle of the mbarrier object", "membar / fence" (`fence.mbarrier_init`).
 """
@@ -29,10 +29,10 @@ class MbarrierInitialization:
     def __init__(self, owner: CtaClocks, thread: int, time: int, place: tuple[FunctionCode, int, CtaState]) -> None:
         self.clocks, self.thread, self.time, self.location = owner, thread, time, place
         self.checked_threads: set[CtaState] = set()
-        """CTAs all of whose threads know of it, or which were reported."""
+        """CTAs all of whose threads are ordered after it, or that were reported."""
 
     def check(self, group: ThreadGroup, index: Any, barrier: Mbarrier, known: CtaClocks) -> None:
-        """Report threads that use the object and do not know of its initialization."""
+        """Reports threads that use the object and are not ordered after its initialization."""
         if group.cta in self.checked_threads:
             return
         count = len(index)

@@ -20,9 +20,9 @@ class MemoryAccess:
     """One access by some threads of a CTA.
 
     `location` is the function, the step and the CTA, and `index` are the threads. For each of the units, `rows` is the
-    position of the thread in `index`, `threads` is that thread, and `times` its time before the access (None: of an
-    operation). `strength` is 0 for a weak access, else one more than the level of its scope. `value` is what the
-    threads write, where that is known.
+    position of the thread in `index`, `threads` is that thread, and `times` its time before the access (None for an
+    operation). `strength` is 0 for a weak access, else one more than the level of its scope. `value` is the written
+    value, if it is known.
     """
 
     location: tuple[FunctionCode, int, CtaState]
@@ -42,15 +42,15 @@ class MemoryAccess:
     proxy: str = "generic"
 
     def select(self, at: Any) -> MemoryAccess:
-        """Return the access restricted to some of its units, by their positions."""
+        """Returns the access restricted to some of its units, by their positions."""
         return replace(self, units=self.units[at], rows=self.rows[at], threads=self.threads[at])
 
     def is_strong_with(self, other: int, cta: CtaState) -> bool:
-        """Return whether it is morally strong with an access of a CTA."""
+        """Returns whether it is morally strong with an access of a CTA."""
         return min(self.strength, other) > required_scope_level(self.location[2], cta)
 
     def _written_bytes(self, row: int) -> bytes | None:
-        """Return what a thread writes; None where that is not known."""
+        """Returns the bytes that a thread writes, or None if they are not known."""
         if self.value is None:
             return None
         parts = self.value if isinstance(self.value, tuple) else (self.value,)
@@ -59,11 +59,11 @@ class MemoryAccess:
         return b"".join(numpy.ascontiguousarray(part[row]).tobytes() for part in parts)
 
     def writes_same_value(self, row: int) -> bool:
-        """Return whether a thread writes the value that memory already holds."""
+        """Returns whether a thread writes the value that memory already holds."""
         start = int(self.byte_offsets[row])
         return self._written_bytes(row) == bytes(self.buffer.data[start : start + self.size])
 
     def writes_equal_values(self, row: int, other: int) -> bool:
-        """Return whether two threads write the same value to the same location."""
+        """Returns whether two threads write the same value to the same location."""
         same = int(self.byte_offsets[row]) == int(self.byte_offsets[other])
         return same and self._written_bytes(row) == self._written_bytes(other)

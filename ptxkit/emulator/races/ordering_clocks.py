@@ -1,4 +1,4 @@
-"""What barriers, fences and waits for groups let threads know of each other.
+"""The synchronization of threads by barriers, fences and waits for groups.
 
 Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Release and Acquire Patterns", "Asynchronous
 Operations".
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class OrderingClocks(MachineObserver):
-    """Updates the clocks of threads at barriers, fences and waits, and keeps what is known where operations start."""
+    """Updates the clocks of threads at barriers, fences and waits, and stores the clocks when operations start."""
 
     def __init__(self, history: AccessHistory, tensormap_fences: TensormapFences) -> None:
         self._history, self._tensormap_fences = history, tensormap_fences
@@ -41,7 +41,7 @@ class OrderingClocks(MachineObserver):
     ) -> None:
         """Threads execute a fence between the generic proxy and another.
 
-        It also acquires or releases, so that the synchronization between two of them may be relaxed.
+        It also acquires or releases, so that the synchronization between two such fences may be relaxed.
         """
         if direction == "acquire" and scope is not None:
             self.on_fence(group, direction, scope)
@@ -80,7 +80,7 @@ class OrderingClocks(MachineObserver):
             self._history.clocks_of(group.cta).acquire_clock(group.lanes.index, phase.release_clock)
 
     def on_warp_sync(self, group: ThreadGroup, masks: Any) -> None:
-        """Lanes of a warp that one mask names wait for each other, and know all accesses of each other.
+        """Lanes of a warp in one mask wait for each other, and then know all accesses of each other.
 
         Tiles of a warp synchronize at one instruction, each with its own mask.
         """

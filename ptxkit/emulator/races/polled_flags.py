@@ -1,8 +1,8 @@
 """Flags in global memory that threads wait for, and later copies from global memory without a proxy fence.
 
-What another CTA, grid or GPU stored before it set a flag is known to the generic proxy of the thread that has read the
-flag, but a copy reads through the async proxy. The check does not require the other thread to run, because the strict
-policy requires the fence after every such wait.
+The stores of another CTA, grid or GPU before it set a flag are known to the generic proxy of the thread that has read
+the flag, but a copy reads through the async proxy. The check does not require the other thread to run, because the
+strict policy requires the fence after every such wait.
 
 Source: PTX ISA, "Causality Order", "Async Proxy", "membar / fence", "Release and Acquire Patterns".
 """
@@ -32,12 +32,14 @@ if TYPE_CHECKING:
 
 _WORD = 4
 _FLAG_READ, _FLAG_ACQUIRED = 1, 2
-"""What a thread has done with a flag: it has read the flag, which a fence makes an acquire, or it has acquired it."""
+"""The state of a flag for a thread: it has read the flag, which a fence makes an acquire, or it has acquired it."""
 
 
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def _is_side_effect_free(opcode: str) -> bool:
-    """Return whether an instruction only reads and computes; a loop that waits for a flag has no others."""
+    """Returns whether an instruction only reads and computes, as all instructions of a loop that waits for a flag
+    do.
+    """
     return all(
         isinstance(effect, Value | MemoryFence | Control)
         or (isinstance(effect, Access) and (effect.kind, effect.proxy) == ("read", "generic"))
@@ -65,7 +67,7 @@ class PolledFlags(MachineObserver):
         self._flags: dict[tuple[CtaState, int], _Flag] = {}
 
     def on_access(self, event: AccessEvent) -> None:
-        """Record strong reads of global memory."""
+        """Records strong reads of global memory."""
         if event.order == "weak" or event.kind == "write" or event.buffer.name != "global":
             return
         group = event.group
@@ -78,7 +80,7 @@ class PolledFlags(MachineObserver):
             self._flags[group.cta, thread] = _Flag(code, pc, event.buffer, place)
 
     def on_fence(self, group: ThreadGroup, order: str, scope: str) -> None:
-        """Record a memory fence by threads."""
+        """Records a memory fence by threads."""
         state = self._state.get(group.cta)
         if state is not None and scope_level(scope) >= GPU_LEVEL:
             index = group.lanes.index
@@ -87,7 +89,7 @@ class PolledFlags(MachineObserver):
     def on_proxy_fence(
         self, group: ThreadGroup, proxy: str, space: str | None, direction: str, scope: str | None, address: Any = None
     ) -> None:
-        """Record a proxy fence by threads, which is a memory fence, too, where it has a scope."""
+        """Records a proxy fence by threads, which is a memory fence, too, if it has a scope."""
         if direction == "acquire" and scope is not None:
             self.on_fence(group, direction, scope)
         state = self._state.get(group.cta)
@@ -97,7 +99,7 @@ class PolledFlags(MachineObserver):
             self.on_fence(group, direction, scope)
 
     def on_issue(self, operation: AsyncOperation) -> None:
-        """Report where an operation that starts reads global memory after a wait."""
+        """Reports an operation that starts and reads global memory after a wait."""
         state = self._state.get(operation.cta)
         if state is None or operation.proxy != "async":
             return
@@ -124,7 +126,7 @@ class PolledFlags(MachineObserver):
         return found
 
     def _is_polling_read(self, code: FunctionCode, pc: int) -> bool:
-        """Return whether a read without a guard is part of a loop that only reads and computes."""
+        """Returns whether a read without a guard is part of a loop that only reads and computes."""
         found = self._is_polling_cache.get((code, pc))
         if found is None:
             found = self._is_polling_cache[code, pc] = code.instructions[pc].guard is None and any(

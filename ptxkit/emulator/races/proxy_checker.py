@@ -1,7 +1,7 @@
-"""Accesses through the generic and the async proxy to the same bytes: where a fence between them is required.
+"""Checks for missing fences between accesses to the same bytes through the generic and the async proxy.
 
 A read through the async proxy of bytes written through the generic proxy is an error without a fence. The strict policy
-requires a fence wherever bytes change between the proxies; between CTAs, in the CTA of the later operation.
+requires a fence whenever bytes are accessed through both proxies; between CTAs, in the CTA of the later operation.
 
 Source: PTX ISA, "Async Proxy", "Causality Order", "membar / fence".
 """
@@ -36,13 +36,13 @@ class ProxyChecker(MachineObserver):
         self._history = history
 
     def on_issue(self, operation: AsyncOperation) -> None:
-        """Check what an operation of the async proxy that starts will read and write."""
+        """Checks the accesses of an operation of the async proxy that starts."""
         if operation.proxy == "async" and len(operation.threads):
             for access in self._history.issued_accesses(operation):
                 self._check_access(access)
 
     def _check_access(self, access: MemoryAccess) -> None:
-        """Check accesses of an operation after those through the generic proxy."""
+        """Checks accesses of an operation after those through the generic proxy."""
         if access.kind == "read":
             check_fence(self._history, access, WRITE, "generic", ptx4xx.MISSING_PROXY_FENCE)
         elif self._history.strict:
@@ -53,14 +53,14 @@ class ProxyChecker(MachineObserver):
                 self._check_remote_crossing(access, kind)
 
     def _check_remote_crossing(self, access: MemoryAccess, kind: int) -> None:
-        """Check accesses after operations of another CTA: this CTA needs a fence, or a wait that may act as one."""
+        """Checks accesses after operations of another CTA: this CTA needs a fence, or a wait that may act as one."""
         known, sites = access.clocks, access.shadow.sites[kind][access.units]
         agents, times = access.shadow.last_accesses(kind, access.units)
         for other, at in self._history.group_by_owner(agents, numpy.flatnonzero(agents)):
             if other is known:
                 continue
             index, threads = access.threads[at], agents[at] - other.base
-            late = known.happens_before(index, other, threads, times[at], IN_SCOPE)  # otherwise it is not even ordered
+            late = known.happens_before(index, other, threads, times[at], IN_SCOPE)  # else unordered
             for aspect in (FENCED_HERE_SHARED, AFTER_WAIT):
                 late &= ~known.happens_before(index, other, threads, times[at], aspect)
             for missing in at[late]:
@@ -82,7 +82,7 @@ class OperandStoreChecker(MachineObserver):
         self._history = history
 
     def on_access(self, event: AccessEvent) -> None:
-        """Check a store."""
+        """Checks a store."""
         if event.kind != "read":
             access = self._history.access_of(event)
             for kind in (LAST_READ, FIRST_READ):
@@ -90,7 +90,7 @@ class OperandStoreChecker(MachineObserver):
 
 
 def check_fence(history: AccessHistory, access: MemoryAccess, kind: int, proxy: str, rule: DiagnosticCode) -> None:
-    """Check that accesses through a proxy are fenced towards another, for threads that know of their completion."""
+    """Checks that accesses through a proxy are fenced toward another, for threads that follow their completion."""
     aspect = FENCED_CLOCK_OF_SPACE.get(access.buffer.name)
     if aspect is None:
         return

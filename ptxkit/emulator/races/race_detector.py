@@ -1,12 +1,12 @@
-"""Detection of races: two threads access the same bytes, at least one of them writes, and nothing orders the two.
+"""Detection of races: two threads access the same bytes, at least one of them writes, and the accesses are unordered.
 
-Bytes that an operation has read or written may be overwritten after a relaxed arrival: by the text of the ISA, such an
-arrival orders nothing, but the operation is complete when its thread arrives. The strict policy follows the text.
+Bytes that an operation has accessed may be overwritten after a relaxed arrival: by the text of the ISA, such an arrival
+orders nothing, but the operation is complete when its thread arrives. The strict policy follows the text.
 
-Two strong accesses whose scopes include both threads are no race: threads synchronize through them. Where such a read
+Two strong accesses whose scopes include both threads do not race: threads synchronize through them. If such a read
 observes such a write, that write (but not earlier accesses of its thread) is ordered before all that the read is
-ordered before. A write of the value that another thread has written is no race either. Bytes that are written through
-the generic proxy and read through the async proxy also need a proxy fence.
+ordered before. A write of the value that another thread has written does not race either. Bytes that are written
+through the generic proxy and read through the async proxy also need a proxy fence.
 
 Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-races", "Causality Order", "Morally Strong Operations",
 "Async Proxy".
@@ -27,7 +27,7 @@ from ptxkit.emulator.races.memory_access import MemoryAccess
 from ptxkit.emulator.races.release_patterns import ReleasePatterns
 from ptxkit.emulator.races.shadow_memory import FIRST_READ, LAST_READ, WRITE
 from ptxkit.emulator.races.vector_clocks import COMPLETED, CtaClocks, required_scope_level
-from ptxkit.emulator.sync.async_operation import CP_ASYNC, TCGEN05, UNSIGNALLED, WGMMA, AsyncOperation
+from ptxkit.emulator.sync.async_operation import CP_ASYNC, TCGEN05, UNSIGNALED, WGMMA, AsyncOperation
 from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 def _violated_rule(now: str, before: int, completion: str) -> DiagnosticCode:
-    """Return the rule that an access breaks which is not ordered after another.
+    """Returns the rule that an access violates which is not ordered after another.
 
-    `completion` is what signals the completion of the other access, where that is of an operation.
+    `completion` is the mechanism that signals the completion of the other access, if that is of an operation.
     """
     if not completion:
         return ptx6xx.SHARED_MEMORY_RACE
@@ -47,9 +47,9 @@ def _violated_rule(now: str, before: int, completion: str) -> DiagnosticCode:
 
 
 class RaceDetector(MachineObserver):
-    """Checks each access against the last ones of the same bytes by what its threads know, and records it.
+    """Checks each access against the clocks of the last accesses to the same bytes, and records it.
 
-    The releases of strong writes must be observed before this, and the checks of proxies as well.
+    The observers of releases by strong writes and the checks of proxies must precede it.
     """
 
     def __init__(self, history: AccessHistory, releases: ReleasePatterns) -> None:
@@ -58,7 +58,7 @@ class RaceDetector(MachineObserver):
     # ---------------------------------------------------------------------------------------- accesses of threads
 
     def on_access(self, event: AccessEvent) -> None:
-        """Check an access and record it."""
+        """Checks an access and records it."""
         history = self._history
         access = history.access_of(event)
         cluster, shadow = event.group.cta.cluster, access.shadow
@@ -84,7 +84,7 @@ class RaceDetector(MachineObserver):
     # ------------------------------------------------------------------------------ accesses of asynchronous operations
 
     def on_issue(self, operation: AsyncOperation) -> None:
-        """Check what an operation that starts will read and write."""
+        """Checks the accesses of an operation that starts."""
         if not len(operation.threads):
             return
         cluster, strict = operation.cta.cluster, self._history.strict
@@ -98,25 +98,25 @@ class RaceDetector(MachineObserver):
                     self._check_cross_cta_order(access, before)
 
     def on_source_read(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
-        """Record what rows of an operation have read."""
+        """Records the reads of rows of an operation."""
         self._record_accesses(operation, "source", "read", rows, through)
 
     def on_completion(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
-        """Record what rows of an operation have written."""
+        """Records the writes of rows of an operation."""
         self._record_accesses(operation, "target", "write", rows, through)
 
     def _record_accesses(
         self, operation: AsyncOperation, side: str, kind: str, rows: Any, through: Mbarrier | None
     ) -> None:
-        """Attribute the accesses of an operation to its threads if they wait for it, else to an engine."""
+        """Attributes the accesses of an operation to its threads if they wait for it, else to an engine."""
         if operation.issue_clock is None:
             return
         known = self._history.clocks_of(operation.cta)
-        done = operation.issue_clock[known][COMPLETED] if operation.completion == UNSIGNALLED else known.own_times
+        done = operation.issue_clock[known][COMPLETED] if operation.completion == UNSIGNALED else known.own_times
         engines = self._engines_of(known, operation, through)
         if engines is not None:
             done = self._advance_engine_times(known, operation, rows, engines)
-            if operation.completion in (CP_ASYNC, TCGEN05):  # signalled by arrivals
+            if operation.completion in (CP_ASYNC, TCGEN05):  # signaled by arrivals
                 known.copy_engines.update(engines.tolist())
             if operation.tensor_use is not None and through is not None:
                 operation.tensor_use.record_commit(int(engines[0]))
@@ -134,7 +134,7 @@ class RaceDetector(MachineObserver):
 
     @staticmethod
     def _advance_engine_times(known: CtaClocks, operation: AsyncOperation, rows: Any, engines: Any) -> Any:
-        """Return, by thread, the new time of its engine at which the operations that it issued are complete."""
+        """Returns, by thread, the new time of its engine at which the operations that it issued are complete."""
         done = numpy.zeros(known.threads, numpy.int64)
         if operation.completion != CP_ASYNC:
             known.own_times[engines] += 1
@@ -144,14 +144,14 @@ class RaceDetector(MachineObserver):
             return done
         assert operation.groups is not None
         engine, issuers = int(engines[0]), operation.threads[rows]
-        done[issuers] = known.own_times[engine] + 1 + numpy.arange(len(issuers))  # each thread may wait for its own
+        done[issuers] = known.own_times[engine] + 1 + numpy.arange(len(issuers))  # each may wait for its own
         known.own_times[engine] += len(issuers)
         known.copy_waits.record_completion(engine, done[issuers], issuers, operation.groups[rows])
         return done
 
     @staticmethod
     def _engines_of(known: CtaClocks, operation: AsyncOperation, through: Mbarrier | None) -> Any:
-        """Return the engines of an operation: one for all, one per warpgroup of the CTA, or None for its threads."""
+        """Returns the engines of an operation: one for all, one per warpgroup of the CTA, or None for its threads."""
         if operation.completion == WGMMA:
             return numpy.array(
                 [known.engine_for((WGMMA, team)) for team in range(-(-known.cta.threads // WARPGROUP_SIZE))]
@@ -161,7 +161,7 @@ class RaceDetector(MachineObserver):
     # -------------------------------------------------------------------------------------------------- checking
 
     def _check_last_accesses(self, access: MemoryAccess, kind: int) -> None:
-        """Check that the last accesses of a kind are known to the current threads; for reads, also earlier ones."""
+        """Checks that the last accesses of a kind are known to the current threads; for reads, also earlier ones."""
         shadow = access.shadow
         agents, times = shadow.last_accesses(kind, access.units)
         wrong = self._find_unordered(access, agents, times)
@@ -176,7 +176,7 @@ class RaceDetector(MachineObserver):
                 self._report_first_unordered(some, kind, wrong, agents, times, sites)
 
     def _find_unordered(self, access: MemoryAccess, agents: Any, times: Any) -> Any:
-        """Return, for each unit of an access, whether it is unordered with what an agent did at a time."""
+        """Returns, for each unit of an access, whether it is unordered with an agent's access at a time."""
         index, known = access.threads, access.clocks
         own = agents - known.base
         inside = (own >= 0) & (own < known.threads)
@@ -192,7 +192,7 @@ class RaceDetector(MachineObserver):
     def _report_first_unordered(
         self, access: MemoryAccess, kind: int, wrong: Any, agents: Any, times: Any, sites: Any
     ) -> None:
-        """Report the first unordered access, unless it is harmless."""
+        """Reports the first unordered access, unless it is harmless."""
         for at in numpy.flatnonzero(wrong):
             site = self._history.site(int(sites[at]))
             if access.is_strong_with(site.strength, site.cta):
@@ -222,10 +222,10 @@ class RaceDetector(MachineObserver):
             return
 
     def _is_ordered_by_observation(self, access: MemoryAccess, at: int, write: AccessSite) -> bool:
-        """Return whether a thread read the last write, both morally strong, and that read is known here.
+        """Returns whether a thread read the last write, both morally strong, and that read is known to the access.
 
-        Observation orders this write before what follows such a read in base causality order, and nothing else that the
-        writer did. `at` is the position of the unit among those of the access.
+        Observation orders this write before the events that follow such a read in base causality order, and no other
+        event of the writer. `at` is the position of the unit among those of the access.
         """
         shadow, units = access.shadow, access.units[at : at + 1]
         known, index = access.clocks, access.threads[at : at + 1]
@@ -246,9 +246,9 @@ class RaceDetector(MachineObserver):
         return False
 
     def _is_complete_here(self, access: MemoryAccess, row: int, owner: CtaClocks, engine: int, time: int) -> bool:
-        """Return whether what an engine completed at a time is known to be complete without an acquire.
+        """Returns whether an access that an engine completed at a time is known to be complete without an acquire.
 
-        The issuer of a copy with an mbarrier may have waited for it, too, and a thread may know of that wait. A relaxed
+        The issuer of a copy with an mbarrier may have waited for it, too, and threads may follow that wait. A relaxed
         arrival orders nothing by the text of the ISA, which the strict policy follows.
         """
         found = owner.copy_waits.issuer_and_wait(engine, time)
@@ -264,13 +264,13 @@ class RaceDetector(MachineObserver):
 
     @staticmethod
     def _is_before_relaxed_arrival(access: MemoryAccess, owner: CtaClocks, agent: int, time: int = 1) -> bool:
-        """Return whether a relaxed arrival followed what a thread or an operation did at a time."""
+        """Returns whether a relaxed arrival followed an access of a thread or an operation at a time."""
         held = access.clocks.relaxed_vector.get(owner)
         return held is not None and bool(held[COMPLETED, agent] >= time)
 
     @staticmethod
     def _check_same_instruction_writes(access: MemoryAccess, lost: Any) -> None:
-        """Check for threads that write different values to the same bytes in one instruction."""
+        """Checks for threads that write different values to the same bytes in one instruction."""
         for at in numpy.flatnonzero(lost):
             row = int(access.rows[at])
             winner, _ = access.shadow.last_accesses(WRITE, access.units[at : at + 1])
@@ -281,7 +281,7 @@ class RaceDetector(MachineObserver):
                 return
 
     def _check_cross_cta_order(self, access: MemoryAccess, kind: int) -> None:
-        """Check that accesses of another CTA are known by operations whose scopes include both CTAs."""
+        """Checks that accesses of another CTA are known by operations whose scopes include both CTAs."""
         shadow = access.shadow
         agents, times = shadow.last_accesses(kind, access.units)
         wrong = self._find_out_of_scope(access, agents, times)
@@ -294,7 +294,7 @@ class RaceDetector(MachineObserver):
             return
 
     def _find_out_of_scope(self, access: MemoryAccess, agents: Any, times: Any) -> Any:
-        """Return which accesses of other CTAs are known only by operations whose scopes do not include them."""
+        """Returns which accesses of other CTAs are known only by operations whose scopes do not include them."""
         known, index = access.clocks, access.threads
         wrong = numpy.zeros(len(agents), bool)
         own = agents - known.base

@@ -1,5 +1,5 @@
-"""Reads of a unit between the first and the last since it was written. Many threads may have read it, and each read
-counts.
+"""The reads of a unit between the first and the last one since it was written. Many threads may have read it, and each
+read counts.
 
 Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-races".
 """
@@ -16,8 +16,8 @@ from ptxkit.emulator.limits import MAX_LOGGED_READS
 class ReadLog:
     """The reads of the units of a shadow memory.
 
-    An entry has the format of the shadow memory: thread and time in one number, of which `agent_bits` are for the
-    thread, and the site.
+    An entry has the format of the shadow memory: thread and time in one number, with `agent_bits` bits for the thread,
+    and the site.
     """
 
     def __init__(self, units: int, agent_bits: int) -> None:
@@ -28,7 +28,7 @@ class ReadLog:
         self._count, self._limit, self._serial = 0, MAX_LOGGED_READS, 0
 
     def add(self, units: Any, entries: Any, sites: Any) -> None:
-        """Record reads. `sites` is the site of each, or one for all."""
+        """Records reads. `sites` is the site of each, or one for all."""
         self._serial += 1
         count = len(units)
         serials = numpy.full(count, self._serial)
@@ -39,16 +39,16 @@ class ReadLog:
             self._compact()
 
     def clear(self, units: Any) -> None:
-        """Discard the reads of units that are written."""
+        """Discards the reads of units that are written."""
         hit = self._exceeds_limit[units]
         if hit.any():
             self._exceeds_limit[units] = False
             self._clear_serials[units[hit]] = self._serial
 
     def reads_of(self, units: Any) -> tuple[Any, Any, Any] | None:
-        """Return the reads of some units, or None where there are none.
+        """Returns the reads of some units, or None if none exist.
 
-        These are the position of each read's unit among the units, the entries, and the sites.
+        They are the position of each read's unit among the units, the entries, and the sites.
         """
         crowded = numpy.flatnonzero(self._exceeds_limit[units])
         if not len(crowded):
@@ -61,7 +61,7 @@ class ReadLog:
         return order[at[found]], entries[found], sites[found]
 
     def refine(self, parts: int) -> None:
-        """Split each unit into several."""
+        """Splits each unit into several."""
         self._exceeds_limit, self._clear_serials = (
             each.repeat(parts) for each in (self._exceeds_limit, self._clear_serials)
         )
@@ -78,7 +78,7 @@ class ReadLog:
         return self._chunks[0]
 
     def _compact(self) -> None:
-        """Discard reads before a write, and of each thread's reads of a unit all but the first and the last."""
+        """Discards reads before a write, and all but the first and the last of a thread's reads of a unit."""
         units, entries, sites, serials = self._concatenate()
         agents = entries & self._agent
         order = numpy.lexsort((serials, agents, units))

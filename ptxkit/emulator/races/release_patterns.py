@@ -1,9 +1,9 @@
-"""What strong writes release to their readers: release and acquire patterns at locations of memory.
+"""Release and acquire patterns at locations of memory: the clocks that strong writes release to their readers.
 
-A write releases what the release patterns that end in it release: its own, or those of its thread's fences and of its
+A write releases the clocks of the release patterns that end in it: its own, or those of its thread's fences and of its
 thread's earlier releases of the location. It does so until it is overwritten; an update that reads a morally strong
-write passes on what that released (observation order). An acquiring read takes effect immediately, any other read at
-the next fence of its thread.
+write forwards its releases (observation order). An acquiring read takes effect immediately, any other read at the next
+fence of its thread.
 
 Source: PTX ISA, "Memory Consistency Model": "Observation Order", "Release and Acquire Patterns", "Morally Strong
 Operations".
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState
 
 _Patterns: TypeAlias = "dict[tuple[CtaState, int], ClockVector]"
-"""What release patterns release, by the CTA of each and the level of its first operation's scope."""
+"""The clocks of release patterns, by the CTA of each and the level of its first operation's scope."""
 
 
 @dataclass(slots=True)
 class _LocationRelease:
-    """What the last write of a location releases. `cta` and `level` are those of the write and its scope.
+    """The releases of the last write of a location. `cta` and `level` are those of the write and its scope.
 
-    `shadow_entry` is the entry of the write in the shadow memory, or None until it is recorded; a different entry shows
-    a later write.
+    `shadow_entry` is the entry of the write in the shadow memory, or None until it is recorded; a different entry
+    indicates a later write.
     """
 
     cta: CtaState
@@ -54,7 +54,7 @@ class ReleasePatterns(MachineObserver):
         self._thread_releases: dict[tuple[ByteBuffer, int, CtaClocks, int], tuple[int, ClockVector]] = {}
 
     def on_access(self, event: AccessEvent) -> None:
-        """Let threads acquire by strong accesses, and keep what they release; updates take effect thread by thread."""
+        """Processes the acquires and releases of strong accesses; updates take effect thread by thread."""
         access = self._history.access_of(event)  # with the present times: a release ends them, and covers the access
         if not access.strength:
             return
@@ -84,7 +84,7 @@ class ReleasePatterns(MachineObserver):
                 del self._last_releases[pool, place]
 
     def record_write(self, access: MemoryAccess) -> None:
-        """Associate releases with strong writes that the shadow memory has recorded."""
+        """Associates releases with strong writes that the shadow memory has recorded."""
         if self._last_releases:
             for place in access.byte_offsets.tolist():
                 message = self._last_releases.get((access.buffer, place))
@@ -92,13 +92,13 @@ class ReleasePatterns(MachineObserver):
                     message.shadow_entry = _shadow_entry(access.shadow, place)
 
     def _release_at(self, shadow: ShadowMemory, pool: ByteBuffer, place: int) -> _LocationRelease | None:
-        """Return the release of the present write at a location."""
+        """Returns the release of the present write at a location."""
         found = self._last_releases.get((pool, place))
         return found if found is not None and found.shadow_entry in (None, _shadow_entry(shadow, place)) else None
 
     @staticmethod
     def _acquire(known: CtaClocks, thread: int, message: _LocationRelease | None, order: str, level: int) -> _Patterns:
-        """Let a thread acquire from a write; return the patterns that it observes."""
+        """Acquires from a write for a thread, and returns the patterns that it observes."""
         if message is None or required_scope_level(message.cta, known.cta) > min(message.level, level):
             return {}
         for (cta, reach), released in message.patterns.items():
@@ -114,7 +114,7 @@ class ReleasePatterns(MachineObserver):
     def _release_of_write(
         self, known: CtaClocks, thread: int, pool: ByteBuffer, place: int, order: str, level: int
     ) -> _Patterns:
-        """Return what a thread's write itself releases."""
+        """Returns the clocks that a thread's write itself releases."""
         key = (pool, place, known, thread)
         if order in RELEASE_ORDERS:
             released = known.release_clock(numpy.array([thread]))

@@ -1,7 +1,7 @@
 """The last accesses of each unit of memory: the last write, and the reads since then.
 
-A unit has four bytes until an access is smaller or lies across units, and one byte from then on. An entry holds the
-number of a thread among all of the launch (0: none) and its time, and next to it the site of the instruction.
+A unit has four bytes until an access is smaller or not aligned to units, and one byte from then on. An entry holds the
+number of a thread among all of the launch (0: none) and its time, and the site of the instruction is stored with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ShadowMemory:
         self._read_log: ReadLog | None = None
 
     def units_of(self, places: Any, size: int) -> tuple[Any, Any]:
-        """Return the units of `size` bytes at each offset, and the access that each belongs to."""
+        """Returns the units of `size` bytes at each offset, and the access that each belongs to."""
         if self.unit == _COARSE_UNIT and size < _COARSE_UNIT:
             self.refine()
         count = size // self.unit
@@ -42,7 +42,7 @@ class ShadowMemory:
         return (first[:, None] + numpy.arange(count)).ravel(), numpy.repeat(rows, count)
 
     def refine(self) -> None:
-        """Switch to an entry for each byte."""
+        """Switches to an entry for each byte."""
         self.unit = _FINE_UNIT
         self.entries = [_refine_entries(each, self._size) for each in self.entries]
         self.sites = [_refine_entries(each, self._size) for each in self.sites]
@@ -50,12 +50,14 @@ class ShadowMemory:
             self._read_log.refine(_COARSE_UNIT)
 
     def last_accesses(self, kind: int, units: Any) -> tuple[Any, Any]:
-        """Return the threads (0: none) and times of the last accesses of a kind."""
+        """Returns the threads (0: none) and times of the last accesses of a kind."""
         found = self.entries[kind][units]
         return found & _AGENT, found >> _AGENT_BITS
 
     def record_write(self, units: Any, agents: Any, times: Any, site: int) -> Any:
-        """Record writes; of two to one unit the last stays. Return which writes were replaced by another."""
+        """Records writes; the last of several writes to one unit remains. Returns which writes were replaced by
+        another.
+        """
         packed = agents | times << _AGENT_BITS
         self.entries[WRITE][units] = packed
         self.sites[WRITE][units] = site
@@ -66,7 +68,9 @@ class ShadowMemory:
         return self.entries[WRITE][units] != packed
 
     def record_read(self, units: Any, agents: Any, times: Any, site: int, *, strong: bool = False) -> None:
-        """Record reads. Of strong reads, earlier ones of a thread are also kept, because they may observe the write."""
+        """Records reads. For strong reads, earlier ones of a thread are also kept, because they may observe the
+        write.
+        """
         packed = agents | times << _AGENT_BITS
         first, last = self.entries[FIRST_READ], self.entries[LAST_READ]
         old, begun = last[units], first[units]
@@ -91,9 +95,9 @@ class ShadowMemory:
         self._read_log.add(units, entries, sites)
 
     def reads_between(self, units: Any) -> tuple[Any, Any, Any, Any] | None:
-        """Return the reads between the first and the last, or None where there are none.
+        """Returns the reads between the first and the last, or None if none exist.
 
-        These are the positions of their units, their threads, times and sites.
+        They are the positions of their units, their threads, times and sites.
         """
         found = None if self._read_log is None else self._read_log.reads_of(units)
         if found is None:
@@ -103,7 +107,7 @@ class ShadowMemory:
 
 
 def _refine_entries(values: Any, size: int) -> Any:
-    """Expand the entries of four-byte units to bytes; pages that were never used stay unused."""
+    """Expands the entries of four-byte units to bytes; pages that were never used stay unused."""
     made = numpy.zeros(size, values.dtype)
     used = numpy.flatnonzero(values)
     for at in range(_COARSE_UNIT):

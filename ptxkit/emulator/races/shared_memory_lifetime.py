@@ -1,4 +1,5 @@
-"""Accesses to shared memory of other CTAs: these must have started, and must not exit before they know of the access.
+"""Checks of accesses to shared memory of other CTAs, which must have started, and must not exit before
+the access happens.
 
 Source: PTX ISA, "State Spaces: Shared State Space", "Parallel Synchronization and Communication Instructions:
 barrier.cluster".
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class SharedMemoryLifetime(MachineObserver):
-    """Checks accesses by threads of other CTAs against the start and the exit of the CTA that has the memory."""
+    """Checks accesses by threads of other CTAs against the start and the exit of the CTA that owns the memory."""
 
     def __init__(self, history: AccessHistory) -> None:
         self._history = history
 
     def on_access(self, event: AccessEvent) -> None:
-        """Check that the CTAs whose memory is accessed are known to have started, and have not exited."""
+        """Checks that the CTAs whose memory is accessed are known to have started, and have not exited."""
         group, places = event.group, event.byte_offsets
         cluster = group.cta.cluster
         if cluster.size == 1 or event.buffer is not cluster.shared_buffer:

@@ -1,4 +1,4 @@
-"""Registers that loads of Tensor Memory write: an instruction that uses them must be preceded by a wait for the load.
+"""Registers that loads of Tensor Memory write: a wait for the load must precede an instruction that uses them.
 
 Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations": "Register dependencies, same
 thread".
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def may_load_tensor_memory(opcode: str) -> bool:
-    """Return whether an instruction may load from Tensor Memory to registers."""
+    """Returns whether an instruction may load from Tensor Memory to registers."""
     return any(_loaded_registers(match) for match in table().candidates(opcode))
 
 
@@ -47,7 +47,7 @@ class LoadedRegisterWatch:
         self._slots = frozenset(slots)
 
     def instrument(self, step: Step, linear: LinearStep[BlockScope], match: Match) -> Step:
-        """Wrap a step to report the registers that it uses."""
+        """Wraps a step to report the registers that it uses."""
         instruction, scope = linear.instruction, linear.scope
         results = _loaded_registers(match)
         if results:

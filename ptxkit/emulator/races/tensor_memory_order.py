@@ -2,8 +2,9 @@
 
 Loads and stores are complete when their warp waits for them; multiplications, copies and shifts when a commit arrives.
 Other threads must synchronize with that, for which relaxed arrivals and waits suffice. Multiplications, copies and
-shifts are pipelined among themselves. A use of its registers shows that a load is complete; only the strict policy
-requires a wait then. What lanes of a warp know counts for the whole warp: its loads, stores and waits are collective.
+shifts are pipelined among themselves. A use of its registers proves that a load is complete; only the strict policy
+requires a wait then. The knowledge of a lane counts for the whole warp, because its loads, stores and waits are
+collective.
 
 Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations", "tcgen05.fence",
 "tcgen05.wait".
@@ -42,20 +43,20 @@ _WAIT_OF_ACCESS = {LOAD: "tcgen05.wait::ld", STORE: "tcgen05.wait::st"}
 
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def is_fence_after_sync(opcode: str) -> bool:
-    """Return whether an instruction orders asynchronous operations after a synchronization of threads."""
+    """Returns whether an instruction orders asynchronous operations after a synchronization of threads."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(isinstance(each, TensorFence) and each.side == "after" for each in effects)
 
 
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def _cta_group_of(opcode: str) -> int:
-    """Return the number of CTAs of an instruction's `cta_group`; 0 where it has none."""
+    """Returns the number of CTAs of an instruction's `cta_group`, or 0 if it has none."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return next((each.ctas for each in effects if isinstance(each, CtaGroup)), 0)
 
 
 def _cta_group_uses(code: FunctionCode) -> Iterator[tuple[int, int]]:
-    """Yield the instructions of a function that have a `cta_group`."""
+    """Yields the instructions of a function that have a `cta_group`."""
     for pc, instruction in enumerate(code.instructions):
         ctas = _cta_group_of(instruction.opcode)
         if ctas:
@@ -67,7 +68,7 @@ class TensorMemoryUse:
     """One execution of an instruction that uses Tensor Memory, by a thread or a warp.
 
     `completion_clock` has the agents and times that signal its completion, and is None before that. `fenced_warps` are
-    warps that executed a fence since they know of the completion. `is_reported` says whether a violation mentions it,
+    warps that executed a fence after they knew of the completion. `is_reported` states whether a violation mentions it,
     and `is_known_by_register_use` whether its completion is only known from a use of its registers.
     """
 
@@ -82,18 +83,18 @@ class TensorMemoryUse:
 
     @property
     def warp(self) -> tuple[CtaState, int]:
-        """Return the warp that executes it."""
+        """The warp that executes it."""
         return self.location[2], int(self.threads[0]) // WARP_SIZE
 
     def mark_complete(self) -> None:
-        """Record that its threads know of its completion."""
+        """Records that its threads are ordered after its completion."""
         self.completion_clock, self.is_known_by_register_use = (
             (self.threads, self.clocks.own_times[self.threads].copy()),
             False,
         )
 
     def record_commit(self, engine: int) -> None:
-        """Record that a commit has arrived: threads that acquire from its mbarrier know of the completion."""
+        """Records that a commit has arrived: threads that acquire from its mbarrier follow the completion."""
         self.completion_clock = numpy.array([engine]), self.clocks.own_times[[engine]].copy()
 
 
@@ -112,7 +113,7 @@ class TensorMemoryOrder(MachineObserver):
     def record_use(
         self, group: ThreadGroup, threads: Any, completion: str, regions: Iterable[TmemRegion]
     ) -> TensorMemoryUse:
-        """Record a use of regions: no conflicting operation on them may be in flight."""
+        """Records a use of regions: no conflicting operation on them may be in flight."""
         cta = group.cta
         issue = TensorMemoryUse(
             (group.activation.function, group.pc, cta), threads, completion, self._history.clocks_of(cta)
@@ -135,7 +136,7 @@ class TensorMemoryOrder(MachineObserver):
         return issue
 
     def _add_use(self, issue: TensorMemoryUse, region: TmemRegion) -> None:
-        """Add a use; earlier uses that it covers were compared with it and are removed."""
+        """Adds a use; earlier uses that it covers were compared with it and are removed."""
         uses = self._uses[region.cta]
         if region.writes:
             for key, (before, other) in list(uses.items()):
@@ -144,7 +145,7 @@ class TensorMemoryOrder(MachineObserver):
         uses[issue.warp, issue.completion, *region.key] = issue, region
 
     def record_wait(self, group: ThreadGroup, kind: str) -> None:
-        """Record that warps wait for their loads or stores."""
+        """Records that warps wait for their loads or stores."""
         what = "loads" if kind == LOAD else "stores"
         group.cta.machine.observer.on_tensor_memory_op(group, "wait", f"wait for their {what} of Tensor Memory")
         for warp in numpy.unique(group.lanes.index // WARP_SIZE).tolist():
@@ -152,14 +153,14 @@ class TensorMemoryOrder(MachineObserver):
                 issue.mark_complete()
 
     def record_load(self, group: ThreadGroup, slots: Iterable[int]) -> None:
-        """Record that warps have started loads to registers."""
+        """Records that warps have started loads to registers."""
         for warp in numpy.unique(group.lanes.index // WARP_SIZE).tolist():
             begun = self._waiting.get((group.cta, warp, LOAD), ())
             for issue in begun[-1:]:
                 self._loaded_registers.update(((group.activation, slot, warp), issue) for slot in slots)
 
     def record_register_use(self, group: ThreadGroup, slots: Iterable[int]) -> None:
-        """Record that threads use registers, which shows that the loads to these are complete."""
+        """Records that threads use registers, which proves that the loads to these are complete."""
         if self._loaded_registers:
             for warp in numpy.unique(group.lanes.index // WARP_SIZE).tolist():
                 for slot in slots:
@@ -171,7 +172,9 @@ class TensorMemoryOrder(MachineObserver):
     # --------------------------------------------------------------------------------------------------- fences
 
     def record_fence(self, group: ThreadGroup) -> None:
-        """Record a fence: later operations of its threads on Tensor Memory are ordered after all that they know."""
+        """Records a fence: later operations of its threads on Tensor Memory are ordered after all accesses that they
+        know.
+        """
         group.cta.machine.observer.on_tensor_memory_op(
             group, "fence", "orders their operations on Tensor Memory after what they observed"
         )
@@ -186,7 +189,7 @@ class TensorMemoryOrder(MachineObserver):
                 )
 
     def _is_completion_observed(self, issue: TensorMemoryUse, warp: tuple[CtaState, int]) -> bool:
-        """Return whether a lane of a warp knows that an operation is complete."""
+        """Returns whether a lane of a warp knows that an operation is complete."""
         if issue.completion_clock is None:
             return False
         if issue.warp == warp and issue.completion != TCGEN05:
@@ -212,7 +215,7 @@ class TensorMemoryOrder(MachineObserver):
         return bool(known.happens_before(who, issue.clocks, whom, numpy.tile(times, len(lanes))).any())
 
     def _requires_fence(self, issue: TensorMemoryUse) -> bool:
-        """Return whether fences are required: kernels without any rely on how GPUs issue instructions."""
+        """Returns whether fences are required: kernels without any rely on how GPUs issue instructions."""
         codes = issue.location[2].machine.program.decoded_functions
         return self._history.strict or any(is_fence_after_sync(each) for code in codes for each in code.opcodes)
 
@@ -221,7 +224,7 @@ class TensorMemoryOrder(MachineObserver):
     def _check_use(
         self, issue: TensorMemoryUse, region: TmemRegion, before: TensorMemoryUse, other: TmemRegion
     ) -> None:
-        """Check a use of columns against an earlier one."""
+        """Checks a use of columns against an earlier one."""
         pipelined = issue.completion == TCGEN05
         if before.completion in _WAIT_OF_ACCESS:
             self._check_move(issue, region, before, other)
@@ -261,7 +264,7 @@ class TensorMemoryOrder(MachineObserver):
             self._add_rule_violation(content, issue, region, before, None if has_any else Severity.WARNING)
 
     def record_cta_group(self, group: ThreadGroup) -> bool:
-        """Record an instruction for one CTA, or for a pair. Return whether the kernel has both."""
+        """Records an instruction for one CTA, or for a pair. Returns whether the kernel has both."""
         if self._cta_groups is None:
             self._cta_groups = {}
             for each in group.cta.machine.program.decoded_functions:
@@ -280,9 +283,9 @@ class TensorMemoryOrder(MachineObserver):
     # ---------------------------------------------------------------------------------------------- allocation
 
     def record_allocation(self, group: ThreadGroup, threads: Any, region: TmemRegion) -> None:
-        """Record that a warp allocates columns.
+        """Records that a warp allocates columns.
 
-        Its lanes may read at once where these are, because the address is written for all of them.
+        Its lanes may immediately read the address, because it is written for all of them.
         """
         place, known = (group.activation.function, group.pc, group.cta), self._history.clocks_of(group.cta)
         known.acquire_clock(threads, known.release_clock(threads[:1]))
@@ -292,7 +295,7 @@ class TensorMemoryOrder(MachineObserver):
         group.cta.machine.observer.on_tensor_memory_op(group, "write", f"allocates {_describe_columns([region])}")
 
     def record_deallocation(self, group: ThreadGroup, threads: Any, region: TmemRegion) -> None:
-        """Record that a warp deallocates columns, and check that all uses of these are complete."""
+        """Records that a warp deallocates columns, and checks that all uses of these are complete."""
         end = TensorMemoryUse(
             (group.activation.function, group.pc, group.cta), threads, "", self._history.clocks_of(group.cta)
         )
@@ -325,7 +328,9 @@ class TensorMemoryOrder(MachineObserver):
             self._drop_cta(cta)
 
     def _report_leak(self, cta: CtaState, first: int, count: int, *, half: bool) -> None:
-        """Report columns of a CTA that has exited. With `half`, its peer has deallocated what both allocated."""
+        """Reports columns of a CTA that has exited. With `half`, its peer has deallocated the columns that both
+        allocated.
+        """
         for issue, region in self._uses.get(cta, {}).values():
             if issue.completion == ALLOCATION and region.start == first:
                 own = self._witness(issue.location, int(issue.threads[0]), region)
@@ -333,7 +338,7 @@ class TensorMemoryOrder(MachineObserver):
                 self._add_violation(template(count=count, cta=cta.ctaid), issue.location, (own,))
 
     def _drop_cta(self, cta: CtaState) -> None:
-        """Discard the state of a CTA whose cluster has exited."""
+        """Discards the state of a CTA whose cluster has exited."""
         self._uses.pop(cta, None)
         for key in [each for each in self._waiting if each[0] is cta]:
             del self._waiting[key]
@@ -348,7 +353,7 @@ class TensorMemoryOrder(MachineObserver):
         before: TensorMemoryUse,
         severity: Severity | None = None,
     ) -> None:
-        """Report two uses of columns. The message lacks the facts that are known of all of them."""
+        """Reports two uses of columns. The message lacks the fields that all such findings share."""
         before.is_reported = before.is_reported or severity is None
         own = self._witness(issue.location, int(issue.threads[0]), region)
         other = self._witness(before.location, int(before.threads[0]), region)
@@ -379,7 +384,7 @@ class TensorMemoryOrder(MachineObserver):
 
 
 def tensor_memory_order_of(group: ThreadGroup) -> TensorMemoryOrder | None:
-    """Return the observer of the order of accesses to Tensor Memory; None where there is none."""
+    """Returns the observer of the order of accesses to Tensor Memory, or None if none exists."""
     observer = group.cta.machine.observer
     return observer.find(TensorMemoryOrder) if observer.is_checking else None
 

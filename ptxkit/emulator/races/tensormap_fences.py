@@ -47,7 +47,7 @@ class TensormapFences(MachineObserver):
         self._acquires: dict[tuple[ByteBuffer, int], list[TensormapAcquire]] = {}
 
     def fence(self, group: ThreadGroup, direction: str, address: Any) -> None:
-        """Record a fence: an acquire covers one map, a release covers all earlier accesses of the threads."""
+        """Records a fence: an acquire covers one map, a release covers all earlier accesses of the threads."""
         known, index = self._history.clocks_of(group.cta), group.lanes.index
         if direction != "acquire":
             join_into(self._releases, known.release_clock(index))
@@ -56,7 +56,7 @@ class TensormapFences(MachineObserver):
             self._acquire(known, index, pool, places)
 
     def on_tensor_map_use(self, group: ThreadGroup, thread: int, buffer: ByteBuffer, byte_offset: int) -> None:
-        """Report where a thread copies by a map whose present state the tensormap proxy may not know."""
+        """Reports a copy by a thread with a map whose present state the tensormap proxy may not know."""
         pool, place = buffer, byte_offset
         if pool.shadow is None:
             return
@@ -74,7 +74,7 @@ class TensormapFences(MachineObserver):
         machine.report.add(Violation(message, here.line, offset, (here, there)), site.offset)
 
     def _acquire(self, known: CtaClocks, index: Any, pool: ByteBuffer, places: Any) -> None:
-        """Record that threads acquire the maps at some offsets."""
+        """Records that threads acquire the maps at some offsets."""
         for place in numpy.unique(places):
             some = index[places == place]
             writes = self._last_writes(pool, int(place))
@@ -83,7 +83,7 @@ class TensormapFences(MachineObserver):
                 self._acquires.setdefault((pool, int(place)), []).append(made)
 
     def _first_stale_unit(self, known: CtaClocks, thread: int, pool: ByteBuffer, place: int) -> int | None:
-        """Return a unit of the map that the tensormap proxy may not know yet; None where there is none."""
+        """Returns a unit of the map that the tensormap proxy may not know yet, or None."""
         writes = self._last_writes(pool, place)
         written = numpy.flatnonzero(writes[0])
         if not len(written):
@@ -101,13 +101,13 @@ class TensormapFences(MachineObserver):
         return numpy.arange(place // shadow.unit, (place + MAP_BYTES) // shadow.unit)
 
     def _last_writes(self, pool: ByteBuffer, place: int) -> Any:
-        """Return the last writers of the map and their times, by unit."""
+        """Returns the last writers of the map and their times, by unit."""
         if pool.shadow is None:
             return numpy.zeros((2, 1), numpy.int64)
         return numpy.stack(pool.shadow.last_accesses(WRITE, self._units(pool.shadow, place)))
 
     def _is_released(self, known: CtaClocks, index: Any, writes: Any) -> bool:
-        """Return whether all writes are released, and the threads know of the releases."""
+        """Returns whether all writes are released, and the threads are ordered after the releases."""
         for agent, time in numpy.unique(writes[:, writes[0] != 0], axis=1).T.tolist():
             owner = self._history.clocks_of_agent(agent)
             held = self._releases.get(owner)

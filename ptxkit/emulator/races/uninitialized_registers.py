@@ -1,8 +1,8 @@
 """Registers that a thread reads although it has not written them.
 
 Registers that are written on every path to an instruction that reads them need no check. For the others, the machine
-records which threads have written them. A read before that is not an error by itself, because compilers emit such reads
-on purpose where the value does not matter; `ptxkit.emulator.driver.uninitialized_dependence` checks whether it does.
+records which threads have written them. A read before that is not an error by itself, because compilers intentionally
+emit such reads if the value does not matter; `ptxkit.emulator.driver.uninitialized_dependence` checks whether it does.
 
 Source: PTX ISA, "State Spaces: Register State Space".
 """
@@ -43,7 +43,7 @@ _MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
 
 
 def maybe_uninitialized(function: Function, steps: Sequence[LinearStep[BlockScope]]) -> frozenset[str]:
-    """Return the names of the registers that some step of a function may read before they are written."""
+    """Returns the names of the registers that some step of a function may read before they are written."""
     known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
     if known is None or known[0] is not function:
         if len(_MAYBE_UNINITIALIZED_CACHE) >= MAX_CACHED_FUNCTIONS:
@@ -82,7 +82,7 @@ def _compute_maybe_uninitialized(steps: Sequence[LinearStep[BlockScope]]) -> set
 
 
 def _basic_blocks(steps: Sequence[LinearStep[BlockScope]]) -> dict[int, _BasicBlock]:
-    """Return the basic blocks by the indices of their first instructions."""
+    """Returns the basic blocks by the indices of their first instructions."""
     matches = [table().match(step.instruction) for step in steps]
     following = [
         successors_of(step, match.effects if isinstance(match, Match) else ())
@@ -107,7 +107,9 @@ def _basic_blocks(steps: Sequence[LinearStep[BlockScope]]) -> dict[int, _BasicBl
 
 
 def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[set[str], set[str]]:
-    """Return the names that an instruction writes, and those that it only reads; what it updates counts as written."""
+    """Returns the names that an instruction writes, and those that it only reads; updated registers count as
+    written.
+    """
     roles = match.results if isinstance(match, Match) else ()
     operands = [match.operand(role, instruction) for role in roles] if isinstance(match, Match) else []
     results = {name for each in operands for name in _names_in(each)}
@@ -118,7 +120,7 @@ def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[s
 
 
 def _names_in(operand: Operand | None) -> set[str]:
-    """Return the names in an operand, for an element of a vector the vector's name; of an address, of its base."""
+    """Returns the names in an operand: for an element of a vector the vector's name, for an address its base."""
     value = operand.base if isinstance(operand, Address) else operand
     return {name.partition(".")[0] for name in operand_names(value)}
 
@@ -137,7 +139,7 @@ class InitializedRegisters:
                 self.slots |= dict.fromkeys(_slots_of(name, linear.scope), name)
 
     def instrument(self, step: Step, linear: LinearStep[BlockScope], match: Match) -> Step:
-        """Wrap a step to report unwritten registers that it reads, and to record those that it writes."""
+        """Wraps a step to report unwritten registers that it reads, and to record those that it writes."""
         instruction, scope = linear.instruction, linear.scope
         results, read = _defs_and_uses(instruction, match)
         if instruction.guard is not None:
@@ -145,7 +147,7 @@ class InitializedRegisters:
         return _instrumented_step(step, self._slots_of_names(read, scope), list(self._slots_of_names(results, scope)))
 
     def instrument_guard(self, step: Step, linear: LinearStep[BlockScope]) -> Step:
-        """Wrap a step to report its guard alone."""
+        """Wraps a step to report its guard only."""
         guard = linear.instruction.guard
         names = {guard.predicate} if guard is not None else set()
         return _instrumented_step(step, self._slots_of_names(names, linear.scope), [])

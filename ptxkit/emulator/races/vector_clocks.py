@@ -1,9 +1,9 @@
-"""What each thread knows of what others have done: vector clocks.
+"""Vector clocks: the accesses of other threads that precede the next one of each thread.
 
 A thread's time counts its release operations. A vector holds, for the threads of some CTAs, the time up to which all
-accesses of each thread are known, and the time up to which its writes are fenced towards the async proxy, in shared and
-in global memory. What all threads of a CTA know is stored once; what single threads know beyond is a matrix that is
-discarded at the next barrier of all threads.
+accesses of each thread are known, and the time up to which its writes are fenced toward the async proxy, in shared and
+in global memory. The knowledge of all threads of a CTA is stored once; additional knowledge of single threads is a
+matrix that is discarded at the next barrier of all threads.
 
 Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Memory synchronization", "Release and Acquire
 Patterns".
@@ -39,9 +39,9 @@ ClockVector: TypeAlias = "dict[CtaClocks, Any]"
     IMPLICITLY_FENCED,
     AFTER_WAIT,
 ) = range(9)
-"""Aspects of what is known of an access: that it is complete; that it is fenced towards the async proxy, by space; that
-it is known by operations whose scopes include both CTAs; that it is released towards the async proxy, and still needs
-an acquire; that an access of another CTA was fenced in this CTA; that it precedes a wait for an operation, which may be
+"""Aspects of the knowledge of an access: that it is complete; that it is fenced toward the async proxy, by space; that
+it is known by operations whose scopes include both CTAs; that it is released toward the async proxy, and still needs an
+acquire; that an access of another CTA was fenced in this CTA; that it precedes a wait for an operation, which may be
 such a fence; and that an access of another CTA precedes such a wait in this CTA. All launches have the first three, see
 `clock_kind_count`.
 """
@@ -55,28 +55,28 @@ _MIN_KINDS, _CLUSTER_KINDS, _STRICT_KINDS = 3, 5, 9
 
 
 def clock_kind_count(*, parted: bool, strict: bool) -> int:
-    """Return the number of aspects of a launch.
+    """Returns the number of aspects of a launch.
 
-    `parted` says whether CTAs access each other's memory, or fences are one-directional.
+    `parted` states whether CTAs access each other's memory, or fences are one-directional.
     """
     return _STRICT_KINDS if strict else _CLUSTER_KINDS if parted else _MIN_KINDS
 
 
 def required_scope_level(first: CtaState, second: CtaState) -> int:
-    """Return the level that a scope must have to include two CTAs."""
+    """Returns the level that a scope must have to include two CTAs."""
     if first is second:
         return CTA_LEVEL
     return CLUSTER_LEVEL if first.cluster is second.cluster else GPU_LEVEL
 
 
 class CtaClocks:
-    """What the threads of one CTA know. `base` is the number of its first thread in the launch, from 1.
+    """The clocks of the threads of one CTA. `base` is the number of its first thread in the launch, from 1.
 
     The engines follow the threads of the CTA, and `threads` is the number of both. `own_times` has the present time of
-    each thread, and `fenced_times` what each has fenced of its own accesses. `common_times` are the times of the CTA's
-    threads that all of them know; `thread_times` are those that each knows, or None where no thread knows more than
-    all do. `remote_times` and `thread_remote_times` are the same for threads of other CTAs. `has_cluster_started` says
-    whether the CTAs of the cluster are known to have started.
+    each thread, and `fenced_times` the time up to which each has fenced its own accesses. `common_times` are the times
+    of the CTA's threads that all of them know; `thread_times` are those that each knows, or None if no thread knows
+    more than all do. `remote_times` and `thread_remote_times` are the same for threads of other CTAs.
+    `has_cluster_started` states whether the CTAs of the cluster are known to have started.
     """
 
     __slots__ = (
@@ -102,7 +102,7 @@ class CtaClocks:
     def __init__(self, cta: CtaState, base: int, aspects: int = _MIN_KINDS) -> None:
         self.cta, self.base, self.threads, self.clock_kinds = cta, base, cta.threads + MAX_ENGINES, aspects
         self.relaxed_vector: ClockVector = {}
-        """What other CTAs did before relaxed arrivals, which release nothing."""
+        """The accesses of other CTAs before relaxed arrivals, which release nothing."""
         self._engines: dict[object, int] = {}
         self.copy_engines: set[int] = set()
         """The engines through which copies of single threads were complete."""
@@ -121,7 +121,7 @@ class CtaClocks:
     # ---------------------------------------------------------------------------------------------- release and acquire
 
     def release_clock(self, index: Any) -> ClockVector:
-        """Return all that some threads know and have done until now; their later accesses are not in it."""
+        """Returns the accesses of some threads and those before them; their later accesses are not included."""
         known = self.common_times.copy()
         if self.thread_times is not None:
             numpy.maximum(known, self.thread_times[:, index].max(axis=1), out=known)
@@ -137,7 +137,7 @@ class CtaClocks:
         return vector
 
     def acquire_clock(self, index: Any, vector: ClockVector) -> None:
-        """Merge a released vector into what some threads know."""
+        """Merges a released vector into the knowledge of some threads."""
         everyone = len(index) == self.cta.threads
         for other, times in vector.items():
             if other is not self:
@@ -152,7 +152,7 @@ class CtaClocks:
                 extra[:, index] = numpy.maximum(extra[:, index], times[:, None])
 
     def acquire_clock_by_all(self, vector: ClockVector) -> None:
-        """Merge a vector of all threads into what all of them know: no thread knows more than the others."""
+        """Merges a vector of all threads into their common knowledge: no thread knows more than the others."""
         self.acquire_clock(self.cta.all_threads, vector)
         self.thread_times = None
         self.thread_remote_times.clear()
@@ -160,9 +160,10 @@ class CtaClocks:
     # ------------------------------------------------------------------------------------------------- fences
 
     def fence(self, index: Any, level: int) -> None:
-        """Record a fence: later writes of some threads release what they did before, and earlier reads become acquires.
+        """Records a fence: later writes of some threads release their earlier accesses, and earlier reads become
+        acquires.
 
-        `level` is that of the fence's scope; what needs a wider scope is not released.
+        `level` is that of the fence's scope; accesses that need a wider scope are not released.
         """
         for thread in index.tolist():
             one = numpy.array([thread])
@@ -176,7 +177,7 @@ class CtaClocks:
             self._fence_releases.setdefault(thread, {})[level] = self.release_clock(one)
 
     def fence_proxy(self, index: Any, aspects: Sequence[int]) -> None:
-        """Fence what some threads know to be complete towards the async proxy."""
+        """Fences the accesses that some threads know to be complete toward the async proxy."""
         everyone = len(index) == self.cta.threads
         for aspect in aspects:
             self.fenced_times[aspect, index] = self.own_times[index]
@@ -197,7 +198,7 @@ class CtaClocks:
             self.thread_remote_times.change(index, self.remote_times, partial(_mark_fenced, aspects=aspects))
 
     def note_wait(self, index: Any) -> None:
-        """Record a wait for an operation: what the threads know of other CTAs' accesses precedes the wait."""
+        """Records a wait for an operation: accesses of other CTAs that precede the threads precede the wait."""
         if self.clock_kinds <= AFTER_WAIT or not (self.remote_times or self.thread_remote_times):
             return
         if len(index) == self.cta.threads:
@@ -206,7 +207,7 @@ class CtaClocks:
             self.thread_remote_times.change(index, self.remote_times, _mark_waited)
 
     def acquire_proxy(self, index: Any, aspects: Sequence[int]) -> None:
-        """Fence what some threads know to be released towards the async proxy."""
+        """Fences the accesses that some threads know to be released toward the async proxy."""
         everyone = len(index) == self.cta.threads
         for aspect in aspects:
             self.fenced_times[aspect, index] = numpy.maximum(
@@ -232,7 +233,7 @@ class CtaClocks:
             )
 
     def is_out_of_scope(self, index: Any, other: CtaClocks, threads: Any, times: Any) -> Any:
-        """Return which threads know what another CTA did at a time only by operations of a narrower scope."""
+        """Returns which threads know an access of another CTA at a time only by operations of a narrower scope."""
         if self.clock_kinds <= IN_SCOPE:
             return numpy.zeros(len(index), bool)
         return self.happens_before(index, other, threads, times) & ~self.happens_before(
@@ -245,22 +246,22 @@ class CtaClocks:
         return self.thread_times
 
     def fence_releases(self, thread: int) -> Mapping[int, ClockVector]:
-        """Return what a thread's last fences let its later writes release, by the level of each fence."""
+        """Returns the clocks that a thread's last fences let its later writes release, by the level of each fence."""
         return self._fence_releases.get(thread, {})
 
     @property
     def has_fenced(self) -> bool:
-        """Return whether any thread executed a fence."""
+        """Whether any thread executed a fence."""
         return bool(self._fence_releases)
 
     def engine_for(self, key: object) -> int:
-        """Return the engine whose operations an object signals."""
+        """Returns the engine whose operations an object signals."""
         if len(self._engines) >= MAX_ENGINES and key not in self._engines:
             self.cta.machine.report.unchecked_reasons[_SHARED_ENGINES] = None
         return self._engines.setdefault(key, self.threads - MAX_ENGINES + len(self._engines) % MAX_ENGINES)
 
     def engine_clock(self, engine: int) -> ClockVector:
-        """Return what an engine has done until now."""
+        """Returns the accesses of an engine until the present."""
         known = numpy.zeros((self.clock_kinds, self.threads), numpy.int64)
         known[COMPLETED, engine] = self.own_times[engine]
         if self.clock_kinds > IN_SCOPE:
@@ -270,7 +271,7 @@ class CtaClocks:
     # ------------------------------------------------------------------------------------------------ queries
 
     def full_clock(self) -> ClockVector:
-        """Return all that any thread knows and has done."""
+        """Returns all accesses of any thread and those that precede them."""
         known = self.common_times.copy()
         if self.thread_times is not None:
             numpy.maximum(known, self.thread_times.max(axis=1), out=known)
@@ -282,13 +283,15 @@ class CtaClocks:
         return vector
 
     def has_started_before(self, index: Any, other: CtaClocks) -> bool:
-        """Return whether all these threads know of any access of another CTA, and so that it has started."""
+        """Returns whether an access of another CTA precedes all these threads, and its start too."""
         if self.has_cluster_started or other in self.remote_times:
             return True
         return self.thread_remote_times.has(index, other)
 
     def happens_before(self, index: Any, other: CtaClocks, threads: Any, times: Any, aspect: int = COMPLETED) -> Any:
-        """Return whether each thread of `index` knows what the thread of another CTA, or of this one, did at a time."""
+        """Returns whether each thread of `index` knows an access of the thread of another CTA, or of this one, at a
+        time.
+        """
         if other is self:
             known = self.common_times[aspect, threads]
             if self.thread_times is not None:
@@ -305,7 +308,7 @@ class CtaClocks:
 
 
 def _mark_fenced(times: Any, aspects: Sequence[int], by: int = COMPLETED) -> Any:
-    """Mark all that another CTA has completed (or released) as fenced here."""
+    """Marks all accesses that another CTA has completed (or released) as fenced in this CTA."""
     made = times.copy()
     for aspect in aspects:
         made[aspect] = numpy.maximum(made[aspect], made[by])
@@ -315,14 +318,14 @@ def _mark_fenced(times: Any, aspects: Sequence[int], by: int = COMPLETED) -> Any
 
 
 def _mark_waited(times: Any) -> Any:
-    """Mark all that another CTA has completed as preceding a wait."""
+    """Marks all accesses that another CTA has completed as preceding a wait."""
     made = times.copy()
     made[AFTER_WAIT] = numpy.maximum(made[AFTER_WAIT], made[COMPLETED])
     return made
 
 
 def without_scope(vector: ClockVector) -> ClockVector:
-    """Return a released vector as known through a scope that does not include the other CTA."""
+    """Returns a released vector as known through a scope that does not include the other CTA."""
     made = {}
     for owner, times in vector.items():
         made[owner] = times
@@ -333,7 +336,7 @@ def without_scope(vector: ClockVector) -> ClockVector:
 
 
 def join_into(vector: ClockVector, other: ClockVector) -> ClockVector:
-    """Merge another vector into a vector; return the latter."""
+    """Merges another vector into a vector, and returns the latter."""
     for owner, times in other.items():
         held = vector.get(owner)
         vector[owner] = times if held is None else numpy.maximum(held, times)

@@ -1,4 +1,4 @@
-"""Registers that wgmma operations use: accesses that are too early, and operands that are passed without a fence.
+"""Registers that wgmma operations use: accesses that are too early, and operands that are used without a fence.
 
 Plain moves are tracked and are not accesses: they rename registers. Reads of the fragment of A by other instructions
 are harmless.
@@ -39,7 +39,7 @@ _MOVE_OPERATIONS = frozenset({"copy", "pack", "unpack"})
 
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def may_issue_register_op(opcode: str) -> bool:
-    """Return whether an instruction may start an operation that uses registers until its group is waited for."""
+    """Returns whether an instruction may start an operation that uses registers until its group is waited for."""
     return any(_async_register_uses(match) for match in table().candidates(opcode))
 
 
@@ -48,7 +48,7 @@ def _async_register_uses(match: Match) -> list[AsyncRegisters]:
 
 
 def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
-    """Return the slots of the registers that an operand names."""
+    """Returns the slots of the registers that an operand names."""
     for name in operand_names(operand):
         found = scope.lookup(name) or scope.lookup(name.partition(".")[0])
         if isinstance(found, RegisterSlots):
@@ -57,7 +57,7 @@ def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
 
 @dataclass(frozen=True, slots=True)
 class _RegisterUses:
-    """The register accesses of an instruction. `is_move` says whether it only renames registers."""
+    """The register accesses of an instruction. `is_move` states whether it only renames registers."""
 
     reads: frozenset[int]
     writes: frozenset[int]
@@ -78,7 +78,7 @@ def _register_uses(linear: LinearStep[BlockScope], match: Match) -> _RegisterUse
 
 
 class RegisterWatch:
-    """The registers of a function that asynchronous operations use, or that moves copy to or from these."""
+    """The registers of a function that asynchronous operations use, or that moves copy to or from them."""
 
     def __init__(self, linear_steps: Sequence[LinearStep[BlockScope]]) -> None:
         slots: set[int] = set()
@@ -101,7 +101,7 @@ class RegisterWatch:
         self.slots = frozenset(slots)
 
     def instrument(self, step: Step, linear: LinearStep[BlockScope], match: Match) -> Step:
-        """Wrap a step to check the registers that it uses."""
+        """Wraps a step to check the registers that it uses."""
         issues = _async_register_uses(match)
         if issues:
             operands = [(match.operand(each.operand, linear.instruction), each.kind != "read") for each in issues]
@@ -152,7 +152,7 @@ def _issuing_step(step: Step, used: dict[int, bool], kind: str) -> Step:
 
 
 def hazards_of(group: ThreadGroup) -> RegisterHazards:
-    """Return the hazards of the executing function's registers."""
+    """Returns the hazards of the executing function's registers."""
     activation = group.activation
     if activation.register_hazards is None:
         activation.register_hazards = RegisterHazards(group.cta)
@@ -164,9 +164,9 @@ class RegisterHazards:
     """The registers of one call, by their slots; each entry is an array over the threads of the CTA.
 
     `pending_group` has the number of the group of the last operation that uses the register, or -1.
-    `touched_since_fence` says whether the thread has accessed the register since its last fence, and `unfenced` whether
-    it has not executed any. `is_updated` says whether the operation writes the register, and `issue_location` is the
-    step that issued it.
+    `touched_since_fence` states whether the thread has accessed the register since its last fence, and `unfenced`
+    whether it has not executed any. `is_updated` states whether the operation writes the register, and `issue_location`
+    is the step that issued it.
     """
 
     __slots__ = ("cta", "is_updated", "issue_location", "kind", "pending_group", "touched_since_fence", "unfenced")
@@ -180,14 +180,14 @@ class RegisterHazards:
         self.unfenced = numpy.ones(cta.threads, bool)
 
     def fence(self, group: ThreadGroup) -> None:
-        """Record that threads order their register accesses before later operations."""
+        """Records that threads order their register accesses before later operations."""
         index = group.lanes.index
         self.unfenced[index] = False
         for each in self.touched_since_fence.values():
             each[index] = False
 
     def touch(self, group: ThreadGroup, reads: Iterable[int], writes: Iterable[int]) -> None:
-        """Record uses of registers by other instructions."""
+        """Records uses of registers by other instructions."""
         index = group.lanes.index
         for slots, is_write in ((reads, False), (writes, True)):
             for slot in slots:
@@ -196,7 +196,7 @@ class RegisterHazards:
                 self._row(self.touched_since_fence, slot, False)[index] = True
 
     def move(self, group: ThreadGroup, sources: Sequence[int], targets: Sequence[int]) -> None:
-        """Record moves between registers; without sources, where these are constants."""
+        """Records moves between registers; without sources, moves of constants."""
         index = group.lanes.index
         numbers = [self.pending_group[each][index] for each in sources if each in self.pending_group]
         touched = [self.touched_since_fence[each][index] for each in sources if each in self.touched_since_fence]
@@ -214,7 +214,7 @@ class RegisterHazards:
                 self._row(self.touched_since_fence, slot, False)[index] = was_touched
 
     def issue(self, group: ThreadGroup, used: dict[int, bool], kind: str) -> None:
-        """Record that an operation may use registers from now on."""
+        """Records that an operation may use registers from now on."""
         index, self.kind = group.lanes.index, kind
         numbers = group.cta.machine.async_engine.committed_groups(group.cta, kind)[index]
         for slot, updated in used.items():
@@ -237,7 +237,7 @@ class RegisterHazards:
             self._report(group, thread, ptx3xx.REGISTERS_TOUCHED_IN_FLIGHT(registers=what), self.issue_location[slot])
 
     def check_fence(self, group: ThreadGroup, used: Iterable[int]) -> None:
-        """Check that accesses of threads to registers are ordered before the operation that uses these."""
+        """Checks that accesses of threads to registers are ordered before the operation that uses these."""
         index = group.lanes.index
         wrong = self.unfenced[index]
         if wrong.any():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def access_witness(
     code: FunctionCode, pc: int, cta: CtaState, thread: int, buffer: ByteBuffer, start: int, size: int
 ) -> Witness:
-    """Return an access by a thread of bytes of a buffer as a witness."""
+    """Returns an access by a thread of bytes of a buffer as a witness."""
     machine = cta.machine
     address = start
     if buffer.name == "shared":
@@ -29,6 +29,6 @@ def access_witness(
 
 
 def operation_witness(operation: AsyncOperation, row: int, buffer: ByteBuffer, start: int, size: int) -> Witness:
-    """Return an access by a row of an asynchronous operation as a witness."""
+    """Returns an access by a row of an asynchronous operation as a witness."""
     thread = int(operation.threads[row]) if len(operation.threads) else 0
     return access_witness(operation.function, operation.pc, operation.cta, thread, buffer, start, size)

@@ -1,7 +1,7 @@
-"""Bytes that an asynchronous operation moves, in rows that take effect independently.
+"""Bytes that an asynchronous operation transfers, in rows that take effect independently.
 
-A row is what is read, and written, at one time: a piece of 16 bytes, or the copy of one thread. The policy decides on
-that time.
+A row is read, and written, at one time: a piece of 16 bytes, or the copy of one thread. The policy determines that
+time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy
 from ptxkit.emulator.state.memory import ByteBuffer
 
 Combine = Callable[[Any, Any], Any]
-"""From the units in memory and those that come, what stays."""
+"""Combines the units in memory with incoming ones."""
 
 PIECE_BYTES = 16
 NO_OFFSET = -1
@@ -24,9 +24,9 @@ _WORD = 4
 class ByteTransfer:
     """A copy of bytes from one buffer to another, in rows.
 
-    `unit` is the number of bytes of an element. `sources` and `targets` have the numbers of units in the buffers, of
-    the shape (rows, units); they are NO_OFFSET for what is not read, where `fill` takes its place, or not written.
-    `combine` is how units combine with the contents of memory, or None where they replace these.
+    `unit` is the number of bytes of an element. `sources` and `targets` have the indices of units in the buffers, of
+    the shape (rows, units); they are NO_OFFSET for units that are not read, which are replaced by `fill`, or not
+    written. `combine` combines units with the contents of memory, or is None if they replace these.
     """
 
     __slots__ = ("_rows_read", "_rows_written", "combine", "data", "source", "sources", "target", "targets", "unit")
@@ -50,11 +50,11 @@ class ByteTransfer:
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return len(self.targets)
 
     def read(self, rows: Any) -> None:
-        """Read the sources of rows (truth values), unless it was done."""
+        """Reads the sources of rows (truth values), unless this was done before."""
         wanted = numpy.flatnonzero(rows & ~self._rows_read)
         if not len(wanted):
             return
@@ -67,7 +67,7 @@ class ByteTransfer:
         self.data[wanted] = numpy.where(there, found, self.data[wanted])
 
     def write(self, rows: Any) -> None:
-        """Write rows, reading them first, unless it was done."""
+        """Writes rows, reading them first, unless this was done before."""
         self.read(rows)
         wanted = numpy.flatnonzero(rows & ~self._rows_written)
         if not len(wanted):
@@ -83,22 +83,22 @@ class ByteTransfer:
         if len(numpy.unique(flat)) == len(flat):
             view[flat] = self.combine(view[flat], coming)
             return
-        for row in wanted:  # several rows combine with one place, one after the other
+        for row in wanted:  # several rows may combine with one location, one after the other
             places = self.targets[row]
             there = places != NO_OFFSET
             view[places[there]] = self.combine(view[places[there]], self.data[row][there])
 
     def buffer(self, side: str) -> ByteBuffer | None:
-        """Where it reads (`source`) or writes (`target`)."""
+        """Returns the buffer of the sources (`source`) or targets (`target`)."""
         return self.source if side == "source" else self.target
 
     def byte_offsets(self, side: str, rows: Any) -> Any:
-        """Return the offsets in the buffer of the bytes that rows read or write."""
+        """Returns the offsets in the buffer of the bytes that rows read or write."""
         places = self._offsets(side, rows)
         return places if self.unit == 1 else (places[:, None] + numpy.arange(self.unit)).ravel()
 
     def word_offsets(self, side: str, rows: Any) -> Any:
-        """Return the words of four bytes of the buffer that rows read or write, once for each row."""
+        """Returns the words of four bytes of the buffer that rows read or write, once for each row."""
         if self.buffer(side) is None:
             return numpy.zeros(0, numpy.int64)
         if self.unit >= _WORD:
@@ -120,9 +120,9 @@ class ByteTransfer:
 def contiguous_transfer(
     source: ByteBuffer, start: int, target: ByteBuffer, to: int, size: int, mask: Any = None
 ) -> ByteTransfer:
-    """Return the copy of a range of bytes, in pieces; size and both offsets are multiples of PIECE_BYTES.
+    """Returns the copy of a range of bytes, in pieces; size and both offsets are multiples of PIECE_BYTES.
 
-    `mask` says which bytes of each 16 are written.
+    `mask` selects the bytes of each 16 that are written.
     """
     unit = 8 if mask is None else 1
     offsets = numpy.arange(size // unit).reshape(-1, PIECE_BYTES // unit)
@@ -135,6 +135,6 @@ def contiguous_transfer(
 def elementwise_transfer(
     source: ByteBuffer, start: int, target: ByteBuffer, to: int, size: int, element: int, combine: Combine
 ) -> ByteTransfer:
-    """Return a range of bytes whose elements of some bytes meet what is there."""
+    """Returns a transfer of a range of bytes whose elements are combined with the contents of memory."""
     offsets = numpy.arange(size // element).reshape(-1, PIECE_BYTES // element)
     return ByteTransfer(element, source, start // element + offsets, target, to // element + offsets, combine=combine)

@@ -1,4 +1,4 @@
-"""Memory: the meaning of addresses, and reading and writing by many threads at once.
+"""Memory: address spaces, and accesses by many threads at once.
 
 Global, constant and parameter memory are segments with gaps between the allocations, so that an address beyond an
 allocation is detected. Shared memory belongs to a cluster and has a part for each CTA; local memory belongs to a CTA
@@ -34,9 +34,10 @@ _BUFFERS_OF_SPACE = {"global": ("global",), "const": ("const",), "param": ("para
 
 
 class ByteBuffer:
-    """Bytes that are indexed from 0, seen as units of 1, 2, 4 or 8 bytes. `name` is that of the space, for messages.
+    """Bytes that are indexed from 0, accessed as units of 1, 2, 4 or 8 bytes. `name` is that of the space, for
+    messages.
 
-    `unwritten` are the 16 bits that the buffer holds at first; by default it holds zeros.
+    `unwritten` are the 16 bits that the buffer holds initially; by default it holds zeros.
     """
 
     __slots__ = ("_views", "data", "is_common", "name", "shadow")
@@ -53,7 +54,7 @@ class ByteBuffer:
         self._views: dict[int, Any] = {}
 
     def view(self, size: int) -> Any:
-        """Return the bytes as units of a size."""
+        """Returns the bytes as units of a size."""
         found = self._views.get(size)
         if found is None:
             found = self._views[size] = self.data.view(f"u{size}")
@@ -61,7 +62,7 @@ class ByteBuffer:
 
 
 class MemoryUse(Protocol):
-    """What the memory records for the schedule of a launch: whether a step used global memory."""
+    """The record of a launch that memory accesses update: whether a step used global memory."""
 
     used_global: bool
 
@@ -80,7 +81,7 @@ class ClusterMemory(Protocol):
 
 
 class CtaMemory(Protocol):
-    """What an address in shared or local memory depends on: the CTA of the thread."""
+    """The CTA of a thread, on which addresses in shared and local memory depend."""
 
     ctaid: tuple[int, int, int]
     rank: int
@@ -118,7 +119,7 @@ class MemorySegment:
         self.buffer = ByteBuffer(0, name)
 
     def allocate(self, size: int, alignment: int, name: str) -> int:
-        """Allocate bytes, separate from all others; return their start."""
+        """Allocates bytes, separate from all others, and returns their start."""
         alignment = max(alignment, _ALIGNMENT)
         at = -(-self._next_free // alignment) * alignment
         self._next_free = at + size + _GAP
@@ -131,11 +132,11 @@ class MemorySegment:
         return at
 
     def set_initial(self, address: int, octets: bytes | Bits) -> None:
-        """Set the initial contents of memory."""
+        """Sets the initial contents of memory."""
         self._initial_contents.append((address, numpy.frombuffer(octets, numpy.uint8)))
 
     def materialize(self) -> None:
-        """Create the memory of all allocations."""
+        """Creates the memory of all allocations."""
         self.buffer = ByteBuffer(self._next_free - self.start + _GAP, self.name)
         for address, octets in self._initial_contents:
             at = address - self.start
@@ -143,25 +144,25 @@ class MemorySegment:
         self._initial_contents.clear()
 
     def view_bytes(self, address: int, size: int) -> Bits:
-        """Return the bytes from an address on."""
+        """Returns the bytes from an address on."""
         at = address - self.start
         found: Bits = self.buffer.data[at : at + size]
         return found
 
     def allocation_at(self, address: int) -> Allocation | None:
-        """Return the last allocation that starts at or before an address."""
+        """Returns the last allocation that starts at or before an address."""
         found = bisect_right(self._starts, address) - 1
         return self.allocations[found] if found >= 0 else None
 
     def locate(self, address: Any, low: int, high: int, size: int, index: ThreadIndex) -> Any:
-        """Return the offsets of the bytes at addresses between `low` and `high`, each `size` bytes long."""
+        """Returns the offsets of the bytes at addresses between `low` and `high`, each `size` bytes long."""
         there = self.allocation_at(low)
         if there is None or high + size > there.start + there.size:
             self._check_each(address, size, index)
         return (address - numpy.uint64(self.start)).view(numpy.int64)
 
     def _check_each(self, address: Any, size: int, index: ThreadIndex) -> None:
-        """Check addresses that lie in several allocations, or in none."""
+        """Checks addresses that are in several allocations, or in none."""
         starts = numpy.array([each.start for each in self.allocations] or [0], numpy.uint64)
         ends = numpy.array([each.start + each.size for each in self.allocations] or [0], numpy.uint64)
         at = numpy.searchsorted(starts, address, side="right") - 1
@@ -200,20 +201,20 @@ class LaunchMemory:
         }
 
     def allocate(self, space: str, size: int, alignment: int, name: str) -> int:
-        """Allocate bytes of a segment; return the generic address."""
+        """Allocates bytes of a segment, and returns the generic address."""
         return self.segments[space].allocate(size, alignment, name)
 
     def set_initial(self, address: int, octets: bytes | Bits) -> None:
-        """Set the initial contents of memory."""
+        """Sets the initial contents of memory."""
         self._segment_of(address).set_initial(address, octets)
 
     def materialize(self) -> None:
-        """Create the memory of all allocations."""
+        """Creates the memory of all allocations."""
         for arena in self.segments.values():
             arena.materialize()
 
     def contains(self, address: int, size: int) -> bool:
-        """Return whether a segment has bytes from a generic address on."""
+        """Returns whether a segment has bytes from a generic address on."""
         for arena in self.segments.values():
             found = arena.allocation_at(address) if arena.start <= address < arena.limit else None
             if found is not None and address + size <= found.start + found.size:
@@ -221,17 +222,17 @@ class LaunchMemory:
         return False
 
     def view_bytes(self, address: int, size: int) -> Bits:
-        """Return the bytes of a segment from a generic address on."""
+        """Returns the bytes of a segment from a generic address on."""
         return self._segment_of(address).view_bytes(address, size)
 
     def _segment_of(self, address: int) -> MemorySegment:
         return next(each for each in self.segments.values() if each.start <= address < each.limit)
 
     def locate(self, cta: CtaMemory, space: str, address: Any, size: int, index: ThreadIndex) -> tuple[ByteBuffer, Any]:
-        """Return the buffer, and the offsets in it of `size` bytes at each of some addresses (uint64) in a space.
+        """Returns the buffer, and the offsets in it of `size` bytes at each of some addresses (uint64) in a space.
 
-        `index` are the threads, for messages. Raises ExecutionFault, and MultipleBuffersError where the addresses lie
-        in several buffers: `split_by_window` separates these.
+        `index` are the threads, for messages. Raises ExecutionFault, and MultipleBuffersError if the addresses are in
+        several buffers: `split_by_window` separates these.
         """
         if size > 1 and int(numpy.bitwise_or.reduce(address)) & (size - 1):
             wrong = (address & numpy.uint64(size - 1)) != 0
@@ -277,7 +278,7 @@ class LaunchMemory:
         raise ExecutionFault(message, index[wrong], space="generic", start=first, size=size)
 
     def split_by_window(self, address: Any) -> list[Any]:
-        """Return the positions of the generic addresses in each window that contains any."""
+        """Returns the positions of the generic addresses in each window that contains any."""
         windows = self.windows
         bounds = [(each.start, each.limit) for each in self.segments.values()]
         bounds += [(each.start, each.end) for each in (windows.shared, windows.local)]
@@ -306,7 +307,7 @@ class LaunchMemory:
 
     @staticmethod
     def _check_cta_running(cta: CtaMemory, ranks: Any, offset: Any, size: int, index: ThreadIndex) -> None:
-        """Check that the CTA whose shared memory is accessed has not exited."""
+        """Checks that the CTA whose shared memory is accessed has not exited."""
         for rank in set(ranks.tolist()) - {cta.rank}:
             if not cta.cluster.ctas[rank].alive.any():
                 gone = ranks == rank
@@ -328,7 +329,7 @@ class LaunchMemory:
         raise ExecutionFault(message, index[wrong], space="shared", start=first, size=size)
 
     def _reject_generic_address(self, address: int, space: str, size: int, index: ThreadIndex) -> None:
-        """Report an address outside a space that is a generic one."""
+        """Reports an address outside of a space that is a generic address."""
         windows = [self.windows.shared, self.windows.local]
         bounds = [(each.start, each.end) for each in windows]
         bounds += [(each.start, each.limit) for each in self.segments.values()]
@@ -348,4 +349,4 @@ class LaunchMemory:
 
 
 class MultipleBuffersError(Exception):
-    """Generic addresses of one access lie in several windows."""
+    """Generic addresses of one access are in several windows."""

@@ -1,4 +1,4 @@
-"""Where the variables of a module lie, and what those in global and constant memory hold at first.
+"""The addresses of the variables of a module, and the initial contents of those in global and constant memory.
 
 Source: PTX ISA, "State Spaces", "Variables", "Initializers", "Dynamic Memory Allocation" (`.extern .shared`).
 """
@@ -14,6 +14,7 @@ from ptxkit.emulator.state.memory import LaunchMemory
 from ptxkit.emulator.state.symbols import BlockScope
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.functions import bits, kind
+from ptxkit.mangled_names import short_name
 from ptxkit.semantics.layout import DeclaredVariable, align_up, alignment_of, lanes_of, scalar_bytes, variable_of
 from ptxkit.syntax.constants import evaluate, parse_integer
 from ptxkit.syntax.tree import (
@@ -38,20 +39,39 @@ class SharedLayout:
     """The shared memory of a kernel's CTA: static variables, then the dynamic part.
 
     `module` has the offsets of the module's variables by name, and `local` those of each function's, in the order of
-    its text. `end` is the number of bytes, those that the system reserves included, and `dynamic` the start of the
-    dynamic part.
+    its text; `placed` has the name, the offset and the size of each whose length is known. `end` is the number of
+    bytes, including those that the system reserves, and `dynamic` the start of the dynamic part.
     """
 
     module: dict[str, int] = field(default_factory=dict)
     local: dict[str, list[int]] = field(default_factory=dict)
+    placed: list[tuple[str, int, int]] = field(default_factory=list)
     dynamic: int = RESERVED_SHARED
     end: int = RESERVED_SHARED
+
+    def element_at(self, offset: int, unit: int) -> str:
+        """Returns the variable at an offset, as `element_text`; nothing where none exists."""
+        held = next((each for each in self.placed if each[1] <= offset < each[1] + each[2]), None)
+        return "" if held is None else element_text(held[0], offset - held[1], held[2], unit)
+
+
+def element_text(name: str, offset: int, size: int, unit: int) -> str:
+    """Returns a place in a variable of some bytes: `full`, `tile[32]`, `tile + 6 bytes`. unit: the bytes of an
+    element.
+    """
+    name = short_name(name)
+    index, rest = divmod(offset, unit)
+    if rest:
+        return f"{name} + {offset} bytes"
+    return name if size <= unit else f"{name}[{index}]"
 
 
 def lay_out_shared(
     scope: BlockScope, functions: Mapping[str, Function], entry: Function, dynamic_bytes: int
 ) -> SharedLayout:
-    """Lay out what an entry and all that it reaches has in shared memory. `functions` are those with a body."""
+    """Lays out the shared memory of an entry and of all functions that it can call. `functions` are those with a
+    body.
+    """
     layout = SharedLayout()
     variables = list(_shared_variables(scope, functions, entry))
     starts: list[int | None] = []
@@ -64,6 +84,7 @@ def lay_out_shared(
             continue
         start = _align_minimally(layout.end, alignment_of(declaration))
         starts.append(start)
+        layout.placed.append((declarator.name, start, size))
         layout.end = start + size
     layout.dynamic = align_up(layout.end, alignment)
     for (owner, _, declarator), known in zip(variables, starts, strict=True):
@@ -80,8 +101,9 @@ def lay_out_shared(
 def _shared_variables(
     scope: BlockScope, functions: Mapping[str, Function], entry: Function
 ) -> Iterator[tuple[str, Declaration, Declarator]]:
-    """Yield the variables of the module that the code names, and those of the functions that it can call, each with
-    the function's name."""
+    """Yields the variables of the module that the code names, and those of the functions that it can call, each with
+    the function's name.
+    """
     waiting, seen, named = [entry], {entry.name}, set[str]()
     inside: list[tuple[str, Declaration, Declarator]] = []
     while waiting:
@@ -103,7 +125,7 @@ def _shared_variables(
 
 
 def _declarations_and_names(body: Body) -> Iterator[Declaration | str]:
-    """Return the declarations of a body, and the names in its instructions."""
+    """Yields the declarations of a body, and the names in its instructions."""
     for statement, _ in body.flattened():
         if isinstance(statement, Declaration):
             yield statement
@@ -113,13 +135,13 @@ def _declarations_and_names(body: Body) -> Iterator[Declaration | str]:
 
 
 def _align_minimally(value: int, alignment: int) -> int:
-    """Align an offset exactly as declared, and no better, to reveal code that relies on more."""
+    """Aligns an offset exactly as declared, and not better, to reveal code that relies on a larger alignment."""
     start = align_up(value, alignment)
     return start if start & alignment else start + alignment
 
 
 def place_variables(scope: BlockScope, memory: LaunchMemory, shared: SharedLayout) -> None:
-    """Assign addresses to the module's variables, then store their initial values."""
+    """Assigns addresses to the module's variables, then stores their initial values."""
     placed = [
         (declaration, declarator)
         for declaration, declarator in scope.declared_variables()
@@ -132,7 +154,7 @@ def place_variables(scope: BlockScope, memory: LaunchMemory, shared: SharedLayou
 def place_function_variables(
     declaration: Declaration, scope: BlockScope, memory: LaunchMemory, shared_offsets: Iterator[int]
 ) -> None:
-    """Assign addresses to the variables that a function declares, in its frame or with those of the module.
+    """Assigns addresses to the variables that a function declares, in its frame or with those of the module.
 
     `shared_offsets` are those of the function's variables in shared memory, from this declaration on.
     """
@@ -149,8 +171,10 @@ def place_function_variables(
 def _place_variable(
     declaration: Declaration, declarator: Declarator, scope: BlockScope, memory: LaunchMemory, offset: int | None
 ) -> bool:
-    """Assign an address to a variable of global, constant or shared memory; return whether it has one. `offset` is that
-    in shared memory."""
+    """Assigns an address to a variable of global, constant or shared memory, and returns whether it has one.
+
+    `offset` is that in shared memory.
+    """
     variable = variable_of(declaration, declarator)
     if variable.space in ("global", "const"):
         offset = memory.allocate(variable.space, variable.size, variable.alignment, variable.name)
@@ -169,7 +193,7 @@ def _store_initializer(
 
 
 def encode_initializer(declaration: Declaration, declarator: Declarator, scope: BlockScope) -> bytes:
-    """Return the bytes of an initializer."""
+    """Returns the bytes of an initializer."""
     made = bytearray(variable_of(declaration, declarator).size)
     lengths = [length or 0 for length in declarator.dimensions]
     if declaration.vector:
@@ -193,7 +217,7 @@ def encode_initializer(declaration: Declaration, declarator: Declarator, scope: 
 
 
 def _encode_value(value: Operand, type_: str, scope: BlockScope) -> int:
-    """Return the bits of one initial value."""
+    """Returns the bits of one initial value."""
     match value:
         case Float():
             return encode_float(value, bits(type_)) if kind(type_) == "f" else value.bits
@@ -228,7 +252,7 @@ def _f64_bits(value: float) -> tuple[int, int]:
 
 
 def encode_float(value: Float, width: int) -> int:
-    """Return the bits of a floating-point constant in a type of a width; those of another width are converted."""
+    """Returns the bits of a floating-point constant in a type of a width; constants of another width are converted."""
     if value.width == width:
         return value.bits
     number = struct.unpack(">f" if value.width == 32 else ">d", value.bits.to_bytes(value.width // 8, "big"))[0]

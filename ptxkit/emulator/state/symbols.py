@@ -1,4 +1,4 @@
-"""The meaning of the names in a function: registers and their slots, variables and their addresses.
+"""Symbols of a function: registers and their slots, variables and their addresses.
 
 Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "State Spaces".
 """
@@ -27,7 +27,7 @@ class RegisterSlots:
 
     @property
     def width(self) -> int:
-        """Bits of a register."""
+        """The number of bits of a register."""
         return width_of(self.type)
 
 
@@ -49,38 +49,38 @@ class SlotInitializer:
 
 @dataclass(slots=True)
 class FrameLayout:
-    """What each call of a function has of its own: slots for registers, and bytes of local memory."""
+    """The frame of each call of a function: slots for registers, and bytes of local memory."""
 
     slots: list[SlotInitializer] = field(default_factory=list)
     size: int = 0
     _slot_cache: dict[tuple[object, ...], int] = field(default_factory=dict)
 
     def new_slot(self, width: int) -> int:
-        """Return a new register."""
+        """Returns a new register."""
         self.slots.append(SlotInitializer(width))
         return len(self.slots) - 1
 
     def constant_slot(self, value: int, width: int) -> int:
-        """Return the slot of a constant."""
+        """Returns the slot of a constant."""
         value &= (1 << width) - 1
         return self._cached_slot((value, width), SlotInitializer(width, constant_bits(value, width)))
 
     def special_slot(self, name: str, width: int) -> int:
-        """Return the slot of a special register that does not change, at the width at which it is read."""
+        """Returns the slot of a special register that does not change, with the width at which it is read."""
         return self._cached_slot((name, width), SlotInitializer(width, name=name))
 
     def shared_address_slot(self, offset: int, width: int) -> int:
-        """Return the slot of an address in the CTA's own shared memory."""
+        """Returns the slot of an address in the CTA's own shared memory."""
         return self._cached_slot(("shared", offset, width), SlotInitializer(width, offset=offset))
 
     def reserve_local(self, size: int, alignment: int) -> int:
-        """Allocate bytes of local memory; return their offset from the frame's base."""
+        """Allocates bytes of local memory, and returns their offset from the frame's base."""
         start = align_up(self.size, alignment)
         self.size = start + size
         return start
 
     def place(self, variable: DeclaredVariable) -> DeclaredVariable:
-        """Allocate local memory for a variable; return it with its offset from the frame's base."""
+        """Allocates local memory for a variable, and returns it with its offset from the frame's base."""
         return replace(variable, address=self.reserve_local(variable.size, variable.alignment), is_in_frame=True)
 
     def _cached_slot(self, key: tuple[object, ...], fill: SlotInitializer) -> int:
@@ -92,7 +92,7 @@ class FrameLayout:
 
 
 class BlockScope(NameScope):
-    """The names of a block, with what they stand for in the machine."""
+    """The names of a block, with the objects of the machine that they denote."""
 
     def __init__(self, outer: Self | None = None) -> None:
         super().__init__(outer)
@@ -101,12 +101,14 @@ class BlockScope(NameScope):
         self.addresses: Mapping[str, int] = outer.addresses if outer is not None else {}
 
     def function_address(self, name: str) -> int:
-        """Return the address of a function."""
+        """Returns the address of a function."""
         return self.addresses.get(name, 0)
 
     def lookup(self, name: str) -> SymbolMeaning | None:
-        """Return the meaning of a name; None where it is not declared, or only a label or list. A register has no slot
-        before it is used."""
+        """Returns the object that a name denotes, or None if it is not declared, or is only a label or list.
+
+        A register has no slot before it is used.
+        """
         located = self.locate(name)
         if located is None:
             return None

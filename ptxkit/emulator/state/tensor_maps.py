@@ -25,7 +25,7 @@ from ptxkit.tensormap_limits import MAP_BYTES, MappedTensor
 _MAGIC = 0x7074_784D
 _STRUCT_FORMAT = struct.Struct("<IBBBBBBHIQ5I4xQQQQ5H5B1x3h3hHH4x")
 SWIZZLES = (*rules.SWIZZLES, 96)
-"""By their number in `tensormap.replace`; the driver's encoder knows all but the last."""
+"""The swizzles by their number in `tensormap.replace`; the driver's encoder supports all but the last."""
 _MODES = ("tiled", "im2col")
 
 
@@ -56,16 +56,16 @@ class TensorMapFields:
 
     @property
     def rank(self) -> int:
-        """Dimensions."""
+        """The number of dimensions."""
         return len(self.extents)
 
     @property
     def element_size(self) -> int:
-        """Bytes of an element."""
+        """The bytes of an element."""
         return rules.ELEMENT_SIZES.get(self.element, 4)
 
     def encode(self) -> bytes:
-        """Return the 128 bytes."""
+        """Returns the 128 bytes."""
 
         def filled(values: Sequence[int], count: int, by: int = 0) -> list[int]:
             return [*values, *[by] * (count - len(values))]
@@ -94,7 +94,7 @@ class TensorMapFields:
 
 
 def decode_map(octets: bytes) -> TensorMapFields | None:
-    """Return the fields in 128 bytes, or None where these are not a map of the machine."""
+    """Returns the fields in 128 bytes, or None if these are not a map of the machine."""
     magic, mode, element, rank, interleave, swizzle, fill, atomicity, _, address, *rest = _STRUCT_FORMAT.unpack(
         octets[: _STRUCT_FORMAT.size]
     )
@@ -135,7 +135,7 @@ _FIELD_ENCODINGS = {
     "box_dim": (80, "<H"),
     "element_stride": (90, "<B"),
 }
-"""Where a field lies, and how; those with an ordinal consecutively."""
+"""The location and the encoding of each field; those with an ordinal are consecutive."""
 
 _FIELD_VALUE_COUNTS = {
     "elemtype": len(rules.ELEMENTS),
@@ -143,14 +143,13 @@ _FIELD_VALUE_COUNTS = {
     "swizzle_mode": len(SWIZZLES),
     "fill_mode": len(rules.FILLS),
 }
-"""How many values fields have that are numbers of something."""
+"""The number of values of enumeration fields."""
 
 
 def replace_map_field(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
-    """Return the bytes with another value of a field, which PTX gives.
+    """Returns the bytes with a field replaced by a value of PTX.
 
-    Raises ValueError where the field cannot hold it. Zeros are a map whose fields are all to be replaced, as compilers
-    do.
+    Raises ValueError if the field cannot hold it. Zeros are a map whose fields are all to be replaced, as compilers do.
     """
     made = bytearray(octets)
     if not any(made[: struct.calcsize("<I")]):
@@ -170,7 +169,7 @@ def replace_map_field(octets: bytes, field: str, ordinal: int, value: int) -> by
 
 @dataclass(frozen=True, slots=True)
 class TensorMapArgument:
-    """An argument of a launch: the map of an array. Its layout has no address yet."""
+    """An argument of a launch: the map of an array, which has no address yet."""
 
     array: Any
     fields: TensorMapFields
@@ -186,12 +185,12 @@ class TensorMapArgument:
         oob_fill: str = "zeros",
         element_strides: Sequence[int] | None = None,
     ) -> TensorMapArgument:
-        """Return the map of an array whose boxes are copied as they are.
+        """Returns the map of an array for copies of boxes of elements.
 
-        `box` has the elements in each dimension, innermost first. `element` is their type (`bf16`, `f32_ftz`); None
-        takes that of the array. `swizzle` and `interleave` are in bytes. `oob_fill` is what is read outside the array,
-        `zeros` or `nan`. `element_strides` are the distances, in elements, between those that are taken. Raises
-        InvalidLaunchError, which names the field.
+        `box` has the number of elements in each dimension, innermost first. `element` is their type (`bf16`,
+        `f32_ftz`), by default that of the array. `swizzle` and `interleave` are in bytes. `oob_fill` is the value that
+        is read outside the array, `zeros` or `nan`. `element_strides` are the distances, in elements, between those
+        that are copied. Raises InvalidLaunchError, which names the field.
         """
         base = _base_fields(array, element, element_strides, swizzle, interleave, oob_fill)
         tensor = MappedTensor(base.element, 0, base.extents, base.strides)
@@ -218,7 +217,7 @@ class TensorMapArgument:
         oob_fill: str = "zeros",
         element_strides: Sequence[int] | None = None,
     ) -> TensorMapArgument:
-        """Return the map of an image (N, [D, [H,]] W, C) whose boxes are the pixels that a filter meets.
+        """Returns the map of an image (N, [D, [H,]] W, C) for copies of the pixels that a filter covers.
 
         `lower` and `upper` are the offsets of the box's corners from those of the image, innermost dimension (W) first.
         `channels` and `pixels` are those of a box. The other arguments are those of `tiled`.
@@ -235,7 +234,7 @@ class TensorMapArgument:
         return TensorMapArgument(array, corners)
 
     def encode_at(self, address: int) -> bytes:
-        """Return the 128 bytes where the array begins at an address."""
+        """Returns the 128 bytes for an array that begins at an address."""
         return replace(self.fields, address=address).encode()
 
 
@@ -253,7 +252,7 @@ def _base_fields(
 
 
 def _raise_if_invalid(broken: rules.LimitViolation | None) -> None:
-    """Raise InvalidLaunchError where a rule of the encoder is broken."""
+    """Raises InvalidLaunchError for a violated rule of the encoder."""
     if broken is not None:
         must = "it " if broken.rule.startswith("must") else ""
         raise InvalidLaunchError(f"tensor map: {broken.field} is {broken.value}; {must}{broken.rule}")

@@ -1,4 +1,4 @@
-"""Which elements of a tensor a box has, in which order, and where each lies in shared memory.
+"""The elements of a tensor that a box contains, their order, and their addresses in shared memory.
 
 Source: PTX ISA, "Tensors": "Tiled Mode", "Im2col mode", "Interleave layout", "Swizzling Modes"; CUDA Driver API,
 "Tensor Map Object Management".
@@ -19,12 +19,12 @@ _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
 
 
 def tile_bytes(layout: TensorMapFields, mode: str) -> int:
-    """Return the bytes of a whole box in shared memory."""
+    """Returns the number of bytes of a whole box in shared memory."""
     return int(numpy.prod(_tile_shape(layout, mode))) * layout.element_size
 
 
 def _tile_shape(layout: TensorMapFields, mode: str) -> tuple[int, ...]:
-    """Return elements of a box by dimension in shared memory, outermost first."""
+    """Returns the number of elements of a box by dimension in shared memory, outermost first."""
     if mode in ("tile::gather4", "tile::scatter4"):
         return 4, layout.box[0]
     if mode.startswith("im2col"):
@@ -33,7 +33,7 @@ def _tile_shape(layout: TensorMapFields, mode: str) -> tuple[int, ...]:
 
 
 def _element_counts(layout: TensorMapFields) -> list[int]:
-    """Return elements of a tiled box by dimension, innermost first."""
+    """Returns the number of elements of a tiled box by dimension, innermost first."""
     return [-(-extent // step) for extent, step in zip(layout.box, _element_strides(layout), strict=True)]
 
 
@@ -42,9 +42,9 @@ def _element_strides(layout: TensorMapFields) -> tuple[int, ...]:
 
 
 def element_addresses(layout: TensorMapFields, mode: str, coordinates: Sequence[int], offsets: Sequence[int]) -> Any:
-    """Return the generic address of each element of a box, in shared memory's order; NO_OFFSET outside of the tensor.
+    """Returns the generic address of each element of a box, in shared memory's order; NO_OFFSET outside of the tensor.
 
-    Raises UnsupportedError for what the machine does not know.
+    Raises UnsupportedError for features that the machine does not support.
     """
     if layout.interleave:
         raise UnsupportedError("the machine knows no interleaved tensors")
@@ -66,7 +66,7 @@ def _byte_strides(layout: TensorMapFields) -> tuple[int, ...]:
 
 
 def _cartesian_addresses(layout: TensorMapFields, axes: Sequence[Any]) -> Any:
-    """Return the addresses of all combinations of coordinates, the innermost dimension fastest."""
+    """Returns the addresses of all combinations of coordinates, the innermost dimension fastest."""
     rank = layout.rank
     address = numpy.full((1,) * rank, layout.address, numpy.int64)
     inside = numpy.ones((1,) * rank, bool)
@@ -78,7 +78,7 @@ def _cartesian_addresses(layout: TensorMapFields, axes: Sequence[Any]) -> Any:
 
 
 def _gather4_addresses(layout: TensorMapFields, coordinates: Sequence[int]) -> Any:
-    """Return four rows of a matrix, each by its number."""
+    """Returns the addresses of four rows of a matrix, each given by its number."""
     columns = coordinates[0] + numpy.arange(layout.box[0], dtype=numpy.int64)
     return numpy.concatenate(
         [_cartesian_addresses(layout, (columns, numpy.array([row], numpy.int64))) for row in coordinates[1:5]]
@@ -86,7 +86,9 @@ def _gather4_addresses(layout: TensorMapFields, coordinates: Sequence[int]) -> A
 
 
 def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int]) -> Any:
-    """Pixels one after another through the box of an image and on into the next, with an offset each."""
+    """Returns the addresses of consecutive pixels in the box of an image and the following images, each with an
+    offset.
+    """
     inner = layout.rank - 2
     first = list(layout.lower)
     ends = [extent + corner for extent, corner in zip(layout.extents[1:-1], layout.upper, strict=True)]
@@ -112,9 +114,9 @@ def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offse
 
 
 def shared_addresses(layout: TensorMapFields, start: int, count: int) -> Any:
-    """Return the shared addresses of a box's elements that begins at an address, swizzled; as many as `count`.
+    """Returns the `count` swizzled shared addresses of the elements of a box that begins at an address.
 
-    Raises UnsupportedError for a swizzle that the machine does not know.
+    Raises UnsupportedError for a swizzle that the machine does not support.
     """
     places = start + numpy.arange(count, dtype=numpy.int64) * layout.element_size
     if not layout.swizzle:
@@ -126,7 +128,7 @@ def shared_addresses(layout: TensorMapFields, start: int, count: int) -> Any:
 
 
 def out_of_bounds_fill(layout: TensorMapFields) -> int:
-    """Return what an element outside of the tensor reads as."""
+    """Returns the value that is read for an element outside of the tensor."""
     if layout.fill == "zeros":
         return 0
     return _NAN.get(layout.element, 0x7FFF_FFFF)

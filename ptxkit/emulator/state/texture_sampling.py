@@ -1,13 +1,13 @@
-"""What a texture gives at coordinates: which elements, with what weights.
+"""Texture sampling: the elements at coordinates, and their weights.
 
-Weights of the linear filter have eight fractional bits, rounded to the nearest; sums are exact and rounded
-once. Hardware may be off by the last bits of a sum, for which nothing is promised. Channels that an image lacks are 0,
+Weights of the linear filter have eight fractional bits, rounded to the nearest; sums are exact and rounded once.
+Hardware may differ in the last bits of a sum, which the manual does not specify. Channels that an image lacks are 0,
 the fourth is 1.
 
-A texture of one dimension is one of two with a single row to the hardware: ptxas makes a read in the plane of `tex.1d`,
-with 0 as the second coordinate, which lies between that row and the one before it. With a border for the second
-dimension, which the manual does not describe, the linear filter so gives half; else the row in front is the row itself.
-Layers of one dimension are read as such.
+A texture of one dimension is one of two with a single row for the hardware: ptxas compiles `tex.1d` to a read in two
+dimensions, with 0 as the second coordinate, which is between that row and the one before it. With a border for the
+second dimension, which the manual does not describe, the linear filter thus returns half of the value; else the row
+before is the row itself. Layers of one dimension are read as such.
 
 Source: CUDA C++ Programming Guide, "Texture Fetching"; PTX ISA, "Texture Instructions: tex", "tld4".
 """
@@ -28,20 +28,20 @@ _HALF = 0.5
 
 
 def float_coordinates(codes: Any) -> Any:
-    """Return coordinates of f32 as doubles."""
+    """Returns coordinates of f32 as doubles."""
     return numpy.ascontiguousarray(codes).view(numpy.float32).astype(numpy.float64)
 
 
 def integer_coordinates(codes: Any) -> Any:
-    """Return coordinates of s32."""
+    """Returns coordinates of s32."""
     return numpy.ascontiguousarray(codes).view(numpy.int32).astype(numpy.int64)
 
 
 def fetch_texels(texture: Texture, data: Any, layer: Any, index: list[Any], inside: Any) -> Any:
-    """Return the channels of elements, (4, threads), as numbers or as integers of 64 bits. `index` has the innermost
-    dimension first.
+    """Returns the channels of elements, (4, threads), as numbers or as 64-bit integers.
 
-    `inside` says whether the element is inside the image, and not part of the border, which is 0.
+    `index` has the innermost dimension first. `inside` states whether the element is inside the image, and not part of
+    the border, which is 0.
     """
     places = tuple(index[::-1])
     found = data[(layer, *places)] if texture.layered else data[places]
@@ -65,7 +65,7 @@ def _to_numbers(texture: Texture, codes: Any) -> Any:
 
 
 def wrap_coordinate(sampler: Sampler, x: Any, dimension: int) -> Any:
-    """Return a normalized coordinate that has left its range, where the mode brings it back."""
+    """Returns a normalized coordinate, wrapped to its range if the mode requires this."""
     mode = sampler.address_mode(dimension)
     if mode == "wrap":
         return x - numpy.floor(x)
@@ -76,7 +76,7 @@ def wrap_coordinate(sampler: Sampler, x: Any, dimension: int) -> Any:
 
 
 def clamp_index(sampler: Sampler, index: Any, extent: int, dimension: int) -> tuple[Any, Any]:
-    """Return numbers of elements brought inside, and whether they were there or count as if."""
+    """Returns indices of elements clamped to the image, and whether they were inside or count as inside."""
     mode = sampler.address_mode(dimension)
     inside = (index >= 0) & (index < extent)
     if mode == "wrap":
@@ -96,7 +96,7 @@ def _texel_coordinates(texture: Texture, sampler: Sampler, coordinates: list[Any
 def sample(
     texture: Texture, sampler: Sampler, data: Any, layer: Any, coordinates: list[Any], offsets: list[Any] | None
 ) -> Any:
-    """Return the four channels at coordinates (numbers, or integers, which count elements)."""
+    """Returns the four channels at coordinates (numbers, or integers, which count elements)."""
     if coordinates[0].dtype.kind == "i":
         index = list(coordinates)
         return _sample_nearest(texture, sampler, data, layer, index, offsets)
@@ -118,7 +118,7 @@ def sample(
 
 
 def _has_border_above(texture: Texture, sampler: Sampler) -> bool:
-    """Return whether the single row of a texture lies below a border, as a second mode may say."""
+    """Returns whether the single row of a texture is below a border, as a second mode may specify."""
     return len(texture.extents) == 1 and not texture.layered and sampler.address[1:2] == ("border",)
 
 
@@ -142,7 +142,7 @@ def _sample_nearest(
 def gather_footprint(
     texture: Texture, sampler: Sampler, data: Any, layer: Any, coordinates: list[Any], offsets: list[Any] | None
 ) -> list[Any]:
-    """Return the four elements that a linear filter meets, counter-clockwise from the lower left, where y goes down."""
+    """Returns the four elements that a linear filter uses, counterclockwise from the lower left, where y goes down."""
     lower = [_floor(each - _HALF) for each in _texel_coordinates(texture, sampler, coordinates)]
     corners = ((0, 1), (1, 1), (1, 0), (0, 0))
     return [
@@ -154,7 +154,7 @@ def gather_footprint(
 
 
 def project_on_cube(s: Any, t: Any, r: Any) -> tuple[Any, list[Any]]:
-    """Return the face that a direction meets, and where on it, from 0 to 1."""
+    """Returns the face that a direction intersects, and the location on it, from 0 to 1."""
     sizes = numpy.abs(numpy.stack([s, t, r]))
     axis = sizes.argmax(axis=0)
     largest = numpy.where(sizes.max(axis=0) == 0, 1.0, sizes.max(axis=0))
@@ -166,7 +166,7 @@ def project_on_cube(s: Any, t: Any, r: Any) -> tuple[Any, list[Any]]:
 
 
 def encode_channels(values: Any, type_: str, real: bool) -> Any:
-    """Return channels as codes of a type of PTX. `real` says that they are floating-point numbers, not integers."""
+    """Returns channels as codes of a type of PTX. `real` states that they are floating-point numbers, not integers."""
     if not real:
         return (values & 0xFFFF_FFFF).astype(numpy.uint32)
     return narrow(F16 if type_ in ("f16", "f16x2") else F32, values.astype(numpy.float64))

@@ -3,8 +3,8 @@
     picture = Texture(numpy.zeros((48, 64), numpy.float32), Sampler(filter="linear", address=("wrap", "clamp")))
     run(module, "k", grid=4, arguments=[picture, Surface(numpy.zeros((48, 64, 4), numpy.uint8), channels=4)])
 
-An array has its innermost dimension last, followed by that of the channels, where there are several; layers come first.
-A texture has one level. A kernel gets a handle of 64 bits.
+An array has its innermost dimension last, followed by that of the channels, if there are several; layers come first. A
+texture has one level. A kernel receives a handle of 64 bits.
 
 Source: PTX ISA, "Texture Sampler and Surface Types", "Channel Data Type and Channel Order Fields", "Texturing Modes";
 CUDA Driver API, "Texture Object Management".
@@ -21,24 +21,24 @@ from ptxkit.emulator.core.findings import InvalidLaunchError
 from ptxkit.emulator.limits import MAX_IMAGE_DIMENSIONS
 
 ADDRESS_MODES = ("wrap", "mirror", "clamp_ogl", "clamp", "border")
-"""What happens to coordinates outside, by the number that `txq` gives."""
+"""The treatment of coordinates outside of the image, by the number that `txq` returns."""
 FILTERS = ("point", "linear")
 CUBE_FACES = 6
 _CHANNEL_ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
 _WORDS = ("i1", "i2", "i4", "u1", "u2", "u4", "f2", "f4")
 _CHANNEL_TYPES = dict(zip(_WORDS, range(0x10D7, 0x10DF), strict=True))
 _NORMALIZED_TYPES = {"i1": 0x10D0, "i2": 0x10D1, "u1": 0x10D2, "u2": 0x10D3}
-"""The names of OpenCL's enumerations, by numpy's."""
+"""The names of OpenCL's enumeration values, by numpy's types."""
 _HANDLE_BASE = 0x7E << 48
 HANDLE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """How a texture is read. `filter` is `point` or `linear`; with `normalized`, coordinates go from 0 to 1.
+    """The sampling of a texture. `filter` is `point` or `linear`; with `normalized`, coordinates are from 0 to 1.
 
-    `address` has a mode of `ADDRESS_MODES` for each dimension, innermost first; the last one is that of the dimensions
-    that follow. A second mode also matters to a texture of one dimension (`texture_sampling.py`).
+    `address` has a mode of `ADDRESS_MODES` for each dimension, innermost first; the last one also holds for the
+    following dimensions. A second mode also affects a texture of one dimension (`texture_sampling.py`).
     """
 
     filter: str = "point"
@@ -46,19 +46,19 @@ class Sampler:
     normalized: bool = False
 
     def address_mode(self, dimension: int) -> str:
-        """What happens to a coordinate outside; without normalized ones there is only an edge, or a border."""
+        """Returns the mode of a dimension; coordinates that are not normalized have an edge or a border only."""
         found = self.address[min(dimension, len(self.address) - 1)]
         return "clamp" if not self.normalized and found in ("wrap", "mirror") else found
 
     def validate(self, name: str) -> None:
-        """Raise InvalidLaunchError where it cannot be a sampler."""
+        """Raises InvalidLaunchError if it is not a valid sampler."""
         if self.filter not in FILTERS or any(each not in ADDRESS_MODES for each in self.address) or not self.address:
             raise InvalidLaunchError(f"{name}: filters are {', '.join(FILTERS)}; addresses {', '.join(ADDRESS_MODES)}")
 
 
 @dataclass(frozen=True, slots=True)
 class TextureImage:
-    """What textures and surfaces have in common. An image has 1, 2 or 4 `channels`.
+    """The common properties of textures and surfaces. An image has 1, 2 or 4 `channels`.
 
     With `layered`, the first dimension is one of layers.
     """
@@ -69,18 +69,18 @@ class TextureImage:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Elements by dimension, innermost first, without layers and channels."""
+        """The number of elements by dimension, innermost first, without layers and channels."""
         shape = self.array.shape[int(self.layered) :]
         return tuple(shape[: len(shape) - (self.channels > 1)][::-1])
 
     @property
     def layers(self) -> int:
-        """How many there are; 0 where it has none."""
+        """The number of layers, or 0 if it has none."""
         return int(self.array.shape[0]) if self.layered else 0
 
     @property
     def element_size(self) -> int:
-        """Bytes of an element with its channels."""
+        """The bytes of an element with its channels."""
         return int(self.array.itemsize) * self.channels
 
     @property
@@ -89,7 +89,7 @@ class TextureImage:
         return _CHANNEL_ORDERS[self.channels]
 
     def validate(self, name: str) -> None:
-        """Raise InvalidLaunchError where it cannot be an image."""
+        """Raises InvalidLaunchError if it is not a valid image."""
         kind = f"{self.array.dtype.kind}{self.array.itemsize}" if isinstance(self.array, numpy.ndarray) else ""
         if kind not in _CHANNEL_TYPES or not self.array.flags.c_contiguous:
             raise InvalidLaunchError(f"{name}: an image is a numpy array of 8, 16 or 32-bit numbers, in C order")
@@ -103,7 +103,7 @@ class TextureImage:
 
 @dataclass(frozen=True, slots=True)
 class Texture(TextureImage):
-    """An image to be read. With `scaled`, integers become numbers from 0, or -1, to 1.
+    """An image that can be read. With `scaled`, integers become numbers from 0, or -1, to 1.
 
     With `cube`, the layers are faces, six for each cube.
     """
@@ -120,11 +120,11 @@ class Texture(TextureImage):
 
     @property
     def returns_float(self) -> bool:
-        """Whether it gives floating-point numbers."""
+        """Whether reads return floating-point numbers."""
         return self.scaled or self.array.dtype.kind == "f"
 
     def validate(self, name: str) -> None:
-        """Raise InvalidLaunchError where it cannot be a texture."""
+        """Raises InvalidLaunchError if it is not a valid texture."""
         TextureImage.validate(self, name)
         self.sampler.validate(name)
         if self.scaled and f"{self.array.dtype.kind}{self.array.itemsize}" not in _NORMALIZED_TYPES:
@@ -137,7 +137,7 @@ class Texture(TextureImage):
 
 @dataclass(frozen=True, slots=True)
 class Surface(TextureImage):
-    """An image to be read and written."""
+    """An image that can be read and written."""
 
     @property
     def channel_type(self) -> int:
@@ -150,7 +150,7 @@ OpaqueObject: TypeAlias = "Texture | Surface | Sampler"
 
 @dataclass(frozen=True, slots=True)
 class TextureBinding:
-    """An object that a kernel has. `address` is that of its array in global memory, 0 for a sampler."""
+    """A texture, surface or sampler of a kernel. `address` is that of its array in global memory, 0 for a sampler."""
 
     object: OpaqueObject
     address: int
@@ -163,11 +163,11 @@ class TextureHandles:
         self._bindings: dict[int, TextureBinding] = {}
 
     def bind(self, made: OpaqueObject, address: int) -> int:
-        """Return a handle for an object."""
+        """Returns a handle for an object."""
         handle = _HANDLE_BASE + (len(self._bindings) + 1 << 4)
         self._bindings[handle] = TextureBinding(made, address)
         return handle
 
     def find(self, handle: int) -> TextureBinding | None:
-        """Return what a handle refers to."""
+        """Returns the object of a handle, or None."""
         return self._bindings.get(handle)

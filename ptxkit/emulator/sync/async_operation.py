@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 CP_ASYNC, BULK, WGMMA, TCGEN05 = "cp.async", "bulk", "wgmma", "tcgen05"
-"""What signals the completion of an operation: a group of its thread, of one of these kinds, or for the last an
-mbarrier.
+"""The mechanisms that signal the completion of an operation: a group of its thread, of one of these kinds, or for the
+last an mbarrier.
 """
 
 GROUPED = (CP_ASYNC, BULK, WGMMA, TCGEN05)
-BY_MBARRIER, UNSIGNALLED = "mbarrier", "nothing"
+BY_MBARRIER, UNSIGNALED = "mbarrier", "nothing"
 """Completion through an mbarrier of the operation's own, or through nothing."""
 
 
@@ -76,27 +76,27 @@ class AsyncOperation:
         self.pending_writes = numpy.ones(rows, bool)
         self.serial = 0
         self.issue_clock: Any = None
-        """What the threads know when they issue it, as the clocks of the race detector keep it."""
+        """The clocks of the threads when they issue it, in the form of the race detector."""
         self.tensor_use: Any = None
-        """How it uses Tensor Memory (`TensorMemoryUse`), where the order of such uses is checked."""
+        """Its use of Tensor Memory (`TensorMemoryUse`), if the order of such uses is checked."""
 
     @property
     def name(self) -> str:
-        """Return the name of its instruction."""
+        """The name of its instruction."""
         return self.function.instructions[self.pc].opcode
 
     @property
     def is_combining(self) -> bool:
-        """Return whether it is a reduction, in which each element is updated separately."""
+        """Whether it is a reduction, in which each element is updated separately."""
         return any(each.combine is not None for each in self.transfers)
 
     def read(self, rows: Any) -> None:
-        """Read the sources of rows."""
+        """Reads the sources of rows."""
         for each in self.transfers:
             each.read(rows)
 
     def write(self, rows: Any) -> None:
-        """Write the targets of rows."""
+        """Writes the targets of rows."""
         for each in self.transfers:
             each.write(rows)
 
@@ -111,4 +111,4 @@ class DeferredArrival:
         self.cta, self.function, self.pc = group.cta, group.activation.function, group.pc
         self.threads, self.barrier, self.serial = threads, barrier, serial
         self.issue_clock: Any = None
-        """What the threads know when they execute the instruction, as the clocks of the race detector keep it."""
+        """The clocks of the threads when they execute the instruction, in the form of the race detector."""

@@ -1,4 +1,4 @@
-"""The barrier of a cluster: arriving and waiting are two instructions.
+"""The barrier of a cluster, for which arriving and waiting are two instructions.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster".
 """
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class ClusterBarrierPhase(Waitable):
-    """One phase of the barrier, on which threads wait. `release_clock` is what the arrivals release, as the checks of
-    races keep it.
+    """One phase of the barrier, on which threads wait. `release_clock` is the clock of the arrivals, in the form of the
+    race detector.
     """
 
     __slots__ = ("barrier", "release_clock")
@@ -33,7 +33,7 @@ class ClusterBarrierPhase(Waitable):
         self.release_clock: dict[Any, Any] = {}
 
     def describe(self, _group: ThreadGroup) -> Message:
-        """Describe the missing arrivals."""
+        """Describes the missing arrivals."""
         rest = ", ".join(f"{count} threads of CTA {cta.ctaid}" for cta, count in self.barrier.missing_arrivals())
         return ptx6xx.CLUSTER_BARRIER_INCOMPLETE(missing=rest)
 
@@ -49,7 +49,7 @@ class ClusterBarrier:
         self.phase = self._completed_phase = ClusterBarrierPhase(self)
 
     def arrive(self, group: ThreadGroup, order: str) -> None:
-        """Record that threads arrive. They must wait before they arrive again."""
+        """Records that threads arrive. They must wait before they arrive again."""
         threads = self._threads_of(group)
         if self.state.arrive(threads) is ClusterBarrierOutcome.REPEATED_ARRIVAL:
             raise ExecutionFault(
@@ -60,7 +60,7 @@ class ClusterBarrier:
         self._complete_if_ready()
 
     def wait(self, group: ThreadGroup) -> ClusterBarrierPhase | None:
-        """Return the phase that threads wait for; None where it is complete."""
+        """Returns the phase that threads wait for, or None if it is complete."""
         threads = self._threads_of(group)
         outcome = self.state.wait(threads)
         if outcome is ClusterBarrierOutcome.WAIT_WITHOUT_ARRIVAL:
@@ -68,17 +68,17 @@ class ClusterBarrier:
             raise ExecutionFault(ptx6xx.WAIT_WITHOUT_ARRIVAL(), early)
         if outcome is ClusterBarrierOutcome.PENDING:
             return self.phase
-        # No phase completes before all threads of the cluster have waited for the one before.
+        # No phase completes before all threads of the cluster have waited for the previous one.
         group.cta.machine.observer.on_cluster_barrier_pass(group, self._completed_phase)
         return None
 
     def on_threads_exit(self, cta: CtaState, threads: int) -> None:
-        """Handle the exit of a set of threads of a CTA."""
+        """Handles the exit of a set of threads of a CTA."""
         self.state.exit(threads << cta.rank * cta.threads)
         self._complete_if_ready()
 
     def missing_arrivals(self) -> list[tuple[CtaState, int]]:
-        """Return the CTAs with missing arrivals, each with the number of threads that have not arrived."""
+        """Returns the CTAs with missing arrivals, each with the number of threads that have not arrived."""
         missing = self.state.members & ~self.state.arrived
         counts = [
             (cta, (missing & thread_range(cta.rank * cta.threads, cta.threads)).bit_count())

@@ -1,4 +1,4 @@
-"""Mbarrier objects in shared memory: arrivals and bytes that a phase expects, and the threads that wait for it.
+"""mbarrier objects in shared memory: pending arrivals, the transaction count, and the threads that wait for a phase.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Contents of the mbarrier object",
 "Lifecycle of the mbarrier object", "Phases of the mbarrier object", "Tracking asynchronous operations".
@@ -28,9 +28,9 @@ _PENDING_BITS = 20
 class Mbarrier(Waitable):
     """An mbarrier object of a run.
 
-    `cta` owns the shared memory in which the object is. `offset` is its offset in that memory, and `buffer_offset` that
-    in the shared memory of the cluster. `polls` counts the failed polls of each thread, by CTA. `clock` is what the
-    checks of races know of its phases.
+    `cta` owns the shared memory that contains the object. `offset` is its offset in that memory, and `buffer_offset`
+    that in the shared memory of the cluster. `polls` counts the failed polls of each thread, by CTA. `clock` has the
+    clocks of its phases, in the form of the race detector.
     """
 
     __slots__ = ("buffer_offset", "clock", "cta", "is_live", "offset", "polls", "state")
@@ -48,7 +48,7 @@ class Mbarrier(Waitable):
     # ------------------------------------------------------------------------------------------- operations
 
     def arrive(self, counts: Any, *, drop: bool = False, completes: bool = True) -> Any:
-        """Count arrivals, one entry per thread; return the state tokens from before each. Raises ExecutionFault."""
+        """Counts arrivals, one entry for each thread, and returns the tokens of the phase. Raises ExecutionFault."""
         state, total = self.state, int(counts.sum())
         if total <= state.pending_arrivals:
             before = state.pending_arrivals - (numpy.cumsum(counts) - counts)
@@ -83,16 +83,16 @@ class Mbarrier(Waitable):
         )
 
     def add_pending(self, count: int) -> None:
-        """Increase the pending count of this phase, for asynchronous copies. Raises ExecutionFault."""
+        """Increases the pending count of this phase, for asynchronous copies. Raises ExecutionFault."""
         if self.state.add_pending(count).is_error:
             raise ExecutionFault(ptx5xx.ARRIVALS_OVERFLOW(barrier=self.name, arrivals=self.state.pending_arrivals))
 
     def expect_tx(self, count: int) -> None:
-        """Expect more bytes in this phase. Raises ExecutionFault."""
+        """Adds bytes to the transaction count of this phase. Raises ExecutionFault."""
         self._on_tx_change(self.state.expect_tx(count))
 
     def complete_tx(self, count: int) -> None:
-        """Count bytes as completed. Raises ExecutionFault."""
+        """Subtracts bytes from the transaction count of this phase. Raises ExecutionFault."""
         self._on_tx_change(self.state.complete_tx(count))
 
     def _on_tx_change(self, outcome: MbarrierOutcome) -> None:
@@ -108,7 +108,7 @@ class Mbarrier(Waitable):
         self._on_change(outcome)
 
     def invalidate(self) -> None:
-        """End the lifetime of the object."""
+        """Ends the lifetime of the object."""
         self.is_live = False
         self.wake()
 
@@ -116,15 +116,15 @@ class Mbarrier(Waitable):
 
     @property
     def phase(self) -> int:
-        """Return the number of complete phases."""
+        """The number of complete phases."""
         return self.state.completed_phases
 
     def is_token_complete(self, token: int) -> bool:
-        """Return whether the phase of a state token is complete."""
+        """Returns whether the phase of a state token is complete."""
         return self.state.is_phase_complete(token >> _PENDING_BITS & 0xFFFF_FFFF)
 
     def count_failed_poll(self, group: ThreadGroup, index: Any, most: int) -> bool:
-        """Count a failed poll of threads; return whether this phase has had more than `most` of them."""
+        """Counts a failed poll of threads, and returns whether this phase has had more than `most` of them."""
         polls = self.polls.get(group.cta)
         if polls is None:
             polls = self.polls[group.cta] = numpy.zeros(group.cta.threads, numpy.int64)
@@ -134,7 +134,7 @@ class Mbarrier(Waitable):
         return bool((found - base > most).all())
 
     def reset_polls(self) -> None:
-        """Reset the counts of failed polls, so that waiting threads may poll again."""
+        """Resets the counts of failed polls, so that waiting threads may poll again."""
         self.polls.clear()
         self.wake()
 
@@ -150,7 +150,7 @@ class Mbarrier(Waitable):
         self._store_opaque_state()
 
     def _store_opaque_state(self) -> None:
-        """Store the state in memory, in a form that is opaque to the program."""
+        """Stores the state in memory, in a form that is opaque to the program."""
         known = self.state
         words = known.completed_phases << 42 | (known.tx_count & 0x3FFFFF) << _PENDING_BITS | known.pending_arrivals
         self.cta.cluster.shared_buffer.view(MBARRIER_BYTES)[self.buffer_offset >> 3] = numpy.uint64(
@@ -159,12 +159,12 @@ class Mbarrier(Waitable):
 
     @property
     def name(self) -> str:
-        """Return its name for findings."""
+        """The name of the object in findings."""
         where = f" of CTA {self.cta.ctaid}" if self.cta.cluster.size > 1 else ""
         return f"the mbarrier at shared 0x{self.offset:x}{where}"
 
     def describe(self, group: ThreadGroup) -> Message:  # noqa: ARG002 (as of other waitables)
-        """Describe what its phase is missing."""
+        """Describes the missing arrivals or bytes of its phase."""
         known, data = self.state, ""
         if known.expected_bytes or known.completed_bytes or known.tx_count:
             data = str(ptx5xx.PHASE_BYTES(expected=known.expected_bytes, completed=known.completed_bytes))
@@ -179,5 +179,5 @@ class Mbarrier(Waitable):
 
 
 def pending_count(tokens: Any) -> Any:
-    """Return the pending counts in state tokens."""
+    """Returns the pending counts in state tokens."""
     return (tokens & numpy.uint64(MAX_ARRIVALS)).astype(numpy.uint32)

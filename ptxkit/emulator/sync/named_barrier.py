@@ -29,8 +29,8 @@ class BarrierPhase(Waitable):
 
     `arrived` are the threads that have arrived, `predicates` those whose predicate for a reduction is true, and
     `aligned_warps` those that arrived at an aligned instruction, as sets of `semantics.thread_sets`.
-    `includes_all_threads` says whether all threads that have not exited had arrived when the phase completed.
-    `release_clock` is what the arrivals release, as the checks of races keep it.
+    `includes_all_threads` states whether all threads that have not exited had arrived when the phase completed.
+    `release_clock` is the clock of the arrivals, in the form of the race detector.
     """
 
     __slots__ = (
@@ -57,7 +57,7 @@ class BarrierPhase(Waitable):
         self.release_clock: Any = None
 
     def check_convergence(self, group: ThreadGroup, threads: int) -> None:
-        """Check that all threads of a warp execute the same instruction, if that is aligned."""
+        """Checks that all threads of a warp execute the same instruction, if that is aligned."""
         site, warps = (id(group.activation), group.pc), warps_of(threads)
         wrong = 0
         for other, there in self._warps_by_site.items():
@@ -73,11 +73,11 @@ class BarrierPhase(Waitable):
             self._first_arrival = (group.activation.function, group.pc)
 
     def partial_aligned_warps(self) -> int:
-        """Return the warps of which only some threads have arrived at an aligned instruction."""
+        """Returns the warps of which only some threads have arrived at an aligned instruction."""
         return self.barrier.state.partial_warps & self.aligned_warps
 
     def check_exited_warps(self) -> None:
-        """Report warps of which some threads have exited without executing the aligned instruction."""
+        """Reports warps of which some threads have exited without executing the aligned instruction."""
         cta = self.barrier.cta
         absent = thread_range(0, cta.threads) & ~self.arrived
         partial = warps_of(absent) & self.aligned_warps
@@ -91,7 +91,7 @@ class BarrierPhase(Waitable):
         cta.machine.report_fault(fault)
 
     def describe(self, _group: ThreadGroup) -> Message:
-        """Describe the missing arrivals."""
+        """Describes the missing arrivals."""
         number, state = self.barrier.number, self.barrier.state
         partial = self.partial_aligned_warps()
         if partial:
@@ -117,7 +117,7 @@ class NamedBarrier:
     def arrive(
         self, group: ThreadGroup, expected: int | None, values: Any = None, *, aligned: bool = False, waits: bool = True
     ) -> BarrierPhase:
-        """Count the arrival of the group's threads; return their phase, which may be complete now."""
+        """Counts the arrival of the group's threads, and returns their phase, which may be complete afterwards."""
         state, threads, index = self.state, group.lanes.thread_set(), group.lanes.index
         earlier = state.declared_count
         if state.declare(expected) is BarrierOutcome.COUNT_MISMATCH:
@@ -142,7 +142,7 @@ class NamedBarrier:
         return phase
 
     def on_threads_exit(self, threads: int) -> None:
-        """Handle the exit of a set of threads."""
+        """Handles the exit of a set of threads."""
         self.state.exit(threads)
         if self.phase is not None:
             self._complete_if_ready(self.phase)

@@ -40,12 +40,12 @@ class WarpOperands:
 
 
 def masks_of_lanes(there: Any) -> Any:
-    """Convert rows of 32 truth values to masks."""
+    """Converts rows of 32 truth values to masks."""
     return (there * _LANE_BITS).sum(axis=1, dtype=numpy.uint32)
 
 
 def to_lane_matrix(group: ThreadGroup, values: Any) -> Any:
-    """Return values of the executing threads as a matrix (warps, 32), zero elsewhere."""
+    """Returns values of the executing threads as a matrix (warps, 32), zero elsewhere."""
     cta = group.cta
     whole = numpy.zeros(cta.warps * WARP_SIZE, values.dtype)
     whole[group.lanes.index] = values
@@ -53,9 +53,9 @@ def to_lane_matrix(group: ThreadGroup, values: Any) -> Any:
 
 
 class WarpRendezvous(Waitable):
-    """Lanes of one warp that reach an instruction of a kind, with one mask, at different positions or times.
+    """Lanes of one warp that reach an instruction of a kind with the same mask, at different positions or times.
 
-    present: the lanes that have arrived, as the bits of an integer.
+    `present` has the lanes that have arrived, as the bits of an integer.
     """
 
     __slots__ = ("code", "cta", "is_complete", "key", "mask", "present", "state", "values", "warp")
@@ -71,13 +71,13 @@ class WarpRendezvous(Waitable):
         self.is_complete = False
 
     def arrive(self, lanes: int) -> None:
-        """Record that lanes arrive."""
+        """Records that lanes arrive."""
         self.state.arrive(lanes)
         self.present = self.state.arrived
         self._complete_if_ready()
 
     def on_threads_exit(self, threads: int) -> None:
-        """Handle the exit of a set of threads."""
+        """Handles the exit of a set of threads."""
         self.state.exit(threads >> self.warp * WARP_SIZE)
         self._complete_if_ready()
 
@@ -88,7 +88,7 @@ class WarpRendezvous(Waitable):
             self.wake()
 
     def describe(self, _group: ThreadGroup) -> Message:
-        """Describe the missing lanes."""
+        """Describes the missing lanes."""
         missing = self.state.members & ~self.state.arrived
         return ptx6xx.LANES_NOT_ARRIVED(lanes=missing, warp=self.warp, mask=self.mask).under(self.code)
 
@@ -96,9 +96,10 @@ class WarpRendezvous(Waitable):
 def gather_operands(
     group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], code: DiagnosticCode = ptx6xx.BARRIER_DEADLOCK
 ) -> WarpOperands | BlockSignal:
-    """Return the values of all lanes that the mask names, once these have arrived.
+    """Returns the values of all lanes in the mask, once these have arrived.
 
-    `kind` distinguishes the instructions at which lanes may meet, and `code` is the rule that a deadlock breaks.
+    `kind` distinguishes the instructions at which lanes may synchronize, and `code` is the rule that a deadlock
+    violates.
     """
     index = group.lanes.index
     warp, lane = index >> 5, (index & 31).astype(numpy.uint32)
@@ -126,7 +127,9 @@ def gather_operands(
 def _join_rendezvous(
     group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], present: Any, alive: Any
 ) -> BlockSignal:
-    """Wait for lanes that arrive on other paths, or at other times. present, alive: lanes of each warp, as masks."""
+    """Waits for lanes that arrive on other paths, or at other times. `present` and `alive` are lanes of each warp, as
+    masks.
+    """
     cta, index = group.cta, group.lanes.index
     number, named = int(index[0]) >> 5, int(mask[0])
     if int(index[-1]) >> 5 != number:

@@ -1,4 +1,4 @@
-"""Matrices in shared memory that a descriptor names: where each element lies.
+"""The addresses of the elements of matrices in shared memory that a descriptor denotes.
 
 Manual: Shared Memory Matrix Layout; Canonical Layouts; Matrix Descriptor Format (wgmma).
 """
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNIT_BYTES = 16
-"""Bytes that are never torn by a swizzle."""
+"""The bytes that a swizzle moves as a unit."""
 
 _SWIZZLE_SPANS = {0: 1, 1: 8, 2: 8, 4: 4, 6: 2}
-"""The swizzle in a descriptor -> units in a row of its pattern."""
+"""The number of units in a row of the pattern, by the swizzle in a descriptor."""
 _PAIR_SWIZZLE = 1
 """The swizzle of 128 bytes that exchanges pairs of units, and repeats after four rows."""
 
@@ -36,26 +36,26 @@ class MatrixDescriptor:
 
     @property
     def height(self) -> int:
-        """Rows of the pattern."""
+        """The number of rows of the pattern."""
         return 4 if self.swizzles_pairs else 8
 
 
 def decode_matrix_descriptor(bits: int) -> MatrixDescriptor:
-    """Decode a descriptor of 64 bits. Raises ValueError where it has no valid swizzle."""
+    """Decodes a descriptor of 64 bits. Raises ValueError if it has no valid swizzle."""
     start, leading, stride = ((bits >> at & 0x3FFF) << 4 for at in (0, 16, 32))
     swizzle = bits >> 61 & 7
     if swizzle not in _SWIZZLE_SPANS:
-        raise ValueError(f"the matrix descriptor 0x{bits:016x} has the swizzle {swizzle}, which is none")
+        raise ValueError(f"the matrix descriptor 0x{bits:016x} has the swizzle {swizzle}, which does not exist")
     return MatrixDescriptor(start, leading, stride, bits >> 49 & 7, _SWIZZLE_SPANS[swizzle], swizzle == _PAIR_SWIZZLE)
 
 
 def element_addresses(
     matrix: MatrixDescriptor, rows: int, columns: int, size: int, *, transposed: bool = False
 ) -> NDArray[np.int64]:
-    """Return the addresses of the elements in shared memory, of the shape (rows, columns).
+    """Returns the addresses of the elements in shared memory, of the shape (rows, columns).
 
-    `rows` are those of A, or the columns of B; `columns` lie along k. `size` is the number of bytes of an element. With
-    `transposed`, neighbours along the rows are neighbours in memory, else those along k.
+    `rows` are those of A, or the columns of B; `columns` are along k. `size` is the number of bytes of an element. With
+    `transposed`, neighbors along the rows are neighbors in memory, else those along k.
     """
     row, column = np.arange(rows)[:, None], np.arange(columns)[None, :]
     each = UNIT_BYTES // size
@@ -72,7 +72,7 @@ def element_addresses(
     else:
         across = row % 8 * wide + row // 8 * matrix.stride
         unit = column // each
-        # Where k continues beyond a row of the pattern (B of a sparse product, with 32 bytes), it does so at `leading`.
+        # If k extends beyond a row of the pattern (B of a sparse product, with 32 bytes), it continues at `leading`.
         along = column % each * size + unit % matrix.span * UNIT_BYTES + unit // matrix.span * matrix.leading
     place = matrix.start + across + along
     return (
@@ -83,11 +83,13 @@ def element_addresses(
 
 
 def swizzle_address(address: NDArray[np.int64], span: int, base: int = 0) -> NDArray[np.int64]:
-    """Return addresses with their unit exchanged by their row: bits from 4 on by those from 7 on, 1 to 3 of them."""
+    """Returns addresses whose units are permuted by their row: bits from 4 on are combined with those from 7 on, 1 to 3
+    of them.
+    """
     row = ((address >> 7) - base) & (span - 1)
     return address ^ (row << 4)
 
 
 def swizzle_address_pairs(address: NDArray[np.int64], base: int = 0) -> NDArray[np.int64]:
-    """Return addresses with their pair of units exchanged by their row: bits 5 and 6 by bits 7 and 8."""
+    """Returns addresses whose pairs of units are permuted by their row: bits 5 and 6 by bits 7 and 8."""
     return address ^ (((address >> 7) - base & 3) << 5)

@@ -1,8 +1,9 @@
-"""Which element of a matrix each register of each lane holds.
+"""The element of a matrix that each register of each lane holds.
 
 All shapes of mma but one share a rule. Lane l is thread t = l % 4 of group g = l / 4. A block of A is 8 rows, one for
-each group, and 4 neighbouring registers' worth of columns, one for each thread; B the same with rows and columns
-exchanged; a block of C or D is 8 rows and 8 columns, two for each thread. Blocks follow each other down the rows first.
+each group, and as many columns as 4 adjacent registers hold, one register for each thread; B is the same with rows and
+columns exchanged; a block of C or D is 8 rows and 8 columns, two for each thread. Blocks are ordered down the rows
+first.
 
 Manual: Matrix Fragments for mma.m8n8k4 with .f16, .m8n8k16, ..., .m16n8k256; Register Fragments (wgmma).
 """
@@ -42,8 +43,9 @@ class FragmentLayout:
 
 @cache
 def multiplicand_layout(rows: int, columns: int, width: int) -> FragmentLayout:
-    """Return the layout of A with some rows, and columns of `width` bits; B is the transpose of an A with as many rows
-    as B has columns.
+    """Returns the layout of A with `rows` rows, and columns of `width` bits.
+
+    B is the transpose of an A with as many rows as B has columns.
     """
     each = elements_per_register(width)
     found = [
@@ -59,7 +61,7 @@ def multiplicand_layout(rows: int, columns: int, width: int) -> FragmentLayout:
 
 @cache
 def accumulator_layout(rows: int, columns: int, width: int) -> FragmentLayout:
-    """Return the layout of C or D."""
+    """Returns the layout of C or D."""
     pairs = [
         (8 * down + _GROUP[:, None] + 0 * _element_index(2), 8 * across + 2 * _THREAD[:, None] + _element_index(2))
         for across in range(columns // 8)
@@ -82,12 +84,12 @@ def _make_layout(found: Sequence[tuple[IndexArray, IndexArray]], rows: int, colu
 
 
 def elements_per_register(width: int) -> int:
-    """Return how many elements of so many bits a register of 32 bits holds; f64 has registers of its own."""
+    """Returns the number of elements of `width` bits in a register of 32 bits; f64 has 64-bit registers."""
     return max(1, 32 // width)
 
 
 def gather_matrix(registers: Sequence[Bits], layout: FragmentLayout) -> Bits:
-    """Return the codes of the elements, (..., rows, columns), of registers of shape (..., lanes)."""
+    """Returns the codes of the elements, (..., rows, columns), of registers of shape (..., lanes)."""
     parts = unpack_elements(np.stack(registers, axis=-2), layout.width)
     codes = np.zeros((*parts.shape[:-3], layout.rows, layout.columns), parts.dtype)
     codes[..., layout.row, layout.column] = parts
@@ -95,13 +97,13 @@ def gather_matrix(registers: Sequence[Bits], layout: FragmentLayout) -> Bits:
 
 
 def scatter_registers(codes: Bits, layout: FragmentLayout) -> list[Bits]:
-    """Return the registers of the codes of a matrix, the inverse of `gather_matrix`."""
+    """Returns the registers of the codes of a matrix, the inverse of `gather_matrix`."""
     packed = pack_elements(codes[..., layout.row, layout.column], layout.width)
     return [packed[..., at, :] for at in range(layout.registers)]
 
 
 def unpack_elements(values: Bits, width: int) -> Bits:
-    """Return registers' elements, the lowest first, in a new last dimension."""
+    """Returns the elements of registers, the lowest first, in a new last dimension."""
     if width in (8, 16, 32, 64):
         return np.ascontiguousarray(values)[..., None].view(DTYPES[width])
     shifts = np.arange(0, 32, width, dtype=np.uint32)
@@ -110,7 +112,7 @@ def unpack_elements(values: Bits, width: int) -> Bits:
 
 
 def pack_elements(parts: Bits, width: int) -> Bits:
-    """Return elements as registers of 32 bits, or of 64."""
+    """Packs elements to registers of 32 or 64 bits."""
     if width in (8, 16, 32, 64):
         wanted = np.uint64 if width == 64 else np.uint32
         whole: Bits = np.ascontiguousarray(parts.astype(DTYPES[width], copy=False)).view(wanted)[..., 0]

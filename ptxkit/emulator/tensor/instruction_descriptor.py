@@ -23,17 +23,17 @@ _ELEMENTS = {
     "mxf4nvf4": {1: "e2m1"},
 }
 _DENSE_K = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
-"""K of a dense multiplication."""
+"""The extent along k of a dense multiplication."""
 _STATIONARY_N = (64, 128, 256)
-"""N where B stays."""
+"""The extents along n if B is stationary."""
 
 
 @dataclass(frozen=True, slots=True)
 class MmaKind:
-    """What the instruction itself says: the name of its kind (`f16`, ...), and 1 or 2 CTAs.
+    """The properties of a multiplication that the opcode states: the name of its kind (`f16`, ...), and 1 or 2 CTAs.
 
-    `scale_vector` is the number of elements along k that share a scale factor, 0 for none. `is_weight_stationary` says
-    whether the instruction is one of `.ws`.
+    `scale_vector` is the number of elements along k that share a scale factor, 0 for none. `is_weight_stationary`
+    states whether the instruction is one of `.ws`.
     """
 
     name: str
@@ -45,7 +45,7 @@ class MmaKind:
 
     @property
     def is_supported(self) -> bool:
-        """Whether the machine has its products."""
+        """Whether the machine supports its products."""
         return self.name in _DENSE_K
 
 
@@ -53,8 +53,8 @@ class MmaKind:
 class InstructionDescriptor:
     """The shape, types, signs and orientations of the matrices of a multiplication.
 
-    `transposed` says whether A and B lie along m and n instead of k. `selector` is that of the metadata. `scale` is the
-    type of scale factors, and `ids` say where those of A and B start in their words.
+    `transposed` states whether A and B are stored along m and n instead of k. `selector` is that of the metadata.
+    `scale` is the type of scale factors, and `ids` state where those of A and B start in their words.
     """
 
     m: int
@@ -72,7 +72,7 @@ class InstructionDescriptor:
 
 
 def decode_instruction_descriptor(bits: int, kind: MmaKind) -> InstructionDescriptor:
-    """Decode a descriptor for an instruction. Raises ValueError where it is invalid, and NotImplementedError for K =
+    """Decodes a descriptor for an instruction. Raises ValueError if it is invalid, and NotImplementedError for K =
     96.
     """
     if bool(bits & 4) != kind.sparse:
@@ -124,12 +124,14 @@ def _check_shape(m: int, n: int, kind: MmaKind) -> None:
 
 
 def shifted_columns(mask: int) -> int:
-    """Return the column of B at which a multiplication with a zero-column mask begins."""
+    """Returns the column of B at which a multiplication with a zero-column mask begins."""
     return mask >> 56 & 63
 
 
 def zero_columns(mask: int, m: int, n: int) -> Any:
-    """Return which columns of B count as zero: alternating ranges of zeros and others, in each part of the columns."""
+    """Returns which columns of B are treated as zero: alternating ranges of zeros and others, in each part of the
+    columns.
+    """
     found = np.zeros(n, bool)
     if not mask >> 39 & 1:
         return found

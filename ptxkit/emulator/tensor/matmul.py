@@ -19,9 +19,9 @@ _INT32_LOWEST, _INT32_HIGHEST = -(2.0**31), 2.0**31 - 1
 
 
 def element_values(word: str, codes: Bits, *, boxed: bool = False) -> Reals:
-    """Return the values of elements.
+    """Returns the values of elements.
 
-    With `boxed`, floating-point numbers of less than 8 bits are in bytes of their own, e2m1 in the middle four bits.
+    With `boxed`, floating-point numbers of less than 8 bits are in separate bytes, e2m1 in the middle four bits.
     """
     if word in FORMATS:
         fmt = FORMATS[word]
@@ -37,15 +37,15 @@ def element_values(word: str, codes: Bits, *, boxed: bool = False) -> Reals:
 
 
 def multiply_float(a: Reals, b: Reals, c: Reals, word: str) -> Bits:
-    """Return the codes of a * b + c in a floating-point format, from (..., m, k) and (..., k, n) to (..., m, n)."""
+    """Returns the codes of a * b + c in a floating-point format, from (..., m, k) and (..., k, n) to (..., m, n)."""
     with np.errstate(all="ignore"):
         return narrow(FORMATS[word], np.matmul(a, b) + c)
 
 
 def multiply_integer(a: Reals, b: Reals, c: Bits, *, satfinite: bool = False, operation: str | None = None) -> Bits:
-    """Return the exact s32 result for integers.
+    """Returns the exact s32 result for integers.
 
-    `operation` is `xor` or `and` of single bits, of which the ones are counted.
+    `operation` is `xor` or `and` of single bits, whose ones are counted.
     """
     product = np.matmul(a, b)
     if operation == "xor":
@@ -58,7 +58,7 @@ def multiply_integer(a: Reals, b: Reals, c: Bits, *, satfinite: bool = False, op
 
 
 def multiply_f64(a: Bits, b: Bits, c: Bits, rounding: str = "rn") -> Bits:
-    """Return the codes of the f64 result, a chain of fused operations over k."""
+    """Returns the codes of the f64 result, a chain of fused operations over k."""
     total: Bits = c
     with np.errstate(all="ignore"):
         for k in range(a.shape[-1]):
@@ -72,9 +72,9 @@ def multiply_f64(a: Bits, b: Bits, c: Bits, rounding: str = "rn") -> Bits:
 
 @dataclass(frozen=True, slots=True)
 class MatrixProduct:
-    """What a multiplication makes of codes. `result`, `left`, `right` and `third` are the types of D, A, B and C.
+    """A multiplication of codes. `result`, `left`, `right` and `third` are the types of D, A, B and C.
 
-    `boxed` is that of `element_values`. With `satfinite`, integers are limited. `operation` is that of single bits, and
+    `boxed` is that of `element_values`. With `satfinite`, integers saturate. `operation` is that of single bits, and
     `rounding` that of f64.
     """
 
@@ -88,7 +88,7 @@ class MatrixProduct:
     rounding: str | None = None
 
     def compute(self, a: Bits, b: Bits, c: Bits, scales: tuple[Any, Any] = (1.0, 1.0)) -> Bits:
-        """Return the codes of D. `scales` are the factors of the elements of A and of B."""
+        """Returns the codes of D. `scales` are the factors of the elements of A and of B."""
         if self.result == "f64":
             return multiply_f64(a, b, c, self.rounding or "rn")
         x = element_values(self.left, a, boxed=self.boxed) * scales[0]

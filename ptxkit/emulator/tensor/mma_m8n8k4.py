@@ -1,4 +1,5 @@
-"""mma.m8n8k4 of f16: four products at once, each by eight lanes, four of the lower half of the warp and four above.
+"""mma.m8n8k4 of f16: four products at once, each by eight lanes, four of the lower half of the warp and four of the
+upper one.
 
 Manual: Matrix Fragments for mma.m8n8k4 with .f16 floating point type.
 """
@@ -22,7 +23,7 @@ PRODUCTS = 4
 def gather_matrix(
     registers: Sequence[Bits], place: tuple[IndexArray, IndexArray, IndexArray], shape: tuple[int, int], width: int
 ) -> Bits:
-    """Return codes of shape (..., 4 products, rows, columns)."""
+    """Returns codes of shape (..., 4 products, rows, columns)."""
     parts = unpack_elements(np.stack(registers, axis=-2), width)  # (..., registers, lanes, elements)
     flat = np.moveaxis(parts, -2, -3).reshape(*parts.shape[:-3], 32, -1)
     codes = np.zeros((*flat.shape[:-2], PRODUCTS, *shape), flat.dtype)
@@ -31,7 +32,7 @@ def gather_matrix(
 
 
 def scatter_registers(codes: Bits, place: tuple[IndexArray, IndexArray, IndexArray], width: int) -> list[Bits]:
-    """Return D's registers."""
+    """Returns D's registers."""
     flat = codes[(..., *place)]
     each = 32 // width
     packed = pack_elements(flat.reshape(*flat.shape[:-1], flat.shape[-1] // each, each), width)
@@ -40,9 +41,9 @@ def scatter_registers(codes: Bits, place: tuple[IndexArray, IndexArray, IndexArr
 
 @cache
 def multiplicand_layout(along_lanes: bool) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """Return the product, row and column of A's elements, (lanes, 4); B's are those with rows and columns exchanged.
+    """Returns the product, row and column of A's elements, (lanes, 4); B's are those with rows and columns exchanged.
 
-    With `along_lanes`, neighbouring lanes hold neighbouring rows (A in rows, B in columns), else neighbouring columns.
+    With `along_lanes`, neighboring lanes hold neighboring rows (A in rows, B in columns), else neighboring columns.
     """
     lane, at = _LANE[:, None], np.arange(_DEPTH)[None, :]
     upper = 4 * (lane >= 16)
@@ -53,7 +54,7 @@ def multiplicand_layout(along_lanes: bool) -> tuple[IndexArray, IndexArray, Inde
 
 @cache
 def accumulator_layout(width: int) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """Return product, row and column of the elements of C or D, (lanes, 8)."""
+    """Returns the product, row and column of the elements of C or D, (lanes, 8)."""
     lane, at = _LANE[:, None], np.arange(_SIDE)[None, :]
     upper = 4 * (lane >= 16)
     if width == 16:

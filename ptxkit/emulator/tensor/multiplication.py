@@ -1,4 +1,4 @@
-"""A warp's multiplication, from registers to registers.
+"""Matrix multiplication by a warp, from registers to registers.
 
 Manual: Multiply-and-Accumulate Instruction: mma, mma.sp; wmma.mma; Block Scaling for mma.sync.
 """
@@ -32,7 +32,7 @@ class MmaShape:
 
 
 def shape_of(word: str) -> MmaShape:
-    """`m16n8k32` taken apart."""
+    """Parses a shape such as `m16n8k32`."""
     return MmaShape(field(word, "m"), field(word, "n"), field(word, "k"))
 
 
@@ -40,7 +40,7 @@ def shape_of(word: str) -> MmaShape:
 class ScaleFactors:
     """The scale factors of one block-scaled multiplicand, in the register `data`.
 
-    `byte` and `lanes` say which of its bytes, and of which lanes of a group, count first.
+    `byte` and `lanes` state which of its bytes, and of which lanes of a group, is the first.
     """
 
     data: Bits
@@ -49,8 +49,8 @@ class ScaleFactors:
 
 
 def multiply(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits]]:
-    """Return D's registers from those of A, B and C; a fragment that wmma has made longer is that of its first
-    registers.
+    """Returns D's registers from those of A, B and C. The additional registers of a wmma fragment repeat the first
+    ones.
     """
     left = multiplicand_layout(shape.m, shape.k, _element_width(product, product.left))
     right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
@@ -66,7 +66,7 @@ def multiply(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits
 
 
 def multiply_sparse(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits]]:
-    """Multiply as `multiply` does, where A has half its elements, and a register and a selector say which."""
+    """Multiplies as `multiply` does, with half of the elements of A, which a register and a selector determine."""
     width = _element_width(product, product.left)
     left = multiplicand_layout(shape.m, shape.k // 2, width)
     right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
@@ -82,7 +82,7 @@ def multiply_sparse(shape: MmaShape, product: MatrixProduct) -> Callable[..., li
 
 
 def multiply_m8n8k4(product: MatrixProduct, a_is_row: bool, b_is_row: bool) -> Callable[..., list[Bits]]:
-    """mma.m8n8k4 of f16."""
+    """Multiplies by mma.m8n8k4 of f16."""
     left = mma_m8n8k4.multiplicand_layout(a_is_row)
     product_, column, row = mma_m8n8k4.multiplicand_layout(not b_is_row)
     third, result = (
@@ -102,7 +102,7 @@ def multiply_m8n8k4(product: MatrixProduct, a_is_row: bool, b_is_row: bool) -> C
 def multiply_scaled(
     shape: MmaShape, product: MatrixProduct, vector: int, scale: str, sparse: bool
 ) -> Callable[..., list[Bits]]:
-    """Multiply with scale factors, one for each `k / vector` neighbours along k of a row of A, or a column of B."""
+    """Multiplies with scale factors, one for each `k / vector` neighbors along k of a row of A, or a column of B."""
     width = _element_width(product, product.left)
     left = multiplicand_layout(shape.m, shape.k // 2 if sparse else shape.k, width)
     right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
@@ -138,5 +138,5 @@ def _scale_values(scale: ScaleFactors, vector: int, word: str, lanes: int) -> Re
 
 
 def _element_width(product: MatrixProduct, word: str) -> int:
-    """Return the bits that an element takes in a register."""
+    """Returns the bits that an element takes in a register."""
     return 8 if product.boxed else bits(word)

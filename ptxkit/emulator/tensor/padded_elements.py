@@ -1,9 +1,7 @@
-"""Elements of six and four bits that take as much room as those of eight.
+"""Elements of six and four bits that are padded to eight.
 
 In shared memory, sixteen of them are packed at the start of sixteen bytes, with padding after them. In Tensor Memory
-each is in a byte of its own, six bits in the lower part, four in the middle.
-
-Manual: Packing formats of elements in Tensor and Shared memory; Optional Decompression.
+each is in a separate byte, six bits in the lower part, four in the middle.
 
 Manual: Packing formats of elements in Tensor and Shared memory; Optional Decompression.
 """
@@ -15,20 +13,20 @@ from typing import Any
 import numpy as np
 
 UNIT_ELEMENTS = 16
-"""Elements, and bytes."""
+"""The number of elements, and of bytes."""
 
 
 def unpad(octets: Any, width: int) -> Any:
-    """Return the codes of sixteen elements of `width` bits in each sixteen bytes, (..., 16), a byte each."""
+    """Returns the codes of sixteen elements of `width` bits in each sixteen bytes, (..., 16), a byte each."""
     ones = np.unpackbits(np.ascontiguousarray(octets), axis=-1, bitorder="little")[..., : UNIT_ELEMENTS * width]
     grouped = ones.reshape(*octets.shape[:-1], UNIT_ELEMENTS, width)
     return np.packbits(grouped, axis=-1, bitorder="little")[..., 0]
 
 
 def decode_units(octets: Any, width: int, *, turned: bool) -> Any:
-    """Return the same as `unpad` for a matrix of bytes (rows, k).
+    """Returns the same as `unpad` for a matrix of bytes (rows, k).
 
-    With `turned`, neighbours along the rows share a unit, else those along k.
+    With `turned`, neighbors along the rows share a unit, else those along k.
     """
     if turned:
         return np.swapaxes(decode_units(np.swapaxes(octets, -1, -2), width, turned=False), -1, -2)
@@ -37,5 +35,5 @@ def decode_units(octets: Any, width: int, *, turned: bool) -> Any:
 
 
 def to_byte_codes(codes: Any, width: int) -> Any:
-    """Return codes as Tensor Memory has them, a byte each."""
+    """Returns codes as Tensor Memory stores them, a byte each."""
     return codes << np.uint8(2) if width == 4 else codes

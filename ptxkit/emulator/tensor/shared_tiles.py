@@ -1,4 +1,4 @@
-"""Tiles of shared memory as matrices of codes: which units of 16 bytes hold them, and what these make.
+"""Tiles of shared memory as matrices of codes: the units of 16 bytes that hold them, and their decoding.
 
 Manual: Shared Memory Matrix Layout; Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.
 """
@@ -16,10 +16,10 @@ from ptxkit.emulator.tensor.fragments import unpack_elements
 def unit_addresses(
     descriptor: int, rows: int, columns: int, width: int, *, transposed: bool = False
 ) -> NDArray[np.int64]:
-    """Return the addresses of the units that hold a matrix, of the shape (units across, units along).
+    """Returns the addresses of the units that hold a matrix, of the shape (units across, units along).
 
-    `rows` are those of A, or the columns of B; `columns` lie along k. `width` is the number of bits of an element. With
-    `transposed`, neighbours in a unit are neighbours along the rows, else along k.
+    `rows` are those of A, or the columns of B; `columns` are along k. `width` is the number of bits of an element. With
+    `transposed`, neighbors in a unit are neighbors along the rows, else along k.
     """
     matrix = decode_matrix_descriptor(descriptor)
     if transposed:
@@ -29,7 +29,7 @@ def unit_addresses(
 
 
 def decode_codes(octets: Bits, width: int, *, transposed: bool = False) -> Bits:
-    """Return the matrix (..., rows, columns) of units' bytes, (..., units across, units along, 16) of uint8."""
+    """Returns the matrix (..., rows, columns) of units' bytes, (..., units across, units along, 16) of uint8."""
     if width in (8, 16, 32):
         parts = np.ascontiguousarray(octets).view(DTYPES[width])
     else:

@@ -1,7 +1,7 @@
 """Tensor Memory of a CTA: 128 lanes of 512 columns of 32 bits, allocated and deallocated by columns.
 
-An address has the lane in its upper half and the column in its lower half. Reads and writes take effect at once here;
-`ptxkit/emulator/races/tensor_memory_order.py` checks whether a program waits as it must.
+The lane is in the upper half of an address and the column in its lower half. Reads and writes take effect immediately;
+`ptxkit/emulator/races/tensor_memory_order.py` checks whether a program waits as required.
 
 Manual: Tensor Memory; Tensor Memory Addressing; Tensor Memory Allocation; Data Movement Shape.
 """
@@ -34,7 +34,7 @@ class CtaTensorMemory:
         self._pending_allocations: dict[int, int] = {}
         self.has_relinquished = False
         self.paired_allocations: set[int] = set()
-        """Where allocations of a pair of CTAs begin."""
+        """The first columns of the allocations of a pair of CTAs."""
 
     @cached_property
     def words(self) -> NDArray[np.uint32]:
@@ -42,7 +42,7 @@ class CtaTensorMemory:
         return np.full((LANES, COLUMNS), _UNINIT_PATTERN)
 
     def allocate(self, count: int, warp: int = 0) -> int:
-        """Allocate columns; return the address. Raises ExecutionFault where there are none left."""
+        """Allocates columns, and returns the address. Raises ExecutionFault if none are left."""
         before = self._pending_allocations.get(warp, COLUMNS)
         if count > before:
             raise ExecutionFault(ptx7xx.LARGER_LATER_ALLOCATION(count=count, before=before))
@@ -60,7 +60,7 @@ class CtaTensorMemory:
         raise ExecutionFault(ptx7xx.COLUMNS_NEVER_FREE(count=count, held=held))
 
     def deallocate(self, address: int, count: int) -> None:
-        """Deallocate columns. Raises ExecutionFault where they were not allocated so."""
+        """Deallocates columns. Raises ExecutionFault if they were not allocated together."""
         found = self.allocations.get(address)
         if found != count:
             what = "nothing" if found is None else f"{found} columns"
@@ -73,7 +73,7 @@ class CtaTensorMemory:
         self.words[:, address : address + count] = _UNINIT_PATTERN
 
     def check(self, columns: IndexArray) -> None:
-        """Raise ExecutionFault where columns are not allocated."""
+        """Raises ExecutionFault if columns are not allocated."""
         outside = columns[(columns < 0) | (columns >= COLUMNS)]
         if outside.size:
             raise ExecutionFault(ptx7xx.NO_SUCH_COLUMN(column=int(outside[0]), columns=COLUMNS))
@@ -87,12 +87,12 @@ class CtaTensorMemory:
 
 
 def split_address(address: int) -> tuple[int, int]:
-    """Return the lane and the column of an address."""
+    """Returns the lane and the column of an address."""
     return address >> 16 & 0xFFFF, address & 0xFFFF
 
 
 def register_layout(shape: str, times: int) -> tuple[IndexArray, IndexArray]:
-    """Return the lanes and columns of the registers of a warp, from an address on, of the shape (registers, 32).
+    """Returns the lanes and columns of the registers of a warp, from an address on, of the shape (registers, 32).
 
     With `16x32bx2`, the upper half of the warp uses the second address, from its own column 0 on.
     """

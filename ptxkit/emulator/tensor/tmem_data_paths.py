@@ -1,7 +1,7 @@
-"""Where the rows of matrices lie in Tensor Memory: D, A, and the metadata that place the elements of a sparse A.
+"""The layout of matrices in Tensor Memory: D, A, and the metadata with the positions of the elements of a sparse A.
 
-Four layouts: all lanes are rows; 16 of each warp's lanes are; or 64, or 32, lanes are all rows, and the columns are
-in two or four parts, one below the other.
+There are four layouts: all lanes are rows; 16 of each warp's lanes are; or 64, or 32, lanes are all rows, and the
+columns are in two or four parts, one below the other.
 
 Manual: Data Path Layout Organization; Sparsity selector; Scale Factor A ID; Scale Factor B ID.
 """
@@ -36,7 +36,7 @@ class DataPath:
     uses_half_lanes: bool
 
     def row_lanes(self, address: int, rows: IndexArray) -> tuple[IndexArray, int]:
-        """Return the lanes of rows, and their first column. Raises ExecutionFault where there are none."""
+        """Returns the lanes of rows, and their first column. Raises ExecutionFault if none exist."""
         lane, column = split_address(address)
         found = rows // _HALF * WARP_SIZE + rows % _HALF + lane if self.uses_half_lanes else rows + lane
         if lane not in ((0, _HALF) if self.uses_half_lanes else (0,)) or found.max() >= LANES:
@@ -44,14 +44,14 @@ class DataPath:
         return found, column
 
     def element_locations(self, address: int, n: int) -> tuple[IndexArray, IndexArray]:
-        """Return the lane and the column of each element of D."""
+        """Returns the lane and the column of each element of D."""
         lanes, first = self.row_lanes(address, np.arange(self.rows))
         column, wide = np.arange(n)[None, :], n // self.column_parts
         return lanes[:, None] + column // wide * self.rows, first + column % wide + 0 * lanes[:, None]
 
 
 def data_path_of(m: int, kind: MmaKind) -> DataPath:
-    """Return how the rows of a multiplication lie."""
+    """Returns the layout of the rows of a multiplication."""
     if kind.is_weight_stationary:
         return DataPath(m, LANES // m, uses_half_lanes=False)
     rows = m // kind.ctas
@@ -64,10 +64,10 @@ def data_path_of(m: int, kind: MmaKind) -> DataPath:
 def read_sparse_chunks(
     memory: CtaTensorMemory, address: int, how: InstructionDescriptor, path: DataPath, width: int
 ) -> Any:
-    """Return the four bits of each chunk of a sparse A, (rows, chunks), and the lanes and columns that were read.
+    """Returns the four bits of each chunk of a sparse A, (rows, chunks), and the lanes and columns that were read.
 
     For elements of 16 and 32 bits, a word has four chunks of a row and four of the row eight below; eight lanes start a
-    row, and the eight after them continue it. For others, a row's lane has all of it.
+    row, and the next eight continue it. For others, a row's lane has all of it.
     """
     row = np.arange(path.rows)[:, None]
     if width > 8:
@@ -88,10 +88,11 @@ def read_sparse_chunks(
 def read_scale_factors(
     memory: CtaTensorMemory, address: int, count: int, vector: int, first: int, parts: int = 1
 ) -> tuple[Any, tuple[IndexArray, IndexArray]]:
-    """Return the codes of scale factors of rows of A, or columns of B, (count, vector), and the lanes and columns read.
+    """Returns the codes of scale factors of rows of A, or columns of B, (count, vector), and the lanes and columns
+    read.
 
-    Thirty-two are one below the other, the next to the right of them; a word has those along k. They begin at the byte
-    `first` of a word. Two `parts` are in the lower half of the lanes and in the upper one.
+    Thirty-two are one below the other, and the next to the right of them; a word has those along k. They begin at the
+    byte `first` of a word. Two `parts` are in the lower half of the lanes and in the upper one.
     """
     lane, column = split_address(address)
     if lane:

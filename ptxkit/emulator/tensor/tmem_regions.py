@@ -1,4 +1,4 @@
-"""Parts of Tensor Memory that instructions use: lanes, and columns that are neighbours.
+"""Regions of Tensor Memory that instructions use: lanes, and adjacent columns.
 
 Manual: Tensor Memory Addressing.
 """
@@ -17,7 +17,9 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TmemRegion:
-    """Columns from `start` to before `end` of the Tensor Memory of a CTA, in the lanes whose bits `lanes` has."""
+    """Columns from `start` to before `end` of the Tensor Memory of a CTA, in the lanes whose bits are set in
+    `lanes`.
+    """
 
     cta: CtaMemory
     lanes: int
@@ -27,7 +29,7 @@ class TmemRegion:
 
     @property
     def key(self) -> tuple[int, int, int, bool]:
-        """What distinguishes regions of one memory."""
+        """The properties that distinguish regions of one memory."""
         return self.lanes, self.start, self.end, self.writes
 
     @property
@@ -36,16 +38,16 @@ class TmemRegion:
         return ((self.lanes & -self.lanes).bit_length() - 1) << 16 | self.start
 
     def overlaps(self, other: TmemRegion) -> bool:
-        """Return whether the two regions share lanes and columns."""
+        """Returns whether the two regions share lanes and columns."""
         return bool(self.lanes & other.lanes) and self.start < other.end and other.start < self.end
 
     def contains(self, other: TmemRegion) -> bool:
-        """Return whether all of another region is in this one."""
+        """Returns whether all of another region is in this one."""
         return not other.lanes & ~self.lanes and self.start <= other.start and other.end <= self.end
 
 
 def split_regions(cta: CtaMemory, lanes: Any, columns: Any, *, writes: bool) -> Iterator[TmemRegion]:
-    """Yield the regions at lanes and columns, one for each range of columns; all have the same lanes."""
+    """Yields the regions at lanes and columns, one for each range of columns; all have the same lanes."""
     there = numpy.zeros(LANES, bool)
     there[numpy.ravel(lanes)] = True
     mask = int.from_bytes(numpy.packbits(there, bitorder="little").tobytes(), "little")

@@ -26,7 +26,7 @@ class AccessEvent:
     """Threads read, write or update `size` bytes of shared or global memory, each thread at its own offset.
 
     `kind` is `read`, `write` or `update`. `order` is `weak`, or the memory order of a strong access, and `scope` is its
-    scope. `value` is what the threads write, where that is known.
+    scope. `value` is the written value, if it is known.
     """
 
     group: ThreadGroup
@@ -104,19 +104,21 @@ class MachineObserver:
         """A thread copies by the tensor map at an offset of a buffer."""
 
     def on_issue(self, operation: Any) -> None:
-        """An asynchronous operation (`AsyncOperation`) starts: it is ordered after all that its threads know."""
+        """An asynchronous operation (`AsyncOperation`) starts: it is ordered after all accesses that precede
+        its threads' next ones.
+        """
 
     def on_deferred_arrive(self, arrival: Any) -> None:
         """Threads will arrive at an mbarrier when their copies so far are complete (`DeferredArrival`)."""
 
     def on_source_read(self, operation: Any, rows: Any, through: Any) -> None:
-        """Rows of an operation have read their sources, and this is about to be signalled.
+        """Rows of an operation have read their sources, which will be signaled.
 
-        `through` is the mbarrier that will signal it, or None where the threads wait for it themselves.
+        `through` is the mbarrier that will signal it, or None if the threads wait for it themselves.
         """
 
     def on_completion(self, operation: Any, rows: Any, through: Any) -> None:
-        """Rows of an operation are complete, and this is about to be signalled, through an mbarrier or None."""
+        """Rows of an operation are complete, which will be signaled, through an mbarrier or None."""
 
     def on_group_commit(self, group: ThreadGroup, kind: str) -> None:
         """Threads commit their groups of a kind."""
@@ -151,8 +153,8 @@ class MachineObserver:
 class ObserverList(MachineObserver):
     """The observers of a launch, in the order in which they receive each event.
 
-    The methods are looked up once: an event that nothing observes costs only the call that reports
-    it, and no observer is called that ignores an event.
+    The methods are looked up once: an event without observers costs only the call that reports it, and no observer is
+    called that ignores an event.
     """
 
     def __init__(self, observers: Sequence[MachineObserver] = ()) -> None:
@@ -164,14 +166,14 @@ class ObserverList(MachineObserver):
             setattr(self, name, handlers[0] if len(handlers) == 1 else _call_each(handlers))
 
     def find(self, kind: type[_Observer]) -> _Observer | None:
-        """Return the observer of a class; None where there is none."""
+        """Returns the observer of a class, or None if none exists."""
         found = self._by_class.get(kind)
         return found if isinstance(found, kind) else None
 
 
 @lru_cache(maxsize=MAX_CACHED_OBSERVER_LISTS)
 def _handled_events(classes: tuple[type[MachineObserver], ...]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return the events that any of some classes handles, each with the positions of these classes."""
+    """Returns the events that any of some classes handles, each with the positions of these classes."""
     found = []
     for name, ignore in vars(MachineObserver).items():
         if name.startswith("on_"):

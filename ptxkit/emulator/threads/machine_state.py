@@ -1,8 +1,8 @@
-"""What the parts of the machine use of each other: the launch, its CTAs and their code, as interfaces.
+"""The interfaces of the machine that its parts use: the launch, its CTAs and their code.
 
 A thread group refers to its CTA, the CTA to the launch, and the launch to its asynchronous operations and observers.
-The classes of these are in the packages that follow (`sync`, `races`, `engine`); what is below the engine knows them
-by these interfaces. Where a member is an object of a package that follows, its type is `Any` here.
+Their classes are in packages that import this one (`sync`, `races`, `engine`), so packages below the engine use these
+interfaces. If a member is an object of such a package, its type is `Any` here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ptxkit.emulator.core.lane_set import ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.emulator.core.uninitialized_reads import UninitializedReads
 from ptxkit.emulator.state.memory import ClusterMemory, CtaMemory, LaunchMemory
+from ptxkit.emulator.state.memory_layout import SharedLayout
 from ptxkit.emulator.state.symbols import FrameLayout, RegisterSlots
 from ptxkit.emulator.state.textures import TextureHandles
 from ptxkit.emulator.tensor.tensor_memory import CtaTensorMemory
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class FunctionCode(Protocol):
-    """A decoded function: for each step, the instruction that it executes and the offset of that in the text."""
+    """A decoded function: for each step, the instruction that it executes and its offset in the text."""
 
     name: str
     frame: FrameLayout
@@ -45,10 +46,10 @@ class FunctionCode(Protocol):
         """The opcodes in the function."""
 
     def branch_targets(self, pc: int) -> tuple[int, ...]:
-        """Return the steps to which an instruction can branch."""
+        """Returns the steps that an instruction can branch to."""
 
     def new_registers(self, cta: CtaState) -> list[Bits]:
-        """Return the initial values of the frame's slots for the threads of a CTA."""
+        """Returns the initial values of the frame's slots for the threads of a CTA."""
 
 
 class ProgramCode(Protocol):
@@ -56,6 +57,7 @@ class ProgramCode(Protocol):
 
     entry: Function
     memory: LaunchMemory
+    shared: SharedLayout
     windows: AddressWindows
     address_size: int
     texture_handles: TextureHandles
@@ -65,19 +67,19 @@ class ProgramCode(Protocol):
         """The functions that were called so far."""
 
     def decode_function(self, name: str) -> FunctionCode:
-        """Return the decoded function, which is created on its first call."""
+        """Returns the decoded function, which is created on its first call."""
 
     def function_address(self, name: str) -> int:
-        """Return the address of a function."""
+        """Returns the address of a function."""
 
     def function_at(self, address: int) -> FunctionCode | None:
-        """Return the function at an address; None where there is none."""
+        """Returns the function at an address, or None if none exists."""
 
     def syscall(self, name: str) -> Callable[..., Any] | None:
-        """Return a function that the system provides, unless the module defines it."""
+        """Returns a function that the system provides, unless the module defines it."""
 
     def is_changing_special(self, name: str) -> bool:
-        """Return whether a special register may differ at each read."""
+        """Returns whether a special register may have another value at each read."""
 
 
 class AsyncOperations(Protocol):
@@ -88,25 +90,27 @@ class AsyncOperations(Protocol):
         """The bytes that operations in flight access: `InflightAccesses`."""
 
     def committed_groups(self, cta: CtaState, kind: str) -> Any:
-        """Return how many groups each thread has committed."""
+        """Returns the number of groups that each thread has committed."""
 
     def issue(self, operation: Any) -> None:
-        """Start an operation."""
+        """Starts an operation."""
 
     def defer_arrive(self, group: ThreadGroup, index: Any, barrier: Any, kind: str = ...) -> None:
-        """Arrive at an mbarrier once for each thread when the thread's earlier operations of a kind are complete."""
+        """Arrives at an mbarrier once for each thread when the thread's earlier operations of a kind are complete."""
 
     def commit(self, group: ThreadGroup, kind: str) -> None:
-        """Commit the current groups of the threads."""
+        """Commits the current groups of the threads."""
 
     def wait(self, group: ThreadGroup, kind: str, pending: Any, *, reads_only: bool = False) -> Waitable | None:
-        """Complete all groups of the threads except the last `pending`; return what to wait for first, if anything."""
+        """Completes all groups of the threads except the last `pending`. Returns what to wait for first, if
+        anything.
+        """
 
     def on_mbarrier_change(self) -> None:
-        """Handle a change of an mbarrier."""
+        """Handles a change of an mbarrier."""
 
     def spin_limit(self) -> int:
-        """Return the number of failed polls after which threads block."""
+        """Returns the number of failed polls after which threads block."""
 
 
 class MachineState(Protocol):
@@ -138,19 +142,19 @@ class MachineState(Protocol):
         """The clusters that are resident."""
 
     def line_of(self, offset: int) -> int:
-        """Return the line of the PTX at an offset; 0 where there is no text."""
+        """Returns the line of the PTX at an offset, or 0 if there is no text."""
 
     def thread_of(self, number: int) -> Dim3:
-        """Return the thread's index in its CTA."""
+        """Returns the thread's index in its CTA."""
 
     def report_fault(self, fault: ExecutionFault) -> None:
-        """Report a fault whose position and CTA are known."""
+        """Reports a fault whose position and CTA are known."""
 
     def read_clock(self) -> int:
-        """Return the number of steps so far."""
+        """Returns the number of steps so far."""
 
     def cancel_cluster(self) -> Dim3 | None:
-        """Cancel a cluster that has not started; return its first CTA."""
+        """Cancels a cluster that has not started, and returns its first CTA."""
 
 
 class ClusterState(ClusterMemory, Protocol):
@@ -167,7 +171,7 @@ class ClusterState(ClusterMemory, Protocol):
 
 
 class CtaState(CtaMemory, Protocol):
-    """A CTA and its threads. `alive` says of each thread whether it has not exited."""
+    """A CTA and its threads. `alive` states for each thread whether it has not exited."""
 
     block: Dim3
     threads: int
@@ -193,28 +197,28 @@ class CtaState(CtaMemory, Protocol):
         """The cluster of the CTA."""
 
     def initial_register(self, width: int) -> Bits:
-        """Return the value of a register that was never written."""
+        """Returns the value of a register that was never written."""
 
     def filled_register(self, width: int) -> Bits:
-        """Return a register whose bits differ from those of `initial_register`."""
+        """Returns a register whose bits differ from those of `initial_register`."""
 
     def constant_special(self, name: str, width: int) -> Bits:
-        """Return the value of a special register that does not change while the CTA runs."""
+        """Returns the value of a special register that does not change while the CTA runs."""
 
     def changing_special(self, name: str, group: ThreadGroup) -> Bits:
-        """Return the present value of a special register."""
+        """Returns the present value of a special register."""
 
     def reserve_local(self, size: int) -> None:
-        """Reserve local memory of `size` bytes for each thread."""
+        """Reserves local memory of `size` bytes for each thread."""
 
     def copy_local(self, index: ThreadIndex, source: Any, target: Any, size: int) -> None:
-        """Copy bytes of threads' local memory; addresses are in the space."""
+        """Copies bytes of threads' local memory; addresses are in the space."""
 
     def store_local(self, index: ThreadIndex, address: Any, value: Bits) -> None:
-        """Write a value to threads' local memory."""
+        """Writes a value to threads' local memory."""
 
     def load_local(self, index: ThreadIndex, address: Any, size: int) -> Bits:
-        """Read a value of `size` bytes from threads' local memory."""
+        """Reads a value of `size` bytes from threads' local memory."""
 
     def resume(self, group: ThreadGroup) -> None:
-        """Make a group runnable, merged with those at the same position."""
+        """Makes a group runnable, merged with those at the same position."""

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _AXES = {"x": 0, "y": 1, "z": 2, "w": 3}
 _STEP_NANOSECONDS = 1_000
-"""The time by which the global timer advances for each step of a warp. It is about what such a step costs the machine,
-so that a kernel that gives up after some milliseconds does so neither at once nor never.
+"""The time by which the global timer advances for each step of a warp. It is about the time that such a step takes on
+the machine, so that a kernel with a timeout of some milliseconds neither ends at once nor runs endlessly.
 """
 
 
 def constant_special_value(cta: CtaState, name: str, width: int) -> Bits:
-    """Return a special register that does not change while the CTA runs; those that only describe hardware are 0."""
+    """Returns a special register that does not change while the CTA runs; those that only describe hardware are 0."""
     base, _, component = name.lstrip("%").partition(".")
     value = _special_value(cta, base)
     if component and isinstance(value, tuple):
@@ -100,7 +100,7 @@ def _special_value(cta: CtaState, base: str) -> Any:  # noqa: PLR0912 (a table o
 
 
 def changing_special_value(cta: CtaState, name: str, group: ThreadGroup) -> Bits:
-    """Return a clock, which counts steps of the machine, or a timer in nanoseconds. Runs with one seed read the same
+    """Returns a clock, which counts steps of the machine, or a timer in nanoseconds. Runs with one seed read the same
     values.
     """
     now = cta.machine.read_clock() * (_STEP_NANOSECONDS if "timer" in name else 1)

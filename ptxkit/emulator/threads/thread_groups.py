@@ -1,6 +1,7 @@
-"""Groups of threads that are at one instruction together, and what makes them part.
+"""Groups of threads that execute the same instruction, and the signals that divide them.
 
-An action receives the group as its context: the threads that execute the instruction, their registers, and their CTA.
+The executing group is the context of an action: the threads that execute the instruction, their registers, and their
+CTA.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ CARRY_SLOT = 2
 
 
 class Activation:
-    """A call of a function; all threads of a CTA that came there by the same calls share it.
+    """A call of a function, which all threads of a CTA with the same call stack share.
 
-    `registers` has an array over all threads of the CTA for each slot of the frame. `caller` is the activation that
-    called, at the step `call_pc`.
+    `registers` has an array over all threads of the CTA for each slot of the frame. `caller` is the activation of the
+    caller, at the step `call_pc`.
     """
 
     __slots__ = (
@@ -53,12 +54,12 @@ class Activation:
         self._callees: dict[tuple[int, int], Activation] = {}
         self.call_site: Any = None
         self.register_hazards: Any = None
-        """What the checks know of registers that asynchronous operations use."""
+        """The state of registers that asynchronous operations use, for the checks."""
         self.initialized: dict[int, Any] = {}
         """The threads that have written each register that may be read before it is written, by its slot."""
 
     def callee(self, code: FunctionCode, cta: CtaState, place: int) -> Activation:
-        """Return the activation of a function that this one calls at a step."""
+        """Returns the activation of a function that this one calls at a step."""
         found = self._callees.get((id(code), place))
         if found is None:
             found = self._callees[id(code), place] = Activation(code, cta, self, place)
@@ -66,13 +67,13 @@ class Activation:
 
 
 class ThreadGroup:
-    """Threads of a CTA that are at one instruction.
+    """Threads of a CTA that are at the same instruction.
 
     `lanes` are the threads that execute; within a guarded instruction, those for which the guard holds. `active_lanes`
-    are the threads that a signal concerns, or None for all. `wait_token` is what the threads have waited for, where
-    they execute their instruction again. `idle_iterations` counts the iterations of a loop that changed nothing since
-    the machine's progress count was `idle_since`. `last_iteration` says where the last iteration ended, where it jumped
-    to, and what the registers held.
+    are the threads that a signal concerns, or None for all. `wait_token` is the object that the threads have waited
+    for, if they execute their instruction again. `idle_iterations` counts the iterations of a loop that changed nothing
+    since the machine's progress count was `idle_since`. `last_iteration` has the end of the last iteration, the target
+    of its jump, and the contents of the registers.
     """
 
     __slots__ = (
@@ -104,7 +105,7 @@ class ThreadGroup:
         self.last_iteration: tuple[int, int, Any] | None = None
 
     def is_idle_iteration(self, target: int, moment: int) -> bool:
-        """Return whether an iteration that ends here and jumps to `target` left the registers as the one before."""
+        """Returns whether an iteration that ends here and jumps to `target` did not change the registers."""
         before, now = self.last_iteration, list(self.registers)
         self.last_iteration = self.pc, target, now
         if before is None or before[:2] != (self.pc, target):
@@ -119,16 +120,16 @@ class ThreadGroup:
         return same
 
     def register_state(self) -> bytes:
-        """Return what the registers of the threads hold, and which threads they are."""
+        """Returns the contents of the registers of the threads, and the threads."""
         index = self.lanes.index
         return b"".join((index.tobytes(), *(each[index].tobytes() for each in self.registers)))
 
     def is_in_last_loop(self) -> bool:
-        """Return whether the group is still in the loop of its last iteration."""
+        """Returns whether the group is still in the loop of its last iteration."""
         return self.last_iteration is not None and self.last_iteration[1] <= self.pc <= self.last_iteration[0]
 
     def split(self, lanes: LaneSet, pc: int) -> ThreadGroup:
-        """Return a group of some of the threads, at another instruction."""
+        """Returns a group of some of the threads, at another instruction."""
         made = ThreadGroup(self.cta, self.activation, lanes, pc)
         made.backward_jumps, made.yield_count = self.backward_jumps, self.yield_count
         return made
@@ -150,7 +151,7 @@ class IndexedBranch:
 
 @dataclass(frozen=True, slots=True)
 class CalledFunction:
-    """A function that some threads of a group call, or all of them where `lanes` is None, with the site of the call."""
+    """A function that some threads of a group call, or all of them if `lanes` is None, with the site of the call."""
 
     function: FunctionCode
     call_site: Any
@@ -166,7 +167,7 @@ class CallSignal:
 
 @dataclass(frozen=True, slots=True)
 class ReturnSignal:
-    """The threads return from a function, or exit where there is no caller, or where `exits_thread` is set."""
+    """The threads return from a function, or exit if there is no caller, or if `exits_thread` is set."""
 
     exits_thread: bool = False
 
@@ -175,7 +176,7 @@ class ReturnSignal:
 class BlockSignal:
     """The threads wait until an object changes, and then execute the instruction again.
 
-    Where `is_satisfied` is set, they do so at once, merged with the threads that have waited.
+    If `is_satisfied` is set, they do so at once, merged with the threads that have waited.
     """
 
     on: Waitable
@@ -184,10 +185,12 @@ class BlockSignal:
 
 @dataclass(frozen=True, slots=True)
 class YieldSignal:
-    """The threads let others run first."""
+    """The threads yield to others."""
 
 
 Signal: TypeAlias = "JumpSignal | IndexedBranch | CallSignal | ReturnSignal | BlockSignal | YieldSignal"
 
 Step: TypeAlias = Callable[[ThreadGroup], "Signal | None"]
-"""A decoded instruction: it executes for a group, and returns what the group does unless it continues after it."""
+"""A decoded instruction, which is called with a group and returns a signal unless the group continues at the next
+instruction.
+"""

@@ -1,4 +1,4 @@
-"""The interface of what threads can wait for."""
+"""The interface of objects that threads can wait for."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Waitable:
         self.waiters: list[ThreadGroup] = []
 
     def describe(self, group: ThreadGroup) -> Message:
-        """What a group waits for, with the code of the rule that is violated where that never comes."""
+        """Returns what a group waits for, with the code of the rule that is violated if it never happens."""
         raise NotImplementedError
 
     def wake(self) -> None:
-        """Let all waiting threads continue."""
+        """Wakes all waiting threads."""
         waiters, self.waiters = self.waiters, []
         for group in waiters:
             group.wait_token = self

@@ -1,6 +1,7 @@
-"""The programs that asynchronous copies are taught by, one a file: CUDA C++'s groups, barriers and pipelines in PTX.
+"""Example programs for asynchronous copies, one in each file: the groups, barriers and pipelines of CUDA C++ in PTX.
 
-Each has a twin in CUDA C++ (`corpus/seeds/src`), does the same to its data, and is small enough to be read in a minute.
+Each has an equivalent in CUDA C++ (`corpus/seeds/src`) with the same results, and is short enough to be read in a
+minute.
 """
 
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy

@@ -1,17 +1,19 @@
 """Staging by a copy that a barrier tracks: `cuda::memcpy_async` with a `cuda::barrier`.
 
-What it shows. The same copy as in `group_copy`, but its end is part of a phase of an mbarrier: the phase ends when all
-threads have arrived *and* the copy is complete. One wait serves both, and the barrier may count other things, too.
+Purpose. The copy is that of `group_copy`, but its completion is part of a phase of an mbarrier: the phase completes
+when all threads have arrived *and* the copy is complete. One wait covers both, and the barrier may track other
+operations, too.
 
-What it becomes depends on the target, since now an mbarrier can track the copy:
+Generated PTX. The instructions depend on the target, since an mbarrier can track the copy:
 
-* for sm_90 and later one `cp.async.bulk` of one thread, which first raises the bytes that the phase waits for
-  (`mbarrier.expect_tx`); leave that out and the phase may end too early (PTX503);
-* for sm_80 a `cp.async` of 16 bytes for each thread, and `cp.async.mbarrier.arrive`, by which the phase waits for them.
+* for sm_90 and later, one `cp.async.bulk` of one thread, which first adds its bytes to those that the phase waits for
+  (`mbarrier.expect_tx`); without this the phase may complete too early (PTX503);
+* for sm_80, a `cp.async` of 16 bytes for each thread, and `cp.async.mbarrier.arrive`, which makes the phase wait for
+  them.
 
-The next copy into the same tile begins after a `bar.sync`: all have read by then.
+The next copy to the same tile begins after a `bar.sync`, when all threads have read it.
 
-The twin in CUDA C++: `corpus/seeds/src/barrier_copy.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/barrier_copy.cu`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE, store_folded
 
 
 def barrier_copy(*, target: str = "sm_90", debug: bool = False) -> Kernel:
-    """Folds tiles of TILE elements; the CTAs share them. target: decides by what the tile is copied.
+    """Returns a kernel that folds tiles of TILE elements, which the CTAs share. `target` determines how tiles are
+    copied.
 
     Parameters: source, target: f32 arrays, the source aligned to 16 bytes; tiles: u32. Block: THREADS; grid: any.
     """

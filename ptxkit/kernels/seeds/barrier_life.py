@@ -1,20 +1,20 @@
-"""The life of a barrier: made, counted down, complete, reset by itself, and unmade.
+"""The life cycle of a barrier: initialized, counted down, completed, reset automatically, and invalidated.
 
-What it shows. One thread looks at an mbarrier from its first arrival to its end and writes down what it sees:
+Purpose. One thread observes an mbarrier from its first arrival to its invalidation and records its state:
 
-* `mbarrier.init` makes the object, here for four arrivals a phase;
-* each `mbarrier.arrive` counts down by one, and gives a token; `mbarrier.pending_count` reads from it how many arrivals
-  were missing *before* this one: 4, 3, 2, 1;
+* `mbarrier.init` initializes the object, here for four arrivals in each phase;
+* each `mbarrier.arrive` decrements the count and returns a token; `mbarrier.pending_count` extracts from it how many
+  arrivals were missing *before* this one: 4, 3, 2, 1;
 * `mbarrier.test_wait` tests whether the phase of a token is complete: no, no, no, yes. With the last arrival the object
   resets itself, and the next phase begins with four again;
-* `mbarrier.arrive_drop` arrives, and lowers the count of all phases to come: the third begins with three;
-* `mbarrier.inval` ends the object. Only then may its 8 bytes be used for something else; before it, no other
-  instruction may touch them, and after it, no mbarrier operation.
+* `mbarrier.arrive_drop` arrives, and lowers the count of all later phases: the third begins with three;
+* `mbarrier.inval` invalidates the object. Only after it may its 8 bytes be used for other data. Before it, no other
+  instruction may access them, and after it, no mbarrier operation.
 
-In the next phase one arrives only when the end of this one was seen: with fewer waits than phases a
-thread could not distinguish one from the other (PTX505).
+Threads arrive in the next phase only after the completion of the current one was observed: with fewer waits than
+phases, a thread could not distinguish them (PTX505).
 
-The twin in CUDA C++: `corpus/seeds/src/barrier_life.cu`, with the primitives `__mbarrier_init`, ...
+The equivalent in CUDA C++: `corpus/seeds/src/barrier_life.cu`, with the primitives `__mbarrier_init`, ...
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from ptxkit.build import Global, Kernel, f32, u32
 from ptxkit.kernels.seeds.tile_folding import FloatArray
 
 ARRIVALS = (4, 4, 3)
-"""Of the phases; the last arrival of the second one drops out."""
+"""The arrivals of the phases; the last arrival of the second phase drops out."""
 ELEMENTS = 2 * sum(ARRIVALS) + 1
-"""That each CTA writes."""
+"""The elements that each CTA writes."""
 
 
 def barrier_life(*, debug: bool = False) -> Kernel:
-    """Writes two numbers for each arrival: those missing before it, and 1 if the phase was complete after it. After
-    them, an element of the source that went through the barrier's memory.
+    """Returns a kernel that writes two numbers for each arrival: the number of missing arrivals before it, and 1 if the
+    phase was complete after it, else 0.
+
+    After them, it writes an element of the source that was stored in the barrier's memory.
 
     Parameters: source, target: f32 arrays, one and ELEMENTS elements for each CTA. Block: 32; grid: any.
     """
@@ -61,7 +63,7 @@ def barrier_life(*, debug: bool = False) -> Kernel:
 
 
 def expected_trace(source: FloatArray) -> FloatArray:
-    """What the CTAs write for a source of one element each."""
+    """Returns the expected elements for a source of one element for each CTA."""
     seen = [number for arrivals in ARRIVALS for left in range(arrivals, 0, -1) for number in (left, left == 1)]
     each = np.tile(np.array(seen, np.float32), (source.size, 1))
     return np.column_stack([each, source]).ravel()

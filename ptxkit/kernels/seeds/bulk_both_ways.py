@@ -1,16 +1,17 @@
-"""Bulk copies of one dimension, in and out: the copy engine moves a tile as a whole.
+"""One-dimensional bulk copies in and out: one instruction moves a whole tile.
 
-What it shows. One thread starts the copy of a whole tile; no other thread has a share in it. In, the end of the copy
-is part of a phase of an mbarrier. Out, there is no mbarrier: copies are closed in a *group*, and their thread waits for
-it.
+Purpose. One thread starts the copy of a whole tile; no other thread takes part in it. For the copy in, the completion
+is part of a phase of an mbarrier. The copy out has no mbarrier: copies are committed in a *group*, which their thread
+waits for.
 
-What it becomes. In: `mbarrier.expect_tx` for the bytes, and `cp.async.bulk` to shared memory. Out:
-`cp.async.bulk.global.shared::cta`, `commit_group`, `wait_group.read`, which returns when the tile was read; then the
-CTA may end. Between them lie ordinary stores, and the copy engine does not look at those by itself: each thread fences
-its own (`fence.proxy.async`), and then they meet (PTX401 without the fence, PTX301 and PTX303 without commit and wait).
+Generated PTX. In: `mbarrier.expect_tx` for the bytes, and `cp.async.bulk` to shared memory. Out:
+`cp.async.bulk.global.shared::cta`, `commit_group`, and `wait_group.read`, which returns when the tile has been read;
+then the CTA may exit. Between them are generic stores, which bulk copies do not observe without a proxy fence: each
+thread executes `fence.proxy.async`, and then a barrier follows (PTX401 without the fence, PTX301 and PTX303 without
+commit and wait).
 
-The twin in CUDA C++: `corpus/seeds/src/bulk_both_ways.cu`. With ends of arrays that are no multiples of 16 bytes, and
-all the reasons: `ptxkit.kernels.bulk_add_one`.
+The equivalent in CUDA C++: `corpus/seeds/src/bulk_both_ways.cu`. `ptxkit.kernels.bulk_add_one` also handles arrays
+whose size is not a multiple of 16 bytes, and gives all reasons.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE
 
 
 def bulk_both_ways(*, debug: bool = False) -> Kernel:
-    """`target[i] = 2 * source[i]`, a tile of TILE elements for each CTA.
+    """Returns a kernel that computes `target[i] = 2 * source[i]`, a tile of TILE elements for each CTA.
 
     Parameters: source, target: f32 arrays, aligned to 16 bytes. Block: THREADS; grid: tiles.
     """

@@ -1,14 +1,14 @@
 """Distributed shared memory: each CTA of a cluster writes to the shared memory of the next one.
 
-What it shows. The CTAs of a cluster run at the same time and may read and write each other's shared memory. An address
-of one's own becomes that of the same place in another CTA by naming its rank.
+Purpose. The CTAs of a cluster run at the same time and may access each other's shared memory. An address in the own
+shared memory and a rank give the corresponding address in another CTA.
 
-What it becomes. `mapa` for the address, and an ordinary store to `.shared::cluster`. Two barriers of the cluster: one
-before the first access to another CTA, which must have begun by then (PTX611), and one between the stores and the loads
-of what was stored. A barrier of the CTA would order nothing here. The second also keeps each CTA alive until its
-neighbour has written to it.
+Generated PTX. `mapa` for the address, and an ordinary store to `.shared::cluster`. Two barriers of the cluster: one
+before the first access to another CTA, which must have started by then (PTX611), and one between the stores and the
+loads of the stored data. A barrier of the CTA would not order them. The second barrier also prevents a CTA from exiting
+before its neighbor has written to it.
 
-The twin in CUDA C++: `corpus/seeds/src/cluster_write.cu`, with `cluster_group::map_shared_rank`.
+The equivalent in CUDA C++: `corpus/seeds/src/cluster_write.cu`, with `cluster_group::map_shared_rank`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from ptxkit.build import Global, Kernel, f32
 from ptxkit.kernels.seeds.tile_folding import THREADS, FloatArray
 
 CTAS = 4
-"""Of a cluster."""
+"""The CTAs of a cluster."""
 
 
 def cluster_write(*, debug: bool = False) -> Kernel:
-    """Each CTA writes the THREADS elements of the CTA before it in the cluster, the first one those of the last.
+    """Returns a kernel in which each CTA writes the THREADS elements of the previous CTA in the cluster, and the first
+    one those of the last.
 
     Parameters: source, target: f32 arrays, THREADS elements for each CTA. Block: THREADS; grid: a multiple of CTAS.
     """
@@ -41,5 +42,5 @@ def cluster_write(*, debug: bool = False) -> Kernel:
 
 
 def rotate_ctas(source: FloatArray) -> FloatArray:
-    """The same of whole clusters."""
+    """Returns the expected elements for whole clusters."""
     return np.roll(source.reshape(-1, CTAS, THREADS), 1, axis=1).ravel()

@@ -1,13 +1,13 @@
-"""Leaving a barrier: a sum by halves, in which each half that has given its part away drops out.
+"""Threads that leave a barrier: a pairwise sum, in which half of the threads drop out in each step.
 
-What it shows. Threads that have no more work should not keep the others waiting, nor wait for them. A thread that
-drops out arrives for the last time and lowers the count of all later phases, so a phase waits only for those that stay.
+Purpose. Threads without further work should neither delay the others nor wait for them. A thread that drops out arrives
+for the last time and lowers the count of all later phases, so that a phase waits only for the remaining threads.
 
-What it becomes. `mbarrier.arrive_drop` in the leaving half, and `mbarrier.arrive` with a wait for its token in the
-staying one. The last arrival of a thread is still an arrival: what it wrote before is seen by those who wait. A
-thread that left without it would be waited for endlessly (PTX504).
+Generated PTX. `mbarrier.arrive_drop` in the threads that leave, and `mbarrier.arrive` with a wait for its token in
+those that remain. The last arrival of a thread is still an arrival: its earlier writes are visible to the waiting
+threads. If a thread left without it, the others would wait endlessly (PTX504).
 
-The twin in CUDA C++: `corpus/seeds/src/dropping_out.cu`, with `cuda::barrier::arrive_and_drop`.
+The equivalent in CUDA C++: `corpus/seeds/src/dropping_out.cu`, with `cuda::barrier::arrive_and_drop`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxkit.kernels.seeds.tile_folding import THREADS, FloatArray
 
 
 def dropping_out(*, debug: bool = False) -> Kernel:
-    """The sum of the THREADS elements of each CTA, added by halves.
+    """Returns a kernel that computes the pairwise sum of the THREADS elements of each CTA.
 
     Parameters: source, target: f32 arrays, THREADS elements and one for each CTA. Block: THREADS; grid: any.
     """
@@ -43,7 +43,7 @@ def dropping_out(*, debug: bool = False) -> Kernel:
 
 
 def sum_by_halves(source: FloatArray) -> FloatArray:
-    """The same of whole CTAs."""
+    """Returns the expected sums for whole CTAs."""
     left = source.reshape(-1, THREADS)
     while left.shape[1] > 1:
         half = left.shape[1] // 2

@@ -1,14 +1,14 @@
 """Staging by one copy of the whole group: `cooperative_groups::memcpy_async` and `wait`.
 
-What it shows. All threads of the CTA call `memcpy_async` once for a whole tile, and each is given its share of the
-work. Nothing goes through registers, and a thread may do something else before it waits.
+Purpose. All threads of the CTA call `memcpy_async` once for a whole tile, and each executes a share of the copy. The
+data does not pass through registers, and a thread may execute other work before it waits.
 
-What it becomes. Alignment and size are multiples of 16 bytes here, so each thread has one `cp.async.cg` of 16 bytes a
-tile. The end is reported to no mbarrier, which a copy by the bulk engine would need, on any target. `wait()` is two
-steps: `cp.async.wait_all` waits for the thread's own copies, and a `bar.sync` for those of the others. Without the
-first the tile may be read before it is there (PTX302); the second is what lets threads read each other's share.
+Generated PTX. Alignment and size are multiples of 16 bytes here, so each thread executes one `cp.async.cg` of 16 bytes
+for each tile. The completion is not reported to an mbarrier, which a bulk copy would need on any target. `wait()` has
+two steps: `cp.async.wait_all` waits for the thread's own copies, and `bar.sync` for those of the others. Without the
+first, the tile may be read before it has arrived (PTX302); the second allows threads to read each other's share.
 
-The twin in CUDA C++: `corpus/seeds/src/group_copy.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/group_copy.cu`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE, store_folded
 
 
 def group_copy(*, debug: bool = False) -> Kernel:
-    """Folds tiles of TILE elements; the CTAs share them.
+    """Returns a kernel that folds tiles of TILE elements, which the CTAs share.
 
     Parameters: source, target: f32 arrays, the source aligned to 16 bytes; tiles: u32. Block: THREADS; grid: any.
     """

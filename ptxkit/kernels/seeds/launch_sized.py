@@ -1,15 +1,15 @@
-"""Shared memory whose size the launch gives, used by two element types.
+"""Shared memory whose size the launch determines, used with two element types.
 
-What it shows. A kernel does not have to know how much shared memory it has. All requests for launch-sized memory in a
-kernel begin at one address; the kernel divides it. Here floats lie at the beginning, and after them a 16-bit index for
-each; how many there are follows from the size.
+Purpose. A kernel does not need to know the size of its shared memory. All requests for launch-sized memory in a kernel
+return the same base address, and the kernel divides the memory. Here floats are at the beginning, followed by a 16-bit
+index for each of them; their number follows from the size.
 
-What it becomes. One `.extern .shared` array without a size, aligned to the largest alignment asked for, and
-`%dynamic_smem_size`, which holds the bytes of the launch. The addresses are `.shared` ones: no `cvta`. The wider type
-comes first, so that both are aligned whatever the number is. More than 48 KB needs nothing but a launch that says so:
+Generated PTX. One `.extern .shared` array without a size, aligned to the largest requested alignment, and
+`%dynamic_smem_size`, the number of bytes of the launch. The addresses are `.shared` addresses, without `cvta`. The
+wider type comes first, so that both are aligned for all sizes. More than 48 KB only needs a launch that requests it:
 `kernel.launch(stream, grid=..., shared=bytes)`.
 
-The twin in CUDA C++: `corpus/seeds/src/launch_sized.cu`, where `extern __shared__` memory is cast to each type.
+The equivalent in CUDA C++: `corpus/seeds/src/launch_sized.cu`, where `extern __shared__` memory is cast to each type.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from ptxkit.build import Global, Kernel, f32, u16, u32
 from ptxkit.kernels.seeds.tile_folding import THREADS
 
 BOTH = 6
-"""Bytes of a float and its index."""
+"""The bytes of a float and its index."""
 
 
 def launch_sized(*, debug: bool = False) -> Kernel:
-    """`target[i] = source[order[i]]` within the part of each CTA, which has as many elements as shared memory holds.
+    """Returns a kernel that computes `target[i] = source[order[i]]` within the part of each CTA.
+
+    A part has as many elements as shared memory can hold.
 
     Parameters: source, target: f32 arrays; order: u32 array for one part. Block: THREADS; grid: parts; shared memory:
     BOTH bytes for each element of a part, at most 65536 of them.

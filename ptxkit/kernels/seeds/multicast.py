@@ -1,14 +1,14 @@
-"""Multicast: one copy brings a tile to all CTAs of a cluster.
+"""Multicast: one copy transfers a tile to all CTAs of a cluster.
 
-What it shows. CTAs of a cluster often need the same data. One of them copies it once, with a mask of the CTAs that
-receive it; the tile is read once, and arrives in the shared memory of each at the same offset.
+Purpose. CTAs of a cluster often need the same data. One of them copies it once, with a mask of the CTAs that receive
+it; the tile is read once, and written to the shared memory of each CTA at the same offset.
 
-What it becomes. `cp.async.bulk` with `.multicast::cluster` and a mask. It reports to the mbarrier *of each CTA*, at the
-same offset again, so each CTA announces the bytes that it gets itself, and waits for its own mbarrier. Before the copy
-all mbarriers must be there: `fence.mbarrier_init`, then a barrier of the cluster (PTX611 and PTX501 without it). And no
-CTA may end while a copy into its memory is pending, which its own wait sees to (PTX302 without it).
+Generated PTX. `cp.async.bulk` with `.multicast::cluster` and a mask. It reports to the mbarrier *of each CTA*, also at
+the same offset, so each CTA announces the bytes that it receives, and waits for its own mbarrier. Before the copy all
+mbarriers must be initialized: `fence.mbarrier_init`, then a barrier of the cluster (PTX611 and PTX501 without it). No
+CTA may exit while a copy to its memory is pending, which its own wait ensures (PTX302 without it).
 
-The twin in CUDA C++: `corpus/seeds/src/multicast.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/multicast.cu`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from ptxkit.build import Global, Kernel, f32
 from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE, FloatArray
 
 CTAS = 2
-"""Of a cluster."""
+"""The CTAs of a cluster."""
 
 
 def multicast(*, debug: bool = False) -> Kernel:
-    """Each cluster has a tile of the source; the CTA of rank r writes it times r + 1.
+    """Returns a kernel in which each cluster has a tile of the source, and the CTA of rank r writes it multiplied by r
+    + 1.
 
     Parameters: source, target: f32 arrays, TILE elements for each cluster and for each CTA, the source aligned to 16
     bytes. Block: THREADS; grid: a multiple of CTAS.
@@ -51,7 +52,7 @@ def multicast(*, debug: bool = False) -> Kernel:
 
 
 def expected_multiples(source: FloatArray) -> FloatArray:
-    """The same of whole tiles."""
+    """Returns the expected elements for whole tiles."""
     factors = np.arange(1, CTAS + 1, dtype=np.float32)
     with np.errstate(over="ignore"):
         return (source.reshape(-1, 1, TILE) * factors[:, None]).ravel()

@@ -1,16 +1,16 @@
 """A pipeline with one stage: acquire, copy, commit, wait, work, release.
 
-What it shows. The six steps of `cuda::pipeline`, in which every thread is a producer and a consumer. A stage is
-acquired (no thread uses it any more), filled by copies, committed (it is full once they are there), waited for, used
+Purpose. The six steps of `cuda::pipeline`, in which every thread is a producer and a consumer. A stage is acquired (no
+thread uses it any more), filled by copies, committed (it becomes full when the copies are complete), waited for, used
 and released. With one stage nothing overlaps; the steps are those of any number of stages.
 
-What it becomes. Two mbarriers: `full`, at which each thread arrives when *its* copies are complete
-(`cp.async.mbarrier.arrive.noinc`: the copies arrive for it, the thread continues at once), and `empty`, at which each
-thread arrives when it has read. The copies are `cp.async` of 16 bytes, since they are those of each thread. A wait for
-`full` covers all threads' copies, so they may read each other's without a `bar.sync`; leave the wait out, and the tile
-is read before it is there (PTX302).
+Generated PTX. Two mbarriers: each thread arrives at `full` when *its* copies are complete
+(`cp.async.mbarrier.arrive.noinc`: the copies trigger the arrival, and the thread continues immediately), and at `empty`
+when it has read the stage. The copies are `cp.async` of 16 bytes, since each thread issues its own. A wait for `full`
+covers all threads' copies, so they may read each other's data without a `bar.sync`; without the wait, the tile is read
+before it has arrived (PTX302).
 
-The twin in CUDA C++: `corpus/seeds/src/pipeline_one_stage.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/pipeline_one_stage.cu`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE, store_folded
 
 
 def pipeline_one_stage(*, debug: bool = False) -> Kernel:
-    """Folds tiles of TILE elements; the CTAs share them.
+    """Returns a kernel that folds tiles of TILE elements, which the CTAs share.
 
     Parameters: source, target: f32 arrays, the source aligned to 16 bytes; tiles: u32. Block: THREADS; grid: any.
     """

@@ -1,15 +1,15 @@
-"""A partitioned pipeline: threads of even rank copy, threads of odd rank work.
+"""A partitioned pipeline: threads of even rank copy, and threads of odd rank compute.
 
-What it shows. In `cuda::pipeline` threads may have one role for good. Producers acquire, copy and commit; consumers
-wait, work and release; two stages lie between them, so that the producers are up to two tiles ahead.
+Purpose. In `cuda::pipeline`, threads may have a fixed role. Producers acquire, copy and commit; consumers wait, compute
+and release. With two stages between them, the producers are up to two tiles ahead.
 
-What it becomes. As in `pipeline_two_stages`, but `full` counts only the producers and `empty` only the consumers. Each
-producer copies its share with `memcpy_async` of a single thread: two `cp.async` of 16 bytes a tile. Even and odd
-threads share every warp, so each warp waits in two places at once; that works because threads of a warp progress on
-their own, as long as nothing in either branch needs the whole warp. Roles of whole warps, as in `producer_consumer`,
-are faster.
+Generated PTX. The same as for `pipeline_two_stages`, but `full` counts only the producers and `empty` only the
+consumers. Each producer copies its share with `memcpy_async` of a single thread: two `cp.async` of 16 bytes for each
+tile. Even and odd threads share every warp, so each warp waits at two instructions at once. This works because the
+threads of a warp make independent progress, provided that neither branch needs the whole warp. Roles of whole warps, as
+in `producer_consumer`, are faster.
 
-The twin in CUDA C++: `corpus/seeds/src/pipeline_roles.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/pipeline_roles.cu`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ptxkit.kernels.seeds.tile_folding import THREADS, TILE, store_folded
 
 STAGES, HALF = 2, THREADS // 2
 UNIT = 4
-"""Elements of 16 bytes."""
+"""The elements of 16 bytes."""
 
 
 def pipeline_roles(*, debug: bool = False) -> Kernel:
-    """Folds tiles of TILE elements; each CTA has `tiles` of them in a row.
+    """Returns a kernel that folds tiles of TILE elements; each CTA processes `tiles` consecutive ones.
 
     Parameters: source, target: f32 arrays, the source aligned to 16 bytes; tiles: u32. Block: THREADS; grid: any.
     """

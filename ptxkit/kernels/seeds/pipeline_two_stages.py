@@ -1,16 +1,17 @@
-"""A pipeline with two stages: the next tile is in flight while the threads work on the current one.
+"""A pipeline with two stages: the next tile is in flight while the threads process the current one.
 
-What it shows. The steps of `pipeline_one_stage`, one tile ahead: before a thread waits for a tile it has started the
-copy of the next one, into the other stage. So the time of a copy is hidden by work.
+Purpose. The steps of `pipeline_one_stage`, one tile ahead: before a thread waits for a tile, it starts the copy of the
+next one to the other stage. Thus the computation hides the time of the copy.
 
-What it becomes. The mbarriers `full` and `empty` twice, and for each thread two places in the ring of stages, one for
-what it fills and one for what it reads: the number of a stage, and the parity of its round. A stage is filled again
-only when all threads have released it: the wait of `acquire`. Without it a fast thread's copy overwrites what a slow
-one still reads (PTX621).
+Generated PTX. Two mbarriers `full` and two `empty`, and for each thread two positions in the ring of stages, one for
+the stage that it fills and one for the stage that it reads: the index of a stage, and the parity of its round. A stage
+is filled again only after all threads have released it, which `acquire` waits for. Without this wait, a fast thread's
+copy overwrites data that a slow thread still reads (PTX621).
 
-`with producer.stage(copies=True)` is acquire and commit around a block, `with consumer.stage()` wait and release.
+`with producer.stage(copies=True)` executes acquire and commit around a block, and `with consumer.stage()` wait and
+release.
 
-The twin in CUDA C++: `corpus/seeds/src/pipeline_two_stages.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/pipeline_two_stages.cu`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ STAGES = 2
 
 
 def pipeline_two_stages(*, debug: bool = False) -> Kernel:
-    """Folds tiles of TILE elements; each CTA has `tiles` of them in a row, at least one.
+    """Returns a kernel that folds tiles of TILE elements; each CTA processes `tiles` consecutive ones, at least one.
 
     Parameters: source, target: f32 arrays, the source aligned to 16 bytes; tiles: u32. Block: THREADS; grid: any.
     """

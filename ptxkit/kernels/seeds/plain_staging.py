@@ -1,13 +1,13 @@
-"""Staging through shared memory by ordinary loads and stores: what the other programs have copied for them.
+"""Staging through shared memory with ordinary loads and stores, which the other programs replace by copies.
 
-What it shows. The threads of a CTA bring a tile to shared memory, and then work on it together. Each element goes
-through a register: `ld.global`, `st.shared`. A thread waits for its load before it can store, so nothing overlaps.
+Purpose. The threads of a CTA load a tile to shared memory, and then process it together. Each element passes through a
+register: `ld.global`, `st.shared`. A thread waits for its load before it can store, so nothing overlaps.
 
-What it becomes. Two barriers a tile (`bar.sync`): one between the stores and the loads of other threads, one before the
-next tile overwrites this one. Without either, a thread may read an element that is not there yet, or no longer
-(PTX621).
+Generated PTX. Two barriers for each tile (`bar.sync`): one between the stores and the loads of other threads, and one
+before the next tile overwrites this one. Without either, a thread may read an element that is not yet, or no longer,
+the right one (PTX621).
 
-The twin in CUDA C++: `corpus/seeds/src/plain_staging.cu`, with `cooperative_groups::thread_block::sync`.
+The equivalent in CUDA C++: `corpus/seeds/src/plain_staging.cu`, with `cooperative_groups::thread_block::sync`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxkit.kernels.seeds.tile_folding import THREADS, TILE, store_folded
 
 
 def plain_staging(*, debug: bool = False) -> Kernel:
-    """Folds tiles of TILE elements; the CTAs share them.
+    """Returns a kernel that folds tiles of TILE elements, which the CTAs share.
 
     Parameters: source, target: f32 arrays; tiles: u32. Block: THREADS; grid: any.
     """

@@ -1,19 +1,20 @@
-"""Two roles with barriers of their own: one warp fills two buffers in turn, eight warps empty them.
+"""Two roles with their own barriers: one warp fills two buffers in turn, and eight warps read them.
 
-What it shows. A barrier of the CTA makes all threads wait for all. Where some threads only bring data and the others
-only use it, each buffer has two mbarriers instead: `filled` (its data is there) and `ready` (its data was used, it may
-be filled again). The producer arrives at the first and waits for the second, the consumers the other way round.
+Purpose. A barrier of the CTA makes all threads wait for each other. If some threads only write data and the others only
+read it, each buffer has two mbarriers instead: `filled` (its data is valid) and `ready` (its data has been read, and it
+may be filled again). The producer arrives at `filled` and waits for `ready`, and the consumers arrive at `ready` and
+wait for `filled`.
 
-What it becomes. `ready` counts the consumers, `filled` the producers: who waits for a phase need not arrive at it. All
-waits are by parity, which each thread keeps for itself (`Ring`): 0 for the first round over the buffers, 1 for the
-second, and so on. In the first round the buffers are ready before any arrival: a wait for the *other* parity of a
-fresh mbarrier returns at once.
+Generated PTX. `ready` counts the consumers and `filled` the producers: a thread that waits for a phase need not arrive
+at it. All waits are by parity, which each thread tracks (`Ring`): 0 for the first round over the buffers, 1 for the
+second, and so on. In the first round the buffers are ready before any arrival: a wait for the *opposite* parity of a
+new mbarrier returns immediately.
 
-`mbarrier.arrive` releases and `mbarrier.test_wait` acquires, so ordinary stores are seen without another fence. Without
-the wait for `filled` the consumers race with the producer, and without that for `ready` it with them (PTX621).
+`mbarrier.arrive` releases and `mbarrier.test_wait` acquires, so ordinary stores are visible without another fence.
+Without the wait for `filled` or the wait for `ready`, the consumers and the producer race (PTX621).
 
-The twin in CUDA C++: `corpus/seeds/src/producer_consumer.cu`, where `cuda::barrier` counts both roles at both barriers.
-The same by `k.pipeline`: `pipeline_roles`.
+The equivalent in CUDA C++: `corpus/seeds/src/producer_consumer.cu`, where `cuda::barrier` counts both roles at both
+barriers. The same with `k.pipeline`: `pipeline_roles`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ BUFFERS = 2
 
 
 def producer_consumer(*, debug: bool = False) -> Kernel:
-    """Folds tiles of TILE elements; each CTA has `tiles` of them in a row.
+    """Returns a kernel that folds tiles of TILE elements; each CTA processes `tiles` consecutive ones.
 
     Parameters: source, target: f32 arrays; tiles: u32. Block: PRODUCERS + CONSUMERS; grid: any.
     """

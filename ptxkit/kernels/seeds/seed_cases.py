@@ -1,4 +1,4 @@
-"""The cases on which the seed programs run: small sizes and a few random ones, with NumPy's answer.
+"""Test cases of the example programs: small sizes and a few random ones, with the results of NumPy.
 
 `scripts/device_check` runs them with those of `ptxkit.kernels.kernel_cases`.
 """
@@ -35,7 +35,7 @@ CaseGenerator = Callable[[int, np.random.Generator], Iterator[KernelCase]]
 
 
 def _tile_cases(size: int, answer: ExpectedFunction) -> CaseGenerator:
-    """Any number of tiles of `size` elements, which any number of CTAs share."""
+    """Returns a generator of cases with any number of tiles of `size` elements, which any number of CTAs share."""
 
     def cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
         for tiles in _draw_counts(2000, sizes, random):
@@ -47,7 +47,7 @@ def _tile_cases(size: int, answer: ExpectedFunction) -> CaseGenerator:
 
 
 def _run_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """Tiles in a row for each CTA: one, as many as there are stages, and other numbers."""
+    """Yields cases with consecutive tiles for each CTA: one, as many as there are stages, and other numbers."""
     for tiles in _draw_counts(40, sizes, random):
         ctas = int(random.integers(1, 200))
         source = draw_finite_floats(ctas * tiles * TILE, random)
@@ -55,7 +55,7 @@ def _run_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
 
 
 def _per_cluster_cases(size: int, answer: ExpectedFunction, cluster: int = 1) -> CaseGenerator:
-    """`size` elements for each cluster, or each CTA where there are none; its CTAs write the answer."""
+    """Returns a generator of cases with `size` elements for each cluster, or for each CTA without clusters."""
 
     def cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
         for clusters in _draw_counts(400, sizes, random):
@@ -66,14 +66,14 @@ def _per_cluster_cases(size: int, answer: ExpectedFunction, cluster: int = 1) ->
 
 
 def _sum_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """Numbers whose sums are finite, too."""
+    """Yields cases of normally distributed numbers, whose sums are finite."""
     for ctas in _draw_counts(400, sizes, random):
         source = random.standard_normal(ctas * THREADS, np.float32)
         yield KernelCase(str(source.size), source, (), ctas, sum_by_halves(source))
 
 
 def _matrix_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """Of one box, of a part of one, and with boxes that reach over both edges."""
+    """Yields cases of one box, of a part of a box, and of boxes that extend beyond both edges."""
     shapes = [(32, 32), (1, 4), (33, 68), (64, 60)]
     shapes += [(int(random.integers(1, 500)), 4 * int(random.integers(1, 200))) for _ in range(sizes)]
     for rows, columns in shapes:
@@ -82,7 +82,7 @@ def _matrix_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCas
 
 
 def _gather_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """Less than a CTA's threads, and more than the 48 KB that need no permission."""
+    """Yields cases with fewer elements than threads, and with more than the 48 KB that are available by default."""
     for count in [1, THREADS - 1, 10_000, *(int(each) for each in random.integers(2, 30_000, sizes))]:
         ctas = int(random.integers(1, 50))
         source, order = draw_finite_floats(ctas * count, random), random.permutation(count).astype(np.uint32)

@@ -1,16 +1,17 @@
-"""A barrier in two halves: `cuda::barrier::arrive` and `wait`, with work between them.
+"""A split barrier: `cuda::barrier::arrive` and `wait`, with independent work between them.
 
-What it shows. At a `bar.sync` a thread stops until the last one has come. An mbarrier lets it report that its part is
-done (arrive), continue with work that needs no other thread, and stop only when it needs what others did (wait).
+Purpose. At a `bar.sync` a thread stops until the last thread has arrived. With an mbarrier, a thread reports that its
+part is done (arrive), continues with work that depends on no other thread, and stops only when it needs the results of
+others (wait).
 
-What it becomes. `mbarrier.arrive` gives a token that names the phase; `mbarrier.test_wait`, in a loop, waits for the
-phase of the token (in a kernel for sm_90 `try_wait`, which suspends the thread meanwhile). The arrival releases what
-the thread wrote, and the wait acquires what the others wrote. Reading before the wait would be a race (PTX621).
+Generated PTX. `mbarrier.arrive` returns a token that identifies the phase; a loop with `mbarrier.test_wait` waits for
+the phase of the token (in a kernel for sm_90 `try_wait`, which suspends the thread). The arrival releases the thread's
+writes, and the wait acquires those of the others. A read before the wait would be a race (PTX621).
 
-Two buffers in turn make one wait a tile enough: who writes a buffer again has waited since for a phase in which every
-thread arrived *after* its reading of it.
+With two buffers in turn, one wait for each tile suffices: before a thread writes a buffer again, it has waited for a
+phase in which every thread arrived *after* it had read the buffer.
 
-The twin in CUDA C++: `corpus/seeds/src/split_barrier.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/split_barrier.cu`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ THREADS = TILE = 256
 
 
 def split_barrier(*, debug: bool = False) -> Kernel:
-    """`target[i] = source[i]**2 + source[the opposite in its tile]`, without a fused multiply-add.
+    """Returns a kernel that computes `target[i] = source[i]**2 + source[opposite of i in its tile]`, without a fused
+    multiply-add.
 
     Parameters: source, target: f32 arrays; tiles: u32. Block: THREADS; grid: any.
     """
@@ -42,7 +44,7 @@ def split_barrier(*, debug: bool = False) -> Kernel:
         mine = source[first + thread].load()
         buffers[buffer + thread].store(mine)
         token = written.arrive()
-        own = k.mul_rn_f32(mine, mine)  # needs no other thread
+        own = k.mul_rn_f32(mine, mine)  # independent of other threads
         written.wait(token=token)
         opposite = buffers[buffer + (TILE - 1) - thread].load()
         target[first + thread].store(k.add_rn_f32(own, opposite))
@@ -51,7 +53,7 @@ def split_barrier(*, debug: bool = False) -> Kernel:
 
 
 def expected_sums(source: FloatArray) -> FloatArray:
-    """The same of whole tiles."""
+    """Returns the expected elements for whole tiles."""
     tiles = source.reshape(-1, TILE)
     with np.errstate(over="ignore", under="ignore"):
         return (tiles * tiles + tiles[:, ::-1]).ravel()

@@ -1,15 +1,15 @@
-"""A tensor copy in two dimensions: a box of a matrix in and out, by tensor maps.
+"""Two-dimensional tensor copies: a box of a matrix in and out, with tensor maps.
 
-What it shows. A tensor map, made on the host, describes a matrix: where it is, its rows and columns, the bytes from row
-to row, and the box that one copy takes. The device names the box by the coordinates of its corner and computes no
-address. A box that reaches over the edge is legal: what lies outside is read as zeros and not written.
+Purpose. A tensor map, made on the host, describes a matrix: its address, its rows and columns, the bytes from row to
+row, and the box that one copy transfers. The device specifies the box by the coordinates of its corner and computes no
+address. A box may extend beyond the edge: elements outside are read as zeros and not written.
 
-What it becomes. `cp.async.bulk.tensor.2d` with `{x, y}`, the innermost dimension first. The phase waits for the bytes
-of the *whole* box, also at the edge: zeros count like elements (PTX503 where the number is another). Out, the same as
-for `bulk_both_ways`: fence, barrier, copy, group. The map is a parameter of the kernel, which nothing writes,
-so it needs no fence of its own.
+Generated PTX. `cp.async.bulk.tensor.2d` with `{x, y}`, the innermost dimension first. The phase waits for the bytes of
+the *whole* box, also at the edge: zeros are counted like elements (PTX503 if the number differs). The copy out is that
+of `bulk_both_ways`: fence, barrier, copy, group. The map is a parameter of the kernel, which nothing writes, so it
+needs no fence of its own.
 
-The twin in CUDA C++: `corpus/seeds/src/tensor_tile.cu`.
+The equivalent in CUDA C++: `corpus/seeds/src/tensor_tile.cu`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 32, 32
 
 
 def tensor_tile(*, debug: bool = False) -> Kernel:
-    """`target = 2 * source`, a box of WIDTH columns and HEIGHT rows for each CTA.
+    """Returns a kernel that computes `target = 2 * source`, a box of WIDTH columns and HEIGHT rows for each CTA.
 
     Parameters: source, target: f32 matrices, or their maps, with rows of a multiple of 16 bytes. Block: THREADS; grid:
     `boxes(rows, columns)`.
@@ -52,5 +52,5 @@ def tensor_tile(*, debug: bool = False) -> Kernel:
 
 
 def boxes(rows: int, columns: int) -> tuple[int, int]:
-    """The grid for a matrix of this shape."""
+    """Returns the grid for a matrix of this shape."""
     return -(-columns // WIDTH), -(-rows // HEIGHT)

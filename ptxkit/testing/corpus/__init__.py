@@ -1,4 +1,5 @@
 """Texts and launches that tests and campaigns start from.
 
-Input: the folder `corpus`. Output: instructions, launches, expectations. It imports `ptxkit` below `ptxkit.testing`.
+Input: the folder `corpus`. Output: instructions, launches, expectations. It imports packages of `ptxkit` other than
+`ptxkit.testing`.
 """

@@ -1,7 +1,7 @@
-"""Recipes: examples that are more than their text, as plain data from which they are constructed again.
+"""Recipes: examples that cannot be stored as text only, as plain data from which they are constructed again.
 
-The fault of a broken pipeline, and the allowed outcomes of a litmus test, are not in its PTX. So an example is stored
-as the choices that made it: `{"class": "Pipeline", "fields": {...}}`.
+The PTX of a broken pipeline does not contain its fault, and that of a litmus test not its allowed outcomes. So such an
+example is stored as the choices that made it: `{"class": "Pipeline", "fields": {...}}`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CLASSES: Mapping[str, type[Any]] = {
 
 
 def recipe_of(value: object) -> dict[str, Any] | None:
-    """The recipe of an argument of an oracle; None if the argument is its text only."""
+    """Returns the recipe of an argument of an oracle, or None if its text is sufficient."""
     return _encode(value) if isinstance(value, _RECORDED_CLASSES) else None
 
 

@@ -1,8 +1,8 @@
-"""Examples that an oracle refused: kept in a folder as PTX and a launch, and asked again.
+"""Failing examples of oracles, which are saved in a folder as PTX and a launch, and can be replayed.
 
-folder/kernel.ptx        the text; `kernel_1.ptx` the second one of an oracle that compares two
-folder/launch.json       the oracle, its other arguments, how the kernel is launched, what was reported
-folder/argument_0.npy    an array among the arguments of the launch
+    folder/kernel.ptx        the text; `kernel_1.ptx` the second one of an oracle that compares two
+    folder/launch.json       the oracle, its other arguments, how the kernel is launched, what was reported
+    folder/argument_0.npy    an array among the arguments of the launch
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ptxkit.testing.limits import MAX_MESSAGE_CHARS
 from ptxkit.emulator.state.tensor_maps import TensorMapArgument, TensorMapFields
 from ptxkit.limits import MAX_FILE_BYTES
 from ptxkit.fast_dataclasses import dataclass, field, fields
+from ptxkit.refusal import RefusedError
 from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 
@@ -30,14 +31,18 @@ RECIPES_OPTION = "made"
 (`ptxkit.testing.corpus.example_recipes`)."""
 
 
-class ExampleError(ValueError):
+_NAME_A_FOLDER = "name a folder in which `ptxkit fuzz` saved an example"
+
+
+class ExampleError(RefusedError):
     """A folder holds no example, or an invalid one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A call of an oracle. oracle: the name of its function. texts: the PTX. options: its other arguments. message: why
-    it failed; cause: a line about the failure without variable names and numbers."""
+    """A call of an oracle. oracle: the name of its function. texts: the PTX. options: its other arguments. message: the
+    reason of the failure. cause: a line about the failure without variable names and numbers.
+    """
 
     oracle: str
     texts: tuple[str, ...]
@@ -70,27 +75,30 @@ def load_example(folder: Path) -> Example:
         words = [document["oracle"], document.get("said", ""), document.get("cause", "")]
         options = {str(name): each for name, each in document["options"].items()}
         if not all(isinstance(each, str) for each in words):
-            raise TypeError(f"{words!r} must be texts")
+            raise TypeError("its oracle, message and cause must be texts")
+    except ExampleError:
+        raise
     except OSError as error:
-        raise ExampleError(f"{folder}: {error.strerror or error}: {error.filename}") from error
+        what = f"`{error.filename}` cannot be read: {error.strerror or error}"
+        raise ExampleError(what, _NAME_A_FOLDER) from error
     except UnsuitableFileError as error:
-        raise ExampleError(f"{folder / 'launch.json'} {error}") from error
+        raise ExampleError(f"`{folder / 'launch.json'}` {error}", _NAME_A_FOLDER) from error
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
-        raise ExampleError(f"{folder / 'launch.json'} holds no example: {error}") from error
+        raise ExampleError(f"`{folder / 'launch.json'}` holds no example: {error}", _NAME_A_FOLDER) from error
     if not texts:
-        raise ExampleError(f"{folder} holds no kernel.ptx")
+        raise ExampleError(f"`{folder}` holds no kernel.ptx", _NAME_A_FOLDER)
     return Example(words[0], texts, launch, options, words[1], words[2])
 
 
 def _read_text(path: Path) -> str:
     """Reads a saved text. Raises OSError for a pipe or a device, and for a text that is too long."""
     if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
-        raise ExampleError(f"{path} is not a file of at most {MAX_FILE_BYTES:,} bytes")
+        raise ExampleError(f"`{path}` is not a file of at most {MAX_FILE_BYTES:,} bytes", _NAME_A_FOLDER)
     return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def build_example(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
-    """The example of a failure of an oracle. given: the arguments by name; those with a text are PTX."""
+    """Returns the example of a failure of an oracle. given: the arguments by name; those with a text are PTX."""
     from ptxkit.testing.oracles.assertions import launch_argument, ptx_argument
     from ptxkit.testing.corpus.example_recipes import recipe_of
 
@@ -106,12 +114,12 @@ def build_example(oracle: str, given: Mapping[str, Any], error: Exception) -> Ex
 
 
 def error_message(error: BaseException) -> str:
-    """The message of an error, truncated; lone surrogates, which databases reject, are escaped."""
+    """Returns the message of an error, truncated. Lone surrogates, which databases reject, are escaped."""
     return str(error)[:MAX_MESSAGE_CHARS].encode(errors="backslashreplace").decode()
 
 
 def failure_cause(error: BaseException) -> str:
-    """`KeyError at flow.py:step`, or the first line of an oracle's message without numbers and names."""
+    """Returns `KeyError at flow.py:step`, or the first line of an oracle's message without numbers and names."""
     if isinstance(error, AssertionError):
         first = error_message(error).partition("\n")[0]
         return " ".join("#" if _is_example_specific(word) else word for word in first.split())
@@ -121,12 +129,12 @@ def failure_cause(error: BaseException) -> str:
 
 
 def _is_ptxkit_frame(frame: FrameType) -> bool:
-    """Whether a frame belongs to this package, by the name of its module, not by the path of its file."""
+    """Returns whether a frame belongs to this package, by the name of its module, not by the path of its file."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ptxkit"
 
 
 def _is_example_specific(word: str) -> bool:
-    """Whether a word of a message is specific to this example: a number, a register, or a quoted name."""
+    """Returns whether a word of a message is specific to this example: a number, a register, or a quoted name."""
     bare = word.strip("(),.:;'\"`[]{}")
     return bare[:1] in "%-0123456789" or word[:1] in "'\"`" or "(" in bare
 

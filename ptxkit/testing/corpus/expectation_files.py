@@ -1,13 +1,13 @@
-"""PTX files that say themselves what the linter finds in them, as tests.
+"""PTX files that state the expected findings of the linter, as tests.
 
     st.shared.u32 [%r1], %r2;                 // ptxkit: expect[PTX621]
     // ptxkit: expect[PTX401, PTX303]
     cp.async.bulk.global.shared::cta.bulk_group [%rd7], [%r55], %r56;
     // ptxkit: policy[strict]
 
-A comment after code stands for its line; one that has a line for itself stands for the next line of code. `expect[]`
-anywhere makes a file without findings a test. Every other error or warning fails the test, and so does a note that is
-expected and not found; notes that are not expected are not looked at. Files without such a comment are no tests.
+A comment after code applies to its line; a comment on its own line applies to the next line of code. `expect[]`
+anywhere makes a file without findings a test. Every other error or warning fails the test, and so does an expected note
+that is not reported; notes that are not expected are ignored. Files without such a comment are not tests.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ExpectedFindings:
 
 
 def is_test(path: Path) -> bool:
-    """Whether a file holds an expectation."""
+    """Returns whether a file holds an expectation."""
     try:
         return MARK in path.read_bytes()
     except OSError:
@@ -72,7 +72,7 @@ def parse_expectations(text: str) -> ExpectedFindings:
 
 
 def _target_line(lines: list[str], number: int) -> int:
-    """The line to which a comment refers."""
+    """Returns the line to which a comment refers."""
     if not _COMMENT_OR_BLANK.match(lines[number - 1]):
         return number
     for following in range(number, len(lines)):
@@ -82,8 +82,10 @@ def _target_line(lines: list[str], number: int) -> int:
 
 
 def find_mismatches(text: str, path: str) -> list[str]:
-    """The differences between the expectations of a file and the findings of the linter, a sentence each. Raises
-    ExpectationError."""
+    """Returns the differences between the expectations of a file and the findings of the linter, a sentence each.
+
+    Raises ExpectationError.
+    """
     from ptxkit.diagnostics import Severity
     from ptxkit.linter import POLICIES, lint
 

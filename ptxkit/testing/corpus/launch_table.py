@@ -21,15 +21,15 @@ class LaunchTable:
     requests: Mapping[str, VerifyRequest]
 
     def requests_for(self, text: str, name: str, **more: Any) -> list[VerifyRequest]:
-        """A request for each kernel of a text that the table contains. more: other fields of the requests."""
+        """Returns a request for each kernel of a text that the table contains. more: other fields of the requests."""
         functions = parse(text, name).functions()
         entries = [each.name for each in functions if each.kind == "entry" and each.body is not None]
         return [replace(self.requests[each], **more) for each in entries if each in self.requests]
 
 
-def load_launch_table(path: Path = LAUNCHES_FILE) -> LaunchTable:
+def load_launch_table() -> LaunchTable:
     """Reads the table. Raises ValueError for an invalid entry."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))["launch"]
+    entries = tomllib.loads(LAUNCHES_FILE.read_text(encoding="utf-8"))["launch"]
     return LaunchTable({each["kernel"]: _request(each) for each in entries})
 
 

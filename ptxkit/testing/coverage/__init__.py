@@ -1,4 +1,4 @@
-"""Measures which forms, rules and branches the tests reach.
+"""Measures which forms, rules and branches the tests cover.
 
-Input: runs. Output: tables of what is not reached. It imports `testing.corpus`, `generators`, `oracles` and `hardware`.
+Input: runs. Output: tables of what is not covered. It imports `testing.corpus`, `generators`, `oracles` and `hardware`.
 """

@@ -1,4 +1,4 @@
-"""What examples cover: forms of the table and values of their modifiers, rules, and branches of the analysis."""
+"""The coverage of examples: forms of the table and values of their modifiers, rules, and branches of the analysis."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ ModifierValue: TypeAlias = tuple[str, str, str]
 
 @dataclass(slots=True)
 class ExampleCoverage:
-    """What examples cover. forms: instructions of each form; codes: findings of each code; arms: first lines of
-    branches. executed: the forms in whole kernels."""
+    """The coverage of examples. forms: instructions of each form; codes: findings of each code; arms: first lines of
+    branches. executed: the forms in whole kernels.
+    """
 
     forms: Counter[str] = field(default_factory=Counter)
     kernel_forms: set[str] = field(default_factory=set)
@@ -71,30 +72,31 @@ class ExampleCoverage:
                 self.values[name, slot.name, str(chosen)] += 1
 
     def add_lint_result(self, text: str, *, branches: bool = True) -> None:
-        """Counts the findings of all rules in a text, and the executed branches if requested: this slows the linter by
-        a small factor."""
+        """Counts the findings of all rules in a text, and the executed branches if requested, which slows the linter
+        down.
+        """
         with BranchTracer(self.branch_lines) if branches else nullcontext():
             verdict = lint(text, policy="strict", notes=True)
         self.codes.update({each.code for each in verdict.diagnostics})
 
 
 def instructions_of(module: Any) -> Iterator[Instruction]:
-    """The instructions of a module's functions."""
+    """Yields the instructions of a module's functions."""
     for function in module.functions():
         if function.body is not None:
             yield from (each for each, _ in function.body.flattened() if isinstance(each, Instruction))
 
 
-# ------------------------------------------------------------------------------------------- holes
+# ------------------------------------------------------------------------------------------- gaps
 
 
 def find_missed_forms(reached: ExampleCoverage, wanted: Callable[[Form], bool]) -> Iterator[str]:
-    """The forms that no example contains."""
+    """Yields the forms that no example contains."""
     yield from (name for form in all_forms() if wanted(form) and (name := form_label(form)) not in reached.forms)
 
 
 def available_values(forms: Iterable[Form], version: tuple[int, int], target: str) -> set[ModifierValue]:
-    """The possible values of the modifiers of forms."""
+    """Returns the possible values of the modifiers of forms."""
     aimed, gates = parse_target(target), table().value_gates
     found: set[ModifierValue] = set()
     for form in forms:
@@ -112,8 +114,9 @@ _CHOICES_PER_VALUE = 12
 def find_missed_values(
     reached: ExampleCoverage, had: set[ModifierValue] | None = None
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """(form, slot, values): the missing modifier values of forms that some example contains. had: the existing
-    values."""
+    """Yields (form, slot, values): the missing modifier values of forms that some example contains. had: the existing
+    values.
+    """
     for form in all_forms():
         name = form_label(form)
         if name not in reached.forms:
@@ -160,11 +163,13 @@ _NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
         (ptx3xx.OPERANDS_REUSED, ptx5xx.MBARRIER_WITHOUT_ORDERING),
     ),
 )
-"""Why no example of the strategies violates some rules. All of these rules have kernels in `corpus/rules`."""
+"""The reason why no example of the strategies violates some rules. All of these rules have kernels in
+`corpus/rules`.
+"""
 
 
 def find_missed_rules(reached: ExampleCoverage) -> list[tuple[str, str]]:
-    """(code, reason) of the rules that the linter reported for no example."""
+    """Returns (code, reason) of the rules that the linter reported for no example."""
     return [
         (code, _not_generated_reason(code)) for code in sorted({rule.code for rule in RULES} - reached.codes.keys())
     ]
@@ -178,7 +183,7 @@ def _not_generated_reason(code: str) -> str:
 
 
 def find_missed_branches(reached: ExampleCoverage) -> Iterator[tuple[str, int, str]]:
-    """(file, line, text): the branches of the analysis that no example executed."""
+    """Yields (file, line, text): the branches of the analysis that no example executed."""
     for path in traced_files():
         name = path.relative_to(PACKAGE).as_posix()
         lines = path.read_text("utf-8").splitlines()
@@ -188,13 +193,13 @@ def find_missed_branches(reached: ExampleCoverage) -> Iterator[tuple[str, int, s
 
 
 def traced_files() -> list[Path]:
-    """The files whose branches are counted."""
+    """Returns the files whose branches are counted."""
     return sorted(path for folder in TRACED_PACKAGES for path in (PACKAGE / folder).rglob("*.py"))
 
 
 @cache
 def branch_lines(source: str) -> tuple[int, ...]:
-    """The first lines of conditional code: branches of `if`, `match` and `try`, and bodies of loops."""
+    """Returns the first lines of conditional code: branches of `if`, `match` and `try`, and bodies of loops."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         for body in _bodies(node):
@@ -217,8 +222,9 @@ def _bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
 
 
 class BranchTracer:
-    """While it is active, executed first lines of branches are recorded. Code whose branches are all recorded has no
-    further cost."""
+    """Records the executed first lines of branches while it is active. Code whose branches are all recorded has no
+    further cost.
+    """
 
     def __init__(self, arms: set[tuple[str, int]]) -> None:
         self._reached_lines = arms

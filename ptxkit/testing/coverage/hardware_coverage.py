@@ -1,4 +1,4 @@
-"""Which forms of the table are compared with hardware: the forms in kernels whose results scripts compare.
+"""The forms of the table that are compared with hardware: those in kernels whose results scripts compare.
 
 A form counts if a kernel that a script runs on a GPU and on the reference machine contains it. For the other forms,
 `UNCOMPARED_REASONS` or the target give the reason.
@@ -14,6 +14,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.targets import parse_target, unmet_gates
+from ptxkit.isa.value_semantics import form_key
 from ptxkit.syntax import parse
 from ptxkit.testing.coverage.example_coverage import instructions_of
 from ptxkit.testing.coverage.semantics_coverage import SemanticsCoverage
@@ -41,20 +42,15 @@ DEFAULT_REASON = "no kernel has it yet"
 
 @dataclass(frozen=True, slots=True)
 class FormComparison:
-    """An executable form. scripts: those that compare it. reason: why none does."""
+    """An executable form. scripts: the scripts that compare it. reason: the reason if none does."""
 
     form: Form
     scripts: tuple[str, ...]
     reason: str = ""
 
 
-def form_key(form: Form) -> str:
-    """The key of a form."""
-    return f"{form.file}:{form.line}"
-
-
 def forms_in(texts: Iterable[str]) -> set[str]:
-    """The keys of the forms in modules."""
+    """Returns the keys of the forms in modules."""
     seen: set[object] = set()
     found: set[str] = set()
     for text in texts:
@@ -68,7 +64,7 @@ def forms_in(texts: Iterable[str]) -> set[str]:
 
 
 def is_supported_on(form: Form, target: str = GPU) -> bool:
-    """Whether a target supports a variant of a form, with the newest version."""
+    """Returns whether a target supports a variant of a form, with the newest version."""
     aimed = parse_target(target)
     return any(not unmet_gates(tuple(match.gates), NEWEST, aimed) for match in matches_of(form, Random(1)))
 
@@ -76,7 +72,7 @@ def is_supported_on(form: Form, target: str = GPU) -> bool:
 def compare_coverage(
     meant: SemanticsCoverage, by_script: Mapping[str, set[str]], on: Callable[[Form], bool] = is_supported_on
 ) -> list[FormComparison]:
-    """All executable forms. by_script: the keys of the forms that each script reaches."""
+    """Returns all executable forms. by_script: the keys of the forms that each script covers."""
     lacking = {form_key(each.form) for each in meant.unsupported}
     return [
         _form_comparison(form, by_script, on)
@@ -93,13 +89,13 @@ def _form_comparison(form: Form, by_script: Mapping[str, set[str]], on: Callable
 
 
 def uncompared_reason(form: Form) -> str:
-    """Why no kernel contains a form that the target supports."""
+    """Returns the reason why no kernel contains a form that the target supports."""
     syntax = form.syntax.removeprefix("form ")
     return next((why for start, why in UNCOMPARED_REASONS.items() if syntax.startswith(start)), DEFAULT_REASON)
 
 
 def summary_lines(found: list[FormComparison], known: int) -> Iterator[str]:
-    """The totals as lines. known: the forms of the manual."""
+    """Yields the totals as lines. known: the forms of the manual."""
     done = [each for each in found if each.scripts]
     yield f"{len(done)} of {len(found)} forms that the machine executes (of {known}) were compared with {GPU}"
     scripts = Counter(name for each in done for name in each.scripts)

@@ -1,4 +1,4 @@
-"""How much of the table the reference machine can execute: each form is decoded in several instances."""
+"""The part of the table that the reference machine can execute: each form is decoded in several instances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ptxkit.emulator.engine.executable import Executable
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
-from ptxkit.isa.instance_generator import harness_module, instances
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.isa.instance_generator import instances
 from ptxkit.syntax import parse
 from ptxkit.testing.coverage.example_coverage import instructions_of
 
@@ -57,7 +58,9 @@ def measure_coverage(count: int = 6) -> SemanticsCoverage:
 
 
 def unsupported_reason(text: str) -> str:
-    """Why the machine cannot execute an instruction; empty if it can. A label may represent a list of labels."""
+    """Returns the reason why the machine cannot execute an instruction, or an empty text. A label may represent a list
+    of labels.
+    """
     reason = _decode_error(text)
     if reason and _LABEL.search(text) and not _decode_error(_LABEL.sub("targets_", text)):
         return ""
@@ -65,7 +68,7 @@ def unsupported_reason(text: str) -> str:
 
 
 def is_tolerated(text: str) -> bool:
-    """Whether the manual lacks this variant of a form."""
+    """Returns whether the manual lacks this variant of a form."""
     matches = [table().match(each) for each in instructions_of(parse(_module(text)))]
     return any(isinstance(each, Match) and bool(each.tolerated) for each in matches)
 
@@ -75,7 +78,7 @@ _WITHOUT_BODY = re.compile(r"\.extern (\.func [^;]*);")
 
 
 def _module(text: str) -> str:
-    """A module with the instruction in an allowed place; functions that it calls have bodies."""
+    """Returns a module with the instruction in an allowed place; functions that it calls have bodies."""
     return (
         _WITHOUT_BODY.sub(r"\1 { ret; }", harness_module([text], (9, 4), "sm_100a")) + "\n.entry nothing() { ret; }\n"
     )

@@ -3,8 +3,8 @@
 Instead of random mutations, all changes of an instance can be tried (`sweep`). One module contains one instruction, so
 that no error hides another one.
 
-A campaign consists of shares, each a part of the forms on one version and target; shares are independent and seeded by
-their contents, so that each can be repeated alone, and run in parallel.
+A campaign consists of work units, each a part of the forms on one version and target. Work units are independent and
+seeded by their contents, so that each can be repeated separately, and run in parallel.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ptxkit.isa.forms import Form
 from ptxkit.isa.harness_module import harness_module
 from ptxkit.isa.instance_generator import InstructionInstance, instances
 from ptxkit.syntax import PTXSyntaxError, parse
-from ptxkit.testing.corpus.tolerated_differences import KnownDifference, known_differences
+from ptxkit.testing.corpus.tolerated_differences import KnownDifference, Refusal, known_differences
 from ptxkit.testing.differential.exhaustive_sweep import TextChange, enumerate_changes
-from ptxkit.testing.differential.instruction_mutators import mutate_instruction
+from ptxkit.testing.differential.instruction_mutators import modifier_vocabulary, mutate_instruction
 from ptxkit.testing.oracles.ptxas import Ptxas, Version
 from ptxkit.validate import validate
 
@@ -55,10 +55,10 @@ VERSION_TARGETS: tuple[VersionTarget, ...] = (
 """The versions and targets of a whole campaign, from the oldest that ptxas supports to the newest."""
 
 FORMS_PER_UNIT = 120
-"""Forms of a share: some thousand texts, since the start of ptxas takes longer than checking them."""
+"""The number of forms of a work unit: some thousand texts, since starting ptxas takes longer than checking them."""
 
 SWEPT_FORMS_PER_UNIT = 4
-"""Forms of a share in a sweep: thousands of texts for each."""
+"""The number of forms of a work unit in a sweep: thousands of texts for each."""
 
 FOREIGN_MODIFIERS = 4
 """Modifiers of any instruction that are inserted where they do not belong, in addition to those of the instruction's
@@ -74,8 +74,9 @@ _GUARD = re.compile(r"^@\S+ ")
 
 @dataclass(frozen=True, slots=True)
 class FormWorkUnit:
-    """A part of a campaign. forms: their indices in the table. each: instances of a form, and as many mutations. sweep:
-    instead of mutations, this fraction, from 0 to 1, of all changes of each instance."""
+    """A part of a campaign. forms: their indices in the table. each: the number of instances of a form, and of
+    mutations. sweep: instead of mutations, this fraction, from 0 to 1, of all changes of each instance.
+    """
 
     pair: VersionTarget
     forms: tuple[int, ...]
@@ -97,7 +98,8 @@ class InstructionProbe:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """An instruction on which ptxkit and a ptxas differ. ours, theirs: the reason of the rejection, None if
-    accepted."""
+    accepted.
+    """
 
     probe: InstructionProbe
     pair: VersionTarget
@@ -127,19 +129,21 @@ class DifferentialCounts:
 
 
 def all_forms() -> list[Form]:
-    """The forms of the table, in the order of instruction names."""
+    """Returns the forms of the table, in the order of instruction names."""
     known = table()
     return [form for name in known.names for form in known.forms(name)]
 
 
 @cache
 def all_modifiers() -> list[str]:
-    """Every modifier value of the table."""
+    """Returns every modifier value of the table."""
     return sorted({value for form in all_forms() for slot in form.modifiers for value in slot.values})
 
 
 def supporting_version_targets(text: str, pairs: Sequence[VersionTarget], most: int) -> list[VersionTarget]:
-    """The first of the versions and targets that support an instruction, or that reject it for another reason."""
+    """Returns the first of the versions and targets that support an instruction, or that reject it for another
+    reason.
+    """
     found: list[VersionTarget] = []
     for version, target in pairs:
         if not (ptxkit_refusal(harness_module([text], version, target)) or "").startswith(UNSUPPORTED_CODE):
@@ -150,21 +154,21 @@ def supporting_version_targets(text: str, pairs: Sequence[VersionTarget], most: 
 
 
 def form_label(form: Form) -> str:
-    """`integer.isa:15 add{.sat}.<t> d:t, a:t, b:t`: where the form is, and its syntax."""
+    """Returns `integer.isa:15 add{.sat}.<t> d:t, a:t, b:t`: the location of the form, and its syntax."""
     return f"{form.file}:{form.line} {form.syntax.removeprefix('form ')}"
 
 
 def form_work_units(
     chosen: Iterable[int], pairs: Sequence[VersionTarget], each: int, seed: int, *, sweep: float = 0.0
 ) -> list[FormWorkUnit]:
-    """The shares of a campaign over these forms (indices in `all_forms`)."""
+    """Returns the work units of a campaign over these forms (indices in `all_forms`)."""
     places, size = list(chosen), SWEPT_FORMS_PER_UNIT if sweep else FORMS_PER_UNIT
     parts = [tuple(places[start : start + size]) for start in range(0, len(places), size)]
     return [FormWorkUnit(pair, part, each, seed, sweep) for part in parts for pair in pairs]
 
 
 def run_form_unit(share: FormWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
-    """Checks a share with ptxkit and with every ptxas that supports its version and target."""
+    """Checks a work unit with ptxkit and with every ptxas that supports its version and target."""
     tally = DifferentialCounts()
     compare(tally, list(_make_probes(share, tally)), share.pair, oracles)
     return tally
@@ -193,7 +197,7 @@ def _make_probes(share: FormWorkUnit, tally: DifferentialCounts) -> Iterator[Ins
     for place in share.forms:
         form = forms[place]
         random = Random(f"{share.seed} {share.pair} {form.syntax}")
-        words = sorted({value for other in known.forms(form.name) for slot in other.modifiers for value in slot.values})
+        words = [*modifier_vocabulary(form.name)]
         words += random.sample(all_modifiers(), FOREIGN_MODIFIERS)
         made = list(instances(form, known.value_gates, random, share.instances_per_form))
         if not made:
@@ -212,7 +216,7 @@ def _make_probes(share: FormWorkUnit, tally: DifferentialCounts) -> Iterator[Ins
 def _sample_sweep(
     share: FormWorkUnit, instance: InstructionInstance, words: Sequence[str], random: Random
 ) -> Iterator[TextChange]:
-    """A part of all changes of an instance; none if the version or target lacks the instruction itself."""
+    """Returns a sample of all changes of an instance, or none if the version or target lacks the instruction itself."""
     version, target = share.pair
     if not (ptxkit_refusal(harness_module([instance.text], version, target)) or "").startswith(UNSUPPORTED_CODE):
         yield from (each for each in enumerate_changes(instance, words) if random.random() < share.sweep_fraction)
@@ -240,7 +244,7 @@ def _record_verdicts(
 
 
 def ptxkit_refusal(text: str) -> str | None:
-    """The first error of ptxkit's parser and validator in a module; None if they accept it.
+    """Returns the first error of ptxkit's parser and validator in a module, or None if they accept it.
 
     If they crash, the text begins with `BROKEN`, which differs from both verdicts.
     """
@@ -248,10 +252,10 @@ def ptxkit_refusal(text: str) -> str | None:
         verdict = validate(parse(text, "module.ptx"))
     except PTXSyntaxError as error:
         return f"syntax: {error.diagnostics[0].message}"
-    except Exception as error:  # one crash among a hundred thousand texts is a result, not the end of the campaign
+    except Exception as error:  # a crash in one of many texts is a result, and the campaign continues
         last = extract_tb(error.__traceback__)[-1]
         return f"{CRASH_PREFIX} {type(error).__name__}: {error} ({last.name}, line {last.lineno})"
     for found in verdict.diagnostics:
         if found.severity is Severity.ERROR:
-            return f"{found.code} {found.message}"
+            return Refusal(f"{found.code} {found.message}", found.facts)
     return None

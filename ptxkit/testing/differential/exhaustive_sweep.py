@@ -1,9 +1,9 @@
-"""All changes of an instruction in turn, instead of random mutations.
+"""Enumerates all changes of an instruction, instead of random mutations.
 
-Every unrelated operand in place of every operand and of every element inside one, every class of register, every
-bracketing; operands and elements removed, repeated, added and swapped; every modifier of the instruction's name in
-every place. There are some hundred to some thousand texts for an instruction: a random part of them finds more than the
-same number of mutations of many instances, since no text is repeated.
+Every unrelated operand replaces every operand and every element inside one; every class of register and every kind of
+brackets is tried; operands and elements are removed, repeated, added and swapped; every modifier of the instruction's
+name is put in every place. An instruction has some hundred to some thousand such texts: a random part of them finds
+more than the same number of mutations of many instances, since no text is repeated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TextChange = tuple[str, str]
 
 
 def enumerate_changes(instance: InstructionInstance, vocabulary: Sequence[str]) -> Iterator[TextChange]:
-    """Every change of an instruction, each text once. vocabulary: the modifier values to choose from."""
+    """Yields every change of an instruction, each text once. vocabulary: the modifier values to choose from."""
     opcode, operands = split_instruction(instance.text)
     seen = {instance.text}
     changes = (
@@ -80,7 +80,7 @@ def _wrap_operands(operands: list[str]) -> Iterator[_Operands]:
 
 
 def _change_elements(operands: list[str]) -> Iterator[_Operands]:
-    """Elements in brackets and braces, at any depth, are removed, repeated and swapped."""
+    """Yields operands in which elements in brackets and braces, at any depth, are removed, repeated and swapped."""
     for place, word in enumerate(operands):
         if word[0] in "[{(" and word[-1] in "]})":
             _, parts = split_instruction(f"_ {word[1:-1]}")

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 
+from ptxkit.isa import table
 from ptxkit.isa.forms import Immediates, Match
 from ptxkit.isa.instance_generator import InstructionInstance
 from ptxkit.isa.operand_spellings import DECLARABLE
@@ -48,6 +50,13 @@ FOREIGN_OPERANDS = (
 )
 """Operands that replace others."""
 
+
+@cache
+def modifier_vocabulary(name: str) -> tuple[str, ...]:
+    """Returns the values of all modifiers in the forms of one instruction."""
+    return tuple(sorted({value for form in table().forms(name) for slot in form.modifiers for value in slot.values}))
+
+
 WRAPPINGS = (("!", ""), ("-", ""), ("{", "}"), ("[", "]"), ("(", ")"))
 REGISTER = re.compile(r"%(?:v[248])?[a-z]+\d*(?:x2)?_")
 _INTEGER = re.compile(r"(?<![\w%.])-?\d+(?![\w.])")
@@ -65,7 +74,7 @@ class _InstructionDraft:
     random: Random
 
     def pick_modifier_index(self) -> int:
-        """The index of a modifier; 0 if there is none."""
+        """Returns the index of a random modifier, or 0 if none exists."""
         return self.random.randrange(1, len(self.words)) if len(self.words) > 1 else 0
 
     def replace(self, index: int, start: int, end: int, text: str) -> None:
@@ -74,7 +83,7 @@ class _InstructionDraft:
         self.operands[index] = f"{word[:start]}{text}{word[end:]}"
 
     def pick_match(self, pattern: re.Pattern[str]) -> tuple[int, re.Match[str]] | None:
-        """A place in an operand where a pattern matches."""
+        """Returns a place in an operand where a pattern matches."""
         places = [(index, each) for index, word in enumerate(self.operands) for each in pattern.finditer(word)]
         return self.random.choice(places) if places else None
 
@@ -83,7 +92,9 @@ class _InstructionDraft:
 
 
 def mutate_instruction(instance: InstructionInstance, vocabulary: Sequence[str], random: Random) -> tuple[str, str]:
-    """The mutated instruction, and a description of the change. vocabulary: the modifier values to choose from."""
+    """Returns the mutated instruction, and a description of the change. vocabulary: the modifier values to choose
+    from.
+    """
     opcode, operands = split_instruction(instance.text)
     for _ in range(_ATTEMPTS):
         draft = _InstructionDraft(opcode.split("."), list(operands), instance.match, vocabulary, random)
@@ -109,8 +120,8 @@ def split_instruction(text: str) -> tuple[str, list[str]]:
     return opcode, operands + ([current.strip()] if current.strip() else [])
 
 
-# ------------------------------------------------------------------------------------------ modifiers
-# Each mutator changes the draft, and returns whether it could.
+# ------------------------------------------------------------------------------------------ modifiers Each mutator
+# changes the draft, and returns whether a change was possible.
 
 
 def _drop_modifier(draft: _InstructionDraft) -> bool:

@@ -1,7 +1,8 @@
-"""Every modifier of the table in every place of an instruction: most are meaningless there, and assemblers ignore some.
+"""Inserts every modifier of the table in every place of an instruction: most are invalid there, and assemblers ignore
+some.
 
 One instance of each form, on the first version and target that supports it, is checked with each modifier in each place
-of its opcode; instances of another seed have other modifiers of their own. A campaign checks a random part of these.
+of its opcode; instances of another seed have other modifiers. A campaign checks a random part of these.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ptxkit.testing.differential.operand_slots import operand_shapes
 from ptxkit.testing.oracles.ptxas import Ptxas
 
 FORMS_PER_UNIT = 12
-"""Forms of a share: some ten thousand texts without sampling, on few versions and targets."""
+"""The number of forms of a work unit: some ten thousand texts without sampling, on few versions and targets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,14 @@ class InsertionWorkUnit:
 def insertion_work_units(
     chosen: Iterable[int], pairs: Sequence[VersionTarget], part: float, seed: int
 ) -> list[InsertionWorkUnit]:
-    """The shares of a campaign over these forms."""
+    """Returns the work units of a campaign over these forms."""
     places = list(chosen)
     starts = range(0, len(places), FORMS_PER_UNIT)
     return [InsertionWorkUnit(tuple(pairs), tuple(places[at : at + FORMS_PER_UNIT]), part, seed) for at in starts]
 
 
 def run_insertion_unit(share: InsertionWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
-    """Checks a share with ptxkit, and with every ptxas that supports the version and target."""
+    """Checks a work unit with ptxkit, and with every ptxas that supports the version and target."""
     tally = DifferentialCounts()
     asked: dict[VersionTarget, list[InstructionProbe]] = defaultdict(list)
     preferred = Random(f"{share.seed} {share.forms}").sample(share.pairs, len(share.pairs))
@@ -70,7 +71,9 @@ def run_insertion_unit(share: InsertionWorkUnit, oracles: Sequence[Ptxas]) -> Di
 
 
 def insert_modifiers(text: str, words: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The instruction with each word in each place of its opcode after the name: the text, the place, the word."""
+    """Yields the instruction with each word in each place of its opcode after the name: the text, the place, the
+    word.
+    """
     opcode, blank, operands = text.partition(" ")
     end = "" if blank else ";"
     name, *own = opcode.removesuffix(";").split(".")

@@ -1,8 +1,8 @@
-"""Every kind of operand in every place of every form: what mutations do not cover, and sweeps cover rarely.
+"""Puts every kind of operand in every place of every form, which mutations do not cover and sweeps cover rarely.
 
-For each form, one plain instruction of each operand shape (its operands for a choice of modifiers and optional parts)
-on versions and targets that support it; each kind of `operand_kinds` is put into each of its places, including those in
-braces and brackets. A campaign checks a random part of these; another seed selects other parts.
+For each form, there is one plain instruction of each operand shape (its operands for a choice of modifiers and optional
+parts) on versions and targets that support it; each kind of `operand_kinds` is put into each of its places, including
+those in braces and brackets. A campaign checks a random part of these; another seed selects other parts.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from ptxkit.testing.generators.operand_kinds import address_bases, operand_kinds
 from ptxkit.testing.oracles.ptxas import Ptxas
 
 MODIFIER_CHOICES = 40
-"""Choices of modifiers of a form, each value in turn, that are searched for operand shapes."""
+"""The number of modifier choices of a form, with each value in turn, that are searched for operand shapes."""
 
 VERSION_TARGETS_PER_SHAPE = 2
-"""Versions and targets on which a shape is checked: the first that support it in an order that all forms of a share
-have in common, so that few processes of ptxas check many texts."""
+"""The number of versions and targets on which a shape is checked. They are the first that support it in an order that
+all forms of a work unit share, so that few processes of ptxas check many texts.
+"""
 
 FORMS_PER_UNIT = (4, 40)
-"""Forms of a share: some thousand texts in all, some hundred for each version and target."""
+"""The number of forms of a work unit: some thousand texts in all, some hundred for each version and target."""
 
 Slot = tuple[str, str]
 """The description of a place in an instruction, and the instruction with `@` in that place."""
@@ -48,8 +49,9 @@ Slot = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SlotWorkUnit:
-    """A part of a campaign: these forms (indices in `all_forms`), and about this fraction of the texts, from 0 to 1: of
-    some shapes only some, since a shape costs more than its texts."""
+    """A part of a campaign: these forms (indices in `all_forms`), and about this fraction of the texts, from 0 to 1.
+    Only a sample of the shapes is used, since a shape costs more than its texts.
+    """
 
     pairs: tuple[VersionTarget, ...]
     forms: tuple[int, ...]
@@ -60,7 +62,7 @@ class SlotWorkUnit:
 def slot_work_units(
     chosen: Iterable[int], pairs: Sequence[VersionTarget], part: float, seed: int
 ) -> list[SlotWorkUnit]:
-    """The shares of a campaign over these forms."""
+    """Returns the work units of a campaign over these forms."""
     places, (least, most) = list(chosen), FORMS_PER_UNIT
     size = min(max(least, round(least / (10 * sqrt(part)))), most)
     return [
@@ -70,7 +72,7 @@ def slot_work_units(
 
 
 def run_slot_unit(share: SlotWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
-    """Checks a share with ptxkit, and with every ptxas that supports the version and target."""
+    """Checks a work unit with ptxkit, and with every ptxas that supports the version and target."""
     tally = DifferentialCounts()
     asked: dict[VersionTarget, list[InstructionProbe]] = defaultdict(list)
     for place in share.forms:
@@ -82,7 +84,7 @@ def run_slot_unit(share: SlotWorkUnit, oracles: Sequence[Ptxas]) -> Differential
 
 
 def operand_shapes(form: Form, random: Random) -> Iterator[Match]:
-    """One match of each operand shape that is found."""
+    """Yields one match of each operand shape that is found."""
     seen = set()
     for modifiers in modifier_choices(form, random, MODIFIER_CHOICES):
         for match in bind_form(form, modifiers, table().value_gates):
@@ -92,7 +94,7 @@ def operand_shapes(form: Form, random: Random) -> Iterator[Match]:
 
 
 def slots(text: str) -> Iterator[Slot]:
-    """All places of an instruction; of a long vector the first, the second and the last element."""
+    """Yields all places of an instruction; of a long vector the first, the second and the last element."""
     opcode, operands = split_instruction(text)
     for place, word in enumerate(operands):
         for name, changed in chain([("", "@")], _nested_slots(word)):
@@ -101,7 +103,7 @@ def slots(text: str) -> Iterator[Slot]:
 
 
 def _nested_slots(word: str) -> Iterator[Slot]:
-    """The places inside an operand: elements in braces, the base of an address and what follows it."""
+    """Yields the places inside an operand: elements in braces, the base of an address and what follows it."""
     if "|" in word:
         first, _, second = word.partition("|")
         yield from ((".1", f"@|{second}"), (".2", f"{first}|@"))
@@ -118,7 +120,7 @@ def _nested_slots(word: str) -> Iterator[Slot]:
 
 
 def slot_fillings(slot: str, word: str) -> Iterator[str]:
-    """The operands for a slot of that name, where `word` is now."""
+    """Yields the operands for a slot of that name, where `word` is the present operand."""
     if slot.endswith("base"):
         yield from address_bases()
         return

@@ -14,13 +14,12 @@ from ptxkit.testing.limits import MAX_FORM_CHARS
 
 _SPECIFIC_TOKENS = re.compile(r"`[^`]*`|'[^']*'|\d+")
 
-Cells = tuple[int, int, int, int]
-"""Accepted by both, refused by both, accepted by ptxkit alone, accepted by ptxas alone."""
-
 
 @dataclass(frozen=True, slots=True)
 class DifferenceKind:
-    """Equal differences. example: the shortest. releases: of ptxas; pairs: the number of versions and targets."""
+    """A group of equal differences. example: the shortest. releases: of ptxas; pairs: the number of versions and
+    targets.
+    """
 
     example: Difference
     count: int
@@ -29,7 +28,7 @@ class DifferenceKind:
 
 
 def group_differences(differences: Sequence[Difference]) -> list[DifferenceKind]:
-    """Each kind of difference once: those of one form for which the same side gives the same reason."""
+    """Groups differences by form, side and reason."""
     groups: dict[tuple[str, bool, str], list[Difference]] = defaultdict(list)
     for each in differences:
         reason = _SPECIFIC_TOKENS.sub("*", each.ours or each.theirs or "")
@@ -49,17 +48,18 @@ def _version_target_name(found: Difference) -> str:
     return f"{major}.{minor}/{target}"
 
 
-def confusion_table(tally: DifferentialCounts, *, only_wrong: bool = False) -> Iterator[str]:
-    """The table by form: instances and mutations, each with its four cells, for all releases of ptxas together."""
+def confusion_table(tally: DifferentialCounts) -> Iterator[str]:
+    """Yields the table by form: instances and mutations, each with its four cells, for all releases of ptxas
+    together.
+    """
     cells: dict[str, dict[bool, list[int]]] = defaultdict(lambda: {False: [0] * 4, True: [0] * 4})
     for (form, mutated, _, ours, theirs), count in tally.counts.items():
         cells[form][mutated][_cell_index(ours, theirs)] += count
     yield "instances: both accept, both refuse, ptxkit alone, ptxas alone | mutations: the same | form"
     for form in sorted(cells):
         made, changed = cells[form][False], cells[form][True]
-        if not only_wrong or any(made[2:]) or any(changed[2:]):
-            row = " ".join(f"{number:6}" for number in made) + " | " + " ".join(f"{number:6}" for number in changed)
-            yield f"{row} | {form[:MAX_FORM_CHARS]}"
+        row = " ".join(f"{number:6}" for number in made) + " | " + " ".join(f"{number:6}" for number in changed)
+        yield f"{row} | {form[:MAX_FORM_CHARS]}"
 
 
 def _cell_index(ours: bool, theirs: bool) -> int:
@@ -69,7 +69,7 @@ def _cell_index(ours: bool, theirs: bool) -> int:
 
 
 def total_lines(tally: DifferentialCounts) -> Iterator[str]:
-    """The number of instructions, and the four cells for each release of ptxas."""
+    """Yields the number of instructions, and the four cells for each release of ptxas."""
     cells: dict[str, list[int]] = defaultdict(lambda: [0] * 4)
     for (_, _, release, ours, theirs), count in tally.counts.items():
         cells[release][_cell_index(ours, theirs)] += count
@@ -88,7 +88,9 @@ def total_lines(tally: DifferentialCounts) -> Iterator[str]:
 
 
 def kind_lines(kind: DifferenceKind) -> Iterator[str]:
-    """A kind of difference in three lines: which side accepts which text, why the other one rejects it, and where."""
+    """Yields three lines for a kind of difference: which side accepts which text, why the other one rejects it, and
+    where.
+    """
     found = kind.example
     change = f"   [{found.probe.change}]" if found.probe.change else ""
     if (found.ours or "").startswith(CRASH_PREFIX):
@@ -105,8 +107,9 @@ def kind_lines(kind: DifferenceKind) -> Iterator[str]:
 
 
 def slot_lines(differences: Sequence[Difference]) -> Iterator[str]:
-    """Each form and place where the two sides differ, with an example and the kinds that only one side accepts
-    there."""
+    """Yields each form and place where the two sides differ, with an example and the kinds that only one side
+    accepts.
+    """
     groups: dict[tuple[str, str, bool], dict[str, list[Difference]]] = defaultdict(lambda: defaultdict(list))
     for each in differences:
         slot, _, kind = (each.probe.change or "plain").partition(": ")
@@ -124,7 +127,7 @@ def slot_lines(differences: Sequence[Difference]) -> Iterator[str]:
 
 
 def file_lines(verdicts: Sequence[FileVerdicts]) -> Iterator[str]:
-    """The results for whole files: every difference, then the number of agreements."""
+    """Yields the results for whole files: every difference, then the number of agreements."""
     for each in verdicts:
         found = each.disagreements()
         if not found:
@@ -149,7 +152,7 @@ def file_lines(verdicts: Sequence[FileVerdicts]) -> Iterator[str]:
 
 
 def as_json(tally: DifferentialCounts) -> dict[str, object]:
-    """All results for other programs: the counts, and every difference."""
+    """Returns all results as JSON data: the counts, and every difference."""
     return {
         "asked": tally.probe_count,
         "counts": [

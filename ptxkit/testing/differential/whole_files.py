@@ -1,4 +1,4 @@
-"""Whole files, unchanged and with one change, checked by ptxkit and by ptxas.
+"""Checks whole files, unchanged and with one change, with ptxkit and with ptxas.
 
 A change removes, repeats, replaces or moves a character, a token or a line.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from ptxkit.testing.corpus.tolerated_differences import known_differences
+from ptxkit.testing.corpus.tolerated_differences import Refusal, known_differences
 from ptxkit.testing.differential.campaign import CRASH_PREFIX, VersionTarget, ptxkit_refusal
 from ptxkit.testing.limits import MAX_MUTATED_CHARS
 from ptxkit.testing.oracles.ptxas import Ptxas
@@ -25,7 +25,6 @@ _FOREIGN_TOKENS = (
     *(".reg", ".param", ".shared", ".global", ".local", ".const", ".u32", ".b64", ".f32", ".pred", ".align", ".v2"),
     *(".func", ".entry", ".visible", ".extern", ".weak", ".version", ".target", ".maxntid", ".pragma", "ret", "bra"),
 )
-_OPCODE = re.compile(r"`([a-z]\w*\.[\w.:]+)`")
 _CHARACTERS = "abrxyz0189 %$_.,;:[]{}()<>|@!+-*/=\"'#&?~\\\n"
 
 
@@ -42,15 +41,16 @@ class FileSample:
 
 @dataclass(frozen=True, slots=True)
 class FileVerdicts:
-    """Why ptxkit rejects a sample, and why each release of ptxas does; None if accepted."""
+    """The reasons why ptxkit and each release of ptxas reject a sample, or None if they accept it."""
 
     sample: FileSample
     ours: str | None
     theirs: tuple[tuple[str, str | None], ...]
 
     def disagreements(self) -> list[tuple[str, str | None]]:
-        """The releases whose verdict differs from that of ptxkit, with their reasons; known differences are
-        excluded."""
+        """Returns the releases whose verdict differs from that of ptxkit, with their reasons, except for known
+        differences.
+        """
         return [(release, why) for release, why in self.theirs if not self._is_explained(release, why)]
 
     def _is_explained(self, release: str, why: str | None) -> bool:
@@ -64,24 +64,24 @@ class FileVerdicts:
 
 
 def _opcode_in(refusal: str) -> str:
-    """The opcode that an error of ptxkit is about; `*` if it names none."""
-    found = _OPCODE.search(refusal)
-    return found[1] if found else "*"
+    """Returns the opcode of the instruction that ptxkit rejects; `*` if it rejects something else."""
+    statements = refusal.statements if isinstance(refusal, Refusal) else ()
+    return next((fields["opcode"] for _, fields in statements if "opcode" in fields), "*")
 
 
 def declared_target(text: str) -> VersionTarget | None:
-    """The version and the first target of a module."""
+    """Returns the version and the first target of a module."""
     found = _HEADING.search(text)
     return ((int(found[1]), int(found[2])), found[3]) if found else None
 
 
 def find_ptx_files(folders: Sequence[Path]) -> list[Path]:
-    """All PTX files below some folders, in a fixed order."""
+    """Returns all PTX files below some folders, in a fixed order."""
     return sorted(path for folder in folders for path in folder.rglob("*.ptx"))
 
 
 def original_samples(paths: Sequence[Path]) -> Iterator[FileSample]:
-    """The unchanged files; those without a heading are skipped."""
+    """Yields the unchanged files, except for those without a heading."""
     for path in paths:
         text = read_text(path)
         pair = declared_target(text)
@@ -90,7 +90,7 @@ def original_samples(paths: Sequence[Path]) -> Iterator[FileSample]:
 
 
 def mutated_samples(paths: Sequence[Path], count: int, seed: int) -> Iterator[FileSample]:
-    """`count` samples, each a file with one random change. Files that are too large are skipped."""
+    """Yields `count` samples, each a file with one random change. Files that are too large are skipped."""
     originals = [each for each in original_samples(paths) if len(each.text) <= MAX_MUTATED_CHARS]
     for number in range(count if originals else 0):
         random = Random(f"{seed} {number}")
@@ -100,7 +100,7 @@ def mutated_samples(paths: Sequence[Path], count: int, seed: int) -> Iterator[Fi
 
 
 def mutate_text(text: str, random: Random) -> tuple[str, str]:
-    """The text with one random change, and a description of it. The text has at least one line of code."""
+    """Returns the text with one random change, and a description of it. The text has at least one line of code."""
     made, change = text, ""
     while made == text:
         made, change = random.choice(_TEXT_MUTATORS)(text, random)

@@ -1,1 +1,3 @@
-"""Campaigns: many generated or changed examples put to an oracle, in processes of their own, here or elsewhere."""
+"""Campaigns: many generated or mutated examples are checked by an oracle, in separate processes on this or other
+machines.
+"""

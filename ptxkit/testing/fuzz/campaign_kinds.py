@@ -1,4 +1,4 @@
-"""What a campaign tests: examples by their number, the same each time, and the oracle that each kind is for."""
+"""The kinds of campaigns: each creates examples by their number, deterministically, for one oracle."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from ptxkit.isa import table
 from ptxkit.isa.forms import Form
 from ptxkit.isa.harness_module import harness_module
 from ptxkit.isa.instance_generator import instances
+from ptxkit.refusal import RefusedError
 from ptxkit.testing.corpus.example_recipes import recipe_of
 from ptxkit.testing.corpus.examples import RECIPES_OPTION, Example
 from ptxkit.testing.differential.campaign import VERSION_TARGETS, all_forms, form_label
-from ptxkit.testing.differential.instruction_mutators import mutate_instruction
+from ptxkit.testing.differential.instruction_mutators import modifier_vocabulary, mutate_instruction
 from ptxkit.testing.differential.whole_files import FileSample, find_ptx_files, mutate_text, original_samples
 from ptxkit.testing.fuzz.hostile_text import hostile_text
 from ptxkit.testing.generators.litmus import litmus_test
@@ -34,8 +35,9 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FuzzCampaign:
-    """A campaign. oracle: the name of a kind (`find_kind`). target, version: of generated code; None: many, and sm_90a
-    for kernels. corpus: folders whose files are mutated, instead of generated code."""
+    """A campaign. oracle: the name of a kind (`find_kind`). target, version: of generated code; with None there are
+    many, and kernels are for sm_90a. corpus: folders whose files are mutated, instead of generated code.
+    """
 
     oracle: str
     seed: int = 0
@@ -57,16 +59,16 @@ class FuzzCampaign:
         return self.version or (8, 7), self.target or "sm_90a"
 
     def random_for(self, number: int) -> Random:
-        """The source of random choices of an example."""
+        """Returns the source of random choices of an example."""
         return Random(self.random_seed(number))
 
     def random_seed(self, number: int) -> str:
-        """The seed of that source."""
+        """Returns the seed of that source."""
         return f"{self.oracle} {self.seed} {number}"
 
 
 _HOSTILE_PERIOD = 20
-"""One text in this many becomes a hostile text."""
+"""One text in this many is changed to a hostile one."""
 
 ExampleMaker: TypeAlias = Callable[[FuzzCampaign, int], Example]
 
@@ -74,7 +76,8 @@ ExampleMaker: TypeAlias = Callable[[FuzzCampaign, int], Example]
 @dataclass(frozen=True, slots=True)
 class OracleKind:
     """An oracle of campaigns. make: creates an example by its number. share: examples in one work unit, which takes
-    some seconds. needs: `gpu`, `ptxas` or empty. takes_corpus: whether it accepts mutated files."""
+    some seconds. needs: `gpu`, `ptxas` or empty. takes_corpus: whether it accepts mutated files.
+    """
 
     summary: str
     make: ExampleMaker
@@ -83,11 +86,13 @@ class OracleKind:
     takes_corpus: bool = False
 
 
-# ------------------------------------------------------------------------------------------- makers
+# ------------------------------------------------------------------------------------------- generators
 
 
 def any_text(campaign: FuzzCampaign, number: int) -> Example:
-    """Examples for oracles of robustness: mutated files, or instructions and kernels, half of them mutated too."""
+    """Creates examples for oracles of robustness: mutated files, or instructions and kernels, half of them mutated
+    too.
+    """
     chance = campaign.random_for(number)
     if campaign.corpus:
         text = _mutated_file(campaign, chance).text
@@ -103,7 +108,7 @@ def any_text(campaign: FuzzCampaign, number: int) -> Example:
 
 
 def readable_text(campaign: FuzzCampaign, number: int) -> Example:
-    """Examples for round trips: the same, without texts that are not PTX."""
+    """Creates examples for round trips: those of `any_text` that are valid PTX."""
     chance = campaign.random_for(number)
     if campaign.corpus:
         text = _mutated_file(campaign, chance).text
@@ -115,7 +120,7 @@ def readable_text(campaign: FuzzCampaign, number: int) -> Example:
 
 
 def ptxas_text(campaign: FuzzCampaign, number: int) -> Example:
-    """Examples for ptxas: nearly valid instructions, each in its own module, or mutated files."""
+    """Creates examples for ptxas: nearly valid instructions, each in its own module, or mutated files."""
     chance = campaign.random_for(number)
     if campaign.corpus:
         return Example("assert_ptxas_agrees", (_mutated_file(campaign, chance).text,))
@@ -126,7 +131,9 @@ def ptxas_text(campaign: FuzzCampaign, number: int) -> Example:
 
 
 def kernel_maker(oracle: str, **options: object) -> ExampleMaker:
-    """Kernels without undefined behaviour, and every fourth time a pipeline, for an oracle that runs them."""
+    """Returns a function that creates kernels without undefined behavior, and pipelines in a quarter of the cases, for
+    an oracle that runs them.
+    """
 
     def make(campaign: FuzzCampaign, number: int) -> Example:
         chance = campaign.random_for(number)
@@ -141,7 +148,7 @@ def kernel_maker(oracle: str, **options: object) -> ExampleMaker:
 
 
 def pipeline_example(campaign: FuzzCampaign, number: int) -> Example:
-    """Correct and broken pipelines in turn."""
+    """Creates correct and broken pipelines in turn."""
     chance = campaign.random_for(number)
     version, target = campaign.kernel_target
     made = random_pipeline(chance, target, version)
@@ -153,7 +160,7 @@ def pipeline_example(campaign: FuzzCampaign, number: int) -> Example:
 
 
 def litmus_example(campaign: FuzzCampaign, number: int) -> Example:
-    """Small programs with several threads."""
+    """Creates small programs with several threads."""
     test = litmus_test(campaign.random_for(number).randrange)
     return Example("assert_litmus", (test.module(),), test.launch, {RECIPES_OPTION: {"test": recipe_of(test)}})
 
@@ -173,7 +180,7 @@ KINDS: Mapping[str, OracleKind] = {
         "the reference machine and the GPU leave the same", kernel_maker("assert_machine_matches_device"), 20, "gpu"
     ),
     "optimisation": OracleKind(
-        "the GPU leaves the same at every level of optimisation",
+        "the GPU leaves the same at every level of optimization",
         kernel_maker("assert_optimisation_invariant", levels=list(LEVELS)),
         10,
         "gpu",
@@ -181,17 +188,22 @@ KINDS: Mapping[str, OracleKind] = {
 }
 
 
+_ORACLE_HINT = f"the oracles are {', '.join(KINDS)}, and package.module:NAME for one of your own"
+
+
 def find_kind(oracle: str) -> OracleKind:
-    """The kind of that name: a key of `KINDS`, or `package.module:NAME` for another one. Raises ValueError."""
+    """Returns the kind of that name: a key of `KINDS`, or `package.module:NAME`. Raises RefusedError."""
     if oracle in KINDS:
         return KINDS[oracle]
     module, _, name = oracle.partition(":")
     try:
         found = getattr(import_module(module), name) if name else None
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"there is no {oracle}: {error}") from error
+    except ImportError as error:
+        raise RefusedError(f"the module of the oracle `{oracle}` cannot be imported", _ORACLE_HINT) from error
+    except AttributeError as error:
+        raise RefusedError(f"the module `{module}` has no `{name}`", _ORACLE_HINT) from error
     if not isinstance(found, OracleKind):
-        raise ValueError(f"there is no oracle {oracle!r}; there are {', '.join(KINDS)}, and package.module:KIND")
+        raise RefusedError(f"there is no oracle `{oracle}`", _ORACLE_HINT)
     return found
 
 
@@ -199,8 +211,11 @@ def find_kind(oracle: str) -> OracleKind:
 
 
 def version_target_of(campaign: FuzzCampaign, number: int) -> tuple[Version, str]:
-    """Version and target of an instruction: equal within a share, since ptxas takes one target at a time, and supported
-    by an installed ptxas, if any."""
+    """Returns the version and target of an instruction.
+
+    They are the same in a work unit, since ptxas takes one target at a time, and an installed ptxas supports them, if
+    there is any.
+    """
     if campaign.target is not None:
         there = [each.newest for each in installed_ptxas() if campaign.target in each.targets]
         return campaign.version or min((8, 7), max(there, default=(8, 7))), campaign.target
@@ -217,7 +232,7 @@ def _random_instruction(chance: Random) -> tuple[Form, str]:
     while True:
         form = chance.choice(_forms())
         for instance in instances(form, table().value_gates, chance, 1):
-            return form, mutate_instruction(instance, _modifier_vocabulary(form.name), chance)[0] if chance.randrange(
+            return form, mutate_instruction(instance, modifier_vocabulary(form.name), chance)[0] if chance.randrange(
                 4
             ) else instance.text
 
@@ -250,7 +265,7 @@ def _mutated_file(campaign: FuzzCampaign, chance: Random) -> FileSample:
 
 @cache
 def original_files(corpus: tuple[str, ...]) -> list[FileSample]:
-    """The unchanged PTX files of some folders; files that are too large are skipped."""
+    """Returns the unchanged PTX files of some folders; files that are too large are skipped."""
     found = original_samples(find_ptx_files([Path(each) for each in corpus]))
     return [each for each in found if len(each.text) <= MAX_MUTATED_CHARS]
 
@@ -258,8 +273,3 @@ def original_files(corpus: tuple[str, ...]) -> list[FileSample]:
 @cache
 def _forms() -> list[Form]:
     return all_forms()
-
-
-@cache
-def _modifier_vocabulary(name: str) -> list[str]:
-    return sorted({value for form in table().forms(name) for slot in form.modifiers for value in slot.values})

@@ -1,11 +1,11 @@
-"""Shares on other machines: joblib hands them to the workers of dask.distributed (`pip install ptxkit[cluster]`).
+"""Work units on other machines: joblib sends them to the workers of dask.distributed (`pip install ptxkit[cluster]`).
 
     dask scheduler                                                    # on one machine
     CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1   # on each, one for each GPU
     ptxkit fuzz --oracle machine-device --cluster tcp://HOST:8786 --jobs 16
 
-Each worker of dask keeps one process with its GPU, and `--jobs` processes that ask. A worker without a GPU says so, and
-what it was to ask of one counts as skipped.
+Each worker of dask has one process with its GPU, and `--jobs` processes that use it. A worker without a GPU reports
+this, and its examples that need one count as skipped.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DaskFuzzRunner:
 
 
 def run_on_worker(share: FuzzWorkUnit, known: frozenset[str], hang: float) -> FuzzUnitResult:
-    """The function that a worker of the cluster calls: a work unit, in a process that is kept for later ones."""
+    """Runs a work unit in a process that is kept for later ones. A worker of the cluster calls this function."""
     watched, seen = _worker_process(hang)
     seen |= known
     if find_kind(share.campaign.oracle).needs == "gpu" and (reason := _gpu_missing_reason()):
@@ -74,7 +74,7 @@ def _gpu() -> DeviceProcess:
 
 @cache
 def _gpu_missing_reason() -> str:
-    """Why this worker cannot launch kernels; empty if it can."""
+    """Returns the reason why this worker cannot launch kernels, or an empty text."""
     try:
         _gpu().begin()
     except NoDeviceError as error:
@@ -84,7 +84,7 @@ def _gpu_missing_reason() -> str:
 
 @cache
 def _worker_process(hang: float) -> tuple[SupervisedFuzzer, set[str]]:
-    """The process of this worker, and the causes that it has reported."""
+    """Returns the process of this worker, and the causes that it has reported."""
     watched = SupervisedFuzzer(GpuPool([_gpu()]), hang)
     atexit.register(watched.end)
     return watched, set()

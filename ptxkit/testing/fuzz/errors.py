@@ -1,4 +1,4 @@
-"""A campaign cannot run: a GPU, a cluster, or the folder of the database is missing."""
+"""The error of a campaign that cannot run: a GPU, a cluster, or the folder of the database is missing."""
 
 from __future__ import annotations
 

@@ -29,17 +29,20 @@ BUILT_IN: Mapping[str, str] = {
 def replay(example: Example, trusted: Collection[str] = ()) -> None:
     """Calls the oracle of an example in a folder, which another user may have written.
 
-    The folder names the oracle, which is a function: only the oracles of ptxkit, and those that the caller names, are
-    called. Raises ExampleError for any other, and what the oracle raises.
+    The folder names the oracle, which is a function: only the oracles of ptxkit, and those that the caller names in
+    `trusted`, are called. Raises ExampleError for any other, and the exceptions of the oracle.
     """
     if example.oracle not in (*BUILT_IN, *_SPECIAL_ORACLES, *trusted):
-        how = f"add --oracle {example.oracle} if you trust it" if ":" in example.oracle else "write package.module:NAME"
-        raise ExampleError(f"there is no oracle {example.oracle!r} in ptxkit, and no other is called unasked; {how}")
+        how = (
+            f"add `--oracle {example.oracle}` if you trust it" if ":" in example.oracle else "write package.module:NAME"
+        )
+        what = f"there is no oracle `{example.oracle}` in ptxkit, and no other is called unasked"
+        raise ExampleError(what, how)
     run_oracle(example)
 
 
 def run_oracle(example: Example) -> None:
-    """Calls the oracle, and raises what it raises. Raises ExampleError if the oracle does not exist.
+    """Calls the oracle of an example, and passes its exceptions on. Raises ExampleError if the oracle does not exist.
 
     The oracle is any function that the example names, so the example must be one that this process made; see `replay`.
     """
@@ -56,21 +59,21 @@ def run_oracle(example: Example) -> None:
 
 
 def _load_oracle(name: str) -> Callable[..., object]:
-    """An oracle of ptxkit, or one of another package: `package.module:function`."""
+    """Loads an oracle of ptxkit, or one of another package: `package.module:function`."""
     module, _, function = name.partition(":")
     if name in BUILT_IN:
         module, function = f"ptxkit.testing.{BUILT_IN[name]}", name
     try:
         found = getattr(import_module(module), function, None) if function else None
     except (ImportError, ValueError) as error:
-        raise ExampleError(f"the oracle {name!r} cannot be loaded: {error}") from error
+        raise ExampleError(f"the oracle `{name}` cannot be loaded: {error}") from error
     if not callable(found):
-        raise ExampleError(f"there is no oracle {name!r}")
+        raise ExampleError(f"there is no oracle `{name}`")
     return cast("Callable[..., object]", found)
 
 
 def _rebuild_arguments(example: Example) -> dict[str, object]:
-    """The arguments of an oracle that are more than a text, constructed again."""
+    """Constructs the arguments of an oracle that cannot be stored as text only."""
     plain = {name: each for name, each in example.options.items() if name != RECIPES_OPTION}
     try:
         return {**plain, **{name: rebuild(recipe) for name, recipe in example.options[RECIPES_OPTION].items()}}
@@ -79,7 +82,7 @@ def _rebuild_arguments(example: Example) -> dict[str, object]:
 
 
 def _assert_reads_back(example: Example) -> None:
-    """A text that is not PTX has no round trip."""
+    """Asserts the round trip of a text that is valid PTX."""
     try:
         parse(example.texts[0])
     except PTXSyntaxError:
@@ -92,8 +95,11 @@ def _assert_ptxas_agrees(example: Example) -> None:
 
 
 def can_minimize(example: Example) -> bool:
-    """Whether the oracle depends on the text only: other examples are constructed again, are one instruction already,
-    or are compared with a second text that must stay similar to the first."""
+    """Returns whether the oracle depends on the text only.
+
+    Other examples are constructed again, are a single instruction already, or are compared with a second text that must
+    stay similar to the first.
+    """
     return len(example.texts) == 1 and not {RECIPES_OPTION, "instruction"} & example.options.keys()
 
 

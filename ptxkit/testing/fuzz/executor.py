@@ -1,5 +1,6 @@
-"""Executes a work unit: creates its examples and calls the oracle for each, or for all at once if the oracle prefers
-it."""
+"""Executes a work unit: creates its examples and calls the oracle for each, or for all at once if the oracle supports
+it.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ from ptxkit.testing.oracles.ptxas import Ptxas, installed_ptxas
 
 
 class Heartbeat(Protocol):
-    """Called with the number of the example that begins. patience: the factor by which it may take longer than
-    usual."""
+    """A function that is called with the number of each example when it begins. patience: the factor by which it may
+    take longer than usual.
+    """
 
     def __call__(self, number: int, patience: float = 1.0) -> None: ...
 
@@ -42,7 +44,7 @@ class ExampleResult:
 
 
 def run_examples(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Iterator[ExampleResult]:
-    """The results of these examples."""
+    """Yields the results of these examples."""
     if find_kind(campaign.oracle).needs == "ptxas" and not campaign.corpus:
         yield from _run_batch(campaign, numbers, beat)
         return
@@ -54,17 +56,18 @@ def run_examples(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Ite
             run_oracle(example)
         except SkipTest as error:
             yield ExampleResult(number, skip_reason=str(error))
-        except Exception as error:  # campaigns exist to find this
+        except Exception as error:  # finding such exceptions is the purpose of a campaign
             yield ExampleResult(number, replace(example, message=error_message(error), cause=failure_cause(error)))
         else:
             yield ExampleResult(number)
 
 
 def recheck_cause(example: Example) -> str:
-    """Why an example fails again; empty if it does not, or if its results are meaningless.
+    """Returns the reason why an example fails again. It is empty if it does not fail, or if its results are
+    meaningless.
 
     A GPU runs only kernels that the machine runs without findings, and that do not depend on uninitialized registers
-    and memory: without some of its lines a kernel may have any behaviour.
+    and memory, because a kernel from which lines were removed may have any behavior.
     """
     if example.oracle in _GPU_ORACLES and not _is_defined(example):
         return ""
@@ -84,13 +87,16 @@ def _is_defined(example: Example) -> bool:
     assert example.launch is not None
     try:
         on_machine(example.texts[0], example.launch)
-        return not example.launch.uninitialized_dependence(example.texts[0])
-    except Exception:  # for whatever reason, the machine does not run it
+        dependence = example.launch.uninitialized_dependence(example.texts[0])
+    except Exception:  # the machine does not run it, for any reason
         return False
+    return not (dependence.violations or dependence.incomplete_reason)
 
 
 def _run_batch(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Iterator[ExampleResult]:
-    """ptxas checks thousands of texts at a time; a text with a different verdict is checked again alone."""
+    """Yields the results of a batch: ptxas checks thousands of texts at once, and texts with a different verdict are
+    checked again one by one.
+    """
     examples, ours = [], []
     for number in numbers:
         beat(number)
@@ -115,7 +121,7 @@ def _run_batch(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Itera
 
 
 def _difference(judge: Ptxas, example: Example, ours: str | None, theirs: str | None) -> Example | None:
-    """The example with the difference; None if there is none, or `tolerated.toml` explains it."""
+    """Returns the example with the difference, or None if none exists, or `tolerated.toml` explains it."""
     if (ours is None) == (theirs is None):
         return None
     instruction, form = example.options["instruction"], example.options["form"]

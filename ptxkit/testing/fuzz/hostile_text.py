@@ -14,7 +14,7 @@ _REPEATED_INSERTIONS = (("{", ""), ("(", ""), ("(", ")"), ("9", ""), ("-", "!~")
 
 
 def hostile_text(text: str, chance: Random) -> str:
-    """The text with one or two such changes."""
+    """Returns the text with one or two such changes."""
     for _ in range(chance.choice((1, 1, 2))):
         if text:
             text = _distort(text, chance)

@@ -13,7 +13,7 @@ CauseFunction = Callable[[Example], str]
 
 
 def minimize(example: Example, cause_of: CauseFunction, seconds: float = 20.0) -> Example:
-    """A smaller example with the same cause, within the given seconds. Only the first text is reduced."""
+    """Returns a smaller example with the same cause, within the given seconds. Only the first text is reduced."""
     if not example.texts:
         return example
     end = time.monotonic() + seconds
@@ -40,7 +40,7 @@ def minimize(example: Example, cause_of: CauseFunction, seconds: float = 20.0) -
 
 
 def _remove_chunks(lines: list[str], size: int, fails: Callable[[list[str]], bool]) -> list[str]:
-    """The lines without blocks of a given size that the failure does not need, from the end to the beginning."""
+    """Removes blocks of `size` lines that the failure does not need, from the end to the beginning."""
     for start in range((len(lines) - 1) // size * size, -1, -size):
         tried = lines[:start] + lines[start + size :]
         if tried and fails(tried):

@@ -10,7 +10,7 @@ from ptxkit.testing.limits import MAX_REPORT_WIDTH
 
 
 def summary(campaigns: Sequence[FuzzCampaign], store: FuzzStore) -> Iterator[str]:
-    """A line for each campaign with its totals over all runs, then one for each cause of failures."""
+    """Yields a line for each campaign with its totals over all runs, then a line for each cause of failures."""
     yield f"{'oracle':<15} {'asked':>9} {'passed':>9} {'skipped':>8} {'failed':>7} {'a second':>9}"
     reasons: dict[str, None] = {}
     for each in campaigns:

@@ -22,7 +22,7 @@ from ptxkit.testing.oracles.device_process import DeviceProcess, count_gpus
 
 @dataclass(frozen=True, slots=True)
 class FuzzLimits:
-    """When campaigns end: after a number of examples for each, or of seconds for all. hang: seconds for one example."""
+    """The limits of campaigns: a number of examples for each, or seconds for all. hang: seconds for one example."""
 
     examples: int | None = None
     seconds: float | None = None
@@ -52,7 +52,7 @@ def run_campaigns(
 
 
 _FIRST_UNIT_DIVISOR = 10
-"""The factor by which other work units of a campaign are larger than its first one in such a run."""
+"""The factor by which the first work unit of a campaign is smaller than the others in such a run."""
 
 
 class TimeAccounts:
@@ -75,7 +75,9 @@ class TimeAccounts:
         self._longest[campaign] = max(self._longest[campaign], outcome.seconds)
 
     def least_served(self, among: Iterable[FuzzCampaign]) -> FuzzCampaign:
-        """The campaign with the least time; of those without any, the one with the fewest running work units."""
+        """Returns the campaign with the least time; of those without any, the one with the fewest running work
+        units.
+        """
         return min(
             among,
             key=lambda each: (self._seconds[each] + self._running[each] * self._longest[each], self._running[each]),
@@ -106,7 +108,9 @@ def _interleave(
 
 
 def _campaign_units(campaign: FuzzCampaign, done: Mapping[int, int], limits: FuzzLimits) -> Iterator[FuzzWorkUnit]:
-    """The first work unit of a run with a time limit is small, so that each campaign gets a turn."""
+    """Yields the work units of a campaign. The first one is small if the run has a time limit, so that all campaigns
+    get a turn.
+    """
     size, examples, is_first = find_kind(campaign.oracle).examples_per_unit, limits.examples, limits.seconds is not None
     for number in count():
         first = number * size
@@ -129,7 +133,7 @@ def start_devices() -> list[DeviceProcess]:
     except NoDeviceError as error:
         for each in found:
             each.end()
-        raise CannotRunError(str(error)) from error
+        raise CannotRunError(str(error), "choose oracles that need no GPU") from error
     return found
 
 
@@ -191,7 +195,7 @@ class LocalFuzzRunner:
 
 
 class _KnownCauses:
-    """The causes that have an example, for all threads."""
+    """The causes for which an example is saved, for all threads."""
 
     def __init__(self, store: FuzzStore) -> None:
         self._lock = Lock()

@@ -1,7 +1,7 @@
-"""What campaigns have done: a database that a killed campaign leaves whole, and a folder for each failure.
+"""The results of campaigns: a database that stays consistent if a campaign is killed, and a folder for each failure.
 
-folder/campaigns.sqlite      shares that are done, and failures by their cause
-folder/failures/NAME         the first example of a cause, made smaller (`ptxkit.testing.corpus.examples`)
+folder/campaigns.sqlite      complete work units, and failures by their cause
+folder/failures/NAME         the first example of a cause, minimized (`ptxkit.testing.corpus.examples`)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ create table if not exists failures (
 
 @dataclass(frozen=True, slots=True)
 class CampaignTotal:
-    """The totals of a campaign over all runs. reason: why some examples were skipped."""
+    """The totals of a campaign over all runs. reason: the reason why some examples were skipped."""
 
     run_count: int
     skip_count: int
@@ -61,14 +61,15 @@ class FuzzStore:
             self._base = sqlite3.connect(folder / "campaigns.sqlite", isolation_level=None)
             self._base.executescript("pragma journal_mode = wal; pragma synchronous = normal;" + _TABLES)
         except (OSError, sqlite3.Error) as error:
-            raise CannotRunError(f"{folder}: {error}") from error
+            what = f"the folder `{folder}` cannot be written: {error}"
+            raise CannotRunError(what, "name another one with `--folder DIR`") from error
 
     def close(self) -> None:
         """Closes the database."""
         self._base.close()
 
     def completed_units(self, campaign: FuzzCampaign) -> dict[int, int]:
-        """The complete work units with their numbers of examples: the last one may have been cut short."""
+        """Returns the complete work units with their numbers of examples, since the last one may be incomplete."""
         return dict(self._base.execute("select number, size from shares where campaign = ?", (campaign.key,)))
 
     def add(self, outcome: FuzzUnitResult) -> None:
@@ -97,7 +98,7 @@ class FuzzStore:
         self._base.execute("commit")
 
     def _save_example(self, oracle: str, example: Example) -> str:
-        """The folder of a cause's first example."""
+        """Saves a cause's first example and returns its folder."""
         known = self._base.execute(
             "select folder from failures where oracle = ? and cause = ?", (oracle, example.cause)
         ).fetchone()
@@ -113,14 +114,14 @@ class FuzzStore:
         return str(folder)
 
     def known_causes(self) -> dict[str, set[str]]:
-        """The causes of failures with a saved example, by oracle."""
+        """Returns the causes of failures with a saved example, by oracle."""
         found: dict[str, set[str]] = {}
         for oracle, cause in self._base.execute("select oracle, cause from failures"):
             found.setdefault(oracle, set()).add(cause)
         return found
 
     def campaign_total(self, campaign: FuzzCampaign) -> CampaignTotal:
-        """The totals of a campaign."""
+        """Returns the totals of a campaign."""
         row = self._base.execute(
             "select sum(asked), sum(skipped), sum(failed), max(reason), sum(seconds) from shares where campaign = ?",
             (campaign.key,),
@@ -128,8 +129,8 @@ class FuzzStore:
         return CampaignTotal(row[0] or 0, row[1] or 0, row[2] or 0, row[3] or "", row[4] or 0.0)
 
     def causes(self, oracles: Iterable[str]) -> list[FailureCause]:
-        """All causes of failures, the most frequent first."""
-        # by position: databases of earlier releases have another name for the last column
+        """Returns all causes of failures, the most frequent first."""
+        # columns are read by position, because databases of earlier releases have another name for the last one
         rows = self._base.execute("select * from failures order by count desc, cause")
         wanted = set(oracles)
         return [

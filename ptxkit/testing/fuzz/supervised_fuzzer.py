@@ -27,7 +27,7 @@ from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, D
 _STACK_FRAME = re.compile(r'File ".*[/\\](\w+\.py)", line \d+ in (\w+)')
 
 IsNew = Callable[[str], bool]
-"""Whether a cause is new; called once for each failure."""
+"""A function that returns whether a cause is new; it is called once for each failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class FuzzWorkUnit:
 
 @dataclass(slots=True)
 class FuzzUnitResult:
-    """The result of a work unit. failures: (number, example), with causes. reason: why some were skipped."""
+    """The result of a work unit. failures: (number, example), with causes. reason: the reason why some were skipped."""
 
     unit: FuzzWorkUnit
     run_count: int = 0
@@ -52,7 +52,7 @@ class FuzzUnitResult:
 
 
 class GpuPool:
-    """The processes with GPUs, one each, for all callers; each is started when it is needed."""
+    """The processes with GPUs, one for each GPU, for all callers; each is started on first use."""
 
     def __init__(self, processes: Sequence[DeviceProcess]) -> None:
         self._processes = tuple(processes)
@@ -61,7 +61,7 @@ class GpuPool:
             self._free.put(each)
 
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
-        """The results of the next free GPU. Raises NoDeviceError."""
+        """Returns the results of the next free GPU. Raises NoDeviceError."""
         process = self._free.get()
         try:
             return process.run(cubin, launches)
@@ -83,7 +83,7 @@ class GpuPool:
 
 
 class _ExampleLostError(Exception):
-    """The process hangs or has ended. at: the example; why: the reason in a few words, and the place."""
+    """The process hangs or has ended. at: the example; why: a short reason, and the location."""
 
     def __init__(self, at: int, why: str) -> None:
         super().__init__(why)
@@ -165,7 +165,9 @@ class SupervisedFuzzer:
             raise _ExampleLostError(at, f"the process ends with {lost}") from None
 
     def _lost_example(self, campaign: FuzzCampaign, lost: _ExampleLostError, is_new: IsNew) -> Example:
-        """The lost example, created in this process: its creation might hang, so this is done for a new cause only."""
+        """Returns the lost example. It is created in this process, where its creation might hang, so only for a new
+        cause.
+        """
         example = Example("", ())
         if is_new(lost.why):
             try:
@@ -182,6 +184,6 @@ class SupervisedFuzzer:
 
 
 def _innermost_call(errors: str) -> str:
-    """The last place of the main thread; empty if the process did not report it."""
+    """Returns the innermost location of the main thread, or an empty text if the process did not report it."""
     place = _STACK_FRAME.search(errors.rpartition("most recent call first")[2])
     return f" at {place[1]}:{place[2]}" if place else ""

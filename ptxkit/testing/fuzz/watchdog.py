@@ -1,4 +1,4 @@
-"""Reports the place of a slow example, and ends one that hangs, in the process that runs it."""
+"""Reports the location of a slow example, and ends one that hangs, in the process that runs it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class HangError(AssertionError):
 
 @contextmanager
 def report_progress(seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
-    """Reports the current place of the code periodically; raises HangsError after the given seconds of processor time.
+    """Reports the current location of the code periodically. Raises HangError after the given seconds of processor
+    time.
 
-    Waiting uses no processor time: it is reported, but not ended. Without timers (Windows) nothing is done.
+    Waiting uses no processor time: it is reported, but not ended. The function has no effect without timers (Windows).
     """
     if not hasattr(signal, "setitimer"):
         yield

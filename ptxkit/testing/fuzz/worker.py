@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExampleStarted:
-    """An example begins. asked, skipped: of this work unit so far. reason: why some were skipped. patience: the factor
-    by which it may take longer than usual."""
+    """An example begins. asked, skipped: numbers of examples of this work unit so far. reason: the reason why some were
+    skipped. patience: the factor by which it may take longer than usual.
+    """
 
     number: int
     run_count: int

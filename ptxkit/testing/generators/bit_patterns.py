@@ -1,4 +1,4 @@
-"""Random bit patterns of a type, including edge cases, equal in every process."""
+"""Random bit patterns of a type, including edge cases, which are the same in every process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 def operand_patterns(word: str, place: int, turn: int, seed: int) -> Words:
-    """The patterns of an operand by its type and its index among the inputs."""
+    """Returns the patterns of an operand by its type and its index among the inputs."""
     random = np.random.default_rng([crc32(word.encode()), place, turn, seed])
     base, _, count = word.partition("x")
     if kind(word) != "f" or base.removesuffix("p4") not in FORMATS:
@@ -34,7 +34,7 @@ def operand_patterns(word: str, place: int, turn: int, seed: int) -> Words:
 
 
 def edge_values(word: str) -> list[int]:
-    """The edge patterns of a type; packed ones have equal elements."""
+    """Returns the edge patterns of a type; packed ones have equal elements."""
     base, _, count = word.partition("x")
     if kind(word) == "f" and base.removesuffix("p4") in FORMATS:
         fmt, times = FORMATS[base.removesuffix("p4")], int(count or 1)
@@ -46,7 +46,9 @@ def edge_values(word: str) -> list[int]:
 
 
 def _floats(fmt: Format, place: int, turn: int, random: np.random.Generator) -> Words:
-    """Codes: of at most 16 bits, all in order for the first operand; otherwise random ones, neighbours, and edges."""
+    """Returns codes: of at most 16 bits, all in order for the first operand; otherwise random ones, neighbors, and
+    edges.
+    """
     if fmt.width <= 16 and place == 0:
         return (np.arange(PATTERNS_PER_BATCH, dtype=np.uint64) + np.uint64(PATTERNS_PER_BATCH * turn)) & np.uint64(
             (1 << fmt.width) - 1
@@ -63,7 +65,9 @@ def _floats(fmt: Format, place: int, turn: int, random: np.random.Generator) -> 
 
 
 def _edges(fmt: Format) -> Words:
-    """Codes around zero, the smallest normal number, one, the largest number, infinity, and NaNs; with either sign."""
+    """Returns codes around zero, the smallest normal number, one, the largest number, infinity, and NaNs, with either
+    sign.
+    """
     fraction = 1 << fmt.fraction_bits
     one = fmt.bias << fmt.fraction_bits
     codes = [0, 1, 2, 3, fraction - 1, fraction, fraction + 1, 2 * fraction - 1, 2 * fraction, one - fraction, one]
@@ -79,7 +83,7 @@ def _edges(fmt: Format) -> Words:
 
 
 def _integers(word: str, place: int, turn: int, random: np.random.Generator) -> Words:
-    """Random patterns, small numbers of either sign, powers of two and their neighbours."""
+    """Returns random patterns, small numbers of either sign, powers of two and their neighbors."""
     width = bits(word)
     if width <= 16 and place == 0:
         return (np.arange(PATTERNS_PER_BATCH, dtype=np.uint64) + np.uint64(PATTERNS_PER_BATCH * turn)) & np.uint64(

@@ -1,4 +1,4 @@
-"""Chains of two instructions: the first one writes the carry flag, the second one reads it."""
+"""Chains of two instructions: the first one writes the carry flag, and the second one reads it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CarryTraits = Mapping[str, Any]
 
 
 def chains(version: Version, target: str) -> Steps:
-    """Each instruction that writes a carry with each one that reads it, by the form of the first."""
+    """Returns each instruction that writes a carry with each one that reads it, by the form of the first."""
     found = list(_carry_instructions(version, target))
     readers = [(match, arguments) for match, arguments in found if arguments.get("takes")]
     made: dict[str, list[StepTemplate]] = {}
@@ -36,13 +36,15 @@ def chains(version: Version, target: str) -> Steps:
 
 
 def _are_compatible(kept: CarryTraits, taken: CarryTraits) -> bool:
-    """Whether both have one type and operation: a difference writes a borrow, which an addition does not define."""
+    """Returns whether both have the same type and operation: a subtraction writes a borrow, which is undefined for an
+    addition.
+    """
     are_differences = {each["operation"] == "sub" for each in (kept, taken)}
     return bool(kept["type"] == taken["type"]) and len(are_differences) == 1
 
 
 def _chain(first: Match, second: Match, word: str) -> StepTemplate:
-    """Two results, then the operands of both."""
+    """Returns a template with two results, followed by the operands of both instructions."""
     counts = [len(each.operands) - 1 for each in (first, second)]
     places = iter(range(2, 2 + sum(counts)))
     lines = []
@@ -53,7 +55,7 @@ def _chain(first: Match, second: Match, word: str) -> StepTemplate:
 
 
 def _carry_instructions(version: Version, target: str) -> Iterator[tuple[Match, CarryTraits]]:
-    """Instructions that write or read a carry, with the arguments of their semantics."""
+    """Yields instructions that write or read a carry, with the arguments of their semantics."""
     aimed = parse_target(target)
     known = table()
     for form in (form for name in known.names for form in known.forms(name)):

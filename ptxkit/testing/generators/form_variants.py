@@ -1,7 +1,7 @@
-"""Instructions from registers to registers, and what the reference machine makes of them.
+"""Instructions on registers, and their results on the reference machine.
 
-A variant is a form with its modifiers chosen. It reads patterns of 64 bits, of which it takes the lowest, and writes
-its results to 64 bits each; the patterns of an operand depend on its type and place alone, so many variants share them.
+A variant is a form with a choice of modifiers. It reads the lowest bits of 64-bit patterns, and writes its results to
+64 bits each. The patterns of an operand depend on its type and index only, so many variants share them.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ CHAPTERS = (
     *("Data Movement and Conversion Instructions: cvt", "Data Movement and Conversion Instructions: prmt"),
     "Data Movement and Conversion Instructions: szext",
 )
-"""Chapters, or sections, in which forms compute from registers to registers."""
+"""Chapters, or sections, whose forms compute results in registers from registers."""
 
 _EXCLUDED_SECTIONS = frozenset({"Data Movement and Conversion Instructions: cvta"})
 _NO_WINDOWS = AddressWindows(*(AddressWindow(0, 0) for _ in range(5)))
 
 Arrays = dict[str, Any]
-"""Role -> its patterns, in the unsigned type of its width; a tuple of a vector's elements."""
+"""The patterns of each role, in the unsigned type of its width, or a tuple for the elements of a vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterOperand:
-    """A register: its number in the block, what it is declared as, and the type that the instruction sees."""
+    """A register: its number in the block, its declared type, and the type that the instruction uses."""
 
     role: str
     number: int
@@ -63,7 +63,7 @@ class RegisterOperand:
 class FormVariant:
     """A form with its modifiers. text: the instruction; inputs and outputs: its registers; fixed: its constants.
 
-    parts: the selectors of operands that have one; minus: operands with a minus before them.
+    parts: the selectors of operands that have one; minus: operands that are negated.
     """
 
     match: Match
@@ -80,7 +80,7 @@ class FormVariant:
 
     @property
     def approximation_key(self) -> str | None:
-        """What `numbers.bounds` knows it by, where it is not exact."""
+        """The name of its approximation in `numbers.bounds`, or None if it is exact."""
         for meaning in table().semantics_of(self.match):
             if meaning.function == "approximately":
                 return f"{meaning.named_arguments['function']}.approx"
@@ -90,7 +90,7 @@ class FormVariant:
 
 
 def variants(version: tuple[int, int], target: str, most: int, seed: int) -> Iterator[FormVariant]:
-    """Variants of every form that this version and target have, at most so many of each."""
+    """Yields variants of every form that this version and target support, at most `most` of each."""
     aimed = parse_target(target)
     random = Random(seed)
     known = table()
@@ -111,7 +111,7 @@ def variants(version: tuple[int, int], target: str, most: int, seed: int) -> Ite
 
 
 def matches_of(form: Form, random: Random) -> Iterator[Match]:
-    """Matches with different modifiers: first one with each value, then any."""
+    """Yields matches with different modifiers: first one for each value, then random ones."""
     values = [(None, *slot.values) if slot.optional else slot.values for slot in form.modifiers]
     names = [slot.name for slot in form.modifiers]
     combinations = list(islice(product(*values), MAX_COMBINATIONS))
@@ -134,7 +134,9 @@ def satisfies_rules(form: Form, chosen: dict[str, str | None]) -> bool:
 
 
 def _variant(match: Match, random: Random) -> FormVariant | None:
-    """The instruction with its own registers; None where an operand is no register, or nothing says what it means."""
+    """Returns the instruction with its own registers, or None if an operand is not a register or the semantics are
+    unknown.
+    """
     writer = _OperandAllocator(match, random)
     words = [writer.spell_operand(operand) for operand in match.operands]
     if None in words or not writer.outputs:
@@ -148,10 +150,10 @@ def _variant(match: Match, random: Random) -> FormVariant | None:
 
 
 def _is_miscompiled(match: Match, parts: dict[str, str]) -> bool:
-    """Whether ptxas is known to make of an instruction what the manual does not say.
+    """Returns whether ptxas is known to compile an instruction in a way that contradicts the manual.
 
-    It has scalar video instructions of several others, which is wrong for vmad, where it saturates, compares with the
-    third operand, or puts the result into the upper half of that.
+    It implements scalar video instructions by several others, which is wrong for vmad if it saturates, compares with
+    the third operand, or merges the result into the upper half of the third operand.
     """
     chosen = match.modifiers
     return match.form.section.startswith("Scalar Video") and bool(
@@ -163,7 +165,7 @@ def _is_miscompiled(match: Match, parts: dict[str, str]) -> bool:
 
 
 class _OperandAllocator:
-    """Gives the operands of a match registers, and remembers which."""
+    """Allocates registers for the operands of a match, and records them."""
 
     def __init__(self, match: Match, random: Random) -> None:
         self.match, self.random = match, random
@@ -174,7 +176,7 @@ class _OperandAllocator:
         self.negated: set[str] = set()
 
     def spell_operand(self, form: OperandForm) -> str | None:
-        """How an operand is written, or None where this program has nothing for it."""
+        """Returns the text of an operand, or None if this program supports no such operand."""
         match form.kind:
             case "register" if isinstance(form.type, ConstantExpr):
                 return self._register(form, form.role)
@@ -201,7 +203,7 @@ class _OperandAllocator:
         return self._decorate_register(form, role, cell.name)
 
     def _decorate_register(self, form: OperandForm, role: str, name: str) -> str:
-        """A register, or a part of it, or what is negated."""
+        """Returns a register with its selector or negation."""
         if form.parts and (not form.whole or self.random.random() < 0.6):
             patterns = form.parts
             part = re.sub(r"\[(.)-(.)\]", self._expand_digit, self.random.choice(patterns))
@@ -215,13 +217,13 @@ class _OperandAllocator:
         return str(self.random.randint(int(found[1]), int(found[2])))
 
 
-# ------------------------------------------------------------------------------------------- what the machine makes
+# ------------------------------------------------------------------------------------------- results on the machine
 
 Evaluation = Callable[[Arrays], Arrays]
 
 
 def evaluation(variant: FormVariant) -> Evaluation | None:
-    """The machine's functions for a variant; None where it has none, or needs more than registers."""
+    """Returns the machine's functions for a variant, or None if it has none or needs more than registers."""
     match = variant.match
     try:
         meanings = table().semantics_of(match)
@@ -294,7 +296,7 @@ def _value_evaluation(variant: FormVariant, effect: Value) -> Evaluation | None:
 
 
 def operands_of(variant: FormVariant, patterns: Callable[[str, int], Any]) -> Arrays:
-    """The operands as arrays. patterns: of a type and a place, 64 bits each."""
+    """Returns the operands as arrays. patterns: a function of a type and an index, with results of 64 bits each."""
     found: dict[str, list[Any]] = {}
     for cell, place in zip(variant.inputs, input_positions(variant), strict=True):
         kind = unsigned_dtype(width_of(cell.type))
@@ -308,5 +310,5 @@ def operands_of(variant: FormVariant, patterns: Callable[[str, int], Any]) -> Ar
 
 
 def input_positions(variant: FormVariant) -> Sequence[int]:
-    """For each input, the number of inputs before it."""
+    """Returns, for each input, the number of inputs before it."""
     return range(len(variant.inputs))

@@ -1,16 +1,16 @@
-"""Whole kernels that are free of undefined behaviour by construction, as trees of statements.
+"""Whole kernels that are free of undefined behavior by construction, as trees of statements.
 
-A kernel reads rows of its input, one element of 64 bits a thread, and writes rows of its output. Threads meet only
-where all come along: at the top, and in loops whose turns are the same for all; there are the warp's instructions and
-the barriers. A register is read after its first write on every path; an atomic operation has its own word of memory.
+A kernel reads rows of its input, one 64-bit element for each thread, and writes rows of its output. Threads synchronize
+only where all of them execute the same code: at the top level, and in loops with the same number of iterations in all
+threads. Instructions of whole warps and barriers occur only there. A register is read only after its first write on
+every path; an atomic operation has its own word of memory.
 
-What is compared: every bit of what a kernel writes. Which NaN an instruction gives is not always fixed
-(`kernel_steps`): where `one_nan` is true, a NaN in a floating-point result becomes the one of its format before
-anything else reads it, so that results are compared modulo the bits of a NaN; otherwise only steps that fix their NaNs
-occur.
+Every bit that a kernel writes is compared. Which NaN an instruction returns is not always specified (`step_catalog`):
+if `one_nan` is true, a NaN in a floating-point result is replaced by the canonical NaN of its format before it is used,
+so that results are compared modulo the bits of a NaN; otherwise only steps with a specified NaN occur.
 
-The text can be written with a store after each result (`probes`), so that the first row which differs shows the
-instruction that made it.
+The text can be generated with a store after each result (`probes`), so that the first row that differs identifies the
+instruction.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 @dataclass(frozen=True, slots=True)
 class LoadStatement:
-    """A register gets an element of a row of the input. opcode: how, where it is not the simplest."""
+    """Loads an element of a row of the input to a register. opcode: the load, if it is not the simplest."""
 
     register: str
     row: int
@@ -40,7 +40,7 @@ class LoadStatement:
 
 @dataclass(frozen=True, slots=True)
 class StepStatement:
-    """A step. guard: `@%pred_1 ` in front, or nothing."""
+    """A step. guard: the prefix `@%pred_1 `, or empty."""
 
     step: StepTemplate
     results: tuple[str, ...]
@@ -50,7 +50,7 @@ class StepStatement:
 
 @dataclass(frozen=True, slots=True)
 class UpdateStatement:
-    """An atomic operation on a word of its own: of the output, or of shared memory."""
+    """An atomic operation on a separate word of the output or of shared memory."""
 
     step: StepTemplate
     operand: str
@@ -59,9 +59,9 @@ class UpdateStatement:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeStatement:
-    """Each thread gets what the thread `distance` further in the CTA holds, through shared memory.
+    """Each thread receives the value of the thread `distance` further in the CTA through shared memory.
 
-    meets: the barrier after the store, and after the load.
+    meets: the barriers after the store and after the load.
     """
 
     result: str
@@ -72,7 +72,7 @@ class ExchangeStatement:
 
 @dataclass(frozen=True, slots=True)
 class IfStatement:
-    """Two ways. predicate: a register."""
+    """A branch with two arms. predicate: a register."""
 
     predicate: str
     then: tuple[Statement, ...]
@@ -81,7 +81,9 @@ class IfStatement:
 
 @dataclass(frozen=True, slots=True)
 class LoopStatement:
-    """A loop. turns: at most so many, at least one; where it is divergent by the thread's number."""
+    """A loop. turns: the largest number of iterations, at least one. In a divergent loop, it depends on the thread's
+    number.
+    """
 
     counter: str
     trip_count: int
@@ -94,11 +96,12 @@ Statement: TypeAlias = LoadStatement | StepStatement | UpdateStatement | Exchang
 
 @dataclass(frozen=True, slots=True)
 class GeneratedKernel:
-    """A kernel and its launch. rows: the type of each row of the input; kept: registers that it writes at its end.
+    """A kernel and its launch. rows: the type of each row of the input; kept: the registers that it writes at its end.
 
-    one_nan: whether each NaN that a step gives becomes the one of its format.
+    one_nan: whether each NaN that a step returns is replaced by the canonical one of its format.
 
-    Two arguments: the rows of the input, uint64 of shape (rows, threads), and those of the output, zeros before.
+    It has two arguments: the rows of the input, uint64 of shape (rows, threads), and those of the output, initially
+    zero.
     """
 
     version: Version
@@ -118,20 +121,20 @@ class GeneratedKernel:
         return self.grid * self.block
 
     def inputs(self) -> Words:
-        """The rows of the input: patterns of their types, edges among them."""
+        """Returns the rows of the input: patterns of their types, including edge values."""
         rows = [_row_patterns(word, place, self.seed, self.threads) for place, word in enumerate(self.rows)]
         return np.stack(rows) if rows else np.zeros((1, self.threads), np.uint64)
 
     def outputs(self) -> Words:
-        """The rows of the output before the launch."""
+        """Returns the rows of the output before the launch."""
         return np.zeros((len(self.sources()) + UPDATE_ROWS, self.threads), np.uint64)
 
     def steps(self) -> Iterator[StepStatement | UpdateStatement]:
-        """The steps in the text's order."""
+        """Yields the steps in the order of the text."""
         yield from (each for each in _flatten(self.statements) if isinstance(each, (StepStatement, UpdateStatement)))
 
     def sources(self) -> list[str]:
-        """What each row of the output comes from, after those of the updates: an instruction, or `kept`."""
+        """Returns the source of each row of the output after those of the updates: an instruction, or `kept`."""
         found = []
         if self.probes:
             for each in _flatten(self.statements):
@@ -139,7 +142,7 @@ class GeneratedKernel:
         return found + [f"kept {register}" for register in self.result_registers]
 
     def module(self) -> str:
-        """A module with this kernel."""
+        """Returns a module with this kernel."""
         return f"{self.head()}{self.text()}"
 
     def head(self) -> str:
@@ -147,19 +150,19 @@ class GeneratedKernel:
         return f".version {major}.{minor}\n.target {self.target}\n.address_size 64\n"
 
     def text(self) -> str:
-        """The kernel alone."""
+        """Returns the text of the kernel."""
         return "\n".join(_KernelWriter(self).lines()) + "\n"
 
 
 UPDATE_SLOTS = 8
-"""Words of 64 bits for updates of the output, and as many of shared memory."""
+"""The number of 64-bit words for updates in the output, and also in shared memory."""
 
 UPDATE_ROWS = 2
-"""Rows before the output: updates of it, and what shared memory held at the end of each CTA."""
+"""The number of rows before the output: updates of the output, and the final shared memory of each CTA."""
 
 
 def _row_patterns(word: str, place: int, seed: int, threads: int) -> Words:
-    """A part of the patterns; a predicate is any bit."""
+    """Returns a part of the patterns; predicates are random bits."""
     start = (seed * 7919 + place * 104729) % (PATTERNS_PER_BATCH - threads)
     return operand_patterns("b32" if word == "pred" else word, 1 + place % 3, 0, seed % 64)[start : start + threads]
 
@@ -194,13 +197,15 @@ def _describe(statement: Statement) -> str:
 
 
 def register_bits(register: str) -> int:
-    """Bits of a register, which its name states: `%pred_3` (1), `%b32_7`."""
+    """Returns the number of bits of a register, which its name states: `%pred_3` (1), `%b32_7`."""
     kind = register[1:].partition("_")[0]
     return 1 if kind == "pred" else width_of(kind)
 
 
 def _canonicalize_nan(register: str, fmt: Format) -> list[str]:
-    """With whole numbers alone: what is above infinity, but for its sign, is a NaN."""
+    """Returns integer instructions that canonicalize a NaN: a pattern above that of infinity, ignoring the sign, is a
+    NaN.
+    """
     assert fmt.infinity is not None
     assert fmt.nan is not None
     bits, size = fmt.width, f"%size{fmt.width}"
@@ -246,7 +251,9 @@ class _KernelWriter:
         ]
 
     def prologue(self) -> list[str]:
-        """Where the thread reads and writes, and the shared memory: what the kernel needs of it."""
+        """Returns the addresses that the thread reads and writes, and the shared memory, as far as the kernel needs
+        them.
+        """
         kernel = self.kernel
         flat = list(_flatten(kernel.statements))
         found = []
@@ -312,7 +319,7 @@ class _KernelWriter:
                 return self.loop(statement)
 
     def canonicalize_results(self, statement: StepStatement) -> list[str]:
-        """After a step: its NaNs become the one of their format, in threads that executed it."""
+        """Returns instructions that canonicalize the NaNs of a step, in the threads that executed it."""
         if not self.kernel.canonical_nan or statement.step.fixes_nans:
             return []
         guard = "" if statement.guard[1:].strip() in statement.results else statement.guard

@@ -1,4 +1,4 @@
-"""Litmus tests: programs of a few threads, each a known question to a memory model, with the outcomes that the model
+"""Litmus tests: programs of a few threads, which are known tests of memory models, with the outcomes that the model
 allows.
 
 The threads are in one warp, in one CTA, in the CTAs of a cluster or of a grid; their shared variables are in global or
@@ -17,10 +17,10 @@ from ptxkit.linter import lint
 from ptxkit.testing.oracles.axiomatic_model import (
     PLACEMENTS,
     SCOPES,
-    AllowedBehaviour,
+    AllowedBehavior,
     LitmusProgram,
     ModelEvent,
-    compute_behaviour,
+    compute_behavior,
 )
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.testing.oracles.session import track_oracle
@@ -44,13 +44,13 @@ class Litmus:
     name: str = "litmus"
 
     @property
-    def behaviour(self) -> AllowedBehaviour:
-        """What the memory consistency model allows for it."""
-        return compute_behaviour(self.program)
+    def behaviour(self) -> AllowedBehavior:
+        """The behavior that the memory consistency model allows."""
+        return compute_behavior(self.program)
 
     @property
     def registers(self) -> int:
-        """The number of values that are read."""
+        """The number of registers that are read."""
         return sum(each.kind == "read" for events in self.program.threads for each in events)
 
     @property
@@ -62,12 +62,12 @@ class Litmus:
         return DeviceLaunch(self.name, grid, block, (words,), grid if place == "cluster" else None)
 
     def outcome(self, words: np.ndarray[Any, Any]) -> tuple[int, ...]:
-        """The final values of the registers of a run."""
+        """Returns the final values of the registers of a run."""
         start = _VARIABLE_STRIDE // 4 * 4
         return tuple(int(each) for each in words[start : start + self.registers])
 
     def module(self) -> str:
-        """The PTX."""
+        """Returns the PTX."""
         major, minor = self.version
         launch = self.launch
         lines = [f".version {major}.{minor}", f".target {self.target}", ".address_size 64"]
@@ -222,13 +222,13 @@ SHAPES: dict[str, Callable[[_EventGenerator], list[list[ModelEvent]]]] = {
 
 
 def litmus_test(choose: Choose) -> Litmus:
-    """One of several choices."""
+    """Returns a litmus test with random choices."""
     shape = list(SHAPES)[choose(len(SHAPES))]
     place = PLACEMENTS[choose(len(PLACEMENTS))]
     space = "global" if place == "grid" else ("global", "shared")[choose(2)]
     narrow = SCOPES.index({"lanes": "cta", "warps": "cta", "cluster": "cluster", "grid": "gpu"}[place])
     scopes = SCOPES[narrow:]
-    # The machine lets a CTA spin for long, while another one of its cluster could continue.
+    # The machine lets a CTA spin for a long time, although another CTA of its cluster could continue.
     weak, waits = 0, place != "cluster"
     match ("strong", "weak", "narrow", "strong")[choose(4)]:
         case "weak":
@@ -239,15 +239,17 @@ def litmus_test(choose: Choose) -> Litmus:
     return Litmus(shape, LitmusProgram(tuple(tuple(each) for each in events), place), space)
 
 
-# ------------------------------------------------------------------------------------------------ the machine
+# ------------------------------------------------------------------------------------------------ comparison with the
+# machine
 
 
 @track_oracle
 def assert_litmus(test: Litmus, seeds: int = 1) -> frozenset[tuple[int, ...]]:
-    """Asserts that the machine and the rules agree with the memory model; returns what the machine showed.
+    """Asserts that the machine and the rules agree with the memory model, and returns the outcomes of the machine.
 
-    It reports a race that the model has in every execution, and none if there is none, and then shows only outcomes
-    that the model allows. The rules report nothing for a program without a race.
+    The machine must report a race that the model has in every execution. If the model has no race, the machine must
+    report none, and have only outcomes that the model allows. The rules must report nothing for a program without a
+    race.
     """
     text, launch, allowed = test.module(), test.launch, test.behaviour
     shown = set()

@@ -1,4 +1,4 @@
-"""Loads of data that no thread writes: the loads of one element that the table has for global memory."""
+"""Loads of data that no thread writes: the loads of one element from global memory that the table has."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ WIDTHS = (8, 16, 32, 64)
 
 @cache
 def loads_of(version: Version, target: str, *, acquiring: bool = True) -> dict[int, tuple[str, ...]]:
-    """Opcodes by the width of the register in bits, the simplest first. acquiring: includes `ld.acquire` and similar
-    ones."""
+    """Returns opcodes by the width of the register in bits, with the simplest first. acquiring: includes `ld.acquire`
+    and similar ones.
+    """
     aimed = parse_target(target)
     found: dict[int, tuple[str, ...]] = {}
     for width in WIDTHS:
@@ -38,7 +39,7 @@ def loads_of(version: Version, target: str, *, acquiring: bool = True) -> dict[i
 
 @cache
 def _load_forms() -> tuple[Form, ...]:
-    """Forms that load a register from an address in global memory, with an address for each lane."""
+    """Returns forms that load a register from an address in global memory, with an address for each lane."""
     known = table()
     forms = (form for name in known.names for form in known.forms(name) if not form.tolerated)
     return tuple(
@@ -51,7 +52,7 @@ def _load_forms() -> tuple[Form, ...]:
 
 
 def _matches(form: Form, type: str) -> Iterator[Match]:  # noqa: A002
-    """Matches for one element of that type, without a memory order."""
+    """Yields matches for one element of that type, without a memory order."""
     values: list[tuple[str | None, ...]] = []
     for slot in form.modifiers:
         if type in slot.values:

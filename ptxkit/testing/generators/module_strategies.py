@@ -1,7 +1,7 @@
-"""Strategies for what surrounds instructions: operands, addresses, launches, whole modules.
+"""Strategies for operands, addresses, launches and whole modules.
 
-Each makes what is valid, or what one change has made invalid; invalid is what ptxkit refuses, and a test compares
-ptxas.
+Each generates valid text, or text that one change has made invalid. Invalid text is text that ptxkit rejects; a test
+compares this with ptxas.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ptxkit.testing.oracles.device_process import DeviceLaunch
 OPERAND_TYPES = ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64", "pred")
 SPACES = ("global", "shared", "const", "local", "param")
 _BYTES = {"param": 4}
-"""Bytes of the variable of a space, where they are not 4096."""
+"""The bytes of the variable of a state space, if they are not 4096."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperandText:
-    """A piece of PTX. line: an instruction that it is in."""
+    """A piece of PTX. line: an instruction that contains it."""
 
     text: str
     line: str
@@ -41,13 +41,13 @@ class OperandText:
     target: str
 
     def module(self) -> str:
-        """A module with that instruction, which declares what it names."""
+        """Returns a module with that instruction and declarations of all names in it."""
         return harness_module([self.line], self.version, self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleText:
-    """A module. change: what makes it invalid; empty where nothing does."""
+    """A module. change: the change that makes it invalid, or empty."""
 
     text: str
     change: str = ""
@@ -63,7 +63,9 @@ def operands(
     *,
     valid: bool = True,
 ) -> st.SearchStrategy[OperandText]:
-    """Source operands of a type, one of `OPERAND_TYPES`: registers, constants in all bases, expressions, names."""
+    """Generates source operands of a type, one of `OPERAND_TYPES`: registers, constants in all bases, expressions,
+    names.
+    """
     if type not in OPERAND_TYPES:
         raise ValueError(f"an operand's type is one of {', '.join(OPERAND_TYPES)}, not {type!r}")
 
@@ -99,7 +101,7 @@ def _operands(type: str) -> st.SearchStrategy[str]:  # noqa: A002
 
 
 def _invalid_operands(type: str) -> list[str]:  # noqa: A002
-    """What stands for no operand of a type; what ptxkit takes all the same is sorted out."""
+    """Returns operands that are invalid for a type, except for those that ptxkit accepts."""
     others = [f"%{each}_1" for each in OPERAND_TYPES if each == "pred" or width_of(each) != max(width_of(type), 2)]
     return [*others, "undeclared", "", "[global_]", "%tid", "1.5", "0f3F800000", "{1, 2}", "callee", "3 +", "0x"]
 
@@ -107,8 +109,9 @@ def _invalid_operands(type: str) -> list[str]:  # noqa: A002
 def addresses(
     space: str = "global", size: int = 4, target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
 ) -> st.SearchStrategy[OperandText]:
-    """Addresses of `size` bytes in a state space, as they are written in brackets: variables, registers, with
-    offsets."""
+    """Generates addresses of `size` bytes in a state space, as they are written in brackets: variables, registers, with
+    offsets.
+    """
     if space not in SPACES:
         raise ValueError(f"a space is one of {', '.join(SPACES)}, not {space!r}")
 
@@ -159,10 +162,10 @@ def launches(
     threads: int = 128,
     elements: int = 64,
 ) -> DeviceLaunch:
-    """Launches of a kernel that it can have, or that one thing makes impossible.
+    """Generates launches that a kernel allows, or that one change makes impossible.
 
-    entry: its name; without one the first kernel. threads: at most so many in a CTA. elements: words of each array.
-    Arguments: an array for a parameter of 64 bits, a number with the edges of its type for others.
+    entry: its name; by default the first kernel. threads: the largest number in a CTA. elements: the words of each
+    array. Arguments: an array for a parameter of 64 bits, a number with the edge values of its type for others.
     """
     parsed = parse(module) if isinstance(module, str) else module
     kernel = next(each for each in parsed.functions() if each.kind == "entry" and entry in ("", each.name))
@@ -193,7 +196,7 @@ def _max_threads(kernel: Function) -> Sequence[int]:
 
 
 def _extents(most: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """One to three numbers whose product is at most so large."""
+    """Generates one to three numbers whose product is at most `most`."""
     triples = st.tuples(st.integers(1, most), st.integers(1, 4), st.integers(1, 4))
     fitted = triples.map(lambda each: (max(1, each[0] // (each[1] * each[2])), each[1], each[2]))
     fitting = fitted.filter(lambda each: each[0] * each[1] * each[2] <= most)
@@ -225,7 +228,7 @@ _DATA = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "b32", "b64", "f3
 def modules(
     draw: st.DrawFn, target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True, items: int = 6
 ) -> ModuleText:
-    """Whole modules: variables with their initial values, functions that are called, kernels with their directives.
+    """Generates whole modules: variables with initial values, functions that are called, kernels with their directives.
 
     With `valid=False` one change makes a module invalid. They shrink to one kernel that only returns.
     """
@@ -282,7 +285,7 @@ def _kernel(directives: str, calls: Sequence[int]) -> str:
 
 
 def _invalidating_changes(text: str) -> dict[str, str]:
-    """Ways to make a module invalid, by what they do."""
+    """Returns changes that make a module invalid, by their description."""
     start, _, body = text.partition("\n{")
     return {
         "no version": text.partition("\n")[2],

@@ -1,8 +1,8 @@
-"""Every kind of thing that can stand for an operand, spelled with the names that `ptxkit.isa.harness_module` declares.
+"""Every kind of operand, spelled with the names that `ptxkit.isa.harness_module` declares.
 
-Registers of each class, alone, with an offset and as parts of vectors; constants of each notation; vectors of each
-length and class, and such as no one should write; addresses; names of data and of code; and what only some instructions
-take. Each text is the name of its kind.
+Registers of each class, by themselves, with an offset and as parts of vectors; constants of each notation; vectors of
+each length and class, including invalid ones; addresses; names of data and of code; and operands that only some
+instructions accept. Each text is the name of its kind.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ptxkit.isa.operand_spellings import DECLARABLE
 _VECTOR_LENGTHS = (1, 2, 4, 8)
 
 _VECTOR_BITS = 128
-"""The widest vector that can be declared; of eight elements there are wider ones."""
+"""The width of the widest vector that can be declared; vectors of eight elements may be wider."""
 
 _SPECIAL = (
     *("%tid", "%tid.x", "%ctaid.w", "%laneid", "%clock", "%clock64", "%globaltimer", "%globaltimer_lo", "%gridid"),
@@ -56,7 +56,9 @@ _ODD = (
 
 
 def operand_kinds(*, inside: bool = False) -> Iterator[str]:
-    """All kinds. inside: those of elements in braces or after a comma, where no braces and brackets nest."""
+    """Yields all kinds. inside: the kinds of elements in braces or after a comma, which contain no braces and
+    brackets.
+    """
     yield from _scalars()
     if not inside:
         yield from _vectors()
@@ -64,14 +66,14 @@ def operand_kinds(*, inside: bool = False) -> Iterator[str]:
 
 
 def address_bases() -> Iterator[str]:
-    """What is in brackets before a comma."""
+    """Yields the addresses in brackets before a comma."""
     yield from (f"%{each}_9" for each in DECLARABLE)
     yield from ("%v2b32_1", "%v2b64_1.x", "%tid", "%laneid", "%clock64", "0", "16", "-8", "1.5", "_", "%b64_9+8")
     yield from (*_DATA, *_OPAQUE, *_CODE, "global_+4", "texture_+4")
 
 
 def vector_operand(count: int, kind: str) -> str:
-    """So many registers of a class in braces."""
+    """Returns `count` registers of a class in braces."""
     return "{" + ", ".join(f"%{kind}_{index + 10}" for index in range(count)) + "}"
 
 
@@ -88,7 +90,7 @@ def _scalars() -> Iterator[str]:
 
 
 def _vector_registers(count: int) -> Iterator[str]:
-    """The classes of vector registers of so many elements."""
+    """Yields the classes of vector registers with `count` elements."""
     return (kind for kind in DECLARABLE if kind != "pred" and bits(kind) * count <= _VECTOR_BITS)
 
 
@@ -115,7 +117,7 @@ def _vectors() -> Iterator[str]:
 
 
 def _mixed_vectors() -> Iterator[str]:
-    """Vectors of which one element is of another kind, before and after."""
+    """Yields vectors in which one element has another kind than those before and after it."""
     strangers = (
         "%laneid",
         "%clock64",

@@ -1,4 +1,4 @@
-"""Makes kernels out of choices: those of Hypothesis, which shrink, or those of a random generator, which are fast.
+"""Generates kernels from choices: those of Hypothesis, which shrink, or those of a random generator, which are fast.
 
 The smallest choice is always the simplest: no more statements, the first form, the register written last.
 """
@@ -33,17 +33,17 @@ from ptxkit.testing.limits import MAX_BLOCK_DEPTH, MAX_RESULT_REGISTERS
 T = TypeVar("T")
 
 Choose: TypeAlias = Callable[[int], int]
-"""A number below the argument; the smallest is the simplest choice."""
+"""A function that returns a number below its argument; the smallest is the simplest choice."""
 
 StatementMaker: TypeAlias = Callable[[Callable[[], T]], T]
-"""Makes what can be left out by itself when an example is made smaller."""
+"""A function that makes a part that can be omitted separately when an example shrinks."""
 
 _BLOCKS = (32, 64, 128)
 _FIXED_NAN_PERIOD = 4
-"""One kernel of so many has only steps that fix their NaNs, and is compared with all bits of them."""
+"""One of this many kernels has only steps with a specified NaN, and is compared with all bits of NaNs."""
 
 
-# What stands for a statement, by its share: the simplest first.
+# The kinds of statements by their frequency, with the simplest first.
 _NESTED_KINDS = ("compute",) * 8 + ("guarded",)
 _DIVERGENT_KINDS = (*_NESTED_KINDS, "if", "loop", "update")
 _CONVERGED_KINDS = (*_DIVERGENT_KINDS, "warp", "warp", "exchange", "meeting")
@@ -52,12 +52,12 @@ _CONVERGED_KINDS = (*_DIVERGENT_KINDS, "warp", "warp", "exchange", "meeting")
 def random_kernel(
     random: Random, version: Version, target: str, statements: int = 16, name: str = "kernel"
 ) -> GeneratedKernel:
-    """A kernel without Hypothesis."""
+    """Generates a kernel without Hypothesis."""
     return generate_kernel(random.randrange, version, target, statements, name)
 
 
 def make_unsplit(make: Callable[[], T]) -> T:
-    """For choices of which nothing is left out later."""
+    """Makes a part that cannot be omitted separately."""
     return make()
 
 
@@ -69,7 +69,7 @@ def generate_kernel(
     name: str = "kernel",
     part: StatementMaker[list[Statement]] = make_unsplit,
 ) -> GeneratedKernel:
-    """A kernel of at most so many statements at its top. part: makes a statement."""
+    """Generates a kernel of at most `statements` statements at its top level. part: makes a statement."""
     block = _BLOCKS[choose(len(_BLOCKS))]
     grid = 1 + choose(2)
     one_nan = choose(_FIXED_NAN_PERIOD) != _FIXED_NAN_PERIOD - 1
@@ -83,7 +83,7 @@ def generate_kernel(
 
 @cache
 def available_steps(version: Version, target: str, one_nan: bool) -> dict[str, Steps]:
-    """All steps, or those that fix which NaN they give."""
+    """Returns all steps, or those that specify which NaN they return."""
     known = dict(steps_of(version, target))
     known["compute"] += chains(version, target)
     if one_nan:
@@ -96,7 +96,9 @@ def available_steps(version: Version, target: str, one_nan: bool) -> dict[str, S
 
 @dataclass(slots=True)
 class _RegisterScope:
-    """Registers that hold a value here, by their width; `outside`: those that the surrounding blocks know, too."""
+    """The registers that hold a value at a point, by their width; `outside`: those that the enclosing blocks can use,
+    too.
+    """
 
     values: dict[int, list[str]] = field(default_factory=dict)
     outside: dict[int, list[str]] = field(default_factory=dict)
@@ -113,7 +115,7 @@ class _RegisterScope:
 
 
 class _KernelGenerator:
-    """Makes the statements of one kernel."""
+    """Generates the statements of one kernel."""
 
     def __init__(
         self,
@@ -136,7 +138,7 @@ class _KernelGenerator:
         return tuple(made)
 
     def statement(self, scope: _RegisterScope, together: bool) -> list[Statement]:
-        """One, after the loads that it needs."""
+        """Returns a statement, after the loads that it needs."""
         deep = scope.depth >= MAX_BLOCK_DEPTH
         kinds = _NESTED_KINDS if deep else _CONVERGED_KINDS if together else _DIVERGENT_KINDS
         before: list[Statement] = []
@@ -177,7 +179,7 @@ class _KernelGenerator:
         known = all(len(scope.values.get(bits, ())) >= count for bits, count in wanted.items())
         if (
             guarded and step.takes_guard and known
-        ):  # a thread whose guard is false keeps what it had: there is something
+        ):  # a thread whose guard is false keeps the old value, so there must be one
             guard = f"@{self.choose_operand('pred', scope, before)} "
         results: list[str] = []
         for word in step.results:
@@ -187,7 +189,7 @@ class _KernelGenerator:
         return [*before, StepStatement(step, tuple(results), operands, guard)]
 
     def choose_result(self, word: str, scope: _RegisterScope, taken: list[str], *, guarded: bool) -> str:
-        """A new register, or, where the value may be needed outside, one that is known there."""
+        """Returns a new register, or, if enclosing blocks may need the value, one that they know."""
         known = scope.values if guarded else scope.outside
         free = [each for each in known.get(_register_bits(word), []) if each not in taken]
         if free and (guarded or self.choose(2)):
@@ -214,7 +216,7 @@ class _KernelGenerator:
         return [*before, UpdateStatement(step, operand, slot)]
 
     def choose_operand(self, word: str, scope: _RegisterScope, before: list[Statement]) -> str:
-        """A register that holds a value, or one that gets an element of the input."""
+        """Returns a register that holds a value, or one to which an element of the input is loaded."""
         known = scope.values.get(_register_bits(word), [])
         place = self.choose(len(known) + 2)
         if place < len(known):
@@ -222,9 +224,9 @@ class _KernelGenerator:
         return self.load_input(word, scope, before)
 
     def load_input(self, word: str, scope: _RegisterScope, before: list[Statement]) -> str:
-        """A new register that gets an element of the input."""
+        """Returns a new register to which an element of the input is loaded."""
         register = self.new_register(_declared_type(word))
-        # After an unused acquire in a branch ptxas may lose a descriptor: corpus/vendor/lost_descriptors.
+        # After an unused acquire in a branch, ptxas may lose a descriptor: corpus/vendor/lost_descriptors.
         kinds = self.loads[scope.depth > 0].get(_register_bits(word), ("",))
         before.append(LoadStatement(register, len(self.rows), kinds[self.choose(len(kinds))]))
         self.rows.append(word)

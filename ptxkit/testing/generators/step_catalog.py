@@ -1,12 +1,13 @@
-"""What a generated kernel may execute: instructions of the table whose results hardware and machine must agree on.
+"""The steps of generated kernels: instructions of the table for which hardware and machine must have the same results.
 
-Four kinds. `compute`: from registers to registers, every bit fixed by the manual, but perhaps which NaN it is.
-`warp`: a value of a whole warp, for which its threads must have met. `meeting`: a barrier of the whole CTA, perhaps
-with a value made of a predicate of each thread. `update`: an atomic operation whose order does not matter.
+There are four kinds. `compute`: a computation in registers for which the manual specifies every bit, but perhaps not
+the bits of a NaN. `warp`: a collective operation of a whole warp, whose threads must be converged. `meeting`: a barrier
+of the whole CTA, which may compute a value from a predicate of each thread. `update`: an atomic operation whose order
+does not matter.
 
-Which NaN it is: an instruction that rounds to a format other than f64 gives that format's only NaN (`fixes_nans`).
-Those of f64 propagate an operand's payload, and an assembler that optimises may swap the operands; what copies an
-operand or changes its sign (`min`, `abs`, `neg`, the whole-number roundings) may be folded into the next instruction.
+NaNs: an instruction that rounds to a format other than f64 returns the canonical NaN of that format (`fixes_nans`).
+Those of f64 propagate an operand's payload, and an optimizing assembler may swap the operands. Instructions that copy
+an operand or change its sign (`min`, `abs`, `neg`, rounding to an integer) may be folded into the next instruction.
 """
 
 from __future__ import annotations
@@ -31,26 +32,26 @@ Version = tuple[int, int]
 
 _COMMUTATIVE = frozenset({"and", "or", "xor", "add", "min", "max"})
 _WIDE_SCOPES = frozenset({None, "gpu", "sys"})
-"""Scopes that hold all CTAs of a grid."""
+"""Scopes that include all CTAs of a grid."""
 
 _ROLES = frozenset({"d", "a", "b", "c", "mask", "policy"})
-"""What operands of an instruction on one word or one warp may be."""
+"""The possible roles of operands of an instruction on one word or one warp."""
 
 _EFFECTFUL_FACTOR = 6
-"""Their forms are few, and each has many ways: operations, orders, scopes, types."""
+"""The factor for the number of variants of these forms, which are few and have many orders, scopes and types."""
 
 _ALL_LANES = "0xffffffff"
 
 
 @dataclass(frozen=True, slots=True)
 class StepTemplate:
-    """An instruction with places for its registers.
+    """An instruction with placeholders for its registers.
 
-    template: the text with `{0}`, `{1}`... in place of registers, results first, and `{address}` for an update's.
-    results, operands: the types of the registers (`f32`, `pred`); widths of the registers follow from them.
-    form: its title, for counting. space: of an update's address.
-    fixes_nans: whether the manual and all levels of ptxas give the same NaN; takes_guard: whether ptxas keeps a guard.
-    fresh: places of operands that only a load may have written.
+    template: the text with `{0}`, `{1}`... in place of registers, results first, and `{address}` for that of an update.
+    results, operands: the types of the registers (`f32`, `pred`), which determine their widths. form: its title, for
+    counting. space: the state space of an update's address. fixes_nans: whether the manual and all levels of ptxas
+    return the same NaN; takes_guard: whether ptxas preserves a guard. fresh: indices of operands that only a load may
+    have written.
     """
 
     form: str
@@ -73,9 +74,9 @@ Steps = tuple[tuple[StepTemplate, ...], ...]
 
 @cache
 def steps_of(version: Version, target: str, most: int = 12) -> dict[str, Steps]:
-    """All steps that a version and a target have, by kind; at most so many of each form.
+    """Returns all steps that a version and a target support, by kind; at most `most` of each form.
 
-    To find them takes seconds, which every process of a campaign would need: they are remembered.
+    The search takes seconds in every process of a campaign, so its result is cached on disk.
     """
     name = f"steps.{target}.{version[0]}.{version[1]}.{most}"
     plain = load_or_compute(name, lambda: [_as_plain_tuple(each) for each in _find_steps(version, target, most)])
@@ -107,12 +108,14 @@ def _by_form(found: list[StepTemplate]) -> Steps:
 
 
 def _is_bit_exact(variant: FormVariant) -> bool:
-    """Whether the manual fixes every bit: nothing approximate, nothing that may be fused with its neighbours."""
+    """Returns whether the manual specifies every bit: no approximation, and no operation that may be fused with
+    others.
+    """
     return variant.approximation_key is None and not _may_be_fused(variant.match)
 
 
 def _may_be_fused(match: Match) -> bool:
-    """Sums and products without a rounding: an assembler may make one instruction of two."""
+    """Returns whether an assembler may fuse it with others: sums and products without a rounding modifier."""
     slots = {slot.name for slot in match.form.modifiers if slot.optional}
     is_open = "rnd" in slots and match.modifiers.get("rnd") is None
     types = [operand.type for operand in match.operands]
@@ -138,22 +141,25 @@ def _compute_step(variant: FormVariant) -> StepTemplate:
 
 
 _MISREADS_SECOND = frozenset({"shl", "shr", "div", "rem"})
-"""Values for which ptxas 13.0 and 13.5 mistake what another instruction made of the second operand."""
+"""Operations for which ptxas 13.0 and 13.5 misread the second operand if another instruction has computed it."""
 
 
 _FUSED_WITH_CONVERSION = frozenset({"convert_integer"})
-"""Meanings that ptxas 13.0 and 13.5 make one instruction of with a conversion before them, where they saturate."""
+"""Operations that ptxas 13.0 and 13.5 fuse incorrectly with a preceding conversion if they saturate."""
 
 
 _DROPS_SIGNS = frozenset({"fabs"})
-"""Meanings that ptxas 13.0 and 13.5 leave out of halves whose word, as one number, has no sign."""
+"""Operations that ptxas 13.0 and 13.5 omit for pairs of halves whose word, as one number, has no sign."""
 
 
 def _operands_loaded_fresh(variant: FormVariant) -> frozenset[int]:
-    """The amount of a shift, which ptxas converts where a floating-point instruction wrote it, and a divisor, which it
-    takes for zero where `lop3` gave it with a predicate: corpus/vendor/{converted_amounts,divisors_of_lop3}. And what
-    is saturated, which it joins with a conversion to that: corpus/vendor/joined_conversions; and two halves whose signs
-    are removed, of which it leaves one that a saturated sum wrote: corpus/vendor/saturated_halves."""
+    """Returns the operands that must be loaded, because ptxas miscompiles the instruction otherwise.
+
+    They are the amount of a shift that a floating-point instruction wrote (corpus/vendor/converted_amounts); a divisor
+    that `lop3` wrote with a predicate (corpus/vendor/divisors_of_lop3); the operand of a saturating operation, which is
+    fused with a conversion (corpus/vendor/joined_conversions); and a pair of halves whose signs are removed, one of
+    which remains after a saturating sum (corpus/vendor/saturated_halves).
+    """
     for each in table().semantics_of(variant.match):
         words = dict(each.named_arguments)
         joined = each.function in _FUSED_WITH_CONVERSION and words["saturate"]
@@ -166,25 +172,27 @@ def _operands_loaded_fresh(variant: FormVariant) -> frozenset[int]:
 
 
 _TO_FORMAT = frozenset({"rn", "rz", "rm", "rp", "rna"})
-"""Roundings to what a format can hold; those to a whole number (`rni`...) are others."""
+"""Roundings to a format; the others (`rni`...) round to an integer."""
 
 
 def _fixes_nans(match: Match, results: tuple[str, ...], operands: tuple[str, ...]) -> bool:
-    """Whether a NaN that it gives is always the same: there is none, or it rounds, and f64 has no part in it."""
+    """Returns whether it always returns the same NaN: it returns none, or it rounds to a format other than f64."""
     if not any(kind(each) == "f" for each in results):
         return True
     return bool(_TO_FORMAT & set(match.modifiers.values())) and "f64" not in (*results, *operands)
 
 
 _LOSES_GUARD = frozenset({"has_property"})
-"""Meanings of which ptxas 13.0 and 13.5 make several machine instructions, and leave the guard off some."""
+"""Operations that ptxas 13.0 and 13.5 expand to several machine instructions, some of them without the guard."""
 
 _LOSES_GUARD_WHERE_CONVERTED = frozenset({"set"})
-"""Of these where the machine compares in another type than the result's: 16 bits, or floating-point results."""
+"""Operations of these that lose the guard if the machine compares in another type than the result's: 16 bits, or
+floating-point results.
+"""
 
 
 def _takes_guard(match: Match, words: tuple[str, ...]) -> bool:
-    """Not where ptxas is known to change results of threads whose guard is false: corpus/vendor/lost_guards."""
+    """Returns False if ptxas is known to change results of threads whose guard is false: corpus/vendor/lost_guards."""
     meant = {meaning.function for meaning in table().semantics_of(match)}
     halves = any(width_of(each) == 16 or each.endswith("16x2") for each in words if each != "pred")
     converted = halves or kind(words[0]) == "f"
@@ -210,7 +218,7 @@ def _effectful_steps(version: Version, target: str, most: int) -> Iterator[StepT
 
 
 def _effectful_forms() -> Iterator[Form]:
-    """Forms that act on a warp or on memory and give registers: few have to be looked at closely."""
+    """Yields forms that act on a warp or on memory and write registers."""
     known = table()
     for name in known.names:
         for form in known.forms(name):
@@ -223,7 +231,7 @@ def _effectful_forms() -> Iterator[Form]:
 
 
 def _warp_step(match: Match) -> StepTemplate | None:
-    """A value that depends on other lanes of a warp, all of which take part."""
+    """Returns a value that depends on the other lanes of a warp, all of which execute the instruction."""
     found = [each for each in match.effects if isinstance(each, Barrier) and each.level == "warp"]
     if not found or not match.results or "mask" not in match.roles:
         return None
@@ -247,11 +255,11 @@ def _warp_step(match: Match) -> StepTemplate | None:
 
 _CTA_LEVEL = ("level", ConstantExpr("cta"))
 _CTA_BARRIER = "0"
-"""The barrier at which all threads of a CTA meet."""
+"""The number of the barrier of all threads of a CTA."""
 
 
 def _barrier_step(match: Match) -> StepTemplate | None:
-    """A barrier of all threads, perhaps with a value of their predicates."""
+    """Returns a barrier of all threads, which may compute a value from their predicates."""
     found = [each for each in match.effects if isinstance(each, Barrier)]
     if len(found) != 1 or (found[0].level, found[0].action) != ("cta", "sync") or found[0].threads is not None:
         return None
@@ -269,7 +277,7 @@ def _barrier_step(match: Match) -> StepTemplate | None:
 
 
 def _update_step(match: Match) -> StepTemplate | None:
-    """An atomic operation on whole numbers that leaves the same whatever its order."""
+    """Returns an atomic integer operation whose result in memory does not depend on the order."""
     accesses = [each for each in match.effects if isinstance(each, Access)]
     meanings = table().semantics_of(match)
     if len(accesses) != 1 or accesses[0].kind != "update" or len(meanings) != 1:

@@ -1,7 +1,7 @@
-"""Correct kernels on the reference machine again and again, each time otherwise: nothing should be found.
+"""Runs correct kernels on the reference machine many times with different schedules, which must yield no findings.
 
-A subject is a kernel file with its launches, a kernel of the builder with its cases, or a matrix product. Its tally
-shows how many runs there were, how many of them came to their ends with the right answer, and what else was seen.
+A subject is a kernel file with its launches, a kernel of the builder with its cases, or a matrix product. Its result
+has the number of runs, how many of them ended with the expected output, and all other observations.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ PRODUCTS: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class SoakResult:
-    """What runs of one kernel showed. completed_runs: those that ended. messages: each finding or reason, once."""
+    """The results of the runs of one kernel. completed_runs: those that ended. messages: each finding or reason,
+    once.
+    """
 
     name: str
     runs: int
@@ -64,7 +66,7 @@ class SoakResult:
 
 
 def task_names() -> list[str]:
-    """The names of all subjects, those that take the longest first."""
+    """Returns the names of all subjects, with the slowest first."""
     files = sorted([*(CORPUS / "kernels").glob("*.ptx"), *(CORPUS / "seeds").glob("*.ptx")])
     return [
         *(f"{_PRODUCT_PREFIX}{each}" for each in PRODUCTS),
@@ -74,7 +76,7 @@ def task_names() -> list[str]:
 
 
 def run_subject(name: str, schedules: int) -> list[SoakResult]:
-    """Runs a subject so many times."""
+    """Runs a subject with that many schedules."""
     product = find_product(name)
     if product is not None:
         return [run_product(product, name, schedules)]
@@ -85,18 +87,18 @@ def run_subject(name: str, schedules: int) -> list[SoakResult]:
 
 
 def find_product(name: str) -> MatmulSubject | None:
-    """The product of that name."""
+    """Returns the product of that name, or None."""
     variant = next((each for each in PRODUCTS if name == f"{_PRODUCT_PREFIX}{each}"), None)
     return None if variant is None else MatmulSubject(Matmul(130, 264, 208, **variant))
 
 
 def find_subject(name: str) -> CheckedKernel | None:
-    """The builder's kernel of that name."""
+    """Returns the builder's kernel of that name, or None."""
     return next((each for each in (*CHECKED_KERNELS, *CHECKED_SEEDS) if name == f"builder/{each.build.__name__}"), None)
 
 
 def run_file(path: Path, schedules: int) -> list[SoakResult]:
-    """Of the kernels of a file, launched as the table of launches says."""
+    """Runs the kernels of a file with the launches of the table."""
     text = path.read_text("utf-8")
     found = []
     for request in load_launch_table().requests_for(text, path.name, schedules=schedules, seconds=SOAK_SECONDS):
@@ -108,7 +110,7 @@ def run_file(path: Path, schedules: int) -> list[SoakResult]:
 
 
 def _verify_kernel(source: SourceFile, request: VerifyRequest, name: str, began: float) -> SoakResult:
-    static = lint(source.text, path=source.path)  # may leave questions open, which runs answer
+    static = lint(source.text, path=source.path)  # may leave questions undecided, which the runs decide
     result = verify_source(source, request, static=static)
     messages = [f"{each.code}: {each.message}" for each in result.diagnostics]
     messages += [each.reason for each in result.undecided[len(static.undecided) :]]
@@ -117,7 +119,9 @@ def _verify_kernel(source: SourceFile, request: VerifyRequest, name: str, began:
 
 
 def small_cases(subject: CheckedKernel) -> list[KernelCase]:
-    """Cases of a builder kernel that take little time, the smallest last; where few are, of more random sizes."""
+    """Returns cases of a builder kernel that take little time, the smallest last; if there are few, of more random
+    sizes.
+    """
     few: list[KernelCase] = []
     for seed in range(MAX_SEEDS):
         cases = subject.cases(2, numpy.random.default_rng(seed))
@@ -128,7 +132,7 @@ def small_cases(subject: CheckedKernel) -> list[KernelCase]:
 
 
 def run_builder_kernel(subject: CheckedKernel, schedules: int) -> SoakResult:
-    """Of a builder kernel; its cases take turns, the larger ones of those that are small."""
+    """Runs a builder kernel; its small cases take turns, the larger ones first."""
     kernel = subject.build()
     cases = small_cases(subject)[:MAX_SOAK_CASES]
 
@@ -149,12 +153,12 @@ def run_builder_kernel(subject: CheckedKernel, schedules: int) -> SoakResult:
 
 
 def _private_copy(value: Any) -> Any:
-    """An argument that no other run has changed."""
+    """Returns a copy of an argument, so that runs do not share it."""
     return value.copy() if isinstance(value, numpy.ndarray) else value
 
 
 def matches_reference(case: KernelCase, found: Any) -> bool:
-    """Whether the target is what NumPy says."""
+    """Returns whether the target has the expected contents."""
     if not case.tolerance:
         return bool((found.view(numpy.uint8) == case.expected.view(numpy.uint8)).all())
     scale = numpy.abs(case.expected).max(-1, keepdims=True)
@@ -178,21 +182,23 @@ def _run_all(name: str, actions: Sequence[Callable[[], bool]]) -> SoakResult:
 
 
 def run_product(product: MatmulSubject, name: str, schedules: int) -> SoakResult:
-    """Of a matrix product, its tiles dealt to two workers."""
+    """Runs a matrix product, whose tiles are assigned to two workers."""
     turns = islice(cycle(SCHEDULES), schedules)
     return _run_all(name, [partial(product.run_once, each, seed) for seed, each in enumerate(turns)])
 
 
 _WORKERS = 2
 _ONE_BITS = {"bf16": 0x3F80, "e4m3": 0x38, "e5m2": 0x3C}
-"""The bits of 1.0; A and B hold 0 and 1, whose sums are exact in any order."""
+"""The bits of 1.0. A and B hold 0 and 1, whose sums are exact in any order."""
 
 _SIGNED_PATTERNS = {"bf16": (0x8000, 0x3000, 0x1000), "e4m3": (0x80, 0x20, 0x20), "e5m2": (0x80, 0x30, 0x10)}
-"""The bit of the sign, the bits of the least number that is taken, and how many follow it: numbers of either sign."""
+"""The sign bit, the bits of the smallest number that is used, and the number of patterns after it: numbers of either
+sign.
+"""
 
 
 class MatmulSubject:
-    """The arguments of a product, and its answer where A and B hold 0 and 1."""
+    """The arguments of a product, and the expected result if A and B hold 0 and 1."""
 
     def __init__(self, plan: Matmul) -> None:
         self.matmul, (rows, columns, depth) = plan, plan.shape
@@ -211,14 +217,14 @@ class MatmulSubject:
         self.schedule = encode_schedule(plan.rows_of(_WORKERS)).reshape(-1)
 
     def _memory_layout(self, bits: Any, which: int) -> Any:
-        """A matrix as it lies in memory. which: A or B."""
+        """Returns a matrix in its layout in memory. which: A or B."""
         by_rows = bits if which == 0 or self.matmul.form.by_columns else bits.T
         return numpy.ascontiguousarray(by_rows).astype(
             numpy.uint16 if self.matmul.form.element == "bf16" else numpy.uint8
         )
 
     def launch(self, *, exact: bool = True) -> DeviceLaunch:
-        """With memory of its own for what is written. exact: A and B hold 0 and 1, else any numbers."""
+        """Returns a launch with its own memory for outputs. exact: A and B hold 0 and 1, else random numbers."""
         rows, columns, _ = self.matmul.shape
         form = self.matmul.form
         matrices = [*(self._ones if exact else self._arbitrary), numpy.zeros((rows, columns), numpy.uint16)]
@@ -236,7 +242,7 @@ class MatmulSubject:
         return DeviceLaunch(self.kernel.name, grid, None, arguments, shared=self.kernel.dynamic_bytes)
 
     def run_once(self, policy: str, seed: int) -> bool:
-        """One run, and whether all is right in it."""
+        """Runs the product once, and returns whether the result is correct."""
         found = self.launch().emulate(
             str(self.kernel), policy=policy, seed=seed, budget=RunBudget(seconds=SOAK_SECONDS)
         )

@@ -1,9 +1,9 @@
-"""Correct kernels on a GPU and on the reference machine with the same inputs, and how far their outputs agree.
+"""Runs correct kernels on a GPU and on the reference machine with the same inputs, and compares the outputs.
 
-A subject is one of `repeated.tasks()`: a kernel of the builder with its cases, a matrix product, or a kernel file with
-the launches of its table; or a small kernel with the forms that these do not reach (`form_kernels.py`). Bits must be
-equal wherever the manual fixes them. Where it does not (`open_bits`), results may differ by what it allows; and a
-second launch has whole numbers, whose sums are exact in any order.
+A subject is one of `emulator_soak.task_names()`: a kernel of the builder with its cases, a matrix product, or a kernel
+file with the launches of its table; or a small kernel with the forms that these do not contain (`form_kernels.py`).
+Bits must be equal if the manual specifies them. If it does not (`unspecified_bits`), results may differ within its
+tolerance, and a second launch uses integers, whose sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ APPROXIMATE_FUNCTIONS, TENSOR_CORE_SUMS, ATOMIC_SUMS = (
     "sums of tensor cores",
     "floating-point sums by atomics",
 )
-"""Why bits are open; what is given with it names the instructions."""
+"""Reasons for unspecified bits, followed by the names of the instructions."""
 
 _REASONS = {
     "approximately": APPROXIMATE_FUNCTIONS,
@@ -51,24 +51,25 @@ _REASONS = {
     **dict.fromkeys(("mma", "mma_sparse", "mma_scaled", "wgmma", "wgmma_sparse"), TENSOR_CORE_SUMS),
     **dict.fromkeys(("atomic", "bulk_reduce", "box_reduce", "reduce_async"), ATOMIC_SUMS),
 }
-"""By the function that the table names."""
+"""The reasons by the semantic function of the table."""
 
 _RELATIVE_TOLERANCES = {"f32": 2.0**-16, "f16": 2.0**-9, "bf16": 2.0**-6, "f64": 2.0**-40}
-"""What open bits may make of a result, as a part of the largest one: two steps of narrow formats; of f32, what the
-alignment of addends costs over some hundred products."""
+"""The tolerances for unspecified bits, relative to the largest result: two steps of narrow formats; for f32, the error
+of the alignment of addends over some hundred products.
+"""
 
 _TYPE = re.compile(r"(?P<kind>[bsu]|bf|tf|f|e\d+m)\d+(x\d+)?")
-"""A word that is the type of an element; a tensor map has its own type when the kernel runs."""
+"""A word that is an element type; a tensor map has a type of its own when the kernel runs."""
 
 _FORM_PREFIX, _SEEDS_PER_FORM = "forms/", 2
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedLaunch:
-    """One launch for both sides. size: in words. text: PTX. open_bits: why bits may differ, empty where they may not.
+    """One launch for both sides. size: a description. text: PTX. open_bits: the reason why bits may differ, or empty.
 
-    tolerance: relative to the largest result, where the kernel's own check has one. elements: types of arrays that
-    NumPy does not know, by the argument's number.
+    tolerance: relative to the largest result, if the kernel's own check has one. elements: types of arrays that NumPy
+    does not have, by the argument's number.
     """
 
     kernel: str
@@ -80,7 +81,7 @@ class ComparedLaunch:
     elements: Mapping[int, str] = {}
 
     def emulate(self, policy: str = "eager", seed: int = 0) -> RunResult:
-        """The machine's side."""
+        """Runs the launch on the machine."""
         return self.launch.emulate(
             self.text, policy=policy, seed=seed, budget=RunBudget(seconds=EMULATED_LAUNCH_SECONDS), races=False
         )
@@ -88,9 +89,10 @@ class ComparedLaunch:
 
 @dataclass(frozen=True, slots=True)
 class DeviceComparison:
-    """kind: `equal`, `in bounds`, `different`, `refused` by the machine, `failed` on the device. words: what differs.
+    """The result of a comparison. kind: `equal`, `in bounds`, `different`, `refused` by the machine, `failed` on the
+    device. words: the difference.
 
-    share: of what the bound allows, the most that was found.
+    share: the largest difference as a fraction of the bound.
     """
 
     kind: str
@@ -106,12 +108,12 @@ class DeviceComparison:
 
 
 def subject_names() -> list[str]:
-    """The names of all."""
+    """Returns the names of all subjects."""
     return [*task_names(), *(f"{_FORM_PREFIX}{each.name}" for each in form_kernels())]
 
 
 def compared_launches(name: str, most: int = MAX_LAUNCH_CASES, seed: int = 0) -> list[ComparedLaunch]:
-    """The launches of a subject, at most so many sizes of a builder's kernel. seed: of what is left to chance."""
+    """Returns the launches of a subject, with at most `most` sizes of a builder's kernel. seed: of random choices."""
     if name.startswith(_FORM_PREFIX):
         return [
             ComparedLaunch(name, f"seed {seed + at}", each.module(), each.launch(seed + at))
@@ -129,7 +131,7 @@ def compared_launches(name: str, most: int = MAX_LAUNCH_CASES, seed: int = 0) ->
 
 
 def _product_launches(name: str, product: MatmulSubject) -> Iterator[ComparedLaunch]:
-    """Ones and zeros, whose sums are exact; and numbers of which they are not."""
+    """Yields a launch with ones and zeros, whose sums are exact, and one with other numbers."""
     text, elements = str(product.kernel), {2: "bf16"}
     yield ComparedLaunch(name, "zeros and ones", text, product.launch(), elements=elements)
     yield ComparedLaunch(
@@ -147,14 +149,14 @@ def _subject_launches(name: str, subject: CheckedKernel, most: int, seed: int) -
 
 
 def spread_evenly(cases: list[KernelCase], most: int) -> list[KernelCase]:
-    """So many of the cases, from the first to the last."""
+    """Returns `most` of the cases, evenly spread."""
     if len(cases) <= most:
         return cases
     return [cases[round(at * (len(cases) - 1) / max(most - 1, 1))] for at in range(most)]
 
 
 def _case_launch(kernel: Kernel, case: KernelCase, chance: numpy.random.Generator) -> DeviceLaunch:
-    """A case as a launch: maps are made as the kernel's parameters ask for."""
+    """Returns a launch of a case, with tensor maps as the kernel's parameters require."""
     before = case.initial_target
     if before is None:
         before = chance.integers(0, 1 << 32, case.expected.size, numpy.uint32).view(case.expected.dtype)
@@ -205,7 +207,7 @@ _HALF_ONE, _BFLOAT16_SHIFT = 0.5, 16
 
 
 def _with_whole_numbers(argument: Any) -> Any:
-    """The same argument with small whole numbers in place of fractions."""
+    """Returns the same argument with small integers instead of fractions."""
     if isinstance(argument, list):
         return [_with_whole_numbers(each) for each in argument]
     if isinstance(argument, TensorMapArgument):
@@ -219,11 +221,13 @@ def _with_whole_numbers(argument: Any) -> Any:
     return argument
 
 
-# --------------------------------------------------------------------------------------------- where bits are open
+# --------------------------------------------------------------------------------------------- unspecified bits
 
 
 def unspecified_bits(text: str) -> str:
-    """Why the manual leaves bits of a module's results open, and by which instructions; empty where it fixes all."""
+    """Returns why the manual leaves bits of a module's results unspecified, and by which instructions, or an empty
+    text.
+    """
     found: dict[str, set[str]] = {}
     for each in instructions_of(parse(text)):
         match = table().match(each)
@@ -247,7 +251,7 @@ def _unspecified_reason(match: Match) -> str | None:
 
 
 def compare_outputs(pair: ComparedLaunch, mine: RunResult, theirs: DeviceResult) -> DeviceComparison:
-    """How far two sides agree. mine: the machine's; theirs: the arrays of the device."""
+    """Compares the outputs. mine: the machine's; theirs: the arrays of the device."""
     if not mine.is_clean:
         message = (
             mine.unsupported_reason or mine.incomplete_reason or f"{mine.findings[0].code}: {mine.findings[0].message}"
@@ -266,7 +270,7 @@ def compare_outputs(pair: ComparedLaunch, mine: RunResult, theirs: DeviceResult)
 
 
 def _array_pairs(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> Iterator[tuple[int, Any, Any]]:
-    """The arrays of both sides, with the number of the argument that each is, or is in the table of."""
+    """Yields the arrays of both sides, with the number of the argument that each is, or whose table contains it."""
     for number, own in mine.items():
         if isinstance(own, list):
             yield from ((number, *pair) for pair in zip(own, theirs[number], strict=True))
@@ -305,7 +309,7 @@ def _as_bytes(array: Any) -> Any:
 
 
 def _without_maps(own: Any, differing: Any) -> Any:
-    """Tensor maps in memory have bytes of their own on each side."""
+    """Replaces tensor maps in memory, whose bytes differ between the two sides."""
     found = differing.copy()
     for at in range(0, len(own) - MAP_BYTES + 1, MAP_BYTES):
         if decode_map(own[at : at + MAP_BYTES].tobytes()) is not None:

@@ -1,4 +1,4 @@
-"""Small kernels with the forms that no other comparison with hardware reaches: `scripts/device_same` runs them."""
+"""Small kernels with the forms that no other comparison with hardware covers: `scripts/device_same` runs them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AGAIN{at}: mbarrier.try_wait.parity.shared.b64 %done, [bars+{at}], 0;
 
 
 def form_kernels() -> Iterator[FormKernel]:
-    """All of them."""
+    """Yields all of them."""
     yield from _REGISTER_KERNELS
     yield from _MEMORY_KERNELS
     yield from _THREAD_KERNELS

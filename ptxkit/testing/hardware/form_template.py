@@ -1,13 +1,13 @@
-"""The frame of small kernels that each hold some forms of the table (`form_kernels.py`).
+"""The template of small kernels that each contain some forms of the table (`form_kernels.py`).
 
-It is two CTAs of two warps, or one cluster of these; a thread has eight words of input, a line of
-scratch memory that no other thread touches, and sixteen words of output, which are in registers until the end:
+A launch has two CTAs of two warps, or one cluster of these. A thread has eight words of input, a line of scratch memory
+that no other thread accesses, and sixteen words of output, which are in registers until the end:
 
     %r1 ... %r8    its input; %d4, %d5, %d6, %d7 are pairs of these; none is the bits of a NaN or of a subnormal number
     %r11           its number in the CTA; %r12 that of the CTA
     %r13, %d13     its 32 bytes of `tile` in shared memory, by the shared and the generic address
     %d3            its 128 bytes of scratch memory, which hold the input four times
-    %r20 ... %r35  its output, zeros at first
+    %r20 ... %r35  its output, initially zero
     %r9, %r10, %r14 ... %r19, %d8 ... %d12, %p0 ... %p7, %h0 ... %h15, %f0 ... %f7, %q0, %q1     free
 """
 
@@ -50,10 +50,11 @@ _TAIL = """
 
 @dataclass(frozen=True, slots=True)
 class FormKernel:
-    """name: of the kernel. body: between the frame's parts. version: of PTX. before: what precedes the entry.
+    """A small kernel. name: of the kernel. body: the statements between the template's parts. version: of PTX. before:
+    the declarations before the entry.
 
-    cluster: its two CTAs are one. mapped: it has two more parameters: `map`, a tensor map of `source` with boxes of
-    four by four words, and `maps`, room in global memory for a map of each CTA.
+    cluster: whether its two CTAs form a cluster. mapped: whether it has two more parameters: `map`, a tensor map of
+    `source` with boxes of four by four words, and `maps`, global memory for a map of each CTA.
     """
 
     name: str
@@ -72,7 +73,7 @@ class FormKernel:
         return f"{head} {zeros}\n{self.body}{_TAIL}"
 
     def launch(self, seed: int) -> DeviceLaunch:
-        """With random input."""
+        """Returns a launch with random input."""
         chance = numpy.random.default_rng(seed)
         words = chance.integers(0, 1 << 32, (CTAS * THREADS, 8), numpy.uint32)
         words = (words & 0xBFBF_BFBF) | 0x2020_2020  # as f32, f16 and bf16: normal numbers

@@ -1,6 +1,6 @@
-"""Mutation testing: synchronization faults are inserted into correct kernels, one at a time, to measure which of them
-the analyser finds.
+"""Mutation testing: synchronization faults are inserted into correct kernels, one at a time, to measure how many of
+them the analyzer finds.
 
 An operator selects instructions by their effects (`ptxkit.isa.effects`) and makes one change. The operator states which
-rules a mutant violates, from the effects that it changed; the analyser never does.
+rules a mutant violates, from the effects that it changed; the analyzer never does.
 """

@@ -55,7 +55,9 @@ def _duplicate_each(*kinds: type) -> Search:
 
 
 def _barrier_twice(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """Barriers of all threads that every thread reaches; arrivals at the same number would have to be repeated, too."""
+    """Repeats a barrier of all threads that every thread reaches. Barriers whose number has arrivals are excluded,
+    because the arrivals would have to be repeated, too.
+    """
     barriers = [each for _, each in reading.steps_with(Barrier) if each.level == "cta"]
     for step, barrier in reading.steps_with(Barrier):
         if barrier.level != "cta" or barrier.action != "sync" or not reading.is_executed_by_all(step):
@@ -85,7 +87,7 @@ def _wider_fence(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _fence_for_cluster(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The shared memory of the CTA is part of that of the cluster."""
+    """Extends a fence from the shared memory of the CTA to that of the cluster, which includes it."""
     for step, fence in async_fences(reading):
         if fence.spaces == ("shared::cta",):
             new = respell(step, (fence, replace(fence, spaces=("shared::cluster",))))
@@ -93,7 +95,7 @@ def _fence_for_cluster(reading: FunctionAnalysis) -> Iterator[MutationEdit | Non
 
 
 def _fence_by_issuer(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """After the barrier, if the issuing thread executes it as well: the ISA does not forbid that."""
+    """Moves a fence after the barrier if the issuing thread executes it as well, which the ISA does not forbid."""
     for step, _ in async_fences(reading):
         for later in reading.following_steps(step):
             if is_asynchronous(reading, later):
@@ -124,7 +126,7 @@ def _stronger_order(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _empty_commit(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """An additional empty group, if every wait of the kind waits for all groups."""
+    """Adds an empty group if every wait of the kind waits for all groups."""
     for step, commit in reading.steps_with(CommitGroup):
         waits = [(each, wait) for each, wait in reading.steps_with(WaitGroup) if wait.group == commit.group]
         if all(resolve_constant(wait.pending, reading, each) == 0 for each, wait in waits):
@@ -139,8 +141,9 @@ def _split_expect_and_arrive(reading: FunctionAnalysis) -> Iterator[MutationEdit
 
 
 def _drop_init_fence(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """The barrier after the initialisation orders it for all threads, and for the cluster unless its arrival is
-    relaxed."""
+    """Deletes the init fence if the barrier after it orders the initialization for all threads, and for the cluster
+    unless its arrival is relaxed.
+    """
     for step, fence in reading.steps_with(MemoryFence):
         if fence.only is not None and not relies_on_init_fence(reading, step):
             yield delete_step(reading, step)

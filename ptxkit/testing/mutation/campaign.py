@@ -1,4 +1,4 @@
-"""All mutants of a corpus, and the trial of each with ptxas and ptxkit."""
+"""Generates all mutants of a corpus, and checks each with ptxas and ptxkit."""
 
 from __future__ import annotations
 
@@ -64,9 +64,10 @@ class CorpusKernel:
 @dataclass(frozen=True, slots=True)
 class MutantOutcome:
     """The result for a mutant. codes: of findings that the correct kernel does not have; warned: of warnings.
-    undecided: how many more questions are undecided than in the correct kernel. seen: the codes of what the machine
-    finds, errors and warnings, and does not find in the correct kernel; unfinished: why runs did not complete, if they
-    do for the correct kernel."""
+    undecided: the number of undecided questions beyond those of the correct kernel. seen: the codes of errors and
+    warnings that the machine finds, and does not find in the correct kernel; unfinished: the reason why runs did not
+    complete, if they do for the correct kernel.
+    """
 
     mutant: Mutant
     rule_errors: tuple[str, ...]
@@ -87,7 +88,9 @@ class MutantOutcome:
 
 
 def load_kernels(folders: Iterable[Path]) -> list[CorpusKernel]:
-    """The correct kernels below some folders; if a manifest distinguishes real kernels from samplers, the real ones."""
+    """Returns the correct kernels below some folders; if a manifest distinguishes real kernels from samplers, the real
+    ones.
+    """
     found = []
     for folder in folders:
         manifest = folder / "manifest.toml"
@@ -102,7 +105,7 @@ def load_kernels(folders: Iterable[Path]) -> list[CorpusKernel]:
 
 
 def generate_mutants(kernel: CorpusKernel, operators: Sequence[MutationOperator] = OPERATORS) -> list[Mutant]:
-    """Every mutant of a kernel, whether an assembler accepts it or not, in the order of operators and text."""
+    """Returns every mutant of a kernel, whether an assembler accepts it or not, in the order of operators and text."""
     found: list[Mutant] = []
     seen: Counter[tuple[str, str]] = Counter()
     texts: set[str] = set()
@@ -137,10 +140,10 @@ def generate_mutants(kernel: CorpusKernel, operators: Sequence[MutationOperator]
 
 
 def filter_assemblable(kernel: CorpusKernel, candidates: Sequence[Mutant], ptxas: Ptxas) -> list[Mutant]:
-    """The mutants that ptxas accepts.
+    """Returns the mutants that ptxas accepts.
 
-    Many are checked at once, unless the kernel shows that this is impossible: as the last of the texts it must still be
-    accepted; then each is checked alone.
+    Many are checked at once, unless this is impossible for the kernel: it is the last of the texts and must still be
+    accepted. Otherwise each mutant is checked separately.
     """
     target = parse(kernel.text, kernel.name).targets[0]
     texts = [mutant.apply(kernel.text) for mutant in candidates]
@@ -151,12 +154,14 @@ def filter_assemblable(kernel: CorpusKernel, candidates: Sequence[Mutant], ptxas
 
 
 def _strip_persistent_directives(text: str) -> str:
-    """A text without what a process of ptxas remembers for the next text: linkage, file numbers, debugging data."""
+    """Removes the directives that affect later texts of a ptxas process: linkage, file numbers, debugging data."""
     return _SECTION.sub("", _PERSISTENT_DIRECTIVES.sub("", text))
 
 
 def sample_mutants(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[Mutant]:
-    """A sample of the mutants: a limited number for each kernel and family, evenly spread, then a random part."""
+    """Returns a sample of the mutants: a limited number for each kernel and family, evenly spread, then a random
+    part.
+    """
     groups: dict[tuple[str, str], list[Mutant]] = {}
     for mutant in found:
         groups.setdefault((mutant.kernel, mutant.family), []).append(mutant)
@@ -179,8 +184,9 @@ class EmulationEffort:
 def evaluate_mutants(
     kernel: CorpusKernel, candidates: Sequence[Mutant], effort: EmulationEffort | None = None
 ) -> list[MutantOutcome]:
-    """What ptxkit reports for each mutant beyond the findings of the kernel. effort: of the machine; None:
-    rules only."""
+    """Returns the findings of ptxkit for each mutant beyond those of the kernel. effort: of the machine; None: rules
+    only.
+    """
     base = _lint_cached(kernel.text, kernel.name)
     known = _run_emulator(kernel.name, kernel.text, None, effort, base) if effort else _EmulatorReport()
     outcomes = []
@@ -195,13 +201,15 @@ def evaluate_mutants(
 
 @lru_cache(maxsize=8)
 def _lint_cached(text: str, name: str) -> Verdict:
-    """The findings of a kernel, cached because its mutants are tried in parts."""
+    """Returns the findings of a kernel, which are cached because its mutants are checked in parts."""
     return lint(text, path=name)
 
 
 @dataclass(frozen=True, slots=True)
 class _EmulatorReport:
-    """The result of the machine for a text. codes: of its findings; unfinished: why runs did not complete."""
+    """The result of the machine for a text. codes: of its findings; unfinished: the reason why runs did not
+    complete.
+    """
 
     codes: Counter[str] = field(default_factory=Counter)
     unfinished: frozenset[str] = frozenset()

@@ -52,7 +52,7 @@ def _wait_for_less(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _wait_for_reads(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Waits for the sources only. This breaks later reads of the results, or their publication."""
+    """Limits a wait to the sources. This breaks later reads of the results, or their publication."""
     for step, wait in reading.steps_with(WaitGroup):
         if wait.group == "bulk" and not wait.read_only:
             new = respell(step, (wait, replace(wait, read_only=True)))
@@ -64,7 +64,7 @@ def _wait_for_reads(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _may_read_or_publish_results(access: Access) -> bool:
-    """Whether an access may read what was copied, or signal to other threads that it is available."""
+    """Returns whether an access may read what was copied, or signal to other threads that it is available."""
     in_reach = access.space in ("global", "generic") and access.proxy == "generic"
     return in_reach and (access.kind != "write" or access.order != "weak")
 
@@ -112,8 +112,9 @@ def _toggle_noinc(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _change_expected_bytes(change: Callable[[int], int], boxes: tuple[str, ...] | None) -> Search:
-    """Changes the bytes that a phase expects. change: from the correct number, 0 if it is unknown. boxes: the rules
-    violated if the phase includes the bytes of a tensor copy, which the map determines; None: no mutant.
+    """Changes the bytes that a phase expects. change: a function of the correct number, which is 0 if it is unknown.
+    boxes: the rules violated if the phase includes the bytes of a tensor copy, which the map determines; None: no
+    mutant.
 
     There is no mutant either if other expectations are unchanged, because they may be for the same map.
     """
@@ -175,14 +176,14 @@ def _arrive_before_expect(reading: FunctionAnalysis) -> Iterator[MutationEdit | 
 
 
 def arrival_without_bytes(step: Step, arrive: MbarrierArrive) -> Instruction | None:
-    """The arrival of an arrive.expect_tx, without its bytes."""
+    """Returns the arrival of an arrive.expect_tx, without its bytes."""
     role = _role_name(arrive.expect)
     plain = replace(arrive, expect=None)
     return shorten(step, [role], plain, replace(plain, state=None)) if role is not None else None
 
 
 def bytes_without_arrival(step: Step, arrive: MbarrierArrive) -> Instruction | None:
-    """The bytes of an arrive.expect_tx, without its arrival."""
+    """Returns the bytes of an arrive.expect_tx, without its arrival."""
     role = _role_name(arrive.expect)
     if role is None or arrive.expect is None or arrive.drop:
         return None
@@ -205,7 +206,9 @@ def _copy_size(number: int) -> Search:
 
 
 def _barrier_number(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Moves one side of a barrier to another one: harmless if all others at that barrier only wait there, too."""
+    """Moves one side of a barrier to another barrier. This is harmless if all others at that barrier only wait there,
+    too.
+    """
     sites = [(step, each, resolve_constant(each.number, reading, step)) for step, each in reading.steps_with(Barrier)]
     used = [number for _, barrier, number in sites if barrier.level == "cta"]
     for step, barrier, number in sites:
@@ -231,8 +234,9 @@ def _barrier_threads(number: int) -> Search:
 
 
 def _more_registers(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Requests eight more for each thread of a warpgroup that increases its registers: the roles usually use all of
-    them."""
+    """Requests eight more registers for each thread of a warpgroup that increases them: the roles usually use all
+    registers.
+    """
     for step, setting in reading.steps_with(RegisterCount):
         role = _role_name(setting.count)
         if setting.action == "increase" and role is not None:

@@ -43,8 +43,9 @@ T = TypeVar("T")
 
 
 def _delete_each(kind: type[T], rules: Callable[[FunctionAnalysis, Step, T], tuple[str, ...] | None]) -> Search:
-    """Deletes each instruction with an effect; `rules` determines what that breaks, None if it belongs to another
-    family."""
+    """Deletes each instruction with an effect. `rules` returns the violated rules, or None if it belongs to another
+    family.
+    """
 
     def search(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
         for step, effect in reading.steps_with(kind):
@@ -74,12 +75,14 @@ def _memory_fence(_: FunctionAnalysis, __: Step, fence: MemoryFence) -> tuple[st
 
 
 def _init_fence(reading: FunctionAnalysis, step: Step, fence: MemoryFence) -> tuple[str, ...] | None:
-    """Breaks a rule if a cluster barrier follows that does not publish by itself."""
+    """Returns the violated rule if a cluster barrier follows that does not publish the initialization by itself."""
     return ("MB5",) if fence.only is not None and relies_on_init_fence(reading, step) else None
 
 
 def relies_on_init_fence(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether the next arrival at the cluster barrier is relaxed, so that a fence for mbarrier.init is needed."""
+    """Returns whether the next arrival at the cluster barrier is relaxed, so that a fence for mbarrier.init is
+    needed.
+    """
     later = [
         each for after, each in reading.steps_with(Barrier) if after.index > step.index and each.level == "cluster"
     ]
@@ -98,7 +101,9 @@ def _tensor_fence(_: FunctionAnalysis, __: Step, fence: TensorFence) -> tuple[st
 
 
 def published_rules(reading: FunctionAnalysis, step: Step) -> tuple[str, ...]:
-    """What a barrier of the CTA publishes to other threads: the last relevant operation since the previous barrier."""
+    """Returns the rules for what a barrier of the CTA publishes: the last relevant operation since the previous
+    barrier.
+    """
     for earlier in reversed(reading.steps[: step.index]):
         for effect in earlier.effects:
             rule = _publication_rule(effect)
@@ -133,12 +138,12 @@ def _barrier(reading: FunctionAnalysis, step: Step, barrier: Barrier) -> tuple[s
 
 
 def is_redundant_barrier(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether another barrier of all threads in the same block has the same effect as this one, or this one has no
-    effect.
+    """Returns whether another barrier of all threads in the same block has the same effect as this one, or this one has
+    no effect.
 
-    Between the two there are only computations, waits, fences, and expectations of the bytes of copies after the later
-    one; after the earlier one, the thread that issues the asynchronous operation has executed the fence itself. Bytes
-    that are expected with the arrival that the phase needs may also be expected after the copy.
+    Between the two barriers there are only computations, waits, fences, and expectations of the bytes of copies after
+    the later one; after the earlier one, the thread that issues the asynchronous operation has executed the fence
+    itself. Bytes that are expected with the arrival that the phase needs may also be expected after the copy.
     """
     if not reading.is_cta_wide_barrier(step):
         return False
@@ -181,7 +186,7 @@ def _cluster_wait(_: FunctionAnalysis, __: Step, barrier: Barrier) -> tuple[str,
 
 
 def _cluster_pairs(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """An arrival at the cluster barrier and the wait that follows it."""
+    """Yields an arrival at the cluster barrier and the wait that follows it."""
     found = [(step, each) for step, each in reading.steps_with(Barrier) if each.level == "cluster"]
     for (arrive, first), (wait, second) in pairwise(found):
         if (first.action, second.action) == ("arrive", "wait"):
@@ -200,7 +205,7 @@ def _commit(_: FunctionAnalysis, __: Step, commit: CommitGroup) -> tuple[str, ..
 
 
 def is_empty_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> bool:
-    """Whether every path from an operation of such a group to a wait contains another wait for it.
+    """Returns whether every path from an operation of such a group to a wait contains another wait for it.
 
     Operations committed before a wait that leaves nothing pending have completed there.
     """
@@ -228,7 +233,7 @@ def is_empty_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> boo
 
 
 def _subsumes_wait(earlier: WaitGroup, step: Step, wait: WaitGroup) -> bool:
-    """Whether a thread that has waited at a step has nothing pending in its groups for another wait."""
+    """Returns whether a thread that has waited at a step has no pending groups for another wait."""
     pending = step.operand(earlier.pending.name) if isinstance(earlier.pending, OperandRole) else earlier.pending
     none_left = isinstance(pending, Integer | ConstantExpr) and pending.value == 0
     whole = wait.read_only or not earlier.read_only
@@ -267,14 +272,16 @@ def _constant_rules(*rules: str) -> Callable[[FunctionAnalysis, Step, object], t
 
 
 def _tracked_copy(reading: FunctionAnalysis, step: Step, complete: MbarrierComplete) -> tuple[str, ...] | None:
-    """Without one of several boxes of unknown size, the sum of the others may still be correct."""
+    """Returns the violated rules, or None: without one of several boxes of unknown size, the sum of the others may be
+    correct.
+    """
     unknown = [each for _, each in reading.steps_with(MbarrierComplete) if each.size is None]
     if complete.size is None and len(unknown) > 1:
         return None
     return ("BK5",) if complete.asynchronous and reading.effects(step, Access) else None
 
 
-# ----------------------------------------------------------------------------------------- the rest
+# ----------------------------------------------------------------------------------------- others
 
 
 def _tensor_memory_rules(

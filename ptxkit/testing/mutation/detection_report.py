@@ -29,7 +29,7 @@ class MutationScore:
 
     @property
     def rate(self) -> float:
-        """The found part of the breaking mutants; 1 if there are none."""
+        """The fraction of the breaking mutants that is found; 1 if none exist."""
         real = self.mutants - self.equivalent
         return self.detected_count / real if real else 1.0
 
@@ -48,7 +48,7 @@ def overall(outcomes: Iterable[MutantOutcome], explained: Identities) -> Mutatio
 
 
 def survivors(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
-    """The breaking mutants that were not found, without the explained ones."""
+    """Returns the breaking mutants that were not found, without the explained ones."""
     return [
         each
         for each in outcomes
@@ -57,7 +57,7 @@ def survivors(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[
 
 
 def false_alarms(outcomes: Iterable[MutantOutcome]) -> list[MutantOutcome]:
-    """The harmless mutants that were reported."""
+    """Returns the harmless mutants that were reported."""
     return [each for each in outcomes if each.is_false_alarm]
 
 
@@ -81,7 +81,7 @@ def _score(name: str, group: Sequence[MutantOutcome], explained: Identities) -> 
 
 
 def score_lines(rows: Sequence[MutationScore], heading: str) -> Iterator[str]:
-    """A table. `undecided` counts survivors for which the analysis has at least one more undecided question."""
+    """Yields a table. `undecided` counts survivors for which the analysis has at least one more undecided question."""
     width = max([len(row.name) for row in rows] + [len(heading)])
     yield f"{heading:<{width}}  mutants  found  equivalent  survive  undecided    rate  codes"
     for row in rows:
@@ -94,8 +94,9 @@ def score_lines(rows: Sequence[MutationScore], heading: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class DetectionCounts:
-    """The breaking mutants of one family, without the explained ones: how many are found, and by what. unfinished: of
-    those that neither finds, the ones whose runs did not complete."""
+    """The breaking mutants of one family, without the explained ones, by what finds them. unfinished: those that
+    neither finds and whose runs did not complete.
+    """
 
     name: str
     rules: int
@@ -110,12 +111,12 @@ class DetectionCounts:
 
     @property
     def rate(self) -> float:
-        """The part that the rules or the machine find."""
+        """The fraction that the rules or the machine find."""
         return 1 - self.neither / self.mutants if self.mutants else 1.0
 
 
 def detection_counts(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[DetectionCounts]:
-    """By family, and the total at the end."""
+    """Returns the counts by family, with the total at the end."""
     groups: dict[str, list[MutantOutcome]] = {}
     every: list[MutantOutcome] = []
     for each in outcomes:
@@ -133,7 +134,7 @@ def _count_detections(name: str, group: Sequence[MutantOutcome]) -> DetectionCou
 
 
 def detection_lines(rows: Sequence[DetectionCounts]) -> Iterator[str]:
-    """A table: found by the rules alone, by the machine alone, by both, by neither."""
+    """Yields a table: found by the rules only, by the machine only, by both, by neither."""
     width = max([len(row.name) for row in rows] + [len("family")])
     yield f"{'family':<{width}}  mutants  rules  machine   both  neither  unfinished    rate"
     for row in rows:
@@ -144,10 +145,10 @@ def detection_lines(rows: Sequence[DetectionCounts]) -> Iterator[str]:
 
 
 def find_undetected(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
-    """The mutants that neither the rules nor the machine find."""
+    """Returns the mutants that neither the rules nor the machine find."""
     return [each for each in survivors(outcomes, explained) if not each.emulator_codes]
 
 
 def find_refuted_equivalents(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
-    """The mutants that are explained as harmless, but in which the machine finds something."""
+    """Returns the mutants that are explained as harmless, but in which the machine finds something."""
     return [each for each in outcomes if each.mutant.identity in explained and each.emulator_codes]

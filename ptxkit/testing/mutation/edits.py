@@ -1,4 +1,4 @@
-"""How the text of an instruction is changed: dropped, doubled, replaced, moved, left to one thread."""
+"""Changes of the text of an instruction: deleted, duplicated, replaced, moved, or restricted to one thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ SCRATCH_PREDICATE = "%fault_here"
 
 @dataclass(frozen=True, slots=True)
 class MutationEdit:
-    """One thing done to one function. start: offset of what is changed. rules: None where the operator's hold."""
+    """One change of one function. start: the offset of the change. rules: the violated rules, or None for those of the
+    operator.
+    """
 
     start: int
     text: str
@@ -27,7 +29,7 @@ class MutationEdit:
 
 
 def splice_text(reading: FunctionAnalysis, step: Step, text: str) -> Splice:
-    """Write a text in the place of an instruction."""
+    """Returns an edit that replaces an instruction by a text."""
     span = reading.span(step)
     return span.start, span.end, text
 
@@ -44,7 +46,7 @@ def duplicate_step(reading: FunctionAnalysis, step: Step, rules: tuple[str, ...]
 def replace_step(
     reading: FunctionAnalysis, step: Step, new: Sequence[Instruction], rules: tuple[str, ...] | None = None
 ) -> MutationEdit:
-    """Other instructions in the place of one."""
+    """Returns an edit that replaces an instruction by others."""
     text = " ".join(print_instruction(each) for each in new)
     return MutationEdit(
         step.start, f"`{reading.text(step)}` becomes `{text}`", (splice_text(reading, step, text),), rules
@@ -54,7 +56,7 @@ def replace_step(
 def move_before(
     reading: FunctionAnalysis, step: Step, place: Step, rules: tuple[str, ...] | None = None
 ) -> MutationEdit:
-    """An instruction moved before an earlier one."""
+    """Returns an edit that moves an instruction before an earlier one."""
     text = reading.text(step)
     splices = (splice_text(reading, place, f"{text} {reading.text(place)}"), splice_text(reading, step, ""))
     return MutationEdit(step.start, f"`{text}` moved before `{reading.text(place)}`", splices, rules)
@@ -63,14 +65,14 @@ def move_before(
 def move_after(
     reading: FunctionAnalysis, step: Step, place: Step, rules: tuple[str, ...] | None = None
 ) -> MutationEdit:
-    """An instruction moved after a later one."""
+    """Returns an edit that moves an instruction after a later one."""
     text = reading.text(step)
     splices = (splice_text(reading, step, ""), splice_text(reading, place, f"{reading.text(place)} {text}"))
     return MutationEdit(step.start, f"`{text}` moved after `{reading.text(place)}`", splices, rules)
 
 
 def restrict_to_one_thread(reading: FunctionAnalysis, step: Step, rules: tuple[str, ...] | None = None) -> MutationEdit:
-    """An instruction that only thread 0 executes."""
+    """Returns an edit that makes only thread 0 execute an instruction."""
     guarded = replace(step.instruction, guard=Guard(SCRATCH_PREDICATE))
     text = (
         f"{{ .reg .pred {SCRATCH_PREDICATE}; .reg .b32 {SCRATCH_REGISTER}; mov.u32 {SCRATCH_REGISTER}, %tid.x; "
@@ -86,7 +88,7 @@ def remove_guard(reading: FunctionAnalysis, step: Step, rules: tuple[str, ...] |
 
 
 def substitute_operand(step: Step, role: str, new: Operand) -> Instruction | None:
-    """The instruction with another operand for a role; None where the role is inside another operand."""
+    """Returns the instruction with another operand for a role, or None if the role is inside another operand."""
     if step.match is None or role not in step.match.roles or step.match.paths.get(role):
         return None
     place = step.match.roles[role]
@@ -103,7 +105,9 @@ def combine_with_number(
     *,
     operation: str = "+",
 ) -> MutationEdit | None:
-    """An operand plus a number, or combined with it by `^` or `|`: as a constant, else computed just before."""
+    """Returns an edit that adds a number to an operand, or combines it by `^` or `|`: as a constant, or computed
+    before.
+    """
     old = step.operand(role)
     if isinstance(old, Integer):
         value = {"+": old.value + number, "^": old.value ^ number, "|": old.value | number}[operation]
@@ -125,7 +129,7 @@ def combine_with_number(
 def add_offset(
     reading: FunctionAnalysis, step: Step, role: str, bytes_: int, rules: tuple[str, ...] | None = None
 ) -> MutationEdit | None:
-    """An address operand some bytes further on."""
+    """Returns an edit that adds an offset in bytes to an address operand."""
     old = step.operand(role)
     if not isinstance(old, Address):
         return None
@@ -134,7 +138,9 @@ def add_offset(
 
 
 def convert_address(reading: FunctionAnalysis, step: Step, role: str, conversion: str) -> MutationEdit | None:
-    """An address operand that first goes through a conversion of 64-bit addresses, such as `cvta.shared.u64`."""
+    """Returns an edit that applies a conversion of 64-bit addresses, such as `cvta.shared.u64`, to an address
+    operand.
+    """
     old = step.operand(role)
     if not isinstance(old, Address) or not isinstance(old.base, Name):
         return None
@@ -152,7 +158,9 @@ def convert_address(reading: FunctionAnalysis, step: Step, role: str, conversion
 
 
 def resolve_constant(expression: Expression | None, reading: FunctionAnalysis, step: Step) -> int | None:
-    """The number that an effect's field is, if it is one that can be read off: a constant, or a register set once."""
+    """Returns the value of an effect's field if it is a constant, or a register that is written once with a
+    constant.
+    """
     if isinstance(expression, ConstantExpr) and isinstance(expression.value, int):
         return int(expression.value)
     if not isinstance(expression, OperandRole):
@@ -164,7 +172,7 @@ def resolve_constant(expression: Expression | None, reading: FunctionAnalysis, s
 
 
 def register_constant(reading: FunctionAnalysis, step: Step, name: str) -> int | None:
-    """The constant in a register that is written once, by a move of a constant."""
+    """Returns the constant in a register that is written once, by a move of a constant, or None."""
     writers = reading.writers(step, name)
     if len(writers) != 1 or len(writers[0].instruction.operands) != 2:
         return None

@@ -1,7 +1,7 @@
-"""Mutants that break nothing although their operator says so, each with its reason.
+"""Mutants that are equivalent to the correct kernel although their operator expects a violation, each with its reason.
 
-Two kinds of entries: `[[equivalent]]` explains one mutant by its identity (kernel, family, change, ordinals), and
-`[[unreachable]]` code that no thread ever executes (kernel, the forward branches that are always taken).
+There are two kinds of entries: `[[equivalent]]` explains one mutant by its identity (kernel, family, change, ordinals),
+and `[[unreachable]]` describes code that no thread executes (kernel, the forward branches that are always taken).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Explanations:
     unreachable: tuple[UnreachableCode, ...] = ()
 
     def is_unreachable(self, mutant: Mutant) -> bool:
-        """Whether a mutant changes code that is never executed."""
+        """Returns whether a mutant changes code that is never executed."""
         return any(
             each.kernel == mutant.kernel and each.branch in mutant.skipping_branches for each in self.unreachable
         )
@@ -87,7 +87,9 @@ def find_stale_entries(
     mutants: Iterable[Mutant],
     outcomes: Iterable[MutantOutcome],
 ) -> list[str]:
-    """Outdated entries: those without a mutant (of the examined kernels and families), or whose mutant is reported."""
+    """Returns outdated entries: those without a mutant (of the examined kernels and families), or whose mutant is
+    reported.
+    """
     known = {mutant.identity: mutant for mutant in mutants}
     skipped = {(mutant.kernel, branch) for mutant in known.values() for branch in mutant.skipping_branches}
     reported = {outcome.mutant.identity: outcome for outcome in outcomes if outcome.is_detected}

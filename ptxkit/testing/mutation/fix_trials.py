@@ -1,4 +1,4 @@
-"""Which fixes are offered for the findings of mutants, and whether each passes all checks.
+"""Checks the fixes that are offered for the findings of mutants.
 
 A fix may be offered only if it settles its finding. That is checked here independently of `ptxkit.fixes`: the fixed
 text is parsed, checked and assembled again, and findings and undecided questions are counted by their codes.
@@ -44,8 +44,8 @@ class FixCheck:
 
 @dataclass(frozen=True, slots=True)
 class FixTrial:
-    """A finding of a mutant that its kernel does not have. fix: the description of the offered fix; None if there is
-    none."""
+    """A finding of a mutant that its kernel does not have. fix: the description of the offered fix; None if none
+    exists."""
 
     mutant: Mutant
     code: str
@@ -63,9 +63,9 @@ class FixTrialBatch:
 
 
 def run_fix_trials(kernel: CorpusKernel, candidates: Sequence[Mutant], until: float | None = None) -> FixTrialBatch:
-    """Each new error and warning of each mutant, with the offered fix applied alone.
+    """Yields each new error and warning of each mutant, with the offered fix applied separately.
 
-    until: `time.time()` after which no further mutant is examined.
+    until: the time (`time.time()`) after which no further mutant is examined.
     """
     known = Counter(baseline_entries(_lint_cached(kernel.name, _strip_blank_lines(kernel.text)).diagnostics))
     found: list[FixTrial] = []
@@ -112,7 +112,7 @@ def _check_fix(source: SourceFile, before: FileResult, item: Diagnostic) -> FixC
 
 
 def _target(path: str, text: str) -> str | None:
-    """The target of a text; None if it does not parse."""
+    """Returns the target of a text, or None if it cannot be parsed."""
     try:
         return parse(text, path).targets[0]
     except PTXSyntaxError:
@@ -120,8 +120,9 @@ def _target(path: str, text: str) -> str | None:
 
 
 def _strip_blank_lines(text: str) -> str:
-    """The non-empty lines, stripped: texts that differ in blanks only, as after a fix that restores a kernel, are
-    equal."""
+    """Removes blank lines and indentation, so that texts that only differ in them, as after a fix that restores a
+    kernel, are equal.
+    """
     return "".join(f"{line}\n" for line in map(str.strip, text.splitlines()) if line)
 
 
@@ -137,14 +138,15 @@ def _assembles(text: str, target: str) -> bool:
 
 
 def _count_codes(result: FileResult) -> Counter[str]:
-    """The number of findings, and of undecided questions, for each code."""
+    """Returns the number of findings, and of undecided questions, for each code."""
     asked = Counter(f"{each.code}?" for each in result.undecided)
     return Counter(each.code for each in result.diagnostics) + asked
 
 
 def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str], bool]:
-    """Tables by family and by code, each fix that fails a check, and whether there is none. listed: also findings
-    without a fix."""
+    """Returns tables by family and by code, each fix that fails a check, and whether none exists. listed: also
+    findings without a fix.
+    """
     lines = [*_table_lines(found, "family", lambda each: each.mutant.family), ""]
     lines += [*_table_lines(found, "code", lambda each: each.code), ""]
     broken = [each for each in found if _is_invalid_fix(each)]
@@ -155,7 +157,7 @@ def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str]
 
 
 def summary(found: Sequence[FixTrial]) -> str:
-    """How many findings have a fix, and how many of the fixes pass all checks."""
+    """Returns how many findings have a fix, and how many of the fixes pass all checks."""
     offers, broken = sum(each.fix is not None for each in found), sum(map(_is_invalid_fix, found))
     return (
         f"{offers} of {len(found)} findings have a fix: {offers / max(len(found), 1):.1%}; "
@@ -168,7 +170,7 @@ def _is_invalid_fix(trial: FixTrial) -> bool:
 
 
 def as_json(trial: FixTrial) -> dict[str, object]:
-    """A trial as a JSON object."""
+    """Returns a trial as a JSON object."""
     mutant, kept = trial.mutant, trial.check
     names = ("kernel", "function", "line", "family", "change", "ordinal")
     promises = (
@@ -183,7 +185,7 @@ def as_json(trial: FixTrial) -> dict[str, object]:
 
 
 def _table_lines(found: Iterable[FixTrial], heading: str, name: Callable[[FixTrial], str]) -> Iterator[str]:
-    """A table: findings, fixes, and how many of these pass each check; `open` counts findings without a fix."""
+    """Yields a table: findings, fixes, and how many of these pass each check; `open` counts findings without a fix."""
     groups: dict[str, list[FixTrial]] = {}
     for each in found:
         groups.setdefault(name(each), []).append(each)

@@ -1,4 +1,4 @@
-"""A kernel file as the operators see it: steps with their effects, where values come from, where control goes."""
+"""The analysis of a kernel file that the operators use: steps with their effects, data flow and control flow."""
 
 from __future__ import annotations
 
@@ -10,19 +10,7 @@ from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions, step_s
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.ir.worklist import Worklist
-from ptxkit.isa.effects import (
-    Access,
-    Barrier,
-    Control,
-    MbarrierArrive,
-    MbarrierComplete,
-    MbarrierExpect,
-    MbarrierInit,
-    MbarrierInvalidate,
-    MbarrierTrack,
-    MbarrierWait,
-    Value,
-)
+from ptxkit.isa.effects import Access, Barrier, Control, MbarrierEffect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.source import Span
 from ptxkit.syntax import parse, statement_spans
@@ -37,17 +25,6 @@ from ptxkit.syntax.tree import (
 from ptxkit.testing.limits import MAX_ORIGIN_STEPS
 
 T = TypeVar("T")
-
-MBARRIER_EFFECTS = (
-    MbarrierInit,
-    MbarrierInvalidate,
-    MbarrierArrive,
-    MbarrierExpect,
-    MbarrierComplete,
-    MbarrierWait,
-    MbarrierTrack,
-)
-"""Effects on an mbarrier object."""
 
 _THREAD_REGISTERS = ("%tid", "%laneid", "%warpid")
 
@@ -65,41 +42,41 @@ class FunctionAnalysis:
     # ------------------------------------------------------------------------------------ effects
 
     def effects(self, step: Step, kind: type[T]) -> list[T]:
-        """The effects of a kind that an instruction has."""
+        """Returns the effects of a kind that an instruction has."""
         return [each for each in step.match.effects if isinstance(each, kind)] if step.match else []
 
     def steps_with(self, kind: type[T]) -> Iterator[tuple[Step, T]]:
-        """Every instruction with an effect of a kind, and the first such effect."""
+        """Yields every instruction with an effect of a kind, and the first such effect."""
         for step in self.steps:
             found = self.effects(step, kind)
             if found:
                 yield step, found[0]
 
     def barriers(self, step: Step) -> list[Barrier]:
-        """The barriers that an instruction is made for, not the meeting of lanes in a collective one."""
+        """Returns the barrier effects of a barrier instruction, not those of collective instructions."""
         return [each for each in self.effects(step, Barrier) if (each.level, each.order) != ("warp", "relaxed")]
 
     def has_access(self, step: Step, test: Callable[[Access], bool]) -> bool:
-        """Whether an instruction makes an access for which the test holds."""
+        """Returns whether an instruction makes an access for which `test` holds."""
         return any(test(each) for each in self.effects(step, Access))
 
     def mbarrier_roles(self, step: Step) -> list[str]:
-        """The roles that hold the address of an mbarrier."""
+        """Returns the roles that hold the address of an mbarrier."""
         effects = step.effects
-        return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, MBARRIER_EFFECTS)))
+        return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, MbarrierEffect)))
 
     def has_no_effects(self, step: Step) -> bool:
-        """Whether an instruction only computes, branches or does nothing that has an effect."""
+        """Returns whether an instruction only computes or branches, or has no effect."""
         effects = step.effects
         return all(isinstance(each, Value) or _is_branch(each) for each in effects)
 
     def has_only_effects(self, step: Step, kinds: tuple[type, ...]) -> bool:
-        """Whether an instruction only computes, changes control or has effects of these kinds."""
+        """Returns whether an instruction only computes, changes control or has effects of these kinds."""
         effects = step.effects
         return step.match is not None and all(isinstance(each, (Value, Control, *kinds)) for each in effects)
 
     def is_cta_wide_barrier(self, step: Step) -> bool:
-        """Whether an instruction is a barrier of all threads of the CTA, as it is written."""
+        """Returns whether an instruction is a barrier of all threads of the CTA, according to its text."""
         return step.instruction.guard is None and any(
             (each.level, each.action) == ("cta", "sync") and each.threads is None and _is_barrier_zero(each, step)
             for each in self.barriers(step)
@@ -107,7 +84,7 @@ class FunctionAnalysis:
 
     @cached_property
     def uses_cluster(self) -> bool:
-        """Whether CTAs of a cluster have to do with each other: cluster barriers, mapped addresses, multicast."""
+        """Whether CTAs of a cluster communicate: cluster barriers, mapped addresses, multicast."""
         for step in self.steps:
             for effect in step.effects:
                 if isinstance(effect, Barrier) and effect.level == "cluster":
@@ -118,23 +95,23 @@ class FunctionAnalysis:
                     return True
         return False
 
-    # ------------------------------------------------------------------------------------ places
+    # ------------------------------------------------------------------------------------ locations
 
     def span(self, step: Step) -> Span:
-        """The place of an instruction, from its guard to its semicolon."""
+        """Returns the location of an instruction, from its guard to its semicolon."""
         return statement_spans(self.source, step.start).statement
 
     def line(self, step: Step) -> int:
         return self.source.position(step.start)[0]
 
     def text(self, step: Step) -> str:
-        """The instruction as it is written, blanks made one."""
+        """Returns the text of an instruction with single blanks."""
         span = self.span(step)
         return " ".join(self.source.text[span.start : span.end].split())
 
     @cached_property
     def _forward_branches(self) -> list[tuple[int, int, str]]:
-        """From where to where each conditional branch goes ahead, as offsets, and its text."""
+        """The offsets of each conditional forward branch and of its target, and its text."""
         found = []
         for step in self.steps:
             targets = step.targets
@@ -143,7 +120,7 @@ class FunctionAnalysis:
         return found
 
     def skipping_branches(self, start: int) -> tuple[str, ...]:
-        """The conditional branches that leave out what is at an offset when they are taken."""
+        """Returns the conditional branches that skip the code at an offset when they are taken."""
         return tuple(text for branch, target, text in self._forward_branches if branch < start < target)
 
     # ------------------------------------------------------------------------------------ values
@@ -154,7 +131,7 @@ class FunctionAnalysis:
         return dict(_widths(body)) if body is not None else {}
 
     def width(self, name: str) -> int:
-        """The bits of a register; 64 of anything else, such as a variable's address."""
+        """Returns the number of bits of a register, or 64 for other names, such as a variable's address."""
         return self._widths.get(name, self._widths.get(name.rstrip("0123456789") + "<>", 64))
 
     @cached_property
@@ -166,7 +143,7 @@ class FunctionAnalysis:
         return found
 
     def writers(self, step: Step, name: str) -> list[Step]:
-        """The instructions that write the register which a name means at a step."""
+        """Returns the instructions that define the register's value at a step."""
         return self._definitions.get(step.scope.register_name(name), [])
 
     @cached_property
@@ -174,7 +151,7 @@ class FunctionAnalysis:
         return ReachingDefinitions(self.program)
 
     def is_always_constant(self, step: Step, name: str) -> bool:
-        """Whether one instruction alone gives a register the value it has at a step, and moves a constant there."""
+        """Returns whether a register's value at a step has one definition, which moves a constant."""
         found = self._reaching_definitions.definitions_reaching(step, step.scope.register_name(name))
         last = next(iter(found), None)
         if last is None or len(found) > 1 or last.instruction.guard is not None:
@@ -182,7 +159,7 @@ class FunctionAnalysis:
         return len(last.instruction.operands) == 2 and isinstance(last.instruction.operands[1], Integer)
 
     def origins(self, step: Step, names: Iterable[str]) -> Iterator[Step]:
-        """Instructions whose results go into registers read at a step, nearest first, through computations alone."""
+        """Yields the instructions from whose results registers that a step reads are computed, nearest first."""
         seen: set[int] = set()
         todo = [(step, name) for name in names]
         while todo and len(seen) < MAX_ORIGIN_STEPS:
@@ -195,7 +172,7 @@ class FunctionAnalysis:
                         todo += [(writer, read) for read in read_registers(writer)]
 
     def depends_on_thread(self, step: Step, name: str) -> bool:
-        """Whether a register's value is computed from the thread's number, or elected."""
+        """Returns whether a register's value depends on the thread's number, or on an election."""
         for writer in self.origins(step, [name]):
             if any(read.startswith(_THREAD_REGISTERS) for read in read_registers(writer)):
                 return True
@@ -204,7 +181,7 @@ class FunctionAnalysis:
         return False
 
     def is_computed_by(self, step: Step, operand: Operand | None, operations: tuple[str, ...]) -> bool:
-        """Whether one of these value operations has part in an operand's value."""
+        """Returns whether one of these value operations contributes to an operand's value."""
         return any(
             calls_operation(each.value, operations)
             for writer in self.origins(step, operand_names(operand))
@@ -214,7 +191,7 @@ class FunctionAnalysis:
     # ------------------------------------------------------------------------------------ control
 
     def successors(self, index: int) -> list[int]:
-        """The steps that may come next."""
+        """Returns the steps that may come next."""
         return step_successors(self.program, self.steps[index])
 
     @cached_property
@@ -228,14 +205,14 @@ class FunctionAnalysis:
         return frozenset(found)
 
     def preceding_steps(self, step: Step) -> Iterator[Step]:
-        """The earlier steps of the same basic block, nearest first."""
+        """Yields the earlier steps of the same basic block, nearest first."""
         index = step.index
         while index not in self.leaders and index > 0:
             index -= 1
             yield self.steps[index]
 
     def following_steps(self, step: Step) -> Iterator[Step]:
-        """The later steps of the same basic block."""
+        """Yields the later steps of the same basic block."""
         for index in range(step.index + 1, len(self.steps)):
             if index in self.leaders:
                 return
@@ -244,13 +221,17 @@ class FunctionAnalysis:
     def may_be_preceded_by(
         self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
     ) -> bool:
-        """Whether some path leads through an instruction that the test holds for to a step, and over none that ends."""
+        """Returns whether a path to a step contains an instruction for which `test` holds, without one for which `ends`
+        holds between.
+        """
         return self._search_paths(step, self._predecessors, test, ends)
 
     def may_be_followed_by(
         self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
     ) -> bool:
-        """Whether some path leads from a step to an instruction that the test holds for, and over none that ends."""
+        """Returns whether a path from a step contains an instruction for which `test` holds, without one for which
+        `ends` holds between.
+        """
         return self._search_paths(step, self.successors, test, ends)
 
     def _search_paths(
@@ -280,7 +261,7 @@ class FunctionAnalysis:
         return found
 
     def is_executed_by_all(self, step: Step) -> bool:
-        """Whether every thread that comes to the function's end has passed this instruction."""
+        """Returns whether every thread that reaches the function's end has executed this instruction."""
         if step.instruction.guard is not None:
             return False
         indices = Worklist([0], {step.index})
@@ -295,7 +276,7 @@ class FunctionAnalysis:
 
 
 def analyze_functions(text: str, path: str) -> list[FunctionAnalysis]:
-    """The functions of a module that have a body."""
+    """Returns the functions of a module that have a body."""
     module = parse(text, path)
     return [
         FunctionAnalysis(module, flatten(module, function))
@@ -305,19 +286,19 @@ def analyze_functions(text: str, path: str) -> list[FunctionAnalysis]:
 
 
 def written_registers(step: Step) -> list[str]:
-    """The names of the registers that an instruction writes."""
+    """Returns the names of the registers that an instruction writes."""
     roles = step.match.results if step.match is not None else ()
     return [name for role in roles for name in operand_names(step.operand(role))]
 
 
 def read_registers(step: Step) -> list[str]:
-    """The registers and special registers that an instruction reads, its guard's too."""
+    """Returns the registers and special registers that an instruction reads, including those of its guard."""
     guard = [step.instruction.guard.predicate] if step.instruction.guard else []
     return [*(name for operand in read_operands(step) for name in operand_names(operand)), *guard]
 
 
 def calls_operation(expression: Expression, functions: tuple[str, ...]) -> bool:
-    """Whether a value is made by one of these operations."""
+    """Returns whether a value is computed by one of these operations."""
     if not isinstance(expression, CallExpr):
         return False
     return expression.function in functions or any(calls_operation(each, functions) for each in expression.arguments)
@@ -332,7 +313,7 @@ def _widths(body: Body) -> Iterator[tuple[str, int]]:
 
 
 def _is_barrier_zero(barrier: Barrier, step: Step) -> bool:
-    """Whether it is barrier 0: roles of warps meet at others, each from code of its own."""
+    """Returns whether a barrier is barrier 0. Roles of warps use others, each with separate code."""
     if isinstance(barrier.number, OperandRole):
         number = step.operand(barrier.number.name)
         return isinstance(number, Integer) and number.value == 0

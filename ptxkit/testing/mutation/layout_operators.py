@@ -16,7 +16,7 @@ from ptxkit.testing.mutation.mutation_operator import MutationOperator
 
 _LOW_ALIGNMENT = 4
 _EIGHT = 8
-#: Bytes of a tensor map.
+#: The bytes of a tensor map.
 _TENSOR_MAP_BYTES = 128
 
 
@@ -50,7 +50,7 @@ def _misalign_address(reading: FunctionAnalysis) -> Iterator[MutationEdit | None
 
 
 def _lower_alignment(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """A variable of shared memory aligned to 4 bytes only, although an instruction needs more for an address in it."""
+    """Aligns a variable of shared memory to 4 bytes only, although an instruction needs more for an address in it."""
     wanted: dict[str, str] = {}
     for step in reading.steps:
         for need in _alignment_requirements(reading, step):
@@ -87,7 +87,7 @@ def _odd_size(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _other_mbarrier(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The mbarrier after the correct one; if there is none, the memory there was never initialised."""
+    """Replaces an mbarrier by the one after it; if none exists, the memory there was never initialized."""
     for step in reading.steps:
         if not reading.effects(step, MbarrierInit):
             for role in reading.mbarrier_roles(step):
@@ -101,7 +101,7 @@ def _multicast_to_more_ctas(reading: FunctionAnalysis) -> Iterator[MutationEdit 
 
 
 def _other_map(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The tensor map after the one that is used."""
+    """Replaces a tensor map by the one after it."""
     for step, fence in reading.steps_with(ProxyFence):
         if fence.proxy == "tensormap" and fence.direction == "acquire" and fence.address is not None:
             yield add_offset(reading, step, fence.address, _TENSOR_MAP_BYTES)

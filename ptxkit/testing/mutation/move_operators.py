@@ -1,4 +1,4 @@
-"""A correct instruction in the wrong place."""
+"""Moves a correct instruction to a wrong place."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ def _move_up(
 
 
 def last_write(reading: FunctionAnalysis, step: Step, spaces: tuple[str, ...]) -> Step | None:
-    """The nearest generic write before a step, in the order of the text, to `shared` or `global` memory as
-    requested."""
+    """Returns the nearest generic write to `shared` or `global` memory before a step, in the order of the text, or
+    None.
+    """
 
     def writes(access: Access) -> bool:
         kind = access.space.partition("::")[0]
@@ -60,7 +61,7 @@ def last_write(reading: FunctionAnalysis, step: Step, spaces: tuple[str, ...]) -
 
 
 def fenced_spaces(fence: ProxyFence) -> tuple[str, ...]:
-    """The state spaces that a fence covers."""
+    """Returns the state spaces that a fence covers."""
     return tuple(dict.fromkeys(space.partition("::")[0] for space in fence.spaces)) or ("shared", "global")
 
 
@@ -69,17 +70,17 @@ def is_asynchronous(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def async_fences(reading: FunctionAnalysis) -> Iterator[tuple[Step, ProxyFence]]:
-    """The fences between the generic and the async proxy that order in both directions."""
+    """Yields the fences between the generic and the async proxy that order in both directions."""
     for step, fence in reading.steps_with(ProxyFence):
         if fence.proxy == "async" and fence.direction == "both":
             yield step, fence
 
 
 def _fence_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last of the writes that it orders, in the order of the text.
+    """Moves a fence before the last of the writes that it orders, in the order of the text.
 
-    If only a tensor map determines the bytes that the next copy reads, before all writes: the copy may read the first
-    only.
+    If only a tensor map determines the bytes that the next copy reads, the fence is moved before all writes, because
+    the copy may read the first one only.
     """
     for step, fence in async_fences(reading):
         last = last_write(reading, step, fenced_spaces(fence))
@@ -91,7 +92,7 @@ def _fence_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]
 
 
 def _is_next_copy_tensor(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether the next asynchronous read of shared memory, in the order of the text, uses a tensor map."""
+    """Returns whether the next asynchronous read of shared memory, in the order of the text, uses a tensor map."""
     following = reading.steps[step.index + 1 :]
     reads = (
         access
@@ -116,7 +117,7 @@ def _first_write(reading: FunctionAnalysis, last: Step) -> Step:
 
 
 def _fence_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """After the asynchronous operation that it orders."""
+    """Moves a fence after the asynchronous operation that it orders."""
     for step, _ in async_fences(reading):
         used = _find_first(reading.steps[step.index + 1 :], lambda each: is_asynchronous(reading, each))
         if used is not None:
@@ -124,7 +125,7 @@ def _fence_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
 
 
 def _acquire_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """After the copy that uses the tensor map."""
+    """Moves an acquire after the copy that uses the tensor map."""
     for step, fence in reading.steps_with(ProxyFence):
         if (fence.proxy, fence.direction) != ("tensormap", "acquire"):
             continue
@@ -145,7 +146,7 @@ def _acquire_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
 
 
 def _is_derived_from(reading: FunctionAnalysis, step: Step, given: Operand | None, registers: Set[str]) -> bool:
-    """Whether an operand is one of these registers, or computed from one."""
+    """Returns whether an operand is one of these registers, or computed from one."""
     named = list(operand_names(given))
     if any(step.scope.register_name(name) in registers for name in named):
         return True
@@ -160,7 +161,7 @@ def _is_derived_from(reading: FunctionAnalysis, step: Step, given: Operand | Non
 
 
 def _barrier_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last access to shared memory that it orders."""
+    """Moves a barrier before the last access to shared memory that it orders."""
     for step, barrier in reading.steps_with(Barrier):
         if barrier.level != "cta" or barrier.action != "sync" or step.instruction.guard is not None:
             continue
@@ -174,8 +175,9 @@ def _barrier_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | Non
 
 
 def _publishes_no_wait(reading: FunctionAnalysis, step: Step, last: Step, wait: WaitGroup) -> bool:
-    """Whether a barrier may also be before a wait that directly precedes it: the wait has no effect, or all threads
-    wait themselves for what they use, or no thread needs the result before the next barrier."""
+    """Returns whether a barrier may also be before a wait that directly precedes it: the wait has no effect, or all
+    threads themselves wait for what they use, or no thread needs the result before the next barrier.
+    """
     if is_empty_wait(reading, last, wait):
         return True
     if wait.group in ("tcgen05.ld", "tcgen05.st"):
@@ -187,8 +189,9 @@ def _publishes_no_wait(reading: FunctionAnalysis, step: Step, last: Step, wait: 
 
 
 def _depends_on_tensor_lanes(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction may depend on the loads and stores of all warps to their lanes of Tensor Memory: one that
-    accesses all lanes, frees columns, or signals another thread."""
+    """Returns whether an instruction may depend on the loads and stores of all warps to their lanes of Tensor Memory:
+    one that accesses all lanes, frees columns, or signals another thread.
+    """
     tells = bool(reading.effects(step, TensorMemory)) or bool(reading.effects(step, MbarrierArrive))
     if step.match is None or tells:
         return True
@@ -198,8 +201,9 @@ def _depends_on_tensor_lanes(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _is_published_by_barrier(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether a barrier after a step publishes it: an access to shared memory that is complete then, a wait, or another
-    barrier."""
+    """Returns whether a barrier after a step publishes it: an access to shared memory that is complete then, a wait, or
+    another barrier.
+    """
     shared = reading.has_access(step, lambda access: access.space.startswith("shared") and access.completion is None)
     return shared or bool(reading.barriers(step) or reading.effects(step, WaitGroup))
 
@@ -218,7 +222,7 @@ def _is_barrier(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _commit_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last operation that belongs to its group."""
+    """Moves a commit before the last operation that belongs to its group."""
     rules = {"cp.async": ("CA3", "CA4"), "bulk": ("BK7",), "wgmma": ("WG4",)}
     for step, commit in reading.steps_with(CommitGroup):
         last = _find_first(
@@ -242,7 +246,7 @@ def _tensor_commit_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit
 
 
 def _arrive_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Before the last access that the arrival signals."""
+    """Moves an arrival before the last access that it signals."""
     for step, arrive in reading.steps_with(MbarrierArrive):
         if arrive.asynchronous or arrive.expect is not None or step.instruction.guard is not None:
             continue

@@ -37,7 +37,7 @@ class Mutant:
         return self.kernel, self.family, self.change, self.ordinal
 
     def apply(self, text: str) -> str:
-        """The text of the kernel file with the change. Lines keep their numbers."""
+        """Returns the text of the kernel file with the change. Lines keep their numbers."""
         parts, place = [], 0
         for start, end, replacement in sorted(self.splices):
             parts += [text[place:start], replacement]

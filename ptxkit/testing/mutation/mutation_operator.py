@@ -14,7 +14,7 @@ Search: TypeAlias = Callable[[FunctionAnalysis], Iterable[MutationEdit | None]]
 
 @dataclass(frozen=True, slots=True)
 class MutationOperator:
-    """A family of mutants. rules: of the catalogue, unless a change names others; empty: it is harmless."""
+    """A family of mutants. rules: the violated rules, unless a change names others; empty if it is harmless."""
 
     family: str
     rules: tuple[str, ...]

@@ -53,7 +53,7 @@ def _smaller_scope(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _is_scope_relevant(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
-    """Whether the scope matters: other CTAs take part, and the wait is not for the bytes of a copy only."""
+    """Returns whether the scope matters: other CTAs take part, and the wait is not for the bytes of a copy only."""
     match effect:
         case MbarrierArrive():
             remote = reading.is_computed_by(step, step.operand(effect.barrier), ("map_rank",))
@@ -74,7 +74,8 @@ def _is_remote(reading: FunctionAnalysis, step: Step, arrive: MbarrierArrive) ->
 
 
 def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
-    """Whether the other half of the synchronization of a tensor map is adjacent, and no other CTA can take part.
+    """Returns whether the other half of the synchronization of a tensor map is adjacent, and no other CTA can take
+    part.
 
     Adjacent means: under the same guard, for the same address, with only computation and synchronization in between.
     The map is then the one that this CTA wrote: that of another CTA would race with it whatever the scopes are, since
@@ -101,12 +102,14 @@ def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool
 
 
 def _may_sync_across_ctas(reading: FunctionAnalysis) -> bool:
-    """Whether CTAs may wait for each other: in clusters, through global memory, or in called functions."""
+    """Returns whether CTAs may wait for each other: in clusters, through global memory, or in called functions."""
     return reading.uses_cluster or any(_may_sync_with_ctas(step) for step in reading.steps)
 
 
 def _may_sync_with_ctas(step: Step) -> bool:
-    """Whether threads of several CTAs may synchronize by an instruction; an unknown instruction may have any effect."""
+    """Returns whether threads of several CTAs may synchronize by an instruction; an unknown instruction may have any
+    effect.
+    """
     for effect in step.effects:
         match effect:
             case Access():
@@ -142,7 +145,9 @@ def _weaker_order(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _order_rules(reading: FunctionAnalysis, step: Step, effect: Ordered) -> tuple[str, ...]:
-    """The rules that a relaxed synchronization violates: none if there is nothing to publish, or no later access."""
+    """Returns the rules that a relaxed synchronization violates: none if there is nothing to publish, or no later
+    access.
+    """
     match effect:
         case Access():
             return ("race",)
@@ -155,7 +160,7 @@ def _order_rules(reading: FunctionAnalysis, step: Step, effect: Ordered) -> tupl
 
 
 def _publishes(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an access has not been published by a barrier of all threads, in the order of the text.
+    """Returns whether an access has not been published by a barrier of all threads, in the order of the text.
 
     A unidirectional proxy fence orders its accesses through relaxed synchronization as well.
     """
@@ -175,7 +180,7 @@ def _is_cta_wide(barrier: Barrier) -> bool:
 
 
 def _is_visible(access: Access) -> bool:
-    """Whether an access may conflict with one of another thread; global memory is usually only read.
+    """Returns whether an access may conflict with one of another thread; global memory is usually only read.
 
     Other operations of the async proxy complete on mbarriers by themselves.
     """

@@ -42,8 +42,9 @@ def _constant_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]
 
 
 def _is_reassigned(reading: FunctionAnalysis, step: Step, name: str) -> bool:
-    """Whether a register has several values there during the execution of a thread: a definition reaches itself
-    again."""
+    """Returns whether a register has several values there during the execution of a thread: a definition reaches itself
+    again.
+    """
     if reading.is_always_constant(step, name):
         return False
     for writer in reading.origins(step, [name]):

@@ -15,12 +15,14 @@ from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.tree import Integer
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 
-#: Threads of a warpgroup.
+#: The threads of a warpgroup.
 WARPGROUP = 128
 
 
 def is_repeated_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> bool:
-    """Whether every path to a wait comes from one that leaves no more groups pending, without a commit in between."""
+    """Returns whether every path to a wait comes from one that leaves no more groups pending, without a commit in
+    between.
+    """
     pending = _operand_value(step, wait.pending)
 
     def grows(each: Step) -> bool:
@@ -41,8 +43,9 @@ def is_repeated_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> 
 
 
 def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether all threads only read memory between the previous barriers of all threads and this one, and from this one
-    to the next ones: then there is nothing to publish."""
+    """Returns whether all threads only read memory between the previous barriers of all threads and this one, and
+    between this one and the next ones, so that nothing is published.
+    """
     if not reading.is_cta_wide_barrier(step):
         return False
 
@@ -55,9 +58,10 @@ def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether the threads have done nothing since the previous barriers of all threads that this one would publish.
+    """Returns whether the threads have done nothing since the previous barriers of all threads that this one would
+    publish.
 
-    They only computed, and started operations that continue after the barrier: other threads observe their completion
+    They only computed, and started operations that continue after the barrier, whose completion other threads observe
     by other means. Bytes that are expected with the arrival that the phase needs may also be expected after the copy.
     """
     if not reading.is_cta_wide_barrier(step):
@@ -87,13 +91,13 @@ def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def is_expect_tx(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction only expects bytes with the arrival that their phase needs."""
+    """Returns whether an instruction only expects bytes with the arrival that their phase needs."""
     arrives = reading.effects(step, MbarrierArrive)
     return bool(arrives) and all(each.expect is not None and not each.asynchronous for each in arrives)
 
 
 def is_warp_sync(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction is only a rendezvous of the lanes of a warp."""
+    """Returns whether an instruction is only a rendezvous of the lanes of a warp."""
     barriers = reading.effects(step, Barrier)
     return (
         bool(barriers) and reading.has_only_effects(step, (Barrier,)) and all(each.level == "warp" for each in barriers)
@@ -101,12 +105,12 @@ def is_warp_sync(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _is_asynchronous_or_private(access: Access) -> bool:
-    """Whether an access continues after its instruction, or is visible to its own thread only."""
+    """Returns whether an access continues after its instruction, or is visible to its own thread only."""
     return access.completion is not None or access.space.startswith(("local", "param")) or access.proxy == "tensormap"
 
 
 def _is_read_only(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether an instruction computes, branches, exits, or reads memory that does not change."""
+    """Returns whether an instruction computes, branches, exits, or reads memory that does not change."""
     if is_warp_sync(reading, step):
         return True
     if step.match is None or not reading.has_only_effects(step, (Access, WaitGroup, CommitGroup)):
@@ -124,7 +128,9 @@ def _is_read_only(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def is_warpgroup_barrier(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether the threads at a barrier are one warpgroup: each of its warps waits for the products of all of them."""
+    """Returns whether the threads at a barrier are one warpgroup: each of its warps waits for the products of all of
+    them.
+    """
     barriers = reading.barriers(step)
     threads = _operand_value(step, barriers[0].threads) if barriers and barriers[0].threads is not None else None
     if barriers and barriers[0].threads is None:
@@ -134,13 +140,13 @@ def is_warpgroup_barrier(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def has_only_computation(reading: FunctionAnalysis, steps: Iterable[Step]) -> bool:
-    """Whether there is only computation between two places."""
+    """Returns whether there is only computation between two places."""
     still: Callable[[Step], bool] = reading.has_no_effects
     return all(still(each) for each in steps)
 
 
 def _operand_value(step: Step, expression: Expression | None) -> int | None:
-    """The value of a constant operand; 0 for another one."""
+    """Returns the value of a constant operand, or 0."""
     if expression is None:
         return 0
     given = step.operand(expression.name) if isinstance(expression, OperandRole) else expression

@@ -1,4 +1,4 @@
-"""The same instruction with another effect: a form of the same name with other effects.
+"""Spells an instruction with other effects: finds a form of the same name that has them.
 
 No opcode is named here. Words of an opcode are replaced, removed and added until a form of the table has the wanted
 effects; the result is in the order of the manual.
@@ -18,11 +18,13 @@ from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Instruction, Operand
 
 _ORDERS_AND_SCOPES = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
-"""Orders and scopes occur together or not at all: two words change at once."""
+"""Orders and scopes occur together or not at all, so two words change at once."""
 
 
 def respell(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None:
-    """The instruction with these effects replaced, old by new, and otherwise equal; None if no form has them."""
+    """Returns the instruction with these effects replaced, old by new, and otherwise equal; None if no form has
+    them.
+    """
     if step.match is None:
         return None
     exchanged = dict(changes)
@@ -36,8 +38,9 @@ def respell(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None:
 
 
 def shorten(step: Step, without: Iterable[str], *wanted: Effect) -> Instruction | None:
-    """The instruction without some operands (by role) and words, whose only effect is one of these; None if there is
-    none."""
+    """Returns the instruction without some operands (by role) and words, whose only effect is one of `wanted`, or
+    None.
+    """
     if step.match is None:
         return None
     gone = {step.match.roles[role] for role in without if role in step.match.roles}
@@ -52,7 +55,7 @@ def shorten(step: Step, without: Iterable[str], *wanted: Effect) -> Instruction 
 
 
 def form_with_effects(name: str, wanted: tuple[Effect, ...]) -> Instruction | None:
-    """An instruction with a name, without operands, that has these effects."""
+    """Returns an instruction with a name, without operands, that has these effects."""
     for opcode in _all_opcodes(name):
         found = _match(opcode, ())
         if found is not None and found.effects == wanted:
@@ -68,7 +71,7 @@ def _match(opcode: str, operands: tuple[Operand, ...]) -> Match | None:
 
 
 def _candidate_words(match: Match, old: Effect, new: Effect) -> Iterator[str]:
-    """The modifier values that may distinguish two effects."""
+    """Yields the modifier values that may distinguish two effects."""
     for each in fields(new):
         before, value = getattr(old, each.name, None), getattr(new, each.name)
         if before == value:
@@ -110,7 +113,7 @@ def _opcode_variants(opcode: str, vocabulary: Iterable[str]) -> Iterator[str]:
 
 @cache
 def _all_opcodes(name: str) -> tuple[str, ...]:
-    """Opcodes of the forms of a name with each value of each modifier; for names with few forms."""
+    """Returns opcodes of the forms of a name with each value of each modifier, for names with few forms."""
     found: list[str] = []
     for form in table().forms(name):
         partial = [name]

@@ -1,4 +1,4 @@
-"""Addresses of a wrong kind: of another state space, generic or not, or of another CTA."""
+"""Addresses of a wrong kind: in another state space, generic or not generic, or in another CTA."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OFFSET_SPACES = ("shared", "shared::cta", "shared::cluster", "local")
 
 
 def _with_space(step: Step, old: str, new: str | None) -> Instruction | None:
-    """The instruction with another state space, or none, and effects of the same kinds."""
+    """Returns the instruction with another state space, or none, and effects of the same kinds."""
     name, *words = step.instruction.opcode.split(".")
     place = words.index(old)
     opcode = ".".join([name, *words[:place], *([new] if new else []), *words[place + 1 :]])
@@ -36,14 +36,18 @@ def _space_words(step: Step, wanted: tuple[str, ...]) -> list[str]:
 
 
 def _address_roles(reading: FunctionAnalysis, step: Step) -> list[tuple[str, bool]]:
-    """The roles that hold an address of memory or of an mbarrier in shared memory, and whether it is an mbarrier."""
+    """Returns the roles that hold an address of memory or of an mbarrier in shared memory, and whether it is an
+    mbarrier.
+    """
     found = [(each.address, False) for each in reading.effects(step, Access) if each.via == "address"]
     found += [(role, True) for role in reading.mbarrier_roles(step)]
     return list(dict.fromkeys(found))
 
 
 def _offset_as_generic(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """For addresses in registers: a variable by its name is found in its own space with any instruction."""
+    """Uses an address in a register with another state space. Names of variables have the right state space in any
+    instruction.
+    """
     for step in reading.steps:
         words = _space_words(step, _OFFSET_SPACES)
         roles = [role for role, _ in _address_roles(reading, step)]
@@ -72,7 +76,8 @@ def _other_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 def _delete_conversion(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """Replaces a conversion between an address of a space and a generic one by a copy. Global addresses are generic
-    ones."""
+    ones.
+    """
     broken = {"to_generic": "AS2", "from_generic": "AS1"}
     for step, value in reading.steps_with(Value):
         call = value.value
@@ -96,14 +101,14 @@ def _remote_as_own(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _other_cta_group(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """An operation of one CTA among those of a pair, or the reverse."""
+    """Replaces an operation of a pair of CTAs by one of a single CTA, or the reverse."""
     for step, group in reading.steps_with(CtaGroup):
         new = respell(step, (group, replace(group, ctas=3 - group.ctas)))
         yield replace_step(reading, step, [new]) if new is not None else None
 
 
 def own_as_cluster(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The memory of the CTA under the name of that of the cluster, of which it is part."""
+    """Accesses the memory of the CTA as that of the cluster, of which it is part."""
     for step in reading.steps:
         for word in _space_words(step, ("shared::cta",)):
             if _address_roles(reading, step):

@@ -1,4 +1,4 @@
-"""Things done by the wrong threads: by all instead of one, or by one instead of all."""
+"""Instructions that the wrong threads execute: all instead of one, or one instead of all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ptxkit.testing.mutation.mutation_operator import MutationOperator, Search
 
 
 def _broken_rules(reading: FunctionAnalysis, steps: list[Step]) -> tuple[str, ...]:
-    """The rules that are violated if several threads execute these steps."""
+    """Returns the rules that are violated if several threads execute these steps."""
     if any(reading.effects(each, MbarrierInit) for each in steps):
         return ("MB4",)
     if any(reading.effects(each, MbarrierArrive) for each in steps):
@@ -58,7 +58,7 @@ def _execute_by_all(wanted: tuple[str, ...]) -> Search:
 
 
 def _skipped_region(reading: FunctionAnalysis, branch: Step) -> list[Step]:
-    """The steps that a forward branch leaves out, if they are few and no thread waits for others in them."""
+    """Returns the steps that a forward branch skips, if they are few and no thread waits for others in them."""
     targets = branch.targets
     if len(targets) != 1 or not branch.index < targets[0] <= branch.index + MAX_REGION_STEPS:
         return []
@@ -94,7 +94,7 @@ def _barrier(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
 
 
 def _fence(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
-    """A fence before a barrier of the CTA, which is to publish what every thread wrote."""
+    """Returns the violated rules of a fence before a barrier of the CTA, which publishes what every thread wrote."""
     if not any(fence.proxy == "async" for fence in reading.effects(step, ProxyFence)):
         return None
     for later in reading.following_steps(step):
@@ -115,7 +115,7 @@ def _commit(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
 
 
 def _collective(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
-    """What a whole warp or warpgroup executes together."""
+    """Returns the violated rules of an instruction that a whole warp or warpgroup executes together."""
     groups = [each.group for each in reading.effects(step, WaitGroup)]
     groups += [each.group for each in reading.effects(step, CommitGroup)]
     if reading.effects(step, RegisterFence) or "wgmma" in groups:

@@ -1,4 +1,4 @@
-"""Oracles: other implementations that results and verdicts are compared with.
+"""Oracles: other implementations with which results and verdicts are compared.
 
 Input: PTX and arguments. Output: assertions that hold or fail. It imports `testing.corpus` and `testing.generators`.
 """
@@ -10,7 +10,9 @@ from importlib.util import find_spec
 
 
 def __getattr__(name: str) -> object:
-    """The assertions, loaded when one is asked for: the pytest plugin imports this package in every run."""
+    """Returns an assertion, which is loaded on first use, because the pytest plugin imports this package in every
+    run.
+    """
     if name.startswith("__") or find_spec(f"{__name__}.{name}") is not None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.assertions"), name)

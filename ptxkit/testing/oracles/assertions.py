@@ -1,7 +1,7 @@
-"""Statements about PTX that a test asserts, each with another judge: ptxas, the GPU, the machine.
+"""Assertions about PTX for tests, each with another oracle: ptxas, the GPU, the reference machine.
 
-Each raises AssertionError with what differs, and a test is skipped, with the one reason, where the judge is not there
-(no ptxas, no GPU).
+Each raises AssertionError with the difference. If the oracle is not available (no ptxas, no GPU), the test is skipped
+with the reason.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = [
 
 @runtime_checkable
 class ModuleSource(Protocol):
-    """What can be written as a module: generated kernels and instructions, and what a test makes itself."""
+    """An object with a module: generated kernels and instructions, and objects of tests."""
 
     def module(self) -> Module | str: ...
 
@@ -65,7 +65,7 @@ Source: TypeAlias = ModuleSource | Module | str
 
 @track_oracle
 def assert_lints(source: Source, codes: Sequence[str] = ()) -> None:
-    """The linter finds errors and warnings of exactly these codes; by default none."""
+    """Asserts that the linter finds errors and warnings of exactly these codes, by default none."""
     text = text_of(source)
     found = [each for each in lint(text).diagnostics if each.severity is not Severity.NOTE or each.code in codes]
     missing = sorted(set(codes) - {each.code for each in found})
@@ -77,7 +77,7 @@ def assert_lints(source: Source, codes: Sequence[str] = ()) -> None:
 
 @track_oracle
 def assert_ptxas_agrees(source: Source) -> None:
-    """ptxkit and ptxas both accept, or both refuse, an instruction, a module, or PTX text."""
+    """Asserts that ptxkit and ptxas both accept, or both reject, an instruction, a module, or PTX text."""
     text = text_of(source)
     version, target = _declared_target(text)
     judge = _require_ptxas()
@@ -90,7 +90,7 @@ def assert_ptxas_agrees(source: Source) -> None:
 
 @track_oracle
 def assert_round_trips(source: Source) -> None:
-    """What is printed of a module reads back as the same, printed or formatted, and is judged the same."""
+    """Asserts that a printed or formatted module is parsed to the same module, with the same verdict."""
     text = text_of(source)
     printed = str(parse(text))
     again = str(parse(printed))
@@ -103,7 +103,9 @@ def assert_round_trips(source: Source) -> None:
 
 @track_oracle
 def assert_survives(source: Source) -> None:
-    """Parser, linter, printer and formatter neither break on a text nor take long, nor much memory (`survival`)."""
+    """Asserts that parser, linter, printer and formatter do not crash on a text, and need little time and memory
+    (`robustness`).
+    """
     text = text_of(source)
     fault = find_robustness_fault(text)
     if fault:
@@ -112,9 +114,9 @@ def assert_survives(source: Source) -> None:
 
 @track_oracle
 def assert_machine_matches_device(source: Source, launch: DeviceLaunch | None = None, *, level: str = "3") -> None:
-    """The reference machine and the GPU leave the same bytes. launch: may be left out for a generated kernel."""
+    """Asserts that the reference machine and the GPU write the same bytes. launch: optional for a generated kernel."""
     text, launch = text_of(source), _launch_of(source, launch)
-    require_device()  # the test is skipped before the machine has run
+    require_device()  # skips the test before the machine runs
     mine = on_machine(text, launch)
     theirs = on_device(text, launch, level)
     for at, array in mine.items():
@@ -125,7 +127,7 @@ def assert_machine_matches_device(source: Source, launch: DeviceLaunch | None = 
 def assert_optimisation_invariant(
     source: Source, launch: DeviceLaunch | None = None, levels: Sequence[str] = LEVELS
 ) -> None:
-    """The GPU leaves the same bytes whatever the level of optimisation. levels: some of `LEVELS`."""
+    """Asserts that the GPU writes the same bytes at all optimization levels. levels: some of `LEVELS`."""
     text, launch = text_of(source), _launch_of(source, launch)
     first = on_device(text, launch, levels[0])
     for level in levels[1:]:
@@ -137,7 +139,9 @@ def assert_optimisation_invariant(
 def assert_same_kernel(
     first: Source, second: Source, launch: DeviceLaunch | None = None, *, on: str = "machine"
 ) -> None:
-    """Two texts of a kernel leave the same bytes: a transformation, or two compilers. on: `machine` or `device`."""
+    """Asserts that two texts of a kernel write the same bytes: a transformation, or two compilers. on: `machine` or
+    `device`.
+    """
     launch = _launch_of(first, launch)
     texts = text_of(first), text_of(second)
     left, right = (on_machine(text, launch) if on == "machine" else on_device(text, launch) for text in texts)
@@ -147,7 +151,7 @@ def assert_same_kernel(
 
 @track_oracle
 def on_machine(source: Source, launch: DeviceLaunch | None = None) -> Mapping[int, Any]:
-    """The arrays as the reference machine leaves them; AssertionError with what it finds."""
+    """Returns the arrays after a run on the reference machine. Raises AssertionError with its findings."""
     text, launch = text_of(source), _launch_of(source, launch)
     found = launch.emulate(text)
     if not found.is_clean:
@@ -159,7 +163,9 @@ def on_machine(source: Source, launch: DeviceLaunch | None = None) -> Mapping[in
 
 @track_oracle
 def on_device(source: Source, launch: DeviceLaunch | None = None, level: str = "3") -> Mapping[int, Any]:
-    """The arrays as the GPU leaves them; AssertionError with what it says, SkipTest where there is none."""
+    """Returns the arrays after a run on the GPU. Raises AssertionError with its error, and SkipTest if there is no
+    GPU.
+    """
     text, launch, device = text_of(source), _launch_of(source, launch), require_device()
     cubin = compile_at_level(text, _device_target(text, device), level)
     if isinstance(cubin, str):
@@ -171,19 +177,19 @@ def on_device(source: Source, launch: DeviceLaunch | None = None, level: str = "
 
 
 def text_of(source: Source) -> str:
-    """The PTX of what a test has."""
+    """Returns the PTX of a test's object."""
     return str(source.module() if isinstance(source, ModuleSource) else source)
 
 
 def ptx_argument(argument: object) -> str | None:
-    """The PTX of an oracle's argument; None where it is something else."""
+    """Returns the PTX of an oracle's argument, or None for other values."""
     if isinstance(argument, ModuleSource | Module):
         return text_of(argument)
     return argument if isinstance(argument, str) and ".version" in argument else None
 
 
 def launch_argument(arguments: Mapping[str, Any]) -> DeviceLaunch | None:
-    """The launch among an oracle's arguments, or that of what knows its own."""
+    """Returns the launch among an oracle's arguments, or that of an object with its own launch."""
     for each in arguments.values():
         if isinstance(each, DeviceLaunch):
             return each
@@ -205,7 +211,7 @@ def _own_launch(source: object) -> DeviceLaunch | None:
 
 
 def require_device() -> KernelLauncher:
-    """The process with the GPU. Where there is none: SkipTest, or an error where the test run requires one."""
+    """Returns the process with the GPU. Without one, raises SkipTest, or an error if the test run requires a GPU."""
     judging = current_session()
     if judging.process is not None:
         return judging.process
@@ -219,7 +225,7 @@ def require_device() -> KernelLauncher:
 
 
 def _device_target(text: str, device: KernelLauncher) -> str:
-    """What a module is compiled for to run on a GPU; where it cannot: SkipTest, or an error where one is required."""
+    """Returns the target to compile a module for to run on a GPU. Otherwise, raises as `require_device` does."""
     try:
         return target_for(parse(text).targets, device.target)
     except DeviceError as error:
@@ -230,7 +236,7 @@ def _device_target(text: str, device: KernelLauncher) -> str:
 
 @cache
 def _device_or_reason() -> DeviceProcess | str:
-    """The process that all tests share, or why there is none."""
+    """Returns the process that all tests share, or the reason why none exists."""
     device = DeviceProcess()
     try:
         device.begin()
@@ -241,7 +247,7 @@ def _device_or_reason() -> DeviceProcess | str:
 
 
 def _is_known_difference(source: Source, release: str, ours: str | None, theirs: str | None) -> bool:
-    """Whether the difference is one of those that `tolerated.toml` explains."""
+    """Returns whether `tolerated.toml` explains the difference."""
     text = source.text if isinstance(source, GeneratedInstruction) else ""
     opcode = _GUARD.sub("", text).partition(" ")[0].rstrip(";") or "*"
     accepts = "ptxkit" if ours is None else "ptxas"

@@ -1,8 +1,8 @@
-"""Which outcomes of a small program the memory consistency model allows, and whether it has a data race.
+"""The outcomes of a small program that the memory consistency model allows, and its data races.
 
-Every way in which reads take their values, writes to a place follow each other and fences of `.sc` are ordered is
-tried, and checked with the axioms; programs have a handful of events. No atomic read-modify-writes, no proxies but the
-generic one, no accesses that overlap in part.
+All combinations of the writes that reads observe, of the coherence orders and of the orders of `.sc` fences are
+enumerated and checked with the axioms; programs have a handful of events. Atomic read-modify-writes, other proxies than
+the generic one, and partially overlapping accesses are not supported.
 
 Source: PTX ISA, "Memory Consistency Model": "Morally Strong Operations", "Release and Acquire Patterns", "Ordering of
 memory operations", "Axioms".
@@ -17,16 +17,18 @@ from ptxkit.fast_dataclasses import dataclass, field
 
 SCOPES = ("cta", "cluster", "gpu", "sys")
 PLACEMENTS = ("lanes", "warps", "cluster", "grid")
-"""How threads lie to each other: in one warp, in one CTA, in the CTAs of a cluster, in any CTAs."""
+"""The placement of the threads: in one warp, in one CTA, in the CTAs of a cluster, in any CTAs."""
 
 _REQUIRED_SCOPE = {"lanes": 0, "warps": 0, "cluster": 1, "grid": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEvent:
-    """kind: `write`, `read`, `fence`, `barrier`. variable: its place. value: what is written; what a read waits for.
+    """kind: `write`, `read`, `fence`, `barrier`. variable: the accessed location. value: the written value, or the
+    value that a read waits for.
 
-    order: `weak`, `relaxed`, `acquire`, `release`; of fences `acq_rel`, `sc`. register: of a read, by number.
+    order: `weak`, `relaxed`, `acquire`, `release`; for fences `acq_rel`, `sc`. register: the number of a read's
+    register.
     """
 
     kind: str
@@ -39,31 +41,33 @@ class ModelEvent:
 
 @dataclass(frozen=True, slots=True)
 class LitmusProgram:
-    """The events of each thread in its order. place: one of `PLACES`."""
+    """The events of each thread in program order. place: one of `PLACEMENTS`."""
 
     threads: tuple[tuple[ModelEvent, ...], ...]
     place: str
 
     def includes(self, scope: str) -> bool:
-        """Whether a scope of one thread holds the others."""
+        """Returns whether a scope of one thread includes the others."""
         return bool(scope) and SCOPES.index(scope) >= _REQUIRED_SCOPE[self.place]
 
 
 @dataclass(frozen=True, slots=True)
-class AllowedBehaviour:
-    """outcomes: of executions without a race, the values of the registers. always, ever: whether there is a race."""
+class AllowedBehavior:
+    """outcomes: the values of the registers in executions without a race. always, ever: whether all executions, or any,
+    have a race.
+    """
 
     outcomes: frozenset[tuple[int, ...]]
     always_races: bool
     may_race: bool
 
 
-def compute_behaviour(program: LitmusProgram) -> AllowedBehaviour:
-    """All that the model says of a program."""
+def compute_behavior(program: LitmusProgram) -> AllowedBehavior:
+    """Returns the behavior that the model allows for a program."""
     found = list(_AxiomaticModel(program).executions())
     raced = [race for _, race in found]
     outcomes = frozenset(outcome for outcome, race in found if not race)
-    return AllowedBehaviour(outcomes, bool(found) and all(raced), any(raced))
+    return AllowedBehavior(outcomes, bool(found) and all(raced), any(raced))
 
 
 Edges = list[int]
@@ -72,14 +76,14 @@ Edges = list[int]
 
 @dataclass(slots=True)
 class _AxiomaticModel:
-    """The events of a program by number: first those that put zeros there, one for each variable."""
+    """The events of a program by number: first the initial writes of zeros, one for each variable."""
 
     program: LitmusProgram
     events: list[ModelEvent] = field(default_factory=list)
     thread: list[int] = field(default_factory=list)
 
     def executions(self) -> Iterator[tuple[tuple[int, ...], bool]]:
-        """Consistent ones: the values of the registers, and whether there is a race."""
+        """Yields the consistent executions: the values of the registers, and whether there is a race."""
         variables = 1 + max(each.variable for events in self.program.threads for each in events)
         self.events = [ModelEvent("write", variable, 0) for variable in range(variables)]
         self.thread = [-1] * variables
@@ -103,7 +107,7 @@ class _AxiomaticModel:
         return [at for at, event in enumerate(self.events) if event.kind == kind]
 
     def readable_writes(self, read: int, writes: Sequence[int]) -> list[int]:
-        """The writes that a read may take its value from."""
+        """Returns the writes that a read may observe."""
         wanted = self.events[read].value
         return [at for at in writes if wanted is None or self.events[at].value == wanted]
 
@@ -114,7 +118,7 @@ class _AxiomaticModel:
     # ------------------------------------------------------------------------------------------- relations
 
     def is_morally_strong(self, one: int, other: int) -> bool:
-        """Whether two events are morally strong."""
+        """Returns whether two events are morally strong."""
         if self.thread[one] == self.thread[other]:
             return True
         return all(
@@ -123,7 +127,7 @@ class _AxiomaticModel:
         )
 
     def base_causality(self, rf: dict[int, int], order: Sequence[int]) -> Edges:
-        """Base causality order. order: of the fences of `.sc`."""
+        """Returns base causality order. order: of the `.sc` fences."""
         count = len(self.events)
         edges = [0] * count
         for one in range(count):
@@ -148,7 +152,7 @@ class _AxiomaticModel:
         return _transitive_closure(edges)
 
     def sync_patterns(self, side: str) -> Iterator[tuple[int, int]]:
-        """The event that releases or acquires, and the strong access of the pattern."""
+        """Yields the event that releases or acquires, and the strong access of the pattern."""
         kind = "write" if side == "release" else "read"
         for access in self.events_of_kind(kind):
             if self.thread[access] < 0:
@@ -163,7 +167,7 @@ class _AxiomaticModel:
                     yield fence, access
 
     def causality_order(self, rf: dict[int, int], base: Edges) -> Edges:
-        """Causality order: what a read observed comes before all that is after the read."""
+        """Returns causality order: the write that a read observes precedes all events that are after the read."""
         found = list(base)
         for read, write in rf.items():
             if self.thread[write] >= 0 and self.is_morally_strong(write, read):
@@ -197,11 +201,13 @@ class _AxiomaticModel:
         return self.is_coherent(rf, co)
 
     def writes_to_variable(self, at: int, co: dict[int, int]) -> list[int]:
-        """All writes to a variable."""
+        """Returns all writes to a variable."""
         return [each for each in co if self.events[each].variable == self.events[at].variable]
 
     def is_coherent(self, rf: dict[int, int], co: dict[int, int]) -> bool:
-        """What is communicated between morally strong accesses of one place agrees with the threads' order."""
+        """Returns whether the communication between morally strong accesses of one location agrees with program
+        order.
+        """
         edges = [0] * len(self.events)
         accesses = [at for at, event in enumerate(self.events) if event.kind in ("read", "write")]
         for one, other in product(accesses, accesses):
@@ -221,7 +227,7 @@ class _AxiomaticModel:
         return rf[other] == one if other in rf else co[one] < co[other]
 
     def has_race(self, rf: dict[int, int], co: dict[int, int], fences: Sequence[int]) -> bool:
-        """Whether two accesses conflict with nothing between them, in one of the orders of the fences."""
+        """Returns whether two conflicting accesses are unordered, for one of the orders of the fences."""
         for order in permutations(fences):
             if not self.is_consistent(rf, co, order):
                 continue

@@ -10,14 +10,15 @@ from ptxkit.testing.generators.kernel_ast import GeneratedKernel
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 LEVELS = ("0", "1", "2", "3", "link", "jit")
-"""Compile paths: ptxas at its optimisation levels, nvJitLink, and the JIT compiler of the driver."""
+"""Compile paths: ptxas at its optimization levels, nvJitLink, and the JIT compiler of the driver."""
 
 
 def compile_at_level(text: str, target: str, level: str) -> Cubin | str:
-    """Machine code by one of the `LEVELS`, or why there is none; for `jit` the text, as the driver takes it.
+    """Compiles by one of the `LEVELS` to machine code, or returns the reason why this fails; `jit` returns the text for
+    the driver.
 
-    target: of the GPU that is to run it (`ptxkit.device.target_for`). Raises ValueError for any other level, which may
-    come from the options of a kept example and would become a part of a command line.
+    target: of the GPU that will run it (`ptxkit.device.target_for`). Raises ValueError for any other level: it may come
+    from the options of a saved example and would become a part of a command line.
     """
     if level not in LEVELS:
         raise ValueError(f"{level!r} is not a compile path; the compile paths are {', '.join(LEVELS)}")
@@ -41,5 +42,5 @@ def compile_at_level(text: str, target: str, level: str) -> Cubin | str:
 
 
 def launch_of(kernel: GeneratedKernel) -> DeviceLaunch:
-    """The launch of a generated kernel, with its inputs."""
+    """Returns the launch of a generated kernel, with its inputs."""
     return DeviceLaunch(kernel.name, kernel.grid, kernel.block, (kernel.inputs(), kernel.outputs()))

@@ -1,7 +1,8 @@
-"""Kernels on the GPU of this machine, in a process of their own: one that hangs or breaks the device costs only that.
+"""Kernels on the GPU of this machine in a separate process, so that a kernel that hangs or fails affects only that
+process.
 
-A kernel that faults leaves a context in which nothing runs any more; a kernel that hangs cannot be ended otherwise. So
-the process is ended, and a new one continues after that kernel.
+After a fault no kernel can run in the same context, and a kernel that hangs can only be ended with its process. So the
+process is ended, and a new one continues after that kernel.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ptxkit.device import Cubin, NoDeviceError
-from ptxkit.emulator import RunBudget, RunResult, Violation, run
-from ptxkit.emulator.driver.uninitialized_dependence import find_uninitialized_dependence
+from ptxkit.emulator import RunBudget, RunResult, run
+from ptxkit.emulator.driver.uninitialized_dependence import UninitializedDependence, find_uninitialized_dependence
 from ptxkit.emulator.state.tensor_maps import TensorMapArgument
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.processes.child_process import ParentChannel
@@ -40,10 +41,10 @@ class DeviceLaunch:
     shared: int = 0
 
     def emulate(self, text: str, **more: Any) -> RunResult:
-        """The same launch on the reference machine. more: as for `ptxkit.emulator.run`.
+        """Runs the same launch on the reference machine. more: as for `ptxkit.emulator.run`.
 
-        Without a budget of its own the run has what is left of that of the test (`OracleSession`), at most the usual
-        one.
+        By default the run is limited to the remaining budget of the test (`OracleSession`), and at most to the usual
+        budget.
         """
         judging, usual = current_session(), RunBudget()
         left = judging.remaining_seconds()
@@ -55,9 +56,11 @@ class DeviceLaunch:
         )
         return found
 
-    def uninitialized_dependence(self, text: str) -> tuple[Violation, ...]:
-        """What comes out of it otherwise on the machine where what no thread wrote holds other bits."""
-        return find_uninitialized_dependence(parse(text), self.name, **self._options()).violations
+    def uninitialized_dependence(self, text: str) -> UninitializedDependence:
+        """Returns the differences in the results on the machine if uninitialized registers and memory hold other
+        bits.
+        """
+        return find_uninitialized_dependence(parse(text), self.name, **self._options())
 
     def _options(self) -> dict[str, Any]:
         given = ("grid", "block", "cluster", "shared", "arguments")
@@ -65,15 +68,15 @@ class DeviceLaunch:
 
 
 Outputs: TypeAlias = Mapping[int, Any]
-"""The arrays among the arguments as the kernel left them, by the argument's number; of a table a list of them."""
+"""The arrays among the arguments after the kernel has run, by the argument's number; for a table, a list of them."""
 
 DeviceResult: TypeAlias = Outputs | str
-"""The outputs, or why there are none."""
+"""The outputs, or the reason why none exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceReady:
-    """What a process says that has a GPU. target: what code is compiled for to run on it (`device_target`)."""
+    """The first message of a process that has a GPU. target: the target to compile for (`device_target`)."""
 
     target: str
 
@@ -82,12 +85,14 @@ Serve: TypeAlias = Callable[[ParentChannel], None]
 
 
 class DeviceProcess:
-    """A process that launches. seconds: of its own time, for one kernel. gpu: which of those that are visible, from 0.
+    """A process that launches kernels. seconds: of its processor time, for one kernel. gpu: the index among the visible
+    GPUs.
 
-    Use it in a `with`; it may also be left to end with the process that began it.
+    It can be used as a context manager; otherwise it ends with the process that started it.
 
-    serve: what runs in the process: sends `DeviceReady`, or a line that says why not; then takes (cubin, launches)
-    again and again, and sends an `Answer` for each launch. After an answer that is a line of text it ends.
+    serve: the function that runs in the process. It sends `DeviceReady`, or a line with the reason of a failure; then
+    it receives (cubin, launches) repeatedly, and sends a `DeviceResult` for each launch. After a result that is a line
+    of text it ends.
     """
 
     def __init__(self, seconds: float = 20.0, serve: Serve | None = None, gpu: int = 0) -> None:
@@ -104,7 +109,7 @@ class DeviceProcess:
         self.end()
 
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
-        """An answer for each launch. Raises NoDeviceError where there is no GPU."""
+        """Returns a result for each launch. Raises NoDeviceError if there is no GPU."""
         answers: list[DeviceResult] = []
         while len(answers) < len(launches):
             process = self._ensure_started()
@@ -120,13 +125,13 @@ class DeviceProcess:
 
     @property
     def target(self) -> str:
-        """What code is compiled for to run on this GPU. Raises NoDeviceError where there is none."""
+        """The target of code for this GPU. Raises NoDeviceError if none exists."""
         if not self._target:
             self._ensure_started()
         return self._target
 
     def begin(self) -> None:
-        """Starts the process, which otherwise the first launch does. Raises NoDeviceError where there is no GPU."""
+        """Starts the process, which the first launch does otherwise. Raises NoDeviceError if there is no GPU."""
         self._ensure_started()
 
     def _ensure_started(self) -> SupervisedProcess:
@@ -157,14 +162,14 @@ class DeviceProcess:
         return answer
 
     def end(self) -> None:
-        """Ends the process; the next launch starts another."""
+        """Ends the process. The next launch starts another one."""
         process, self._process = self._process, None
         if process is not None:
             process.close()
 
 
 def count_gpus() -> int:
-    """How many GPUs a process may use, as far as the system shows without one being opened; at least one."""
+    """Returns how many GPUs a process may use, as far as this is known without opening one; at least one."""
     named = os.environ.get(VISIBLE)
     if named is not None:
         return max(1, len([each for each in named.split(",") if each.strip()]))
@@ -175,15 +180,15 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 def _serve_on_gpu(channel: ParentChannel, serve: Serve, gpu: int) -> None:
-    """What runs in the process: `serve`, on one GPU."""
+    """Runs `serve` in the process, on one GPU."""
     named = [each for each in os.environ.get(VISIBLE, "").split(",") if each.strip()]
     os.environ[VISIBLE] = named[gpu] if gpu < len(named) else str(gpu)
-    os.environ.setdefault("CUDA_CACHE_DISABLE", "1")  # the driver's compiler would keep every kernel
+    os.environ.setdefault("CUDA_CACHE_DISABLE", "1")  # the driver's compiler would cache every kernel
     serve(channel)
 
 
 def serve_device(channel: ParentChannel) -> None:
-    """What runs in the process."""
+    """The main loop of the process."""
     from ptxkit.device import device_target, use_device
 
     try:
@@ -198,7 +203,7 @@ def serve_device(channel: ParentChannel) -> None:
         for each in launches:
             try:
                 answer: DeviceResult = _launch(cubin, each, stream)
-            except Exception as error:  # whatever the driver says, nothing runs any more in this context
+            except Exception as error:  # after any error of the driver, nothing can run in this context
                 answer = f"{type(error).__name__}: {error}"
             channel.send(answer)
             if isinstance(answer, str):
@@ -224,7 +229,7 @@ def _launch(cubin: Cubin, launch: DeviceLaunch, stream: Any) -> Outputs:
 
 
 def _read_back(argument: Any, there: Mapping[int, Any]) -> Any:
-    """What an argument's array, or each of a table, holds now; None where it is no array."""
+    """Returns the contents of an argument's array, or of each array of a table, or None if it is not an array."""
     if isinstance(argument, list):
         return [_read_back(each, there) for each in argument]
     array = _host_array(argument)
@@ -237,7 +242,7 @@ def _host_array(argument: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _device_argument(argument: Any, there: dict[int, Any]) -> Any:
-    """What the launch gets for an argument. there: arrays on the device, by the identity of those here."""
+    """Returns the argument of the launch. there: arrays on the device, by the identity of the host arrays."""
     from ptxkit.device import to_device
 
     if isinstance(argument, list):
@@ -254,13 +259,13 @@ def _device_argument(argument: Any, there: dict[int, Any]) -> Any:
 
 
 def _table_entry(passed: Any) -> bytes:
-    """What stands for an array or a map in a table of such: an address, or the map's own bytes."""
+    """Returns the entry of an array or a map in a table: an address, or the bytes of the map."""
     data = getattr(passed, "data", None)
     return data if isinstance(data, bytes) else int(passed.address).to_bytes(8, "little")
 
 
 def _encode_map(argument: TensorMapArgument, array: Any) -> Any:
-    """A tensor map as the driver encodes it."""
+    """Encodes a tensor map with the driver."""
     from ptxkit.device import TensorMap as DeviceMap
 
     layout = argument.fields

@@ -1,13 +1,18 @@
-"""ptxas as the oracle: which texts it refuses, and why.
+"""ptxas as the oracle: the texts that it rejects, and the reasons.
 
-`-arch=compute_XX` makes it parse and check and generate nothing, without a GPU. One process takes thousands of files
-and continues with the next one after a fatal error, so that each text is independent and costs about 0.1 ms. What is
-`.visible` is known to the later files of the same process: texts that share such names must be asked one by one. What
-is left of a statement that could not be parsed goes into the next one, even in the next file: a file whose errors are
-ignored is put between any two. Before another file `.version` and `.target` are not compared, and after some
-instructions with an element of a vector register (`%v.x`) ptxas no longer looks at them at all: such files are asked
-apart, and so are those of each texturing mode, which all files of a process must share. What else a file leaves shows
-when the same files are asked in the other order. Even so, ask alone (`refusal`) where the answer matters.
+With `-arch=compute_XX` it parses and checks a text without generating code, and needs no GPU. One process checks
+thousands of files and continues with the next one after a fatal error, so that each text is independent and costs about
+0.1 ms. There are exceptions:
+
+* `.visible` names are known to the later files of the same process, so texts that share such names must be checked
+  separately.
+* The rest of a statement that could not be parsed becomes part of the next one, even in the next file, so a file whose
+  errors are ignored is inserted between any two files.
+* `.version` and `.target` are not compared if another file follows. After some instructions with an element of a vector
+  register (`%v.x`) they are not checked at all: such files are checked separately, and so are those of each texturing
+  mode, which all files of a process must share.
+* Other effects of earlier files are detected by checking the files in the opposite order, too. If the result matters,
+  use a separate process (`refusal`).
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.testing.limits import MAX_TEXTS_PER_PROCESS, PTXAS_TIMEOUT_SECONDS
 
 _MIN_FREE_BYTES = 1 << 30
-"""Bytes that must be free in memory for files: in a container it may hold next to nothing."""
+"""The bytes of memory that must be free for files; in a container there may be very few."""
 
 _ELEMENT = re.compile(r"%v\w+\.[xyzwrgba]\b")
 
@@ -44,7 +49,9 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Ptxas:
-    """One ptxas. release: such as `13.5`. newest: the last `.version` that it knows. targets: `sm_90a`, `sm_120`..."""
+    """A ptxas program. release: such as `13.5`. newest: the last `.version` that it supports. targets: `sm_90a`,
+    `sm_120`...
+    """
 
     path: Path
     release: str
@@ -52,13 +59,13 @@ class Ptxas:
     targets: frozenset[str]
 
     def supports(self, version: Version, target: str) -> bool:
-        """Whether it can be asked about modules of this version and target."""
+        """Returns whether it supports modules of this version and target."""
         return version <= self.newest and target in self.targets
 
     def refusals(self, texts: Sequence[str], target: str) -> dict[int, str]:
-        """Index and first message of each text that it refuses; they share no `.visible` name.
+        """Returns the index and first message of each text that it rejects. The texts share no `.visible` name.
 
-        All are asked in both orders, and those about which the two answers differ alone.
+        All texts are checked in both orders, and those with different results separately.
         """
         found: dict[int, str] = {}
         for places in self._batches(texts):
@@ -70,12 +77,12 @@ class Ptxas:
         return found
 
     def _ask_all(self, places: Sequence[int], texts: Sequence[str], target: str) -> dict[int, str]:
-        """Place and first message of those of the texts at these places that it refuses, asked in this order."""
+        """Returns the index and first message of the rejected texts among those at `places`, checked in this order."""
         answers = self._ask([texts[place] for place in places], target)
         return {places[index]: message for index, message in answers.items()}
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """The places of the texts that one process takes."""
+        """Yields the indices of the texts that one process checks."""
         parts: dict[tuple[bool, str], list[int]] = {}
         for place, text in enumerate(texts):
             mode = _MODE.search(text)
@@ -85,7 +92,7 @@ class Ptxas:
                 yield places[start : start + MAX_TEXTS_PER_PROCESS]
 
     def refusal(self, text: str, target: str) -> str | None:
-        """Why it refuses the text, asked in a process of its own; None where it accepts."""
+        """Returns the reason why it rejects the text in a separate process, or None if it accepts it."""
         return self._ask([text], target).get(0)
 
     def _ask(self, texts: Sequence[str], target: str) -> dict[int, str]:
@@ -116,7 +123,7 @@ class Ptxas:
         return found
 
     def _bisect(self, texts: Sequence[str], target: str, message: str) -> dict[int, str]:
-        """Checks each half apart, where no file is named for an error or ptxas itself breaks."""
+        """Checks each half separately, because an error names no file or ptxas has crashed."""
         if len(texts) == 1:
             return {0: message}
         middle = len(texts) // 2
@@ -125,20 +132,22 @@ class Ptxas:
 
 
 def _memory_folder() -> str | None:
-    """A folder in memory, where there is one: thousands of small files live there for a moment."""
+    """Returns a folder in memory, if there is one, for thousands of small temporary files."""
     shared = "/dev/shm"
     return shared if os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > _MIN_FREE_BYTES else None
 
 
 def probe_ptxas(path: Path) -> Ptxas:
-    """The ptxas at a path, asked what it knows. Raises RuntimeError where it is none."""
+    """Queries the ptxas at a path for its properties. Raises RuntimeError if the file is not ptxas."""
     found = query_ptxas(path)
     return Ptxas(path, found.release, found.newest, found.targets)
 
 
 @cache
 def installed_ptxas() -> tuple[Ptxas, ...]:
-    """Every ptxas of the project's environment, the newest first: that of the dependencies and the additional ones."""
+    """Returns every ptxas of the project's environment, the newest first: that of the dependencies and the additional
+    ones.
+    """
     found = {each.release: each for each in map(probe_ptxas, _ptxas_paths())}
     return tuple(sorted(found.values(), key=lambda each: each.newest, reverse=True))
 
@@ -151,7 +160,9 @@ def _ptxas_paths() -> Iterator[Path]:
 
 
 def extra_releases_folder() -> Path:
-    """Where other releases of ptxas are kept: one folder each, since an environment holds one of a package."""
+    """Returns the folder of other releases of ptxas: one folder each, since an environment contains one release of a
+    package.
+    """
     import sys
 
     return Path(sys.prefix) / "ptxas"

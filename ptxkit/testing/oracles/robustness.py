@@ -1,12 +1,13 @@
-"""Whether ptxkit comes to an end on any text: without breaking, in time, and in bounded memory.
+"""Checks that ptxkit terminates on any text: without a crash, in time, and in bounded memory.
 
-Time: a second of the processor for parsing, checking, printing and formatting together. A text of more than `SMALL`
-characters, as files of a corpus are, has a second for every `SMALL` of them. Neither other processes count nor how fast
-the machine is: where a million additions take longer than `CALIBRATION_SECONDS` seconds, everything may, and what is
-too long is so twice.
-Memory: 60 times the text and 60 MB of address space, above what the process had: a thread looks again and again, where
-the system shows it (Linux). What was resident says less, as it depends on what the system reclaims at the same time;
-and of a limit that it sets, Python may die where it should raise MemoryError.
+Time: one second of processor time for parsing, checking, printing and formatting together. A text of more than `SMALL`
+characters, such as a file of a corpus, has one second for every `SMALL` of them. The result depends neither on other
+processes nor on the speed of the machine: if a million additions take longer than `CALIBRATION_SECONDS` seconds, the
+limit is extended proportionally, and a text is too slow only if it is too slow twice.
+
+Memory: 60 times the size of the text and 60 MB of address space, in addition to the initial size of the process. A
+thread samples it if the system reports it (Linux). Resident memory would depend on what the system reclaims at the same
+time, and with a limit Python might abort instead of raising MemoryError.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ SECONDS, SMALL_TEXT = 1.0, 10_000
 CALIBRATION_SECONDS = 0.04
 BASE_BYTES, BYTES_PER_CHARACTER = 60_000_000, 60
 SAMPLE_INTERVAL = 0.005
-"""Seconds between two looks at the memory."""
+"""The seconds between two samples of the memory."""
 
 _STATM = Path("/proc/self/statm")
 
 
 def find_robustness_fault(text: str) -> str:
-    """What is wrong with how a text is parsed, checked, printed and formatted; empty where nothing is.
+    """Returns the fault in parsing, checking, printing and formatting a text, or an empty text.
 
-    What parser and printer raise, they raise.
+    Exceptions of the parser and the printer are passed on.
     """
     _warm_up()
     gc.collect()
@@ -52,17 +53,19 @@ def find_robustness_fault(text: str) -> str:
 
 @cache
 def _warm_up() -> None:
-    """Reads what is read once in a process: the rules and the instruction table are no part of a text's time."""
+    """Loads data that a process loads once: the rules and the instruction table do not count for a text's time."""
     lint_source(SourceFile("module.ptx", ".version 8.0\n.target sm_90\n.entry kernel() { ret; }\n"))
 
 
 def time_limit(text: str) -> float:
-    """Seconds of the processor that a text may take."""
+    """Returns the seconds of processor time that a text may take."""
     return SECONDS * max(1.0, len(text) / SMALL_TEXT)
 
 
 def _exceeds_time_limit(seconds: float, text: str) -> bool:
-    """Whether a text takes too long: once more, too, where other processes may have been in the way."""
+    """Returns whether a text takes too long. The measurement is repeated, because other processes may have disturbed
+    it.
+    """
     limit = time_limit(text)
     if seconds <= limit:
         return False
@@ -89,7 +92,7 @@ def _find_round_trip_fault(text: str) -> str:
 
 
 def _measure_slowdown() -> float:
-    """How many times slower this machine is now than the one that times are meant for, at least once."""
+    """Returns the factor by which this machine is slower than the reference for the limits, at least one."""
 
     def once() -> float:
         began, total = time.process_time(), 0
@@ -101,7 +104,7 @@ def _measure_slowdown() -> float:
 
 
 class _MemorySampler:
-    """Looks how much the process's address space grows."""
+    """Measures the growth of the process's address space."""
 
     def __enter__(self) -> _MemorySampler:
         self._baseline = self._peak = 0
@@ -116,7 +119,7 @@ class _MemorySampler:
         self._thread.join()
 
     def _sample(self) -> None:
-        _address_space()  # a thread that begins to allocate has memory set apart for it
+        _address_space()  # the allocator reserves memory for a thread when it first allocates
         self._baseline = self._peak = _address_space()
         self._has_started.set()
         while not self._stop.wait(SAMPLE_INTERVAL):
@@ -124,12 +127,12 @@ class _MemorySampler:
 
     @property
     def growth(self) -> int:
-        """The most bytes by which it was larger than at the beginning."""
+        """The largest growth in bytes since the beginning."""
         return self._peak - self._baseline
 
 
 def _address_space() -> int:
-    """Bytes of address space that the process has; 0 where it is unknown."""
+    """Returns the size of the process's address space in bytes, or 0 if it is unknown."""
     try:
         return int(_STATM.read_bytes().split()[0]) * mmap.PAGESIZE
     except OSError:

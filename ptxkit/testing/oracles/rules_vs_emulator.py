@@ -1,4 +1,4 @@
-"""What the rules say of a kernel compared with what the machine shows of it, and whether the two agree."""
+"""Compares the findings of the rules for a kernel with those of the machine."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 SCHEDULES = (("late", 0), ("torn", 0), ("random", 0), ("eager", 0), ("random", 1))
-"""Policies of the machine and their seeds, those first that show most."""
+"""Policies of the machine and their seeds, with the most effective first."""
 
 CORRECT_KERNEL_SCHEDULES = 3
-"""Schedules for a kernel that is right."""
+"""Schedules for a correct kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineVerdicts:
-    """static: codes of the rules' errors; warned: of their warnings; open: questions that the rules left open.
+    """static: codes of the rules' errors; warned: of their warnings; open: questions that the rules left undecided.
 
-    seen: codes of what the machine found. unfinished: why a run did not complete; differs: what it left that is
-    not what was expected; runs: how many there were.
+    seen: codes of the machine's findings. unfinished: the reason why a run did not complete; differs: the difference
+    between output and expected output; runs: their number.
     """
 
     rule_errors: frozenset[str]
@@ -40,7 +40,7 @@ class EngineVerdicts:
 
     @property
     def silence_reason(self) -> str:
-        """Why the rules reported nothing: the first question that they left open, or that they found nothing."""
+        """Why the rules reported nothing: the first question that they left undecided, or that they found nothing."""
         if self.rule_errors:
             return ""
         if self.rule_warnings:
@@ -51,7 +51,9 @@ class EngineVerdicts:
 def compute_verdicts(
     source: GeneratedPipeline | str, launch: DeviceLaunch | None = None, *, static: Verdict | None = None
 ) -> EngineVerdicts:
-    """Both verdicts on a pipeline, or on a text with its launch. static: the rules', where it is known."""
+    """Returns both verdicts on a pipeline, or on a text with its launch. static: the verdict of the rules, if it is
+    known.
+    """
     text = source.module() if isinstance(source, GeneratedPipeline) else source
     launch = source.launch if isinstance(source, GeneratedPipeline) else launch
     if launch is None:
@@ -83,11 +85,12 @@ def compute_verdicts(
 
 
 def find_disagreement(source: GeneratedPipeline | str, verdicts: EngineVerdicts) -> str:
-    """What is wrong with two verdicts, or between them; empty where nothing is.
+    """Returns the error in two verdicts, or the contradiction between them, or an empty text.
 
-    A pipeline that is right: neither says anything, and the results are those expected. A broken one: the machine finds
-    it; what it finds, and what the rules report, is one of the codes of the fault. Another text: what the rules call an
-    error the machine shows, and what it shows they have not called clean.
+    For a correct pipeline neither reports a finding, and the results are the expected ones. For a broken one, the
+    machine finds the fault, and each finding of the machine and the rules has one of the codes of the fault. For
+    another text, the machine confirms each error of the rules, and each finding of the machine has an error, a warning
+    or an undecided question of the rules.
     """
     if isinstance(source, str):
         return _text_disagreement(verdicts)
@@ -126,9 +129,10 @@ def _broken_kernel_disagreement(codes: frozenset[str], verdicts: EngineVerdicts)
 
 @track_oracle
 def assert_verdicts_agree(source: GeneratedPipeline | str, launch: DeviceLaunch | None = None) -> EngineVerdicts:
-    """The rules and the machine agree on a kernel (`disagreement`); what both say.
+    """Asserts that the rules and the machine agree on a kernel (`find_disagreement`), and returns both verdicts.
 
-    The rules may leave a fault open or be silent on it: `Verdicts.silence` says so, and is to be counted.
+    The rules may leave a fault undecided or not report it: `EngineVerdicts.silence_reason` gives the reason, which
+    callers should count.
     """
     found = compute_verdicts(source, launch)
     wrong = find_disagreement(source, found)

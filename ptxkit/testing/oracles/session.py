@@ -1,6 +1,6 @@
-"""What surrounds the oracles of one test: which devices may be used, how long they may take, what failed last.
+"""The state of the oracles of one test: permitted devices, time budget, and the last failure.
 
-It is light to import: the plugin of pytest keeps its state here, in runs too that use nothing of ptxkit.
+The module loads little: the plugin of pytest keeps its state here, also in runs that use nothing of ptxkit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
 
 DeviceUse: TypeAlias = Literal["auto", "require", "none"]
-"""Whether tests that need a GPU are skipped where there is none, fail there, or are always skipped."""
+"""Whether tests that need a GPU are skipped without one, fail without one, or are always skipped."""
 
 NO_GPU_WANTED = "no GPU is wanted (--ptx-device=none)"
 
@@ -29,11 +29,11 @@ _R = TypeVar("_R")
 
 
 class BudgetSpentError(SkipTest):
-    """The oracles of a test have had their time, and found nothing: Hypothesis ends such a test at once."""
+    """The oracles of a test have used their budget and found nothing. Hypothesis ends such a test at once."""
 
 
 class KernelLauncher(Protocol):
-    """What launches kernels: `DeviceProcess`, or a client of one elsewhere."""
+    """An object that launches kernels: `DeviceProcess`, or a client of one elsewhere."""
 
     @property
     def target(self) -> str: ...
@@ -43,7 +43,7 @@ class KernelLauncher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OracleFailure:
-    """The name of an oracle that failed, its arguments by name, and what it raised."""
+    """The name of an oracle that failed, its arguments by name, and its exception."""
 
     oracle: str
     arguments: Mapping[str, Any]
@@ -52,12 +52,13 @@ class OracleFailure:
 
 @dataclass(slots=True)
 class OracleSession:
-    """The oracles of one test. budget: seconds from the first question on. asked: questions that were decided.
+    """The oracles of one test. budget: seconds since the first check. asked: the number of completed checks.
 
-    failure: the last that an oracle raised; after Hypothesis has shrunk the example, that of the smallest.
+    failure: the last failure of an oracle; after Hypothesis has shrunk the example, that of the smallest one.
 
-    broken: whether some example of the test failed, by an oracle or otherwise. process: that with the GPU, where it is
-    not this process's own. is_cut: a run of the machine was ended since the time was over, and shows nothing.
+    broken: whether an example of the test failed, by an oracle or otherwise. process: the process with the GPU, if it
+    is not that of this process. is_cut: whether a run of the machine was ended because the budget was used, so that it
+    has no result.
     """
 
     device: DeviceUse = "auto"
@@ -70,7 +71,7 @@ class OracleSession:
     is_truncated: bool = False
 
     def check_budget(self) -> None:
-        """Before a question: BudgetSpentError where the time is over. A failure is shrunk without a limit."""
+        """Raises BudgetSpentError before a check if the budget is used. Shrinking a failure has no limit."""
         now = time.monotonic()
         if self.started_at is None:
             self.started_at = now
@@ -78,13 +79,13 @@ class OracleSession:
             raise self.budget_error()
 
     def remaining_seconds(self) -> float | None:
-        """Seconds that one run of the machine may take; None where there is no budget."""
+        """Returns the seconds that one run of the machine may take, or None without a budget."""
         if self.budget is None or self.started_at is None or self.has_failed:
             return self.budget
         return max(0.0, self.budget - (time.monotonic() - self.started_at))
 
     def budget_error(self) -> BudgetSpentError:
-        """What ends the test."""
+        """Returns the exception that ends the test."""
         unfinished = ", and one that did not finish" if self.is_truncated else ""
         return BudgetSpentError(
             f"the budget of {self.budget:g} s is used up after {self.passed_count} examples{unfinished}"
@@ -95,17 +96,17 @@ _CURRENT_SESSION: ContextVar[OracleSession] = ContextVar("judging", default=Orac
 
 
 def current_session() -> OracleSession:
-    """That of the test which runs."""
+    """Returns the session of the current test."""
     return _CURRENT_SESSION.get()
 
 
 def begin_session(judging: OracleSession) -> None:
-    """Another test begins."""
+    """Begins another test."""
     _CURRENT_SESSION.set(judging)
 
 
 def track_oracle(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
-    """An oracle that keeps to the budget, and whose failures can be saved and replayed."""
+    """Wraps an oracle: it observes the budget, and its failures can be saved and replayed."""
     parameters = signature(oracle)
 
     @wraps(oracle)
@@ -129,7 +130,7 @@ def track_oracle(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def track_failures(test: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The function of a property: where it fails by itself, its failure is shrunk without a limit, too."""
+    """Wraps the function of a property: if it fails by itself, its failure is shrunk without a limit, too."""
     if hasattr(test, _TRACKED_ATTRIBUTE):
         return test
 

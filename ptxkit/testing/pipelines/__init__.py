@@ -1,5 +1,5 @@
-"""Kernels with asynchronous copies in random but correct arrangements, and the faults that can be put into them.
+"""Kernels with asynchronous copies in random but correct arrangements, and faults that can be injected into them.
 
-A plan holds the choices (`plan`); from it follow the text (`room`, `fills`, `rounds`, `drains`), the launch and what
-the kernel leaves (`kernel`). The writer of each passage says what can be wrong there (`script`).
+A plan holds the choices (`plan`). The text (`build_context`, `producers`, `main_loop`, `consumers`), the launch and the
+expected output (`pipeline`) follow from it. The code that emits a passage states its possible faults (`text_builder`).
 """

@@ -1,4 +1,4 @@
-"""What all parts of a pipeline's text share: the plan, the script, and the registers that all parts know."""
+"""The state that all parts of a pipeline's text share: the plan, the text builder, and common registers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ptxkit.testing.pipelines.text_builder import InjectedFault, StaticOrRegiste
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One round, known or in a loop. slot: where its tile lies; parity: of the phase of the slot's mbarrier."""
+    """One iteration, with a constant number or in a loop. slot: the index of its slot; parity: of the phase of the
+    slot's mbarrier.
+    """
 
     number: StaticOrRegister
     slot: StaticOrRegister
@@ -18,18 +20,18 @@ class Iteration:
 
     @staticmethod
     def at(number: int, stages: int) -> Iteration:
-        """A round whose number is known."""
+        """Returns an iteration with a constant number."""
         return Iteration(number, number % stages, number // stages % 2)
 
 
 @dataclass(frozen=True, slots=True)
 class BuildContext:
-    """thread: the register of the thread's number. first: whether it is 0; issue: whether it is the one that copies.
+    """The registers that all parts share. thread: the thread's number. first: whether it is 0; issue: whether the
+    thread issues copies.
 
-    fills: whether the thread is of those that fill, where there are roles. mine: the
-    thread's number among those that fill; own: the address of the element of that number in the first slot, which
-    begins at `tiles`. source, target: the CTA's part of the arrays, or the maps' addresses. block: the CTA's number;
-    home: of the part of the input that it reads.
+    fills: whether the thread is a producer, if there are roles. mine: the thread's number among the producers; own: the
+    address of the element of that number in the first slot, which begins at `tiles`. source, target: the CTA's part of
+    the arrays, or the maps' addresses. block: the CTA's number; home: the part of the input that it reads.
     """
 
     plan: PipelinePlan
@@ -47,14 +49,14 @@ class BuildContext:
     input_part: str
 
     def is_refilled(self, turn: Iteration) -> bool:
-        """Whether the slot of a round is filled again later."""
+        """Returns whether the slot of an iteration is filled again later."""
         plan = self.plan
         if isinstance(turn.number, int):
             return turn.number + plan.stages < plan.rounds
         return plan.rounds > plan.stages
 
     def is_reuse(self, turn: Iteration) -> bool:
-        """Whether the slot of a round was filled before."""
+        """Returns whether the slot of an iteration was filled before."""
         plan = self.plan
         return turn.number >= plan.stages if isinstance(turn.number, int) else plan.rounds > plan.stages
 
@@ -65,7 +67,7 @@ EMPTY = "empty"
 
 
 def build_setup(plan: PipelinePlan, script: TextBuilder) -> BuildContext:
-    """Threads, their roles, and where they find their part of the arrays."""
+    """Emits the code for threads, their roles, and their parts of the arrays."""
     thread = script.value("mov.u32", "%tid.x")
     first = script.value("setp.eq.u32", thread, "0", kind="pred")
     fills = first
@@ -95,7 +97,7 @@ def build_setup(plan: PipelinePlan, script: TextBuilder) -> BuildContext:
 
 
 def _choose_issuer(plan: PipelinePlan, script: TextBuilder, thread: str, first: str, fills: str) -> str:
-    """The one thread that issues copies of whole tiles."""
+    """Returns the predicate of the one thread that issues copies of whole tiles."""
     if not plan.elected:
         if plan.roles == "unified":
             return first
@@ -109,9 +111,9 @@ def _choose_issuer(plan: PipelinePlan, script: TextBuilder, thread: str, first: 
 
 
 def initialize_mbarriers(room: BuildContext, counts: dict[str, int], *, cluster: bool = False) -> None:
-    """The mbarriers, by the first thread. counts: arrivals of a phase, by the barriers' name.
+    """Initializes the mbarriers in the first thread. counts: arrivals of a phase, by the barriers' name.
 
-    cluster: whether other CTAs use them: then the cluster meets after it.
+    cluster: whether other CTAs use them: then a barrier of the cluster follows.
     """
     plan, script = room.plan, room.builder
     if not counts and not cluster:
@@ -132,7 +134,7 @@ def initialize_mbarriers(room: BuildContext, counts: dict[str, int], *, cluster:
 
 
 def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple[InjectedFault, ...]:
-    """A barrier that no thread waits for with an effect can be initialised as it likes."""
+    """Returns the faults of an initialization. A barrier that no thread waits for with an effect may have any count."""
     plan = room.plan
     at = room.builder.shared_address(name, stage, 8)
     text = f"mbarrier.init{plan.mbarrier_space}.b64 [{at}], {{}};"
@@ -168,10 +170,10 @@ def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class WaitMode:
-    """How an mbarrier is waited for. order: the modifiers, where it is not `.acquire.cta`.
+    """A kind of wait for an mbarrier. order: the modifiers, if they are not `.acquire.cta`.
 
-    once: whether it matters that it may have to ask again, and how it is ordered to others. uses: of each slot, after
-    which the parity is another one.
+    once: whether a single poll is a fault, and how it is ordered with others. uses: the uses of each slot after which
+    the parity changes.
     """
 
     order: str = ""
@@ -190,7 +192,9 @@ def write_wait(
     faults: tuple[str, ...],
     mode: WaitMode = DEFAULT_WAIT,
 ) -> None:
-    """Until a phase of a barrier is complete. faults: codes of what comes of continuing too early; none: it may."""
+    """Emits a wait until a phase of a barrier is complete. faults: codes of continuing too early, or none if it is
+    harmless.
+    """
     plan, script = room.plan, room.builder
     at = script.shared_address(name, turn.slot, 8)
     label, done = script.new_label("WAIT"), script.new_register("pred")
@@ -216,7 +220,7 @@ def write_wait(
             ]
         if mode.is_order_relevant:
             found += [substitute("wait-without-loop", lines(parity, loop=False), *faults)]
-        if name == FULL:  # the first thread is among those that wait for it
+        if name == FULL:  # the first thread is one of those that wait for it
             invalid = f"@{room.is_first_thread} mbarrier.inval{plan.mbarrier_space}.b64 [{at}];"
             found += [
                 substitute(

@@ -1,4 +1,4 @@
-"""Many pipelines, right and broken ones, each checked by the rules and on the machine; the results as tables."""
+"""Checks many correct and broken pipelines with the rules and the machine, and prints the results as tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxkit.testing.pipelines.pipeline import GeneratedPipeline, break_pipeline,
 
 @dataclass(frozen=True, slots=True)
 class PipelineJob:
-    """One example: it is the same whenever it is asked for. number: among the correct or broken ones of a seed."""
+    """One example, which is always the same. number: its index among the correct or broken ones of a seed."""
 
     seed: int
     number: int
@@ -24,7 +24,7 @@ class PipelineJob:
     version: tuple[int, int] = (8, 7)
 
     def pipeline(self) -> GeneratedPipeline:
-        """The example; one without places for a fault makes way for the next."""
+        """Returns the example; a pipeline without places for a fault is replaced by the next one."""
         chance = Random(f"{self.seed}:{self.number}:{'broken' if self.is_broken else 'correct'}")
         made = random_pipeline(chance, self.target, self.version)
         while self.is_broken and not made.sites:
@@ -34,9 +34,10 @@ class PipelineJob:
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """The result of an example. family: of its fault, empty where it is right. wrong: the disagreement, in words.
+    """The result of an example. family: of its fault, or empty if it is correct. wrong: the disagreement, as text.
 
-    silence: why the rules reported nothing of a fault (`Verdicts.silence`). seconds: of the processor.
+    silence: the reason why the rules did not report a fault (`EngineVerdicts.silence_reason`). seconds: of processor
+    time.
     """
 
     job: PipelineJob
@@ -50,7 +51,7 @@ class PipelineResult:
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """For machines; the number and the seed make it again."""
+        """Returns the result as JSON data. The number and the seed reproduce the example."""
         return {
             "seed": self.job.seed,
             "number": self.job.number,
@@ -65,7 +66,7 @@ class PipelineResult:
 
 
 def run_jobs(questions: Iterable[PipelineJob]) -> list[PipelineResult]:
-    """Both verdicts on each."""
+    """Returns the results of both engines for each example."""
     return [_run_job(each) for each in questions]
 
 
@@ -77,7 +78,7 @@ def _run_job(question: PipelineJob) -> PipelineResult:
         found = compute_verdicts(pipeline)
         wrong, static, seen = find_disagreement(pipeline, found), found.rule_errors, found.emulator_codes
         silence = found.silence_reason if family else ""
-    except Exception as error:  # a verdict that fails is one more disagreement; the campaign continues
+    except Exception as error:  # an exception is one more disagreement, and the campaign continues
         wrong, static, seen, silence = f"broke down: {type(error).__name__}: {error}", frozenset(), frozenset(), ""
     return PipelineResult(
         question,
@@ -95,7 +96,7 @@ def _run_job(question: PipelineJob) -> PipelineResult:
 def pipeline_jobs(
     correct: int, broken: int, seed: int, target: str, version: tuple[int, int], first: int = 0
 ) -> list[PipelineJob]:
-    """So many of each. first: the number of the first."""
+    """Returns `correct` and `broken` jobs. first: the number of the first."""
     return [
         PipelineJob(seed, number, is_broken, target, version)
         for is_broken, count in ((False, correct), (True, broken))
@@ -112,7 +113,9 @@ def _column_text(row: Counter[str]) -> str:
 
 
 def mechanism_table(answers: Iterable[PipelineResult]) -> Iterator[str]:
-    """For each mechanism and drain: how many were right and judged so, how many faults, and who found them."""
+    """Yields, for each mechanism and drain, how many were correct and judged so, how many had faults, and what found
+    them.
+    """
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for each in answers:
         for name in (each.mechanism, f"drain {each.drain}", "all"):
@@ -124,7 +127,9 @@ def mechanism_table(answers: Iterable[PipelineResult]) -> Iterator[str]:
 
 
 def fault_table(answers: Iterable[PipelineResult]) -> Iterator[str]:
-    """For each family of faults: how many, who found them, and the codes that the machine gives most."""
+    """Yields, for each family of faults, how many there were, what found them, and the codes that the machine gives
+    most often.
+    """
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     codes: dict[str, Counter[str]] = defaultdict(Counter)
     for each in answers:
@@ -138,7 +143,9 @@ def fault_table(answers: Iterable[PipelineResult]) -> Iterator[str]:
 
 
 def silence_reasons(answers: Iterable[PipelineResult]) -> Iterator[str]:
-    """Why the rules did not report faults that the machine finds, each reason with how often and an example."""
+    """Yields the reasons why the rules did not report faults that the machine finds, each with its frequency and an
+    example.
+    """
     counted: Counter[tuple[str, str]] = Counter()
     example: dict[tuple[str, str], PipelineResult] = {}
     for each in answers:

@@ -32,7 +32,7 @@ from ptxkit.testing.pipelines.producers import (
 from ptxkit.testing.pipelines.text_builder import StaticOrRegister, omit, substitute
 
 SEND_BUFFER = "mine"
-"""What a CTA sends, by slot."""
+"""The buffer that a CTA sends, by slot."""
 
 CLUSTER_ACQUIRE = ".acquire.cluster"
 EXITED_CODES = (
@@ -53,7 +53,7 @@ NOT_STARTED_CODES = (
 
 
 def shared_declarations(plan: PipelinePlan) -> list[str]:
-    """Declarations of what such a pipeline needs in addition to the slots."""
+    """Returns the declarations that such a pipeline needs in addition to the slots."""
     found = [] if plan.mechanism == "red.async" else [f".shared .align 8 .b64 {EMPTY}[{plan.stages}];"]
     if plan.mechanism == "dsmem":
         found.append(f".shared .align 128 .b8 {SEND_BUFFER}[{plan.stages * plan.tile_bytes}];")
@@ -61,7 +61,7 @@ def shared_declarations(plan: PipelinePlan) -> list[str]:
 
 
 def write_body(room: BuildContext) -> None:
-    """The body after the setup."""
+    """Emits the body after the setup."""
     body = _ClusterWriter(room)
     body.begin()
     if room.plan.mechanism in MULTICASTS:
@@ -72,7 +72,7 @@ def write_body(room: BuildContext) -> None:
 
 
 class _ClusterWriter:
-    """Writes one."""
+    """Emits a pipeline of a cluster."""
 
     def __init__(self, room: BuildContext) -> None:
         self.room, self.plan, self.script = room, room.plan, room.builder
@@ -83,7 +83,7 @@ class _ClusterWriter:
     # ------------------------------------------------------------------------------------------- begin and end
 
     def begin(self) -> None:
-        """The CTA's place, the mbarriers, and the first meeting of the cluster."""
+        """Emits the CTA's rank, the mbarriers, and the first barrier of the cluster."""
         plan, script = self.plan, self.script
         self.rank = script.value("mov.u32", "%cluster_ctarank")
         self.is_multicast_issuer = self.room.is_issuer
@@ -100,7 +100,7 @@ class _ClusterWriter:
         self.cluster_barrier("arrive.release", NOT_STARTED_CODES)
 
     def cluster_barrier(self, arrive: str, codes: tuple[str, ...]) -> None:
-        """The cluster's barrier. codes: of what comes of its lack; none: it is not missed."""
+        """Emits the cluster's barrier. codes: of its omission, or none if the omission is harmless."""
         aligned = ".aligned" if self.plan.counted else ""
         come, go = f"barrier.cluster.{arrive}{aligned};", f"barrier.cluster.wait.acquire{aligned};"
         halves = (ptx6xx.UNPAIRED_CLUSTER_BARRIER, ptx6xx.BARRIER_DEADLOCK, *codes)
@@ -112,12 +112,14 @@ class _ClusterWriter:
         self.script.emit(come, go, faults=faults if codes else ())
 
     def finish(self) -> None:
-        """The results, and the last meeting: no CTA's memory is freed before all have arrived there."""
+        """Emits the results, and the last barrier: no CTA's memory is deallocated before all CTAs have arrived
+        there.
+        """
         self.drain.end()
         self.cluster_barrier("arrive", () if self.plan.mechanism == "red.async" else EXITED_CODES)
 
     def zero_slots(self) -> None:
-        """Zeros in the slots that others add to."""
+        """Emits stores of zeros to the slots that others add to."""
         script, plan = self.script, self.plan
         start = script.value("mad.lo.u32", self.room.thread, "4", script.value("mov.u32", TILES))
         for stage in range(plan.stages):
@@ -126,7 +128,7 @@ class _ClusterWriter:
     # ------------------------------------------------------------------------------------------- multicast
 
     def multicast_loop(self) -> None:
-        """A tile comes into all CTAs at once, from one of them, or a part from each."""
+        """Emits a loop in which a tile is copied to all CTAs at once, by one of them, or a part by each."""
         plan = self.plan
         self.drain.begin()
         for number in range(min(plan.stages, plan.rounds)):
@@ -147,7 +149,7 @@ class _ClusterWriter:
         for_each_iteration(self.room, one)
 
     def refill(self, turn: Iteration) -> None:
-        """Fill the slot for a later round, where there is one, when all CTAs have read it."""
+        """Emits code that fills the slot for a later iteration, if there is one, when all CTAs have read it."""
         plan, script, room = self.plan, self.script, self.room
         if not room.is_refilled(turn):
             return
@@ -160,14 +162,14 @@ class _ClusterWriter:
             more = script.value("setp.lt.u32", number, str(plan.rounds), kind="pred")
             script.emit(f"@!{more} bra {end};")
         with script.guarded_by(self.is_multicast_issuer, branch=True):
-            # Bytes that come too early count in a phase of others, and are missing in theirs.
+            # Bytes that arrive too early count for the phase of another copy, and are missing in their own.
             early = (*RACE_CODES, *EARLY_READ_CODES, ptx5xx.MBARRIER_TX_COUNT_MISMATCH, ptx5xx.MBARRIER_EXCESS_ARRIVALS)
             write_wait(room, EMPTY, turn, turn.parity, early, WaitMode(CLUSTER_ACQUIRE, uses=2))
         self.issue_multicast(Iteration(number, turn.slot, 0), self.is_multicast_issuer)
         script.emit(f"{end}:")
 
     def issue_multicast(self, turn: Iteration, leads: str) -> None:
-        """Announce the bytes in each CTA, and copy."""
+        """Emits the announcement of the bytes in each CTA, and the copy."""
         plan, script, room = self.plan, self.script, self.room
         bar = script.shared_address(FULL, turn.slot, 8)
         expect, faults = expect_tx(plan, bar)
@@ -191,7 +193,8 @@ class _ClusterWriter:
         copy = copy.replace("::bytes ", "::bytes.multicast::cluster ").replace(f"[{bar}];", f"[{bar}], {mask};")
         alone = script.value("mov.u16", "1", kind="b16")
         beyond = script.value("mov.u16", str((2 << self.size) - 1), kind="b16")
-        # ptxas makes a copy once for all lanes that pass together, and lets others be ahead of this one: corpus/vendor.
+        # ptxas executes a copy once for all lanes that are converged, and lets other lanes run ahead of it:
+        # corpus/vendor.
         script.emit("bar.warp.sync 0xffffffff;")
         with script.guarded_by(leads):
             fewer = substitute("multicast-to-fewer", copy.replace(mask, alone), *TX_COUNT_CODES)
@@ -199,7 +202,7 @@ class _ClusterWriter:
             script.emit(copy, faults=(omit("delete-copy", *TX_COUNT_CODES), fewer, more))
 
     def add_offset(self, base: str, where: str) -> str:
-        """An address, further by what a register holds."""
+        """Returns an address plus the value of a register."""
         if not where:
             return base
         script = self.script
@@ -208,7 +211,9 @@ class _ClusterWriter:
         return add_offset(script.value("add.u32", begin, where), int(known or 0))
 
     def release(self, turn: Iteration, ranks: list[int] | list[str]) -> None:
-        """Signal the CTAs that fill a slot that it has been read: every thread, or a lane for its warp."""
+        """Emits signals to the CTAs that fill a slot that it has been read, by every thread, or by one lane for its
+        warp.
+        """
         plan, script = self.plan, self.script
         own = script.shared_address(EMPTY, turn.slot, 8)
         own = own if own.startswith("%") else script.value("mov.u32", own)
@@ -229,7 +234,9 @@ class _ClusterWriter:
     # ------------------------------------------------------------------------------------------- exchange
 
     def exchange_loop(self) -> None:
-        """Each CTA sends its tiles to the next one of the cluster, and reads what came from the one before."""
+        """Emits a loop in which each CTA sends its tiles to the next one of the cluster, and reads those of the
+        previous one.
+        """
         plan, script = self.plan, self.script
         self.drain.begin()
         after, before = (
@@ -257,13 +264,13 @@ class _ClusterWriter:
         for_each_iteration(self.room, one)
 
     def expect(self, turn: Iteration) -> None:
-        """The first thread announces the bytes that come."""
+        """Emits the announcement of the bytes by the first thread."""
         expect, faults = expect_tx(self.plan, self.script.shared_address(FULL, turn.slot, 8))
         with self.script.guarded_by(self.room.is_first_thread):
             self.script.emit(expect, faults=faults)
 
     def await_empty(self, turn: Iteration) -> None:
-        """Until the receiver has read the slot's last tile: the wait passes at once where there was none."""
+        """Emits the wait until the receiver has read the slot's last tile, which returns at once if none existed."""
         known = isinstance(turn.parity, int)
         parity = int(turn.parity) ^ 1 if known else self.script.value("xor.b32", str(turn.parity), "1")
         faults = (
@@ -277,12 +284,12 @@ class _ClusterWriter:
             if self.room.is_reuse(turn)
             else ()
         )
-        # With more slots than this, what has come from the previous CTA shows that the next one is as far.
+        # With more slots than this, the tiles from the previous CTA prove that the next CTA has made the same progress.
         once = 2 * self.plan.stages <= self.size
         write_wait(self.room, EMPTY, turn, parity, faults, WaitMode(CLUSTER_ACQUIRE, once))
 
     def send(self, turn: Iteration, rank: str) -> None:
-        """The thread's element goes to the other CTA."""
+        """Emits the store of the thread's element to the other CTA."""
         plan, script, room = self.plan, self.script, self.room
         words = [script.new_register() for _ in range(plan.size // 4)]
         vector = {1: "", 2: ".v2", 4: ".v4"}[len(words)]
@@ -315,15 +322,17 @@ class _ClusterWriter:
         script.emit(line, faults=faults)
 
     def local_address(self, place: str) -> str:
-        """A register with an address in the own CTA."""
+        """Returns a register with an address in the executing CTA."""
         return place if place.startswith("%") and "+" not in place else self.script.value(*_address_instruction(place))
 
     def remote_address(self, place: str, rank: str) -> str:
-        """The same place in another CTA."""
+        """Returns the corresponding address in another CTA."""
         return self.script.value("mapa.shared::cluster.u32", self.local_address(place), rank)
 
     def copy(self, turn: Iteration, rank: str, stored: tuple[str, str], bars: tuple[str, str]) -> None:
-        """Through the own shared memory, by a copy into the other's. bars: the slot's mbarrier here, and there."""
+        """Emits a copy from the executing CTA's shared memory to the other's. bars: the slot's mbarrier here, and
+        there.
+        """
         plan, script, room = self.plan, self.script, self.room
         start = script.value("mad.lo.u32", room.thread, str(plan.size), script.value("mov.u32", SEND_BUFFER))
         opcode, operand = stored
@@ -353,7 +362,7 @@ class _ClusterWriter:
 
 
 def _address_instruction(place: str) -> tuple[str, ...]:
-    """The instruction, and its operands, that give an address."""
+    """Returns the instruction, and its operands, that computes an address."""
     base, plus, known = place.partition("+")
     if base.startswith("%"):
         return ("add.u32", base, known)

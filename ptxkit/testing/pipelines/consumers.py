@@ -1,4 +1,6 @@
-"""How results leave: a sum at the end, or the value of each round by stores, or by bulk copies out of shared memory."""
+"""The outputs of a pipeline: a sum at the end, or the value of each iteration by stores, or by bulk copies from shared
+memory.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,11 @@ RACE_CODES = (
     ptx4xx.REFILL_WITHOUT_PROXY_FENCE,
 )
 CONSUMER_BARRIER = 1
-"""The named barrier at which consumers meet."""
+"""The named barrier of the consumers."""
 
 
 class ConsumerWriter:
-    """Takes the value of each round. It is notified of the beginning and the end."""
+    """Processes the value of each iteration. It is called at the beginning and the end."""
 
     def __init__(self, room: BuildContext) -> None:
         self.room, self.plan, self.script = room, room.plan, room.builder
@@ -30,7 +32,7 @@ class ConsumerWriter:
         self.read_address = ""
 
     def begin(self) -> None:
-        """What consumers know all the time: where they read, and the sum."""
+        """Emits the addresses that consumers read, and the sum."""
         plan, script = self.plan, self.script
         if plan.shift == 1:
             own = self.room.own_element
@@ -45,7 +47,7 @@ class ConsumerWriter:
             self.sum = script.value("mov.u32", "0")
 
     def consume(self, turn: Iteration) -> None:
-        """Read the element of a round, and pass its value."""
+        """Emits the read of the element of an iteration, and its output."""
         plan, script = self.plan, self.script
         words = [script.new_register() for _ in range(plan.size // 4)]
         place = script.shared_address(self.read_address, turn.slot, plan.tile_bytes)
@@ -57,7 +59,7 @@ class ConsumerWriter:
         self.write_result(turn, words[0])
 
     def write_result(self, turn: Iteration, value: str) -> None:
-        """Pass the value of a round."""
+        """Emits the output of an iteration."""
         plan, script = self.plan, self.script
         if plan.drain == "sum" and not self.sum:
             self.sum = value
@@ -76,11 +78,13 @@ class ConsumerWriter:
             self.stage_result(turn, value)
 
     def consumer_barrier(self) -> str:
-        """The barrier of all consumers."""
+        """Returns the barrier of all consumers."""
         return "bar.sync 0;" if self.plan.roles == "unified" else f"bar.sync {CONSUMER_BARRIER}, {self.plan.consumers};"
 
     def stage_result(self, turn: Iteration, value: str) -> None:
-        """Through shared memory: when the copy before has read it, write it, fence, meet, copy."""
+        """Emits an output through shared memory: waits for the previous copy, writes, fences, synchronizes and
+        copies.
+        """
         plan, script, first = self.plan, self.script, self.room.is_first_thread
         row = plan.consumers * 4
         buffer = self.buffer(turn)
@@ -150,7 +154,7 @@ class ConsumerWriter:
             )
 
     def buffer(self, turn: Iteration) -> int | str:
-        """Which of the buffers a round uses."""
+        """Returns the buffer that an iteration uses."""
         if isinstance(turn.number, int):
             return turn.number % self.plan.buffers
         if self.plan.buffers == 1:
@@ -158,15 +162,15 @@ class ConsumerWriter:
         return self.script.value("and.b32", turn.number, "1")
 
     def is_reused(self, turn: Iteration) -> bool:
-        """Whether a copy may still read the buffer of a round."""
+        """Returns whether a copy may still read the buffer of an iteration."""
         return not isinstance(turn.number, int) or turn.number >= self.plan.buffers
 
     def has_reuse(self) -> bool:
-        """Whether one surely does in some round."""
+        """Returns whether a buffer is certainly reused in some iteration."""
         return self.plan.rounds > self.plan.buffers
 
     def reuse_faults(self) -> tuple[InjectedFault, ...]:
-        """What may be wrong with the wait for the buffer."""
+        """Returns the faults of the wait for the buffer."""
         if self.plan.rounds <= self.plan.buffers:
             return ()
         return (
@@ -176,7 +180,7 @@ class ConsumerWriter:
         )
 
     def copy(self, turn: Iteration, source: str) -> str:
-        """The instruction that takes a buffer away."""
+        """Returns the instruction that copies a buffer to global memory."""
         plan, script = self.plan, self.script
         row = plan.consumers * 4
         if plan.drain == "tensor":
@@ -192,7 +196,7 @@ class ConsumerWriter:
         return f"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [{base}], [{source}], {row};"
 
     def end(self) -> None:
-        """After the last round."""
+        """Emits the code after the last iteration."""
         plan, script = self.plan, self.script
         if plan.drain == "sum":
             at = self.room.thread
@@ -217,7 +221,7 @@ class ConsumerWriter:
 
 
 def shared_declarations(plan: PipelinePlan) -> list[str]:
-    """Declarations of what a drain needs."""
+    """Returns the declarations that an output needs."""
     if plan.drain in ("sum", "plain"):
         return []
     return [f".shared .align 128 .b8 {STAGING_BUFFER}[{plan.buffers * plan.consumers * 4}];"]

@@ -1,4 +1,4 @@
-"""The rounds of a pipeline: all threads doing all, or a warp that fills and others that consume."""
+"""The main loop of a pipeline: all threads have the same role, or a warp fills the slots and others consume them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ DEADLOCK_CODES = (
     ptx6xx.BARRIER_COUNT_MISMATCH,
 )
 WARP_SYNC = "bar.warp.sync 0xffffffff;"
-"""The lanes of a warp meet."""
+"""Synchronizes the lanes of a warp."""
 
 
 def write_body(room: BuildContext) -> None:
-    """The whole body after the setup."""
+    """Emits the whole body after the setup."""
     plan = room.plan
     counts = {FULL: full_arrival_count(plan)} if plan.has_full_barriers else {}
     if plan.roles == "unified":
@@ -52,7 +52,7 @@ def _write_unified(room: BuildContext) -> None:
     drain.begin()
     for number in range(plan.ahead):
         if number < plan.rounds:
-            if plan.has_bulk:  # ptxas makes a copy once for all lanes, and may not let them meet: corpus/vendor
+            if plan.has_bulk:  # ptxas executes a copy once for all lanes, which may not be converged: corpus/vendor
                 script.emit(WARP_SYNC)
             fill(room, Iteration.at(number, plan.stages))
         elif plan.mechanism == "cp.async":
@@ -64,7 +64,7 @@ def _write_unified(room: BuildContext) -> None:
 def _write_iteration(room: BuildContext, drain: ConsumerWriter, turn: Iteration) -> None:
     plan, script = room.plan, room.builder
     await_full(room, turn, plan.ahead - 1)
-    if plan.ahead < plan.stages:  # the barrier after the wait shows that all have read the slot of the round before
+    if plan.ahead < plan.stages:  # the barrier after the wait implies that all threads have read the previous slot
         _prefetch(room, turn)
     drain.consume(turn)
     if plan.ahead == plan.stages:
@@ -72,7 +72,7 @@ def _write_iteration(room: BuildContext, drain: ConsumerWriter, turn: Iteration)
         if isinstance(turn.number, int) and not again:
             _prefetch(room, turn)
             return
-        # What is staged meets at a barrier of its own after the read: then this one is not missed.
+        # A staged output has a barrier of its own after the read, so that the omission of this one is harmless.
         meets = plan.drain not in ("sum", "plain")
         some = substitute(
             "barrier-by-some",
@@ -88,7 +88,7 @@ def _write_iteration(room: BuildContext, drain: ConsumerWriter, turn: Iteration)
 
 
 def _prefetch(room: BuildContext, turn: Iteration) -> None:
-    """Ask for the round that is `ahead` further, where there is one."""
+    """Emits copies for the iteration that is `ahead` further, if there is one."""
     plan, script = room.plan, room.builder
     if isinstance(turn.number, int):
         number = turn.number + plan.ahead
@@ -122,7 +122,7 @@ def _prefetch(room: BuildContext, turn: Iteration) -> None:
 
 
 def _write_specialized(room: BuildContext) -> None:
-    """A warp fills, others consume; mbarriers signal full and empty slots."""
+    """Emits roles: a warp fills the slots, others consume them, and mbarriers signal full and empty slots."""
     script = room.builder
     consume, end = script.new_label("CONSUME"), script.new_label("END")
     script.emit(f"@!{room.is_producer} bra {consume};")
@@ -162,13 +162,13 @@ def _produce(room: BuildContext, turn: Iteration) -> None:
             write_wait(room, EMPTY, turn, parity, faults)
     else:
         write_wait(room, EMPTY, turn, parity, faults)
-    if plan.has_idle_lanes:  # no lane may be lapped; and after a wait by one ptxas makes its copy twice: corpus/vendor
+    if plan.has_idle_lanes:  # no lane is lapped, and ptxas issues one copy: corpus/vendor
         script.emit(WARP_SYNC)
     fill(room, turn)
 
 
 def _release(room: BuildContext, turn: Iteration) -> None:
-    """Give a slot back."""
+    """Emits the release of a slot."""
     plan, script = room.plan, room.builder
     again = room.is_refilled(turn)
     at = script.shared_address(EMPTY, turn.slot, 8)
@@ -179,7 +179,7 @@ def _release(room: BuildContext, turn: Iteration) -> None:
     if plan.releases == "thread":
         script.emit(arrive, faults=(lost,) if again else ())
         return
-    # What is staged meets at a barrier after the read: then this one is not missed.
+    # A staged output has a barrier after the read, so that the omission of this one is harmless.
     missed = again and plan.drain in ("sum", "plain")
     half = substitute(
         "mask-of-half",
@@ -213,7 +213,9 @@ def _release(room: BuildContext, turn: Iteration) -> None:
 
 
 def _write_named_barriers(room: BuildContext) -> None:
-    """A warp fills by cp.async, others consume; named barriers signal full and empty slots."""
+    """Emits roles: a warp fills the slots by cp.async, others consume them, and named barriers signal full and empty
+    slots.
+    """
     plan, script = room.plan, room.builder
     script.emit("bar.sync 0;")
     consume, end = script.new_label("CONSUME"), script.new_label("END")
@@ -259,7 +261,9 @@ def _write_named_barriers(room: BuildContext) -> None:
 
 
 def _slot_barrier(room: BuildContext, turn: Iteration, line: str, *, before: bool) -> None:
-    """The release of a slot: before a round that reuses one, after a round whose slot is filled again."""
+    """Emits the release of a slot: before an iteration that reuses one, after an iteration whose slot is filled
+    again.
+    """
     plan, script = room.plan, room.builder
     lost = (
         omit("delete-barrier" if before else "delete-barrier-arrive", *DEADLOCK_CODES, *RACE_CODES, *EARLY_READ_CODES),
@@ -278,11 +282,11 @@ def _slot_barrier(room: BuildContext, turn: Iteration, line: str, *, before: boo
         script.emit(line, faults=lost)
 
 
-# ------------------------------------------------------------------------------------------------ counting
+# ------------------------------------------------------------------------------------------------ iterations
 
 
 def for_each_iteration(room: BuildContext, body: Callable[[Iteration], None]) -> None:
-    """All rounds, one after the other, or in a loop."""
+    """Emits all iterations, one after the other, or as a loop."""
     plan, script = room.plan, room.builder
     if plan.unrolled:
         for number in range(plan.rounds):
@@ -306,7 +310,7 @@ def for_each_iteration(room: BuildContext, body: Callable[[Iteration], None]) ->
 
 
 def _compute_slot(room: BuildContext, index: str) -> tuple[StaticOrRegister, StaticOrRegister]:
-    """Slot and parity from the round's number."""
+    """Returns the slot and parity of an iteration number."""
     stages, script = room.plan.stages, room.builder
     if stages == 1:
         return 0, script.value("and.b32", index, "1")
@@ -319,7 +323,7 @@ def _compute_slot(room: BuildContext, index: str) -> tuple[StaticOrRegister, Sta
 
 
 def _advance_slot(room: BuildContext, slot: StaticOrRegister, parity: str) -> None:
-    """The next slot, and the other parity where they begin again."""
+    """Emits the advance to the next slot, with the opposite parity after the last one."""
     stages, script = room.plan.stages, room.builder
     flip = f"xor.b32 {parity}, {parity}, 1;"
     if isinstance(slot, int):

@@ -1,4 +1,4 @@
-"""A pipeline as an example: its text, how it is launched, and what it leaves."""
+"""A pipeline as an example: its text, its launch, and its expected output."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPipeline:
-    """A kernel with asynchronous copies, and its launch. fault: the number of the fault that it has; None: it is right.
+    """A kernel with asynchronous copies, and its launch. fault: the number of the injected fault, or None if it is
+    correct.
 
-    Two arguments: what it reads, and what it writes; either may be a tensor map.
+    It has two arguments: its input and its output; either may be a tensor map.
     """
 
     plan: PipelinePlan
@@ -58,20 +59,20 @@ class GeneratedPipeline:
 
     @property
     def sites(self) -> tuple[FaultSite, ...]:
-        """All the faults that can be put into it."""
+        """All faults that can be injected into it."""
         return _fault_sites(self.plan)
 
     @property
     def site(self) -> FaultSite | None:
-        """The fault that it has."""
+        """The injected fault."""
         return None if self.fault is None else self.sites[self.fault]
 
     def with_fault(self, fault: int) -> GeneratedPipeline:
-        """The same with one of the faults of `sites`."""
+        """Returns the same pipeline with one of the faults of `sites`."""
         return replace(self, fault=fault)
 
     def module(self) -> str:
-        """The PTX."""
+        """Returns the PTX."""
         major, minor = self.version
         head = f".version {major}.{minor}\n.target {self.target}\n.address_size 64\n"
         passages, declarations = _write_pipeline(self.plan)
@@ -83,11 +84,11 @@ class GeneratedPipeline:
 
     @property
     def launch(self) -> DeviceLaunch:
-        """How it is launched, with its arguments."""
+        """Its launch with the arguments."""
         return DeviceLaunch(self.name, self.grid, self.block, self.arguments(), self.plan.cluster)
 
     def arguments(self) -> tuple[Any, ...]:
-        """What it reads, and what it writes."""
+        """Returns its input and its output."""
         plan = self.plan
         data, out = self.input_data(), self.initial_output()
         first: Any = data
@@ -99,7 +100,7 @@ class GeneratedPipeline:
         return first, second
 
     def input_data(self) -> Words:
-        """The tiles: u32 of shape (inputs, rounds, consumers, words of an element)."""
+        """Returns the tiles: u32 of shape (inputs, rounds, consumers, words of an element)."""
         plan = self.plan
         if plan.mechanism in WGMMA_MECHANISMS:
             return wgmma.input_operands(plan).view(np.uint32)
@@ -108,7 +109,7 @@ class GeneratedPipeline:
         return chance.integers(1, 1 << 32, shape, dtype=np.uint32)
 
     def initial_output(self) -> Words:
-        """The output before the launch."""
+        """Returns the output before the launch."""
         plan = self.plan
         if plan.drain == "sum":
             words = 4 if plan.mechanism in WGMMA_MECHANISMS else 1
@@ -118,7 +119,7 @@ class GeneratedPipeline:
         return np.zeros((plan.grid * plan.rounds, plan.consumers), np.uint32)
 
     def expected_output(self) -> Words:
-        """The output after the launch."""
+        """Returns the expected output."""
         plan = self.plan
         if plan.mechanism in WGMMA_MECHANISMS:
             return wgmma.expected_output(plan).view(np.uint32).reshape(plan.grid, -1)
@@ -139,7 +140,7 @@ class GeneratedPipeline:
 
 
 def _input_parts(plan: PipelinePlan) -> list[int]:
-    """The part of the input that each CTA gets."""
+    """Returns the part of the input that each CTA reads."""
     size = plan.cluster
     if plan.mechanism in MULTICASTS:
         return [cta // size for cta in range(plan.grid)]
@@ -147,7 +148,7 @@ def _input_parts(plan: PipelinePlan) -> list[int]:
 
 
 def _tensor_map(plan: PipelinePlan, data: Words) -> TensorMapArgument:
-    """The map of the tiles: one after the other, or side by side in rows."""
+    """Returns the map of the tiles: one after the other, or side by side in rows."""
     part = plan.tile_bytes // plan.parts // 4
     if plan.rank == 1:
         return TensorMapArgument.tiled(data.reshape(-1), box=(part,))
@@ -204,7 +205,7 @@ def _fault_sites(plan: PipelinePlan) -> tuple[FaultSite, ...]:
 
 
 def _mechanisms(target: str, version: Version) -> tuple[str, ...]:
-    """What a version and a target have."""
+    """Returns the mechanisms that a version and a target support."""
     number = target_number(target)
     if number < 80 or version < (7, 1):
         raise ValueError(f"pipelines need sm_80 and PTX 7.1; PTX {version[0]}.{version[1]} for {target} has none")
@@ -217,13 +218,15 @@ def _mechanisms(target: str, version: Version) -> tuple[str, ...]:
 
 
 def choose_pipeline(choose: Choose, target: str = "sm_90a", version: Version = (8, 7)) -> GeneratedPipeline:
-    """A correct pipeline out of choices. Raises ValueError where the version and target have no asynchronous copies."""
+    """Returns a correct pipeline from choices. Raises ValueError if the version and target have no asynchronous
+    copies.
+    """
     plan = choose_plan(choose, target, _mechanisms(target, version), DRAINS)
     return GeneratedPipeline(_make_consistent(plan), version)
 
 
 def _make_consistent(plan: PipelinePlan) -> PipelinePlan:
-    """What goes together."""
+    """Adjusts choices that exclude each other."""
     if plan.mechanism == "red.async":
         plan = replace(plan, size=4, rounds=min(plan.rounds, plan.stages))
     if plan.mechanism in MULTICASTS:
@@ -244,10 +247,10 @@ def _make_consistent(plan: PipelinePlan) -> PipelinePlan:
 
 
 def break_pipeline(choose: Choose, correct: GeneratedPipeline) -> GeneratedPipeline:
-    """A pipeline with one of its faults."""
+    """Returns a pipeline with one of its faults."""
     return correct.with_fault(choose(len(correct.sites)))
 
 
 def random_pipeline(random: Random, target: str = "sm_90a", version: Version = (8, 7)) -> GeneratedPipeline:
-    """Without Hypothesis."""
+    """Returns a random pipeline without Hypothesis."""
     return choose_pipeline(random.randrange, target, version)

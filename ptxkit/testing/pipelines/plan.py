@@ -1,4 +1,4 @@
-"""What a pipeline is: the choices of which everything else follows."""
+"""The plan of a pipeline: the choices that determine everything else."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TypeAlias
 from ptxkit.fast_dataclasses import dataclass, replace
 
 Choose: TypeAlias = Callable[[int], int]
-"""A number below the argument; the smallest is the simplest choice."""
+"""A function that returns a number below its argument; the smallest is the simplest choice."""
 
 MECHANISMS = ("cp.async", "cp.async mbarrier", "bulk", "tensor")
 MULTICASTS = ("multicast", "tensor multicast")
 WGMMA_MECHANISMS = ("wgmma",)
 FACTOR_BYTES = 256
-"""Of the smaller operand of a product."""
+"""The bytes of the smaller operand of a product."""
 
 CLUSTER_MECHANISMS = ("dsmem", "st.async", "red.async", *MULTICASTS)
 ROLES = ("unified", "producer")
@@ -27,23 +27,24 @@ LANES = 32
 class PipelinePlan:
     """One arrangement.
 
-    A tile has one element for each consumer, of `size` bytes; a CTA takes in `rounds` of them, one after the other,
-    through `stages` slots. Each consumer reads the element of the consumer `shift` further; where that is 1, of the
-    other one of its pair.
+    A tile has one element for each consumer, of `size` bytes; a CTA processes `rounds` of them, one after the other,
+    through `stages` slots. Each consumer reads the element of the consumer `shift` further; if that is 1, of the other
+    one of its pair.
 
-    mechanism: how tiles come in. roles: whether all threads do all, or a warp fills and others consume. drain: how
-    results leave: summed up and stored at the end, or stored in each round. ahead: how many rounds are asked for before
-    the first is used (unified): `stages`, or one less, where one barrier a round does for both.
-    handover: between the roles, by mbarriers or by named barriers. releases: who gives a slot back: every `thread`,
-    or one lane for its `warp`. elected: whether the issuing lane is elected or the first. unrolled: rounds one by one.
-    counted: whether the slot is counted along or computed from the round. branches: around what few threads do.
-    polls: how an mbarrier is waited for. parts: copies of a tile. cached: cp.async by `.ca`. noinc: counted arrivals of
-    cp.async. buffers: of a drain. announces: which threads announce the bytes: the `issuer`, or `all` arrive.
-    rank: of a tensor. cluster: CTAs of one; shares: whether each copies a part for all. seed: of the numbers in memory.
-    zeros: bytes at the end of an element that cp.async does not read, but fills.
-    attends: who of the warp that fills waits for an empty slot, where one lane alone copies and announces: that lane,
-    the `issuer`, or the whole `warp`. It meets before the copy: lanes that wait and do not meet could be lapped, as the
-    phase that they wait for, and the next one, can be over before they ask.
+    mechanism: how tiles are copied in. roles: whether all threads have the same role, or a warp fills the slots and
+    others consume them. drain: the kind of output: a sum that is stored at the end, or a store in each iteration.
+    ahead: how many iterations are prefetched before the first is used (unified): `stages`, or one less, if one barrier
+    for each iteration serves both. handover: the synchronization between the roles, by mbarriers or by named barriers.
+    releases: which threads release a slot: every `thread`, or one lane for its `warp`. elected: whether the issuing
+    lane is elected or the first. unrolled: whether the loop is unrolled. counted: whether the slot is incremented or
+    computed from the iteration. branches: whether the code of few threads is in a branch. polls: how an mbarrier is
+    waited for. parts: copies of a tile. cached: cp.async with `.ca`. noinc: counted arrivals of cp.async. buffers: of
+    an output. announces: which threads announce the bytes: the `issuer`, or `all` arrive. rank: of a tensor. cluster:
+    CTAs of a cluster; shares: whether each copies a part for all. seed: of the numbers in memory. zeros: bytes at the
+    end of an element that cp.async does not read, but fills with zeros. attends: which threads of the warp that fills
+    wait for an empty slot if a single lane copies and announces: that lane, the `issuer`, or the whole `warp`. The warp
+    synchronizes before the copy: lanes that wait and do not synchronize could be lapped, since the phase that they wait
+    for, and the next one, can be complete before they poll.
     """
 
     target: str
@@ -78,32 +79,32 @@ class PipelinePlan:
 
     @property
     def consumers(self) -> int:
-        """Threads that consume."""
+        """The number of threads that consume."""
         return self.warps * LANES
 
     @property
     def threads(self) -> int:
-        """Of a CTA."""
+        """The number of threads of a CTA."""
         return self.consumers + (LANES if self.roles == "producer" else 0)
 
     @property
     def tile_bytes(self) -> int:
-        """Bytes of a tile."""
+        """The bytes of a tile."""
         return self.consumers * self.size
 
     @property
     def input_tile_bytes(self) -> int:
-        """Bytes of a round in global memory."""
+        """The bytes of an iteration in global memory."""
         return self.tile_bytes + (FACTOR_BYTES if self.mechanism in WGMMA_MECHANISMS else 0)
 
     @property
     def input_count(self) -> int:
-        """How many parts the input has: one for each CTA, or each cluster."""
+        """The number of parts of the input: one for each CTA, or each cluster."""
         return self.grid // self.cluster if self.mechanism in MULTICASTS else self.grid
 
     @property
     def has_map(self) -> bool:
-        """Whether tiles come in as boxes of a tensor."""
+        """Whether tiles are boxes of a tensor."""
         return self.mechanism in ("tensor", "tensor multicast")
 
     @property
@@ -113,24 +114,24 @@ class PipelinePlan:
 
     @property
     def has_bulk(self) -> bool:
-        """Whether the mechanism is the asynchronous proxy's."""
+        """Whether the mechanism uses the async proxy."""
         return self.mechanism in ("bulk", "tensor")
 
     @property
     def has_idle_lanes(self) -> bool:
-        """Whether lanes of the warp that fills have no part in that: then nothing shows that they have waited."""
+        """Whether lanes of the warp that fills do not take part in it: then nothing shows that they have waited."""
         return self.roles == "producer" and self.has_bulk and self.announces == "issuer"
 
     @property
     def has_full_barriers(self) -> bool:
-        """Whether mbarriers signal that a tile is there."""
+        """Whether mbarriers signal that a tile has arrived."""
         return self.mechanism not in ("cp.async", *WGMMA_MECHANISMS)
 
 
 def choose_plan(
     choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tuple[str, ...] = DRAINS
 ) -> PipelinePlan:
-    """A plan out of choices. mechanisms: those that the version and the target have."""
+    """Returns a plan from choices. mechanisms: those that the version and the target support."""
 
     def one(*values: object) -> object:
         return values[choose(len(values))] if len(values) > 1 else values[0]
@@ -183,5 +184,5 @@ def choose_plan(
 
 
 def target_number(target: str) -> int:
-    """90 of sm_90a."""
+    """Returns 90 for sm_90a."""
     return int("".join(each for each in target if each.isdigit()))

@@ -1,4 +1,4 @@
-"""How tiles come in: copies of a few bytes by each thread, or of a whole tile by one."""
+"""The inputs of a pipeline: copies of a few bytes by each thread, or of a whole tile by one thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptxkit.testing.pipelines.plan import LANES, PipelinePlan
 from ptxkit.testing.pipelines.text_builder import InjectedFault, StaticOrRegister, TextBuilder, omit, substitute
 
 EARLY_READ_CODES = (ptx3xx.READ_BEFORE_WAIT, ptx6xx.SHARED_MEMORY_RACE, ptx3xx.OVERLAPPING_COPIES)
-"""Codes of reading what has not come."""
+"""The codes of reading data that has not arrived."""
 
 TX_COUNT_CODES = (
     ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
@@ -17,14 +17,14 @@ TX_COUNT_CODES = (
     ptx6xx.BARRIER_DEADLOCK,
     *EARLY_READ_CODES,
 )
-"""Codes of bytes that do not come, or come uncounted."""
+"""The codes of bytes that do not arrive, or are not announced."""
 
 ROW_WORDS = 8
-"""Words in a row of a box of more than one dimension."""
+"""The words in a row of a box of more than one dimension."""
 
 
 def full_arrival_count(plan: PipelinePlan) -> int:
-    """Arrivals at the mbarrier of a full slot."""
+    """Returns the number of arrivals at the mbarrier of a full slot."""
     fillers = plan.consumers if plan.roles == "unified" else LANES
     if plan.has_bulk and plan.announces == "issuer":
         return 1
@@ -32,7 +32,7 @@ def full_arrival_count(plan: PipelinePlan) -> int:
 
 
 def fill(room: BuildContext, turn: Iteration) -> None:
-    """Ask for a tile. Executed by the threads that fill, all of them."""
+    """Emits the copy of a tile. All producing threads execute it."""
     if room.plan.has_bulk:
         _fill_by_one_thread(room, turn)
     else:
@@ -131,7 +131,7 @@ def _fill_by_one_thread(room: BuildContext, turn: Iteration) -> None:
 
 
 def expect_tx(plan: PipelinePlan, bar: str) -> tuple[str, tuple[InjectedFault, ...]]:
-    """The arrival that announces to an mbarrier how many bytes come, and what can be wrong with it."""
+    """Returns the arrival that announces the number of bytes to an mbarrier, and its faults."""
     arrive = f"mbarrier.arrive{{}}.shared::cta.b64 _, [{bar}]{{}};"
     expect = arrive.format(".expect_tx", f", {plan.tile_bytes}")
     alone = f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile_bytes};"
@@ -143,13 +143,13 @@ def expect_tx(plan: PipelinePlan, bar: str) -> tuple[str, tuple[InjectedFault, .
         substitute("expect-without-arrival", alone, *TX_COUNT_CODES),
         substitute("arrive-by-all", expect, *TX_COUNT_CODES, unguarded=True),
     )
-    if plan.announces == "all" and plan.cluster == 1:  # the phase does not end before others have arrived
+    if plan.announces == "all" and plan.cluster == 1:  # the phase does not complete before others have arrived
         return expect, found
     return expect, (*found, substitute("expect-after-arrival", (arrive.format("", ""), alone), *TX_COUNT_CODES))
 
 
 def copy_faults(script: TextBuilder, copy: str, size: int = 0) -> tuple[InjectedFault, ...]:
-    """What can be wrong with a copy that signals an mbarrier. size: its bytes, where the instruction states them."""
+    """Returns the faults of a copy that signals an mbarrier. size: its bytes, if the instruction states them."""
     found = [omit("delete-copy", *TX_COUNT_CODES), substitute("copy-by-all", copy, *TX_COUNT_CODES, unguarded=True)]
     if size:
         found.append(substitute("copy-less", copy.replace(f", {size}, [", f", {size - 16}, ["), *TX_COUNT_CODES))
@@ -172,19 +172,19 @@ def _part_offsets(plan: PipelinePlan) -> range:
 
 
 def bulk_copy(slot: str, source: str, size: int, bar: str) -> str:
-    """From global memory, signalled to an mbarrier."""
+    """Returns a copy from global memory that signals an mbarrier."""
     return f"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{slot}], [{source}], {size}, [{bar}];"
 
 
 def tensor_copy(room: BuildContext, turn: Iteration, slot: str, part: StaticOrRegister, bar: str) -> str:
-    """A box, signalled to an mbarrier. part: the byte of the tile at which the box begins."""
+    """Returns a copy of a box that signals an mbarrier. part: the byte of the tile at which the box begins."""
     place = coordinates(room, turn, part)
     opcode = f"cp.async.bulk.tensor.{room.plan.rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     return f"{opcode} [{slot}], [{room.source}, {{{place}}}], [{bar}];"
 
 
 def coordinates(room: BuildContext, turn: Iteration, part: StaticOrRegister) -> str:
-    """Where a tile, or a part of it that begins at a byte, is in the array of a map."""
+    """Returns the coordinates of a tile, or of a part of it that begins at a byte, in the array of a map."""
     plan, script = room.plan, room.builder
     if plan.rank == 1:
         words = plan.tile_bytes // 4
@@ -203,12 +203,14 @@ def coordinates(room: BuildContext, turn: Iteration, part: StaticOrRegister) -> 
 
 
 def _divide_bytes(script: TextBuilder, part: StaticOrRegister, bits: int) -> str:
-    """A number of bytes in larger units: words, or rows of them."""
+    """Returns a number of bytes in larger units: words, or rows of them."""
     return str(part >> bits) if isinstance(part, int) else script.value("shr.u32", part, str(bits))
 
 
 def _await_groups(room: BuildContext, left: int) -> None:
-    """Until all groups are complete but so many, and all threads know: cp.async has no other means to signal others."""
+    """Emits a wait until at most `left` groups are pending, and a barrier, because cp.async cannot signal other
+    threads.
+    """
     script = room.builder
     wait_, barrier = f"cp.async.wait_group {left};", "bar.sync 0;"
     if waits_for_all(room.plan):
@@ -227,12 +229,12 @@ def _await_groups(room: BuildContext, left: int) -> None:
 
 
 def waits_for_all(plan: PipelinePlan) -> bool:
-    """Whether what is waited for need not be committed: by `cp.async.wait_all`."""
+    """Returns whether copies need no commit, because `cp.async.wait_all` waits for them."""
     return plan.roles == "unified" and plan.ahead == 1 and plan.counted
 
 
 def await_full(room: BuildContext, turn: Iteration, left: int) -> None:
-    """Until the tile of a round is there."""
+    """Emits the wait until the tile of an iteration has arrived."""
     if room.plan.has_full_barriers:
         write_wait(
             room,
@@ -240,13 +242,13 @@ def await_full(room: BuildContext, turn: Iteration, left: int) -> None:
             turn,
             turn.parity,
             (*EARLY_READ_CODES, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS),
-        )  # a thread that continues early arrives early, too
+        )  # a thread that continues early also arrives early
     else:
         _await_groups(room, left)
 
 
 def add_offset(base: str, offset: int) -> str:
-    """An address further on."""
+    """Returns an address plus an offset."""
     if not offset:
         return base
     start, plus, known = base.partition("+")

@@ -1,7 +1,7 @@
-"""The text of a kernel as passages, each with the faults that can be put into it.
+"""The text of a kernel as passages, each with the faults that can be injected into it.
 
-Who writes a passage knows what it is there for, and so states the effect of its removal: the fault is named as its
-family is in `ptxkit.testing.mutation`, and has the codes of which at least one must be reported.
+The code that emits a passage knows its purpose, and so it states the effect of its removal: the fault has the name of
+its family in `ptxkit.testing.mutation`, and codes of which at least one must be reported.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class InjectedFault:
-    """Other lines in the place of a passage. family: its name; codes: one of them must be reported.
+    """Lines that replace a passage. family: the name of the fault; codes: one of them must be reported.
 
-    unguarded: whether the lines are without the guard of the passage; such a fault is there only where one is.
+    unguarded: whether the lines omit the guard of the passage; such a fault exists only if there is a guard.
     """
 
     family: str
@@ -29,7 +29,7 @@ class InjectedFault:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Lines that belong together, and what can be wrong there. value: the register that they are there for alone."""
+    """Lines that belong together, and their faults. value: the register that they only compute."""
 
     lines: tuple[str, ...]
     faults: tuple[InjectedFault, ...] = ()
@@ -38,28 +38,28 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class FaultSite:
-    """A fault in its place. passage: which of the script's."""
+    """A fault at its location. passage: the index of the passage."""
 
     snippet: int
     fault: InjectedFault
 
 
 StaticOrRegister = int | str
-"""A number that is known, or the register that holds it."""
+"""A constant number, or the register that holds it."""
 
 
 def omit(family: str, *codes: str) -> InjectedFault:
-    """The passage is left out."""
+    """Returns the fault that omits the passage."""
     return InjectedFault(family, (), frozenset(codes))
 
 
 def substitute(family: str, lines: str | tuple[str, ...], *codes: str, unguarded: bool = False) -> InjectedFault:
-    """Other lines are there."""
+    """Returns the fault that replaces the lines of the passage."""
     return InjectedFault(family, (lines,) if isinstance(lines, str) else lines, frozenset(codes), unguarded)
 
 
 class TextBuilder:
-    """Writes a kernel's body. branches: whether what few threads do is branched around, or each line has a guard."""
+    """Builds a kernel's body. branches: whether the code of few threads is in a branch, or each line has a guard."""
 
     def __init__(self, *, branches: bool) -> None:
         self.snippets: list[Snippet] = []
@@ -70,7 +70,7 @@ class TextBuilder:
         self._is_branched = False
 
     def emit(self, *lines: str, faults: tuple[InjectedFault, ...] = (), value: str = "") -> None:
-        """One passage. What has a label must not be under a guard."""
+        """Appends one passage. A passage with a label must not be under a guard."""
         kept = []
         for fault in faults:
             if not fault.unguarded:
@@ -84,7 +84,7 @@ class TextBuilder:
 
     @contextmanager
     def guarded_by(self, predicate: str, *, branch: bool = False) -> Iterator[None]:
-        """What is written inside is done by threads whose predicate holds (`!%p`: does not). It cannot be nested."""
+        """The block is executed by threads whose predicate holds (`!%p`: does not hold). It cannot be nested."""
         assert not self._guard, "one guard at a time"
         self._guard, self._is_branched = f"@{predicate} ", branch or self.branches
         end = self.new_label("OVER")
@@ -97,36 +97,36 @@ class TextBuilder:
         self._guard, self._is_branched = "", False
 
     def new_register(self, kind: str = "b32") -> str:
-        """A register of its own."""
+        """Returns a new register."""
         number = self._counts.get(kind, 0)
         self._counts[kind] = number + 1
         return f"%{kind}_{number}"
 
     def new_label(self, name: str) -> str:
-        """A label of its own."""
+        """Returns a new label."""
         self._labels += 1
         return f"{name}_{self._labels}"
 
     def declarations(self) -> list[str]:
-        """Of the registers so far."""
+        """Returns the declarations of the registers so far."""
         return [f".reg .{kind} %{kind}_<{count}>;" for kind, count in self._counts.items()]
 
     def value(self, *parts: str, kind: str = "b32") -> str:
-        """A new register with the value that an instruction gives: its opcode, and the operands after the result."""
+        """Returns a new register with the result of an instruction: its opcode, and the operands after the result."""
         result = self.new_register(kind)
         opcode, *operands = parts
         self.emit(f"{opcode} {', '.join([result, *operands])};", value=result)
         return result
 
     def shared_address(self, base: str, index: StaticOrRegister, stride: int) -> str:
-        """The address, as it is written in brackets, of an element of an array that a register or variable begins."""
+        """Returns the address, in brackets, of an element of an array that begins at a register or variable."""
         if isinstance(index, int):
             return f"{base}+{index * stride}" if index else base
         start = base if base.startswith("%") else self.value("mov.u32", base)
         return self.value("mad.lo.u32", index, str(stride), start)
 
     def global_address(self, base: str, index: StaticOrRegister, stride: int) -> str:
-        """The same in global memory: 64 bits."""
+        """Returns the address of an element in global memory, with 64 bits."""
         if isinstance(index, int):
             return f"{base}+{index * stride}" if index else base
         return self.value("mad.wide.u32", index, str(stride), base, kind="b64")
@@ -136,9 +136,11 @@ _REGISTER = re.compile(r"%\w+_\d+")
 
 
 def render_lines(passages: Sequence[Snippet], site: FaultSite | None = None) -> list[str]:
-    """The text, with the fault of a site, without values that nothing reads: so a kernel shrinks to what matters.
+    """Returns the text with the fault of a site, without values that nothing reads, so that a kernel shrinks to what
+    matters.
 
-    What the fault alone does not read stays: it differs from what is right in its passage.
+    Values that only the fault does not read remain, so that the fault differs from the correct text in its passage
+    only.
     """
     wrong = site.fault.lines if site is not None else ()
     mentions = Counter(_registers(wrong))

@@ -1,7 +1,7 @@
-"""Products of a warpgroup: threads bring the operands into shared memory, `wgmma` reads them through the async proxy.
+"""Products of a warpgroup: threads store the operands to shared memory, and `wgmma` reads them through the async proxy.
 
-Each round adds A (64 by 16) times B (16 by 8), halves, to what is in registers. In memory both are stored as the cores
-of eight rows of 16 bytes, K first: so no swizzle is needed.
+Each iteration adds A (64 by 16) times B (16 by 8), both of type f16, to the sums in registers. In memory both are
+stored as core matrices of eight rows of 16 bytes, K first, so no swizzle is needed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ptxkit.testing.pipelines.plan import FACTOR_BYTES, PipelinePlan
 from ptxkit.testing.pipelines.text_builder import StaticOrRegister, omit, substitute
 
 FACTOR_BUFFER = "factors"
-"""B, by slot."""
+"""The buffer of B, by slot."""
 
 _DESCRIPTOR_STRIDES = (128 >> 4) << 16 | (256 >> 4) << 32
-"""Of a descriptor: bytes from one core to the next along K, and along the rows."""
+"""The strides of a descriptor: bytes from one core matrix to the next along K, and along the rows."""
 
 _PENDING_CODES = (
     ptx3xx.REGISTERS_IN_FLIGHT,
@@ -33,12 +33,12 @@ Halves = np.ndarray[Any, np.dtype[np.float16]]
 
 
 def shared_declarations(plan: PipelinePlan) -> list[str]:
-    """Declarations in addition to the slots."""
+    """Returns the declarations in addition to the slots."""
     return [f".shared .align 128 .b8 {FACTOR_BUFFER}[{plan.stages * FACTOR_BYTES}];"]
 
 
 def write_body(room: BuildContext) -> None:
-    """The body after the setup."""
+    """Emits the body after the setup."""
     plan, script = room.plan, room.builder
     sums = [script.value("mov.f32", "0f00000000", kind="f32") for _ in range(4)]
     factors = script.value("setp.lt.u32", room.thread, str(FACTOR_BYTES // 16), kind="pred")
@@ -49,7 +49,7 @@ def write_body(room: BuildContext) -> None:
         _multiply(room, turn, sums)
 
     for_each_iteration(room, one)
-    # What the last wait of the rounds left pending.
+    # Products that the last wait of the loop left pending.
     last = plan.stages > 1
     wait = "wgmma.wait_group.sync.aligned 0;"
     faults = (
@@ -63,7 +63,9 @@ def write_body(room: BuildContext) -> None:
 
 
 def _store_operands(room: BuildContext, turn: Iteration, own: str, factors: str) -> None:
-    """Both operands of a round, by all threads and by some, then the fence of each, and the barrier."""
+    """Emits stores of both operands of an iteration, by all threads and by some, then the fence of each, and the
+    barrier.
+    """
     plan, script = room.plan, room.builder
     from_ = script.global_address(own, turn.number, plan.input_tile_bytes)
     words = [script.new_register() for _ in range(4)]
@@ -95,7 +97,7 @@ def _add_offset(place: str, further: int) -> tuple[str, str]:
 
 
 def _multiply(room: BuildContext, turn: Iteration, sums: list[str]) -> None:
-    """One product; so many may be pending after it as there are other slots."""
+    """Emits one product, after which as many may be pending as there are other slots."""
     plan, script = room.plan, room.builder
     first = _descriptor(room, TILES, turn.slot, plan.tile_bytes)
     second = _descriptor(room, FACTOR_BUFFER, turn.slot, FACTOR_BYTES)
@@ -118,7 +120,7 @@ def _multiply(room: BuildContext, turn: Iteration, sums: list[str]) -> None:
     ends = not isinstance(turn.number, int) or turn.number + 1 == plan.rounds
     script.emit("wgmma.commit_group.sync.aligned;", faults=(omit("delete-commit", *_PENDING_CODES),) if ends else ())
     wait = "wgmma.wait_group.sync.aligned {};"
-    # It matters where the next round fills a slot again.
+    # It matters if the next iteration fills a slot again.
     known = isinstance(turn.number, int)
     again = plan.stages <= int(turn.number) + 1 < plan.rounds if known else plan.rounds > plan.stages
     fewer = substitute("wait-for-less", wait.format(plan.stages), *_PENDING_CODES)
@@ -137,14 +139,14 @@ def _descriptor(room: BuildContext, array: str, slot: StaticOrRegister, stride: 
 
 
 def input_operands(plan: PipelinePlan) -> Halves:
-    """Rows of cores: of A, then of B, small whole numbers; (grid, rounds, 144, 8)."""
+    """Returns rows of core matrices: of A, then of B, small integers; (grid, rounds, 144, 8)."""
     chance = np.random.default_rng(plan.seed)
     rows = plan.input_tile_bytes // 16
     return chance.integers(-4, 5, (plan.grid, plan.rounds, rows, 8)).astype(np.float16)
 
 
 def expected_output(plan: PipelinePlan) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The sums as threads hold them: (grid, 128, 4)."""
+    """Returns the sums as threads hold them: (grid, 128, 4)."""
     rows = input_operands(plan).astype(np.float32)
     first = rows[:, :, :128].reshape(plan.grid, plan.rounds, 8, 2, 8, 8).transpose(0, 1, 2, 4, 3, 5)
     second = rows[:, :, 128:].reshape(plan.grid, plan.rounds, 2, 8, 8).transpose(0, 1, 3, 2, 4)

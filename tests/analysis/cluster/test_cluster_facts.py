@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.analysis.cluster.cluster_facts import (
     find_remote_accesses,
-    find_signalled_mbarriers,
+    find_signaled_mbarriers,
     has_observed_cluster_start,
     has_observed_signal,
     is_init_ordered_by_cluster_barrier,
@@ -53,7 +53,7 @@ def test_a_copy_to_several_ctas_reaches_those_of_its_mask(mask: int, ranks: list
     copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
     kernel = cluster(f"mov.u16 %h1, {mask}; @%p1 {copy} [%r1], [%rd1], 16, [%r2], %h1;")
     assert [reach.rank for reach in find_remote_accesses(kernel.scenarios[0])] == ranks
-    assert len(find_signalled_mbarriers(kernel.scenarios)) == 1
+    assert len(find_signaled_mbarriers(kernel.scenarios)) == 1
 
 
 def test_each_cta_finds_the_other_one() -> None:
@@ -82,7 +82,7 @@ def test_the_cluster_has_begun_where_it_has_met(before: str, knows: bool) -> Non
         (MEET + INIT, False),
     ],
 )
-def test_an_initialisation_is_published_by_a_releasing_arrival_or_by_its_fence(before: str, published: bool) -> None:
+def test_an_initialization_is_published_by_a_releasing_arrival_or_by_its_fence(before: str, published: bool) -> None:
     scenarios = cluster(before, ARRIVE).scenarios
     (reach,) = find_remote_accesses(scenarios[0])
     maker = scenarios[1].threads[0]
@@ -94,14 +94,15 @@ def test_an_initialisation_is_published_by_a_releasing_arrival_or_by_its_fence(b
 def test_a_wait_on_what_the_other_cta_signals_tells_of_it(parity: int, told: bool) -> None:
     scenarios = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).scenarios
     (store,) = (reach for reach in find_remote_accesses(scenarios[0]) if reach.mbarrier is None)
-    assert has_observed_signal(store.thread, store.position, find_signalled_mbarriers(scenarios)) is told
+    assert has_observed_signal(store.thread, store.position, find_signaled_mbarriers(scenarios)) is told
 
 
 @pytest.mark.parametrize(
     ("line", "is_poll"),
     [
-        ("ld.acquire.gpu.global.u32 %r9, [%rd1];", True),
-        ("atom.global.add.u32 %r9, [%rd1], 1;", True),
+        ("ld.acquire.gpu.global.u32 %r9, [%rd1]; st.global.u32 [%rd1+4], %r9;", True),
+        ("atom.global.add.u32 %r9, [%rd1], 1; st.global.u32 [%rd1+4], %r9;", True),
+        ("atom.global.add.u32 %r9, [%rd1], 1;", False),
         ("ld.global.u32 %r9, [%rd1];", False),
         ("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r4], %r9, [%r5];", False),
     ],

@@ -89,7 +89,10 @@ def test_a_narrow_handover_lets_contents_cross_unordered() -> None:
 def test_whatever_else_may_order_two_ctas_counts() -> None:
     assert crosses(STORE, NARROW, WAIT, MEET, LOAD) == set()
     assert crosses(STORE, "fence.acq_rel.cluster;", NARROW, WAIT, LOAD) == set()
-    assert crosses(STORE, NARROW, WAIT, "ld.acquire.gpu.global.u32 %r10, [%rd1];", LOAD) == set()
+    assert (
+        crosses(STORE, NARROW, WAIT, "ld.acquire.gpu.global.u32 %r10, [%rd1]; st.global.u32 [%rd1+4], %r10;", LOAD)
+        == set()
+    )
 
 
 def passages(*lines: str) -> set[tuple[str, bool, bool]]:

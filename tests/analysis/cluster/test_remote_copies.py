@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ptxkit.analysis.cluster.cluster_facts import find_signalled_mbarriers
+from ptxkit.analysis.cluster.cluster_facts import find_signaled_mbarriers
 from ptxkit.analysis.cluster.remote_copies import (
     OutgoingSignals,
     RemoteCopy,
@@ -39,7 +39,7 @@ def cluster(*lines: str) -> KernelFacts:
 def told(kernel: KernelFacts) -> Iterator[bool | None]:
     """What is known of each copy where its bytes are read, in the first CTA."""
     facts = kernel.scenarios[0]
-    signals = find_signalled_mbarriers(kernel.scenarios)
+    signals = find_signaled_mbarriers(kernel.scenarios)
     for copy in find_remote_copies(kernel.scenarios, facts):
         for reader in facts.threads.values():
             for position, _ in reads_of_copy(reader, copy):

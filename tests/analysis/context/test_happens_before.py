@@ -44,7 +44,7 @@ def test_a_lane_that_writes_what_another_has_read_needs_a_barrier_too() -> None:
     assert (found.is_intra_warp, found.is_write_after_read) == (True, True)
 
 
-def test_relaxed_synchronisation_orders_what_a_fence_makes_of_it() -> None:
+def test_relaxed_synchronization_orders_what_a_fence_makes_of_it() -> None:
     arrive = "@%p1 mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r5];"
     wait = WAIT.format(label="one", parity=0)
     assert conflicts(f"{STORE} {arrive} {wait} {LOAD}")
@@ -99,8 +99,17 @@ def test_a_lane_waits_for_others_that_meet_it_behind_its_wait() -> None:
 
 def test_a_flag_in_memory_may_order() -> None:
     flag = "@%p1 st.release.cta.shared.u32 [%r2+64], 1; ld.acquire.cta.shared.u32 %r8, [%r2+64];"
-    assert conflicts(f"{STORE} {flag} {LOAD}") == []
-    assert conflicts(f"{STORE} ld.shared.u32 %r8, [%r2+128]; {LOAD}")
+    use = "setp.eq.u32 %p5, %r8, 1; @!%p5 bra over;"
+    assert conflicts(f"{STORE} {flag} {use} {LOAD} over:") == []
+    assert conflicts(f"{STORE} ld.shared.u32 %r8, [%r2+128]; {use} {LOAD} over:")
+    assert conflicts(f"{STORE} {flag} {LOAD}"), "what the kernel ignores shows it nothing"
+
+
+def test_a_flag_that_one_thread_sets_and_reads_orders_no_other() -> None:
+    counted = "atom.global.add.u32 %r7, [%rd1], 1;"
+    by_one = f"setp.ne.u32 %p5, %r1, 0; @%p5 bra other; {counted} st.shared.u32 [%r2], %r7; other:"
+    assert len(conflicts(f"{by_one} {LOAD} bar.sync 0; @%p1 red.global.add.u32 [%rd1], %r7;")) == 1
+    assert conflicts(f"{by_one} bar.sync 0; {LOAD} bar.sync 0; @%p1 red.global.add.u32 [%rd1], %r7;") == []
 
 
 def test_atomic_additions_conflict_with_plain_reads_alone() -> None:
@@ -181,7 +190,7 @@ def test_a_product_is_committed_to_an_mbarrier_of_the_own_cta() -> None:
 
 
 def test_a_flag_in_memory_orders_what_comes_before_it_is_set_and_behind_its_reading() -> None:
-    flag = "@%p1 atom.global.add.u32 %r7, [%rd1], 1;"
+    flag = "@%p1 atom.global.add.u32 %r7, [%rd1], 1; st.global.u32 [%rd1+4], %r7;"
     assert len(conflicts(f"{STORE} {LOAD} bar.sync 0; {flag}")) == 1
     assert conflicts(f"{STORE} {flag} {LOAD}") == []
     assert len(conflicts(f"{flag} bar.sync 0; {STORE} {LOAD}")) == 1

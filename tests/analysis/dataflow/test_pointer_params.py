@@ -23,6 +23,14 @@ def test_a_parameter_that_is_used_as_an_address_is_a_pointer_and_one_that_is_cou
     assert pointers(body) == {("p", 0)}
 
 
+def test_a_param_variable_of_the_body_is_no_parameter_also_where_it_hides_one() -> None:
+    used = "ld.param.u64 %rd1, [{}]; ld.global.u32 %r1, [%rd1];"
+    assert pointers(f".param .b64 given; {used.format('given')}") == frozenset()
+    hidden = f"{{ .param .b64 p; {used.format('p')} }}"
+    assert pointers(hidden) == frozenset()
+    assert pointers(f"{hidden} ld.param.u64 %rd2, [p]; ld.global.u32 %r2, [%rd2];") == {("p", 0)}
+
+
 def test_the_address_of_a_tensor_that_goes_into_a_map_is_a_pointer_and_an_extent_of_it_is_none() -> None:
     head = ".shared .align 128 .b8 map[128];"
     body = "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, map;"
@@ -98,7 +106,7 @@ def test_directives_fix_the_launch(
 
 
 @pytest.mark.parametrize("tids", [range(1), range(20), range(128), range(96, 384), (5,), (31, 32)])
-def test_the_representatives_of_a_group_are_two_neighbours_one_of_another_warp_and_the_last(
+def test_the_representatives_of_a_group_are_two_neighbors_one_of_another_warp_and_the_last(
     tids: Sequence[int],
 ) -> None:
     group = tuple(tids)

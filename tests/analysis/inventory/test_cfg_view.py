@@ -1,4 +1,4 @@
-"""What a picture shows of a function: blocks and the ways between them, loops, facts of its head, what synchronises."""
+"""What a picture shows of a function: blocks and the ways between them, loops, facts of its head, what synchronizes."""
 
 from __future__ import annotations
 
@@ -101,21 +101,25 @@ def test_the_first_of_several_labels_names_a_block_also_in_an_inner_scope() -> N
             "orders the generic and the async proxy: shared::cta",
         ),
         ("bar.sync 1, 64;", AsyncOpCategory.BARRIER, "cta barrier 1: sync, 64 threads"),
-        ("mbarrier.init.shared.b64 [%r1], 3;", AsyncOpCategory.SETUP, "makes mbarrier [%r1] for 3 arrivals"),
+        (
+            "mbarrier.init.shared.b64 [%r1], 3;",
+            AsyncOpCategory.SETUP,
+            "initializes mbarrier [%r1] for 3 arrivals a phase",
+        ),
         (
             "mbarrier.arrive.expect_tx.shared.b64 %rd1, [%r1], 64;",
             AsyncOpCategory.ARRIVE,
-            "arrives at mbarrier [%r1], 64 bytes expected",
+            "arrives at mbarrier [%r1], which expects 64 bytes",
         ),
         (
             "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;",
             AsyncOpCategory.WAIT,
-            "waits at mbarrier [%r1] by parity 0",
+            "waits at mbarrier [%r1] for the phase of parity 0",
         ),
         (
             "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1];",
             AsyncOpCategory.COMMIT,
-            "has its copies arrive at mbarrier [%r1]",
+            "makes mbarrier [%r1] track its copies",
         ),
         ("griddepcontrol.wait;", AsyncOpCategory.WAIT, "waits for the grids before"),
         ("wgmma.fence.sync.aligned;", AsyncOpCategory.FENCE, "orders registers before wgmma"),
@@ -142,7 +146,7 @@ def test_the_head_says_how_a_kernel_is_launched_and_what_it_needs() -> None:
         ".maxnreg": "registers of a thread, at most: 64",
         "shared": "64 bytes and what the launch gives",
         "parameters": "2 (12 bytes)",
-        "registers": "9 .b32, 9 .b64, 3 .pred",
+        "registers used": "1 .b32",
     }
     plain, _ = program("ret;")
     assert "shared" not in dict(launch_facts_of(plain))

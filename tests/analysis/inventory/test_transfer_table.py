@@ -114,7 +114,7 @@ def test_a_bulk_load_is_waited_for_on_its_mbarrier_by_those_who_use_it() -> None
     kernel = Kernel("kernels/ring_one_producer.sm_90.ptx")
     (row,) = [row for row in kernel.rows() if row.unit == Unit.BULK]
     consumers = kernel.lines(r"try_wait")[-1:]
-    assert row.completion == Completion("mbarrier", "full (4 objects)")
+    assert row.completion == Completion("mbarrier", "full[0..3]")
     assert [wait.line for wait in row.waits] == consumers
 
 

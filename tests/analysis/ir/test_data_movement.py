@@ -94,5 +94,5 @@ def test_a_transfer_has_a_route(line: str, expected: tuple[str, str, str, Unit, 
         "tcgen05.mma.cta_group::1.kind::f16 [%r1], [%r2], %rd2, %r3, %p1;",
     ],
 )
-def test_what_computes_synchronises_or_is_done_at_once_has_none(line: str) -> None:
+def test_what_computes_synchronizes_or_is_done_at_once_has_none(line: str) -> None:
     assert route(line) is None

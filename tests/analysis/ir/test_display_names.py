@@ -32,9 +32,14 @@ def test_a_parameter_goes_without_the_name_of_its_function() -> None:
 
 
 def test_objects_are_named_by_their_variable_and_place() -> None:
-    program = program_of(module_of(".shared .align 8 .b64 bars[4]; .shared .align 8 .b64 one; bar.sync 0;"))
-    bars, one = (variable.address for variable in program.variables)
+    variables = ".shared .align 8 .b64 bars[4]; .shared .align 8 .b64 one; .shared .align 8 .b8 raw[24];"
+    program = program_of(module_of(f"{variables} bar.sync 0;"))
+    bars, one, raw = (variable.address for variable in program.variables)
     assert describe_objects_at(program, {one}) == "one"
-    assert describe_objects_at(program, {bars + 8}) == "bars+8"
-    assert describe_objects_at(program, {bars, bars + 16, one}) == "bars (2 objects), one"
+    assert describe_objects_at(program, {bars + 8}) == "bars[1]"
+    assert describe_objects_at(program, {bars, bars + 16, one}) == "bars[0, 2], one"
+    assert describe_objects_at(program, {bars, bars + 8, bars + 16}) == "bars[0..2]"
+    assert describe_objects_at(program, {raw + 8}) == "raw+8"
+    assert describe_objects_at(program, {raw, raw + 8}) == "raw (2 objects)"
+    assert describe_objects_at(program, {raw + 8}, {raw, raw + 8, raw + 16}) == "raw[1]"
     assert describe_objects_at(program, {bars, 5}) is None

@@ -29,7 +29,7 @@ def test_global_addresses_are_their_own_generic_addresses(address: int) -> None:
 
 
 @given(offsets)
-def test_a_generic_address_cut_to_32_bits_is_recognised_and_an_offset_is_not_one(offset: int) -> None:
+def test_a_generic_address_cut_to_32_bits_is_recognized_and_an_offset_is_not_one(offset: int) -> None:
     window = SharedWindow()
     assert window.truncated_offset(window.to_generic("shared", offset) & 0xFFFF_FFFF) == offset
     assert window.truncated_offset(offset) is None

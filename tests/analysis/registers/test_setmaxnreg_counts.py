@@ -50,7 +50,7 @@ def test_settings_stand_in_order_each_with_the_one_before() -> None:
 
 
 @pytest.mark.parametrize(("between", "meets"), [("bar.sync 1, 128;", True), ("bar.warp.sync -1;", False), ("", False)])
-def test_a_warpgroup_synchronises_at_barriers_of_more_than_a_warp(between: str, meets: bool) -> None:
+def test_a_warpgroup_synchronizes_at_barriers_of_more_than_a_warp(between: str, meets: bool) -> None:
     thread = world_of(f"@%p1 {DOWN} 40;", f"@%p1 {between}" if between else "", f"@%p1 {UP} 80;").threads[0]
     first, second = setmaxnreg_executions_of(thread)
     assert may_synchronize_between(thread, first.position, second.position) is meets

@@ -192,7 +192,7 @@ def test_a_reduction_of_what_is_not_known_is_the_same_for_all_lanes_of_a_warp() 
         assert all(len(found) == 1 for found in sides.values())
 
 
-# ----------------------------------------------------------------------------------------------- neighbours
+# ----------------------------------------------------------------------------------------------- neighbors
 
 COPY = """.shared .align 128 .b8 tile[4096]; mov.u32 %r2, tile; mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 4;
 add.u32 %r4, %r2, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;"""
@@ -204,14 +204,14 @@ def test_the_thread_that_copied_what_another_reads_is_looked_at_too() -> None:
     assert all(5 in facts.threads for facts in scenarios)
 
 
-def test_no_neighbours_are_needed_where_threads_read_what_they_copied() -> None:
+def test_no_neighbors_are_needed_where_threads_read_what_they_copied() -> None:
     body = f"{COPY} ld.shared.u32 %r9, [%r4];"
     facts = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios[0]
     assert find_writer_threads({tid: thread.trace for tid, thread in facts.threads.items()}, facts.groups) == []
     assert 5 not in facts.threads
 
 
-def test_the_neighbours_of_a_scenario_are_few() -> None:
+def test_the_neighbors_of_a_scenario_are_few() -> None:
     reads = " ".join(f"ld.shared.u32 %r9, [%r2+{16 * n}];" for n in range(2, 30))
     more = kernel_of(module_of(f"{LOADED}{COPY} bar.sync 0; {reads}", parameters=PARAMETERS)).scenarios[0]
     plain = kernel_of(module_of(f"{LOADED}{COPY}", parameters=PARAMETERS)).scenarios[0]

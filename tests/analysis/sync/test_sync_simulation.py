@@ -1,4 +1,4 @@
-"""How the CTAs of a cluster synchronise, played together."""
+"""How the CTAs of a cluster synchronize, played together."""
 
 from __future__ import annotations
 

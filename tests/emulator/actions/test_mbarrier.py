@@ -155,7 +155,7 @@ def test_writing_over_a_live_object_is_found() -> None:
     assert not codes(init(1) + " @%p0 mbarrier.inval.shared.b64 [bar];\n" + store)
 
 
-def test_threads_that_nothing_told_of_the_initialisation_are_found() -> None:
+def test_threads_that_nothing_told_of_the_initialization_are_found() -> None:
     body = " @%p0 mbarrier.init.shared.b64 [bar], 64;\n{meet} mbarrier.arrive.shared.b64 _, [bar];\n" + wait("L", 0)
     assert codes(body.replace("{meet}", "")) == ["PTX501"]
     assert not codes(body.replace("{meet}", " bar.sync 0;\n"))

@@ -230,7 +230,7 @@ def test_blocks_are_scaled() -> None:
     assert found.tolist() == [[64.0 + 1, 128.0 + 1]] * 32
 
 
-def test_a_transposed_register_holds_two_neighbours_of_a_column() -> None:
+def test_a_transposed_register_holds_two_neighbors_of_a_column() -> None:
     rows = np.arange(64, dtype=np.uint16).reshape(8, 8)
     register = rows.view(np.uint32).reshape(1, 32)
     transposed = transpose_register(register)

@@ -31,14 +31,14 @@ ORDERED = [
     ("a wait for a group", "cp.async.commit_group; cp.async.wait_group 0;"),
     ("the thread reads its own copy", f"cp.async.wait_all; {OWN}"),
     ("it writes the source again", "cp.async.wait_all; st.global.u32 [%d4], %r2;"),
-    ("a neighbour is told of the wait", f"cp.async.wait_all; bar.warp.sync -1; {OTHER}"),
+    ("a neighbor is told of the wait", f"cp.async.wait_all; bar.warp.sync -1; {OTHER}"),
     ("two waits", f"{COPY} cp.async.wait_all; cp.async.wait_all; bar.warp.sync -1; {OTHER}"),
 ]
 RACING = [
     ("a copy behind the arrival", f"{COPY} cp.async.wait_all;", 512, "PTX302"),
     ("a store behind the arrival", "st.shared.u32 [%r4+512], %r2; cp.async.wait_all;", 512, "PTX621"),
-    ("a neighbour that is not told of the wait", f"cp.async.wait_all; {OTHER}", 0, "PTX302"),
-    ("a neighbour that is told before the wait", f"bar.warp.sync -1; cp.async.wait_all; {OTHER}", 0, "PTX302"),
+    ("a neighbor that is not told of the wait", f"cp.async.wait_all; {OTHER}", 0, "PTX302"),
+    ("a neighbor that is told before the wait", f"bar.warp.sync -1; cp.async.wait_all; {OTHER}", 0, "PTX302"),
     ("a store over what the consumers read", "cp.async.wait_all; st.shared.u32 [%r4], %r2;", 0, "PTX621"),
 ]
 

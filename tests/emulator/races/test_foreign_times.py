@@ -10,7 +10,7 @@ from ptxkit.emulator.races.vector_clocks import COMPLETED, CtaClocks
 _THREADS, _OTHERS = 8, 8
 
 
-class _Neighbour:
+class _Neighbor:
     """As much of a CTA as its knowledge asks for."""
 
     threads = _OTHERS
@@ -19,14 +19,14 @@ class _Neighbour:
         size = 2
 
 
-def _neighbour() -> CtaClocks:
-    cta: Any = _Neighbour()
+def _neighbor() -> CtaClocks:
+    cta: Any = _Neighbor()
     return CtaClocks(cta, 1)
 
 
 def test_threads_know_what_each_learned_whoever_shares_it() -> None:
     chance = numpy.random.default_rng(0)
-    others = [_neighbour() for _ in range(2)]
+    others = [_neighbor() for _ in range(2)]
     found = ForeignTimes(_THREADS)
     expected: dict[tuple[int, int], Any] = {}
     shape = others[0].common_times.shape

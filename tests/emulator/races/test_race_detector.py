@@ -15,7 +15,7 @@ TILE = """ .shared .align 16 .b8 tile[1024];
 
 
 def shared(body: str, threads: int = 64, **launch: object) -> RunResult:
-    """%r1: the thread; %r4: its own word of `tile`; %r5: its neighbour's (the thread 32 behind, in a ring of 64)."""
+    """%r1: the thread; %r4: its own word of `tile`; %r5: its neighbor's (the thread 32 behind, in a ring of 64)."""
     ring = " xor.b32 %r5, %r2, 128; add.u32 %r5, %r3, %r5;\n"
     found = run(kernel(TILE + ring + body), "k", block=threads, **launch)  # type: ignore[arg-type]
     assert not found.unsupported_reason, found.unsupported_reason

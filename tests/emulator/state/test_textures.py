@@ -83,7 +83,7 @@ def test_without_normalized_coordinates_nothing_wraps() -> None:
     assert found[:, 0].tolist() == [10, 40]
 
 
-def test_the_linear_filter_weighs_two_neighbours_with_eight_bits() -> None:
+def test_the_linear_filter_weighs_two_neighbors_with_eight_bits() -> None:
     linear = Texture(ROW, sampler=Sampler("linear"))
     found = sampled(linear, column(0.5, 1.0, 1.25, 2.0 + 1 / 1024, 0.0, 4.0))
     # x - 0.5 = 1.5 + 1/1024: the weight 0.5 + 0.25/256 is 0.5 with eight bits

@@ -83,7 +83,7 @@ def test_an_example_is_asked_again() -> None:
     example_replay.run_oracle(Example("assert_round_trips", (DOUBLE,)))
     with pytest.raises(AssertionError, match="PTX401 is not found"):
         example_replay.run_oracle(Example("assert_lints", (DOUBLE,), None, {"codes": ["PTX401"]}))
-    with pytest.raises(ExampleError, match="there is no oracle 'os'"):
+    with pytest.raises(ExampleError, match="there is no oracle `os`"):
         example_replay.run_oracle(Example("os", (DOUBLE,)))
     with pytest.raises(ExampleError, match="cannot be loaded"):
         example_replay.run_oracle(Example("nobody.there:function", (DOUBLE,)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from ptxkit.isa.harness_module import harness_module
 from ptxkit.testing.corpus import tolerated_differences
 from ptxkit.testing.differential.campaign import ptxkit_refusal
-from ptxkit.testing.corpus.tolerated_differences import KnownDifference, known_differences
+from ptxkit.testing.corpus.tolerated_differences import KnownDifference, Refusal, known_differences
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 SHOWN = known_differences()
@@ -36,6 +37,42 @@ def test_the_example_of_a_difference_shows_it(entry: KnownDifference) -> None:
             assert entry.covers(opcode, oracle.release, accepts, ours or theirs or "", entry.example), ours or theirs
 
 
+def test_the_example_of_what_ptxkit_refuses_is_refused_for_the_reason_that_is_named() -> None:
+    refused = [each for each in SHOWN if each.accepts == "ptxas"]
+    assert len(refused) > 40
+    for entry in refused:
+        opcode = entry.example.partition(" ")[0].rstrip(";") if entry.opcode != "*" else ""
+        ours = ptxkit_refusal(module_of(entry))
+        assert ours is not None
+        assert entry.covers(opcode, entry.ptxas or "13.5", "ptxas", ours, entry.example), ours
+
+
+def test_a_refusal_is_known_by_the_templates_of_its_message() -> None:
+    text = "wmma.load.a.sync.aligned.row.m8n8k4.f64 {%v2s64_1.y}, [%b64_1];"
+    refused = ptxkit_refusal(harness_module([text], (9, 5), "sm_100a"))
+    assert refused is not None
+
+    def is_covered(named: str, **fields: str) -> bool:
+        return KnownDifference("ptxas", "why", refusal=named, fields=fields).covers("wmma", "13.5", "ptxas", refused)
+
+    assert is_covered("PTX104")
+    assert is_covered("PTX104", operand="1")
+    assert is_covered("operand_reasons.TYPE_DIFFERS", type="f64", actual="s64")
+    assert not is_covered("PTX104", operand="2")
+    assert not is_covered("PTX103")
+    assert not is_covered("operand_reasons.TYPE_DIFFERS", type="f32")
+    assert not is_covered("operand_reasons.IS_SUM")
+    assert not KnownDifference("ptxas", "why", refusal="PTX104").covers("wmma", "13.5", "ptxas", str(refused))
+
+
+def test_a_refusal_keeps_what_it_states_between_processes() -> None:
+    refused = ptxkit_refusal(harness_module(["add.u32 1, 2;"], (9, 5), "sm_100a"))
+    assert isinstance(refused, Refusal)
+    again = pickle.loads(pickle.dumps(refused))
+    assert again == refused
+    assert again.statements == refused.statements != ()
+
+
 def test_every_known_difference_has_an_example() -> None:
     assert all(each.example and each.pair for each in SHOWN)
 
@@ -49,7 +86,7 @@ def asked_for_a_program(entry: KnownDifference, folder: Path, *options: str) -> 
 
 
 def test_what_depends_on_how_ptxas_is_asked_does(tmp_path: Path) -> None:
-    (undefined,) = (each for each in SHOWN if each.says == "PTX802")
+    (undefined,) = (each for each in SHOWN if each.refusal == "PTX802")
     assert asked_for_a_program(undefined, tmp_path) != 0
     (unified,) = (each for each in SHOWN if "--compile-only" in each.says)
     assert asked_for_a_program(unified, tmp_path) != 0
@@ -77,7 +114,15 @@ def test_a_difference_may_be_of_some_operands_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "entry", ['accepts = "nobody"\nreason = "x"', 'accepts = "ptxas"', 'accepts = "ptxas"\nreason = "x"\nrelease = "1"']
+    "entry",
+    [
+        'accepts = "nobody"\nreason = "x"',
+        'accepts = "ptxas"',
+        'accepts = "ptxas"\nreason = "x"\nrelease = "1"',
+        'accepts = "ptxas"\nreason = "x"\nsays = "PTX104"',
+        'accepts = "ptxas"\nreason = "x"\nrefusal = "PTX999"',
+        'accepts = "ptxkit"\nreason = "x"\nrefusal = "PTX104"',
+    ],
 )
 def test_a_wrong_entry_is_reported_with_its_file_and_number(
     entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

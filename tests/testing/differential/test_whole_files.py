@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.testing.differential.campaign import ptxkit_refusal
 from ptxkit.testing.differential.report import file_lines
 from ptxkit.testing.differential.whole_files import (
     FileSample,
@@ -70,10 +72,13 @@ def test_a_verdict_that_only_one_side_gives_is_shown_with_its_reason() -> None:
 
 def test_what_is_known_of_an_instruction_is_known_of_a_file_that_has_it() -> None:
     sample = FileSample("a.ptx", ((9, 0), "sm_90a"), "", "token '1' of line 3 becomes '4294967296'")
-    refusal = "PTX105 operand 2 of `{}` must be a constant from 1 to 1048575, and is 4294967296"
-    known = FileVerdicts(
-        sample, refusal.format("mbarrier.init.shared::cta.b64"), (("13.0", None), ("13.5", "out of range"))
+    known, other = (
+        FileVerdicts(sample, ptxkit_refusal(text), (("13.0", None), ("13.5", "out of range")))
+        for text in (
+            harness_module(["mbarrier.init.shared::cta.b64 [%b32_1], 4294967296;"], *sample.pair),
+            harness_module(["setmaxnreg.inc.sync.aligned.u32 4294967296;"], *sample.pair),
+        )
     )
-    other = FileVerdicts(sample, refusal.format("mov.b32"), (("13.0", None), ("13.5", "out of range")))
+    assert all("must be a constant" in (each.ours or "") for each in (known, other))
     assert known.disagreements() == []
     assert other.disagreements() == [("13.0", None)]

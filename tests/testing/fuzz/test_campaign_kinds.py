@@ -38,7 +38,7 @@ def test_campaigns_are_told_apart_by_all_that_changes_their_examples() -> None:
 def test_a_kind_is_found_by_name_or_place() -> None:
     assert find_kind("linter") is KINDS["linter"]
     assert find_kind("tests.testing.fuzz.planted:KIND").examples_per_unit == 5
-    with pytest.raises(ValueError, match=r"there is no oracle 'tests\.testing\.fuzz\.planted:make'"):
+    with pytest.raises(ValueError, match=r"there is no oracle `tests\.testing\.fuzz\.planted:make`"):
         find_kind("tests.testing.fuzz.planted:make")
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ptxkit.emulator.driver.uninitialized_dependence import UninitializedDependence
 from ptxkit.fast_dataclasses import replace
 from ptxkit.testing.corpus.examples import Example
 from ptxkit.testing.fuzz.executor import recheck_cause
 from ptxkit.testing.fuzz.minimize import minimize
-from ptxkit.testing.oracles import assertions
+from ptxkit.testing.oracles import assertions, device_process
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 KERNEL = """\
@@ -58,6 +59,15 @@ def test_what_a_smaller_kernel_reads_is_written_still(example: Example) -> None:
     needed = KERNEL.splitlines()
     kept = [line for line in needed if line in left and line[0].islower() and line != "ret;"]
     assert kept == [line for line in needed if line.startswith(("ld.", "cvta.")) or "%r2" in line or "%r3" in line]
+
+
+def test_an_example_of_which_this_is_unknown_is_none(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*_: object, **__: object) -> UninitializedDependence:
+        return UninitializedDependence(incomplete_reason="the run took too long")
+
+    assert recheck_cause(example)
+    monkeypatch.setattr(device_process, "find_uninitialized_dependence", cut)
+    assert recheck_cause(example) == ""
 
 
 @pytest.mark.parametrize("line", ["mov.u32 %r1, 7;", "mov.u32 %r2, 9;", "st.shared.u32 [tile], %r2;"])

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ptxkit.cli import fuzz as fuzz_command
 from ptxkit.cli.commands import cli
 from ptxkit.testing.corpus.examples import Example
 from ptxkit.testing.fuzz import campaign_kinds, watchdog
@@ -79,7 +78,7 @@ def test_what_hangs_dies_or_fails_is_recorded_and_the_campaign_goes_on(tmp_path:
     refused = asked_here(tmp_path, "--replay", kept["KIND-it-fails-with-characters"])
     assert refused.exit_code == 2
     judge = "tests.testing.fuzz.planted:judge"
-    assert f"add --oracle {judge} if you trust it" in " ".join(refused.stderr.split())
+    assert f"add `--oracle {judge}` if you trust it" in " ".join(refused.stderr.split())
     again = asked_here(tmp_path, "--replay", kept["KIND-it-fails-with-characters"], "--oracle", judge)
     assert again.exit_code == 1
     assert "it fails with # characters" in again.stdout
@@ -143,20 +142,6 @@ def test_every_oracle_without_a_gpu_holds_on_a_few_examples(tmp_path: Path) -> N
         assert row(done, oracle)[:2] == [4, 4]
 
 
-def test_a_log_shows_how_far_a_long_campaign_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    campaign, store = FuzzCampaign("litmus"), FuzzStore(tmp_path)
-    done = [FuzzUnitResult(FuzzWorkUnit(campaign, number, range(20)), run_count=20) for number in range(3)]
-    for seconds, lines in ((1000.0, ""), (0.0, "fuzz: 0 s: 60 examples, 0 failed\n")):
-        monkeypatch.setattr(fuzz_command, "_SECONDS_BETWEEN_LINES", seconds)
-        with fuzz_command._progress([campaign], FuzzLimits(60), store) as told:
-            for each in done:
-                store.add(each)
-            told(done[-1])
-        assert capsys.readouterr().err == lines
-
-
 def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
     done = asked_here(tmp_path, "--corpus", ROOT / "corpus" / "rules", "--oracle", "linter", "--count", 20, "--jobs", 1)
     assert done.exit_code == 0, done.stdout + done.stderr
@@ -166,17 +151,20 @@ def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--oracle", "nobody"], "there is no oracle 'nobody'; there are linter, "),
-        (["--oracle", "nobody.there:KIND"], "there is no nobody.there:KIND"),
-        (["--target", "sm_9", "--count", "1"], "there is no target `sm_9`; did you mean `sm_90`?"),
+        (["--oracle", "nobody"], "there is no oracle `nobody` = help: the oracles are linter, "),
+        (["--oracle", "nobody.there:KIND"], "the module of the oracle `nobody.there:KIND` cannot be imported"),
+        (["--target", "sm_9", "--count", "1"], "there is no target `sm_9` = help: did you mean `sm_90`?"),
         (
             ["--oracle", "linter", "--corpus", str(ROOT / "scripts")],
-            "--corpus: no PTX file of at most 60,000 characters in",
+            "`--corpus`: there is no PTX file of at most 60,000 characters in",
         ),
-        (["--time", "soon"], "'soon' is not a time: write 90, 10m or 2h"),
-        (["--oracle", "machine", "--corpus", str(ROOT / "corpus")], "machine needs kernels with their launch"),
+        (["--time", "soon"], "`soon` is not a time"),
+        (
+            ["--oracle", "machine", "--corpus", str(ROOT / "corpus")],
+            "oracle `machine`, which needs kernels",
+        ),
         (["--replay", str(ROOT / "corpus")], "No such file or directory"),
-        (["--oracle", SLOW, "--cluster", "local:none"], "write local:2"),
+        (["--oracle", SLOW, "--cluster", "local:none"], "write `local:2`"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:

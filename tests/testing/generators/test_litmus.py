@@ -9,7 +9,7 @@ from hypothesis import find, given, settings
 
 from ptxkit.testing import strategies
 from ptxkit.testing.generators.litmus import SHAPES, Litmus, assert_litmus, litmus_test
-from ptxkit.testing.oracles.axiomatic_model import AllowedBehaviour, LitmusProgram, ModelEvent, compute_behaviour
+from ptxkit.testing.oracles.axiomatic_model import AllowedBehavior, LitmusProgram, ModelEvent, compute_behavior
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 QUIET = settings(max_examples=25, deadline=None, database=None, derandomize=True)
@@ -29,8 +29,8 @@ def fence(order: str, scope: str = "gpu") -> ModelEvent:
     return ModelEvent("fence", order=order, scope=scope)
 
 
-def of(*threads: list[ModelEvent], place: str = "grid") -> AllowedBehaviour:
-    return compute_behaviour(LitmusProgram(tuple(tuple(each) for each in threads), place))
+def of(*threads: list[ModelEvent], place: str = "grid") -> AllowedBehavior:
+    return compute_behavior(LitmusProgram(tuple(tuple(each) for each in threads), place))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_scope_must_hold_both_threads() -> None:
 
 
 def test_both_stores_are_buffered_unless_fences_of_sc_stand_behind_them() -> None:
-    def buffering(*between: ModelEvent) -> AllowedBehaviour:
+    def buffering(*between: ModelEvent) -> AllowedBehavior:
         return of([write(0), *between, read(1, 0)], [write(1), *between, read(0, 1)])
 
     assert (0, 0) in buffering().outcomes
@@ -73,7 +73,7 @@ def test_both_stores_are_buffered_unless_fences_of_sc_stand_behind_them() -> Non
 
 
 def test_two_readers_agree_on_the_order_of_independent_writes_behind_fences_of_sc_only() -> None:
-    def readers(kind: str) -> AllowedBehaviour:
+    def readers(kind: str) -> AllowedBehavior:
         between = [fence(kind)]
         first, second = [read(0, 0), *between, read(1, 1)], [read(1, 2), *between, read(0, 3)]
         return of([write(0)], [write(1)], first, second)
@@ -83,7 +83,7 @@ def test_two_readers_agree_on_the_order_of_independent_writes_behind_fences_of_s
 
 
 def test_loads_are_not_served_from_later_stores_of_each_other_where_these_release() -> None:
-    def loads(release: str, acquire: str) -> AllowedBehaviour:
+    def loads(release: str, acquire: str) -> AllowedBehavior:
         return of([read(0, 0, acquire), write(1, release)], [read(1, 1, acquire), write(0, release)])
 
     assert (1, 1) in loads("relaxed", "relaxed").outcomes
@@ -95,7 +95,7 @@ def test_reads_of_one_place_do_not_go_back() -> None:
 
 
 def test_what_was_observed_is_passed_on() -> None:
-    def passed(order: str) -> AllowedBehaviour:
+    def passed(order: str) -> AllowedBehavior:
         return of([write(0)], [read(0, 0), write(1, "release")], [read(1, 1, order), read(0, 2)])
 
     assert (1, 1, 0) not in passed("acquire").outcomes

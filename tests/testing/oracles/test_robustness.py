@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from pathlib import Path
+from threading import Semaphore
 
 import pytest
 
@@ -105,12 +106,24 @@ def test_a_small_module_has_one_second_and_a_large_file_as_much_for_each_of_its_
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell of memory")
 @pytest.mark.parametrize(("megabytes", "told"), [(20, ""), (200, "takes too much memory: ")])
 def test_what_takes_much_memory_is_told(megabytes: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure, samples = robustness._address_space, Semaphore(0)
+
+    def sample() -> int:
+        size = measure()
+        samples.release()
+        return size
+
     def large(source: SourceFile) -> FileResult:
         held = bytearray(megabytes * 1_000_000)
-        time.sleep(20 * robustness.SAMPLE_INTERVAL)
+        while samples.acquire(blocking=False):
+            pass
+        for _ in range(2):  # the first of two samples may have begun before the memory was allocated
+            samples.acquire()
+        samples.acquire()  # the sampler stores a size before it takes the next sample
         del held
         return linter.lint_source(source)
 
+    monkeypatch.setattr(robustness, "_address_space", sample)
     monkeypatch.setattr(robustness, "lint_source", large)
     assert robustness.find_robustness_fault(DOUBLE)[:23] == told
 

@@ -1,1 +1,1 @@
-"""What instructions compute from the values of their operands alone, with one file for each family of functions."""
+"""The functions of operand values that instructions compute, with one file for each family of functions."""

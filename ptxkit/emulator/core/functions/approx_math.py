@@ -1,7 +1,7 @@
 """Approximate instructions. Their results are rounded once, within `numbers.error_bounds`, but not bit for bit those of
 a GPU.
 
-What the manual fixes is exact: infinities, zeros and their signs, NaNs, flushed subnormal numbers.
+The cases that the manual specifies are exact: infinities, zeros and their signs, NaNs, flushed subnormal numbers.
 
 Manual: div, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh.
 """
@@ -45,7 +45,7 @@ _FUNCTIONS: dict[str, Callable[[Reals], Reals]] = {
 
 @value_semantics
 def approximately(*, type: str, function: str, ftz: bool = False) -> Function:  # noqa: A002
-    """Return a function of one value."""
+    """Returns a function of one value."""
     compute, fmt = _FUNCTIONS[function], packing_of(type).format
     if fmt is F64:
         return _upper_half_function(compute) if ftz else _f64_function(compute)
@@ -68,7 +68,7 @@ def _f64_function(compute: Callable[[Reals], Reals]) -> Function:
 
 
 def _upper_half_function(compute: Callable[[Reals], Reals]) -> Function:
-    """Return the function of `.approx.ftz.f64`, which reads and writes the upper 32 bits alone."""
+    """Returns the function of `.approx.ftz.f64`, which reads and writes the upper 32 bits only."""
 
     def function(a: Bits) -> Bits:
         with np.errstate(all="ignore"):
@@ -81,7 +81,7 @@ def _upper_half_function(compute: Callable[[Reals], Reals]) -> Function:
 
 @value_semantics
 def divide_approximately(*, full: bool = False, ftz: bool = False) -> Function:
-    """Return a / b in f32. Unless it is `.full`, the reciprocal of what is beyond 2**126 is flushed to zero."""
+    """Returns a / b in f32. Unless it is `.full`, the reciprocal of a divisor beyond 2**126 is flushed to zero."""
     finish = ResultModifiers(ftz=ftz)
 
     def function(a: Bits, b: Bits) -> Bits:

@@ -1,4 +1,4 @@
-"""Comparisons that give predicates or values, and choices by them.
+"""Comparisons whose results are predicates or values, and selections by them.
 
 Manual: Comparison and Selection Instructions; Half Precision Comparison Instructions; Integer and Bit-Size Comparisons.
 """
@@ -29,7 +29,7 @@ def setp(
     ftz: bool = False,
     alone: bool = False,
 ) -> Function:
-    """Return two predicates: a comparison and its opposite, or the comparisons of both elements of a pair.
+    """Returns two predicates: a comparison and its opposite, or the comparisons of both elements of a pair.
 
     With `alone`, only the first one is wanted.
     """
@@ -50,8 +50,8 @@ def setp(
 
 @value_semantics
 def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: bool = False) -> Function:  # noqa: A002
-    """Return all ones, or 1.0, where a comparison holds, else zero. `type` is that of the result; of a pair it has two
-    halves.
+    """Returns all ones, or 1.0, if a comparison holds, else zero. `type` is that of the result, which has two halves
+    for a pair.
     """
     compare, pairs = _make_comparison(source, test, ftz), _element_count(source)
     width = bits(type) // pairs
@@ -70,7 +70,7 @@ def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: 
 
 @value_semantics
 def slct(*, ftz: bool = False) -> Function:
-    """Return the first value where a third of f32 is not negative, else the second; a NaN takes the second."""
+    """Returns the first value if a third value of type f32 is not negative, else the second, also for a NaN."""
     compare = comparison(F32, "ge")
 
     def function(a: Bits, b: Bits, c: Bits) -> Bits:
@@ -85,7 +85,7 @@ def _element_count(word: str) -> int:
 
 
 def _make_comparison(word: str, test: str, ftz: bool) -> Comparison:
-    """Return a comparison of registers of a type; of shape (threads, elements) where they hold several."""
+    """Returns a comparison of registers of a type, of shape (threads, elements) if they hold several elements."""
     if kind(word) == "f":
         return _make_float_comparison(word, test, ftz)
     width, signed = bits(word) // _element_count(word), kind(word) == "s"

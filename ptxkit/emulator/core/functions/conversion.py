@@ -1,6 +1,6 @@
 """Conversions between integers and floating-point values of every width.
 
-Manual: cvt. Packed results take their first operand on top.
+Manual: cvt. The first operand of a packed result is in its upper part.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ptxkit.isa.functions import bits, kind
 
 @value_semantics
 def convert_integer(*, type: str, source: str, saturate: bool = False) -> Function:  # noqa: A002
-    """Return an integer cut off, extended, or limited to what the type holds."""
+    """Returns an integer that is truncated, extended, or saturated to the type."""
     signed, wanted = kind(source) == "s", DTYPES[bits(type)]
     if not saturate:
         return lambda a: _as_integers(a, signed).astype(wanted)
@@ -48,7 +48,7 @@ def _integer_range(word: str) -> tuple[int, int]:
 
 @value_semantics
 def pack_integers(*, type: str) -> Function:  # noqa: A002
-    """Return two signed integers limited to the type and packed, the first one above; the bits of a third are above
+    """Returns two signed integers, saturated and packed with the first one above; the bits of a third are above
     both.
     """
     width, (low, high) = bits(type), _integer_range(type)
@@ -66,8 +66,8 @@ def pack_integers(*, type: str) -> Function:  # noqa: A002
 
 @value_semantics
 def float_to_integer(*, type: str, source: str, rounding: str, ftz: bool = False) -> Function:  # noqa: A002
-    """Return a value rounded to a whole number and limited to the type; NaNs become zero, or, of 64 bits, the highest
-    bit.
+    """Returns a value that is rounded to an integer and saturated to the type. NaNs become zero, or the highest bit for
+    64 bits.
     """
     fmt, width = packing_of(source).format, bits(type)
     nan = 1 << (width - 1) if fmt is F64 or width == 64 else 0
@@ -82,7 +82,7 @@ def float_to_integer(*, type: str, source: str, rounding: str, ftz: bool = False
 
 @value_semantics
 def integer_to_float(*, type: str, source: str, rounding: str, saturate: bool = False) -> Function:  # noqa: A002
-    """Return the nearest value to an integer, which is never subnormal."""
+    """Returns the nearest value to an integer, which is never subnormal."""
     fmt, signed = packing_of(type).format, kind(source) == "s"
 
     def function(a: Bits) -> Bits:
@@ -94,10 +94,10 @@ def integer_to_float(*, type: str, source: str, rounding: str, saturate: bool = 
 
 @value_semantics
 def convert_float(*, type: str, source: str, rounding: str | None = None, ftz: bool = False, **how: bool) -> Function:  # noqa: A002
-    """Convert a value to another format, or round it to a whole number (`rni`, ...). `ftz` concerns operands and
-    results of f32.
+    """Converts a value to another format, or rounds it to an integer (`rni`, ...). `ftz` concerns operands and results
+    of f32.
 
-    To f16 nothing is flushed. A NaN that comes from f64 or goes there keeps its payload, as on hardware.
+    Conversions to f16 flush nothing. A NaN that is converted from or to f64 keeps its payload, as on hardware.
     """
     fmt, given = packing_of(type).format, packing_of(source).format
     whole = ROUND_TO_INTEGER.get(rounding or "")
@@ -127,12 +127,12 @@ _BIT_MOVES: dict[tuple[str, str], Function] = {
     ("f64", "f64"): lambda a: a,
     ("bf16", "f32"): lambda a: a.astype(np.uint32) << np.uint32(16),
 }
-"""(from, to) -> conversions that only move bits, so that NaNs stay as they are."""
+"""Conversions (from, to) that only move bits, so that NaNs are unchanged."""
 
 
 def _round_to_tf32(satfinite: bool) -> Function:
-    """Round to nearest, ties away from zero, as ptxas does; codes that are not finite are cut off, and so have another
-    payload.
+    """Rounds to nearest, ties away from zero, as ptxas does. Codes that are not finite are truncated, and so have
+    another payload.
 
     With `satfinite`, the code below an infinity is the greatest number; the code below a NaN is another NaN, or that
     number.
@@ -151,7 +151,7 @@ def _round_to_tf32(satfinite: bool) -> Function:
 
 @value_semantics
 def convert_pair(*, type: str, source: str, **how: Any) -> Function:  # noqa: A002
-    """Return two values converted and packed, the first one above; a scale, or one for each, divides before the
+    """Returns two values converted and packed, the first one above. A scale, or one for each, divides before the
     rounding.
     """
     elements = _convert_codes(type, source, ResultModifiers(**how))
@@ -160,13 +160,13 @@ def convert_pair(*, type: str, source: str, **how: Any) -> Function:  # noqa: A0
 
 @value_semantics
 def convert_elements(*, type: str, source: str, **how: Any) -> Function:  # noqa: A002
-    """Convert the elements of a pair, each in its position, as `convert_pair` does."""
+    """Converts the elements of a pair, each in its position, as `convert_pair` does."""
     elements, given = _convert_codes(type, source, ResultModifiers(**how)), packing_of(source)
     return lambda a, scale=None: elements(given.unpack(a), scale)
 
 
 def _convert_codes(word: str, source: str, finish: ResultModifiers) -> Function:
-    """From codes of shape (threads, elements) and scales to registers."""
+    """Returns a function from codes of shape (threads, elements) and scales to registers."""
     given = packing_of(source).format
     to_codes = _to_fixed_point if word == "s2f6x2" else _to_floating_point
 
@@ -186,7 +186,7 @@ def _to_floating_point(word: str, values: Reals, finish: ResultModifiers) -> Bit
 
 
 def _to_fixed_point(word: str, values: Reals, finish: ResultModifiers) -> Bits:  # noqa: ARG001
-    """`s2f6x2`: what does not fit is limited, and no number is the greatest."""
+    """Returns values of type `s2f6x2`: they saturate, and NaN becomes the greatest value."""
     steps = ROUND_TO_INTEGER["rni" if finish.rounding == "rn" else "rzi"](values * _S2F6_SCALE)
     steps = np.clip(steps, 0.0 if finish.relu else -128.0, 127.0)
     steps = np.where(np.isnan(values), 127.0, steps)
@@ -194,12 +194,12 @@ def _to_fixed_point(word: str, values: Reals, finish: ResultModifiers) -> Bits: 
 
 
 _S2F6_SCALE = 64.0
-"""Fixed-point values of `s2f6` count in steps of 1/64."""
+"""The scale of fixed-point values of type `s2f6`, whose unit is 1/64."""
 
 
 @value_semantics
 def convert_randomly(*, type: str, **how: bool) -> Function:  # noqa: A002
-    """Return two or four values of f32 rounded by random bits and packed, the first one on top."""
+    """Returns two or four values of f32 that are rounded with random bits and packed, the first one above."""
     whole, finish = packing_of(type), ResultModifiers("rs", **how)
 
     def function(*operands: Bits) -> Bits:
@@ -217,10 +217,10 @@ def convert_randomly(*, type: str, **how: bool) -> Function:  # noqa: A002
 
 
 def _random_bits(word: str, random: Bits, place: int) -> tuple[Bits, int]:
-    """Return the random bits for an element, of which 0 is the lowest, and their number.
+    """Returns the random bits for element `place`, counted from the lowest, and their number.
 
-    An element of a pair gets 13 or 16 bits of the half in its position. Of four elements of 8 or 6 bits, the lower two
-    get the 16 bits of the lower half. Those of 4 bits get 8 bits of both halves, the lower two the lower ones.
+    An element of a pair uses 13 or 16 bits of the half in its position. Of four elements of 8 or 6 bits, the lower two
+    use the 16 bits of the lower half. Those of 4 bits use 8 bits of both halves, the lower two the lower ones.
     """
     words = random.astype(np.uint64)
     if word == "f16x2":
@@ -233,8 +233,8 @@ def _random_bits(word: str, random: Bits, place: int) -> tuple[Bits, int]:
 
 @value_semantics
 def unpack_narrow(*, type: str, source: str, **how: Any) -> Function:  # noqa: A002
-    """Return two narrow floats, or fixed-point values, as a pair of half precision, each times its scale if there is
-    one.
+    """Returns two narrow floats, or fixed-point values, as a pair of half precision, multiplied by their scales if
+    there are any.
     """
     whole, finish = packing_of(type), ResultModifiers("rn", **how)
 
@@ -255,9 +255,7 @@ def unpack_narrow(*, type: str, source: str, **how: Any) -> Function:  # noqa: A
 
 
 def _scale_values(scale: Bits) -> Reals:
-    """Return scale factors as values, to go with an array of shape (threads, 2): one of 8 bits for both, or two in 16
-    bits.
-    """
+    """Returns scale factors as values of shape (threads, 2): one of 8 bits for both elements, or two in 16 bits."""
     one, two = packing_of("ue8m0"), packing_of("ue8m0x2")
     if scale.dtype == np.uint8:
         return widen(one.format, np.asarray(scale)[..., np.newaxis])

@@ -1,8 +1,8 @@
-"""Arithmetic with one rounding, on every format and on several of them in a register.
+"""Arithmetic with one rounding, on every format, and on several elements in a register.
 
 Manual: Floating Point Instructions; Half Precision, Mixed Precision and Alternate Floating Point Instructions. Without
-a rounding modifier the result is rounded to nearest even; assemblers may fuse a product with a sum there, the
-reference machine does not.
+a rounding modifier the result is rounded to nearest even. Assemblers may fuse a product with a sum then; the reference
+machine does not.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ptxkit.emulator.core.numbers.result_modifiers import ResultModifiers
 from ptxkit.emulator.core.semantics_registry import Function, value_semantics
 
 Operation = Callable[..., Reals]
-"""A function of values and of the rounding; `float_codec.narrow` rounds its results."""
+"""A function of values and of the rounding, whose results `float_codec.narrow` rounds."""
 
 
 @value_semantics
 def fadd(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -> Function:  # noqa: A002
-    """Return a + b. `type` is that of the result; `a` and `b` are the types of the operands where they differ."""
+    """Returns a + b. `type` is that of the result; `a` and `b` are the types of the operands if they differ."""
     return _make_arithmetic(f64_exact.add, narrow_float.add, np.add, (type, a, b), ResultModifiers(**how))
 
 
 @value_semantics
 def fsub(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -> Function:  # noqa: A002
-    """Return a - b."""
+    """Returns a - b."""
 
     def double(a: Reals, b: Reals, rounding: str) -> Reals:
         return f64_exact.add(a, -b, rounding)
@@ -45,7 +45,7 @@ def fsub(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -
 
 @value_semantics
 def fmul(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -> Function:  # noqa: A002
-    """Return a * b."""
+    """Returns a * b."""
 
     def single(a: Reals, b: Reals, rounding: str) -> Reals:  # noqa: ARG001
         return narrow_float.multiply(a, b)
@@ -63,8 +63,8 @@ def ffma(
     oob: bool = False,
     **how: Any,
 ) -> Function:
-    """Return a * b + c. With `oob`, the result is +0.0 where a factor is the NaN of elements outside a tensor, of
-    either sign.
+    """Returns a * b + c. With `oob`, the result is +0.0 if a factor is the NaN of elements outside a tensor, of either
+    sign.
     """
     function = _make_arithmetic(
         f64_exact.fused_multiply_add,
@@ -94,7 +94,7 @@ OUT_OF_BOUNDS = 0x7FF7
 
 @value_semantics
 def fdiv(*, type: str, **how: Any) -> Function:  # noqa: A002
-    """Return a / b. Of two NaNs of f64 the first determines the result, because ptxas divides them in that way."""
+    """Returns a / b. Of two NaNs of f64 the first determines the result, because ptxas implements division that way."""
 
     def single(a: Reals, b: Reals, rounding: str) -> Reals:  # noqa: ARG001
         return narrow_float.divide(a, b)
@@ -107,7 +107,7 @@ def fdiv(*, type: str, **how: Any) -> Function:  # noqa: A002
 
 @value_semantics
 def frcp(*, type: str, **how: Any) -> Function:  # noqa: A002
-    """Return 1 / a."""
+    """Returns 1 / a."""
 
     def double(a: Reals, rounding: str) -> Reals:
         return f64_exact.divide(np.ones_like(a), a, rounding)
@@ -120,7 +120,7 @@ def frcp(*, type: str, **how: Any) -> Function:  # noqa: A002
 
 @value_semantics
 def fsqrt(*, type: str, **how: Any) -> Function:  # noqa: A002
-    """Return the square root of a."""
+    """Returns the square root of a."""
 
     def single(a: Reals, rounding: str) -> Reals:  # noqa: ARG001
         return narrow_float.sqrt(a)
@@ -135,7 +135,7 @@ def _make_arithmetic(
     types: tuple[str | None, ...],
     how: ResultModifiers,
 ) -> Function:
-    """Return an operation on registers. `types` are the operand types, None for that of the result."""
+    """Returns an operation on registers. `types` are the operand types, None for that of the result."""
     result = str(types[0])
     operands = [word or result for word in types[1:]]
     formats = [packing_of(word).format for word in operands]
@@ -164,10 +164,10 @@ def _f64_function(operation: Operation, how: ResultModifiers) -> Function:
 
 
 def _f32_function(operation: Callable[..., Any], how: ResultModifiers, exact: Function) -> Function:
-    """Return an operation of f32 rounded to nearest, which numpy itself has.
+    """Returns an operation of f32 rounded to nearest, which numpy provides.
 
-    `exact` is the same operation by way of f64, for results that `.ftz` may flush although they round to the smallest
-    normal number.
+    `exact` is the same operation in f64, for results that `.ftz` may flush although they round to the smallest normal
+    number.
     """
 
     def function(*operands: Bits) -> Bits:
@@ -190,7 +190,7 @@ def _f32_function(operation: Callable[..., Any], how: ResultModifiers, exact: Fu
 def _half_function(
     native: Callable[..., Any], result: Format, operands: Format, exact: Function, how: ResultModifiers
 ) -> Function:
-    """Return an operation of f16 and bf16 by a wider format, where rounding twice gives the same result."""
+    """Returns an operation of f16 and bf16 in a wider format, if rounding twice yields the same result."""
     quick = (
         half_fast_path.fast_path(native, result, fused=native is narrow_float.fused_multiply_add_f32)
         if result is operands
@@ -214,7 +214,7 @@ _MAGNITUDE, _LEAST_NORMAL = np.uint32(0x7FFF_FFFF), np.uint32(0x0080_0000)
 def _f64_carried_function(
     operation: Operation, result: Format, formats: list[Format], how: ResultModifiers
 ) -> Function:
-    """Return an operation of any format that fits in f64."""
+    """Returns an operation of any format that fits in f64."""
     rounding = how.rounding or "rn"
 
     def function(*operands: Bits) -> Bits:

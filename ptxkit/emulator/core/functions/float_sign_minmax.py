@@ -1,4 +1,4 @@
-"""Signs, properties, and the smaller and the greater of floating-point values, which need only the codes.
+"""Signs, properties, and minima and maxima of floating-point values, which need only the codes.
 
 Manual: testp; copysign; abs; neg; min; max, for single, double and half precision.
 """
@@ -19,14 +19,14 @@ from ptxkit.emulator.core.semantics_registry import Function, value_semantics
 
 @value_semantics
 def fabs(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
-    """Return the absolute value; of f64 a NaN keeps its sign and payload, and is made quiet."""
+    """Returns the absolute value. A NaN of f64 keeps its sign and payload, and is made quiet."""
     fmt = packing_of(type).format
     return _sign_function(type, ftz, lambda codes: magnitudes(fmt, codes))
 
 
 @value_semantics
 def fneg(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
-    """Return the negative; of f64 a NaN keeps its sign and payload, and is made quiet."""
+    """Returns the negative value. A NaN of f64 keeps its sign and payload, and is made quiet."""
     fmt = packing_of(type).format
     return _sign_function(type, ftz, lambda codes: codes ^ fmt.dtype(fmt.sign))
 
@@ -49,7 +49,7 @@ def _sign_function(word: str, ftz: bool, change: Callable[[Bits], Bits]) -> Func
 
 @value_semantics
 def copysign(*, type: str) -> Function:  # noqa: A002
-    """Return the second value with the sign of the first."""
+    """Returns the second value with the sign of the first."""
     fmt = packing_of(type).format
     sign = fmt.dtype(fmt.sign)
     return lambda a, b: (a & sign) | (b & ~sign)
@@ -63,33 +63,33 @@ _PROPERTIES: dict[str, Callable[[Format, Bits], Bits]] = {
     "subnormal": is_subnormal,
     "normal": lambda fmt, codes: ~is_subnormal(fmt, codes) & (magnitudes(fmt, codes) < fmt.dtype(fmt.infinity or 0)),
 }
-"""The result of `testp`; zeros are normal."""
+"""The results of `testp`; zeros are normal."""
 
 
 @value_semantics
 def has_property(*, type: str, property: str) -> Function:  # noqa: A002
-    """Return whether a value has a property."""
+    """Returns whether a value has a property."""
     fmt, test = packing_of(type).format, _PROPERTIES[property]
     return lambda codes: test(fmt, codes)
 
 
 @value_semantics
 def fmin(*, type: str, ftz: bool = False, nan: bool = False, xorsign: bool = False, abs: bool = False) -> Function:  # noqa: A002
-    """Return the smallest of two or three values."""
+    """Returns the smallest of two or three values."""
     return _min_max(type, False, ftz, nan, xorsign, abs)
 
 
 @value_semantics
 def fmax(*, type: str, ftz: bool = False, nan: bool = False, xorsign: bool = False, abs: bool = False) -> Function:  # noqa: A002
-    """Return the greatest of two or three values."""
+    """Returns the greatest of two or three values."""
     return _min_max(type, True, ftz, nan, xorsign, abs)
 
 
 def _min_max(word: str, greatest: bool, ftz: bool, nan: bool, xorsign: bool, absolute: bool) -> Function:
-    """Return a function for the smaller or greater value.
+    """Returns a function for the minimum or maximum.
 
-    With `nan`, a NaN among the operands is the result. With `xorsign`, the sign of the result says whether those of the
-    first two operands differ.
+    With `nan`, a NaN among the operands is the result. With `xorsign`, the sign of the result states whether those of
+    the first two operands differ.
     """
     fmt = packing_of(word).format
     choose = min_max(fmt, greatest=greatest, nan=nan)

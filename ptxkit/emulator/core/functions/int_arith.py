@@ -1,4 +1,4 @@
-"""Integers: saturation, 24 bits, products without carries, and the search for bits.
+"""Integer arithmetic: saturation, 24-bit multiplication, carry-less multiplication, and bit searches.
 
 Source: PTX ISA, "Integer Arithmetic Instructions".
 """
@@ -19,7 +19,7 @@ _NOT_FOUND = numpy.uint32(0xFFFF_FFFF)
 
 
 def clamp(values: Any, width: int, signed: bool) -> Any:
-    """Return signed numbers of 64 bits as the nearest of a width."""
+    """Returns signed 64-bit numbers saturated to a width."""
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
     return (
         numpy.clip(values, low, high)
@@ -29,27 +29,27 @@ def clamp(values: Any, width: int, signed: bool) -> Any:
 
 
 def widen_to_int64(values: Any, signed: bool) -> Any:
-    """Return numbers of up to 32 bits as signed ones of 64."""
+    """Returns numbers of up to 32 bits as signed 64-bit numbers."""
     return resize(values, 64, signed=signed).view(numpy.int64)
 
 
 @value_semantics
 def add_saturated(*, type: str) -> Function:  # noqa: A002
-    """Return the sum, or the nearest number of the type."""
+    """Returns the saturated sum."""
     width, signed = width_of(type), is_signed(type)
     return lambda a, b: clamp(widen_to_int64(a, signed) + widen_to_int64(b, signed), width, signed)
 
 
 @value_semantics
 def sub_saturated(*, type: str) -> Function:  # noqa: A002
-    """Return the difference, or the nearest number of the type."""
+    """Returns the saturated difference."""
     width, signed = width_of(type), is_signed(type)
     return lambda a, b: clamp(widen_to_int64(a, signed) - widen_to_int64(b, signed), width, signed)
 
 
 @value_semantics
 def mad_hi_saturated(*, type: str) -> Function:  # noqa: A002
-    """Return the high half of the product and a third number, or the nearest number of the type."""
+    """Returns the saturated sum of the high half of a product and a third number."""
     width, signed = width_of(type), is_signed(type)
     high = integer_ops.mul_hi(width, signed)
     return lambda a, b, c: clamp(widen_to_int64(high(a, b), signed) + widen_to_int64(c, signed), width, signed)
@@ -57,7 +57,7 @@ def mad_hi_saturated(*, type: str) -> Function:  # noqa: A002
 
 @value_semantics
 def mul24(*, type: str, half: str, add: bool = False, saturate: bool = False) -> Function:  # noqa: A002
-    """Return the low or high 32 of the 48 bits of the product of two times 24 bits, and a third number added."""
+    """Returns the low or high 32 bits of the 48-bit product of two 24-bit numbers, plus a third number."""
     signed = is_signed(type)
 
     def narrow(a: Any) -> Any:
@@ -77,7 +77,7 @@ def mul24(*, type: str, half: str, add: bool = False, saturate: bool = False) ->
 
 @value_semantics
 def clmad(*, half: str) -> Function:
-    """Return the low or high half of a product without carries, and a third number added without carries."""
+    """Returns the low or high half of a carry-less product, plus a third number without carries."""
     one = numpy.uint64(1)
 
     def function(a: Any, b: Any, c: Any) -> Any:
@@ -95,7 +95,9 @@ def clmad(*, half: str) -> Function:
 
 @value_semantics
 def bfind(*, type: str, shiftamt: bool = False) -> Function:  # noqa: A002
-    """Return the most significant bit that is no sign bit, or the shift that moves it to the top; all ones for none."""
+    """Returns the most significant bit that is not a sign bit, or the shift that moves it to the top, or all ones if
+    none exists.
+    """
     width, signed = width_of(type), is_signed(type)
 
     def function(a: Any) -> Any:
@@ -110,10 +112,11 @@ def bfind(*, type: str, shiftamt: bool = False) -> Function:  # noqa: A002
 
 @value_semantics
 def fns() -> Function:
-    """Return the bit that is the n-th one of a mask from a base on, upwards or downwards; all ones for none.
+    """Returns the position of the n-th set bit of a mask from a base on, upward or downward, or all ones if none
+    exists.
 
-    A base beyond 31 finds nothing. That -2**31 bits downwards are bit 0 is observed on hardware; the manual does not
-    define it.
+    A base beyond 31 finds nothing. The result for -2**31 bits downward, which is bit 0, is that of hardware; the manual
+    does not define it.
     """
 
     def function(mask: Any, base: Any, offset: Any) -> Any:
@@ -138,7 +141,7 @@ def fns() -> Function:
 
 @value_semantics
 def brev(*, type: str) -> Function:  # noqa: A002
-    """Return the bits in opposite order."""
+    """Returns the bits in reverse order."""
     width = width_of(type)
     kind = unsigned_dtype(width)
 
@@ -155,7 +158,7 @@ def brev(*, type: str) -> Function:  # noqa: A002
 
 @value_semantics
 def szext(*, type: str, mode: str) -> Function:  # noqa: A002
-    """Return the low bits extended by zeros or their sign."""
+    """Returns the low bits, zero-extended or sign-extended."""
     signed = is_signed(type)
 
     def function(a: Any, b: Any) -> Any:
@@ -172,7 +175,7 @@ def szext(*, type: str, mode: str) -> Function:  # noqa: A002
 
 @value_semantics
 def bmsk(*, mode: str) -> Function:
-    """Return so many ones from a position on."""
+    """Returns a number of ones from a position on."""
 
     def function(a: Any, b: Any) -> Any:
         ones = (numpy.uint64(1) << _shift_amount(b, mode)) - numpy.uint64(1)
@@ -182,15 +185,15 @@ def bmsk(*, mode: str) -> Function:
 
 
 def _shift_amount(values: Any, mode: str) -> Any:
-    """Return a number of bits: at most 32, or its low five bits."""
+    """Returns a shift amount: at most 32, or its low five bits."""
     found = numpy.minimum(values, numpy.uint32(32)) if mode == "clamp" else values & numpy.uint32(31)
     return found.astype(numpy.uint64)
 
 
 @value_semantics
 def dot(*, first: str, second: str, elements: int, half: str | None = None) -> Function:
-    """Return products of four pairs of bytes, or of two half words with two bytes (the low or the high ones), and a
-    third.
+    """Returns the sum of the products of four pairs of bytes, or of two half words with two bytes (low or high), and a
+    third number.
     """
     width = 32 // elements
     start = 16 if half == "hi" else 0

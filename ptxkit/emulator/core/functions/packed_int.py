@@ -1,4 +1,4 @@
-"""Integers two or four to a register.
+"""Packed integers, two or four in a register.
 
 Source: PTX ISA, "Integer Arithmetic Instructions": add, sub, neg, min, max of packed types.
 """
@@ -14,7 +14,7 @@ from ptxkit.emulator.core.semantics_registry import Function, value_semantics
 
 
 def _element_type(type_: str) -> tuple[str, int, bool]:
-    """numpy's type of an element, its width, and whether it is signed."""
+    """Returns the numpy type of an element, its width, and whether it is signed."""
     kind, width = type_[0], int(type_[1:].partition("x")[0])
     return f"{'i' if kind == 's' else 'u'}{width // 8}", width, kind == "s"
 

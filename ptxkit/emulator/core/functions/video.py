@@ -1,9 +1,9 @@
-"""Arithmetic on parts of registers: bytes and half words that selectors choose, one at a time or side by side.
+"""Arithmetic on parts of registers: bytes and half words that selectors choose, separately or in parallel.
 
-Everything is computed in numbers that hold the exact result, then limited or cut off to what it is put into. So the
-manual has it; no GPU since Maxwell has the scalar ones, and what ptxas 13 makes of them for an H200 is another thing
-for vmad, with `.sat`, `.min` or `.max`, and for the part `.h1` of the result.
-Manual: Scalar Video Instructions; SIMD Video Instructions.
+All operations are computed in numbers that hold the exact result, which is then saturated or truncated, as the manual
+specifies. No GPU since Maxwell has the scalar instructions, and the code of ptxas 13 for an H200 differs for vmad, with
+`.sat`, `.min` or `.max`, and for the part `.h1` of the result. Manual: Scalar Video Instructions; SIMD Video
+Instructions.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ptxkit.emulator.core.semantics_registry import Function, value_semantics
 from ptxkit.semantics.value_ops import COMPARISONS, WRAPPING
 
 IntegerArray = Any
-"""Arrays of int64, or of Python's integers where 64 bits are not enough."""
+"""Arrays of int64, or of Python integers if 64 bits are not sufficient."""
 
 _LOW = 0xFFFF_FFFF
 
 
 def _average(a: IntegerArray, b: IntegerArray) -> IntegerArray:
-    """Return half the sum, rounded away from zero."""
+    """Returns the average, rounded away from zero."""
     total = a + b
     return total + (total >= 0) >> 1
 
@@ -40,7 +40,7 @@ _OPERATIONS: dict[str, Callable[[IntegerArray, IntegerArray], IntegerArray]] = {
     **WRAPPING,
     **COMPARISONS,
 }
-"""The operation of an instruction, and the second one, with the third operand."""
+"""The first operation of an instruction, or the second one, with the third operand."""
 
 
 def _to_python_ints(values: IntegerArray) -> IntegerArray:
@@ -48,13 +48,13 @@ def _to_python_ints(values: IntegerArray) -> IntegerArray:
 
 
 def _extend(values: Bits, word: str, width: int = 32) -> IntegerArray:
-    """Return the low bits as numbers of a type."""
+    """Returns the low bits as numbers of a type."""
     low = values.astype(np.int64) & ((1 << width) - 1)
     return (low ^ 1 << width - 1) - (1 << width - 1) if is_signed(word) else low
 
 
 def _extract(values: Bits, word: str, selector: str | None) -> IntegerArray:
-    """Return a byte or half word of registers, or all of it, as numbers of a type."""
+    """Returns a byte or half word of registers, or the whole register, as numbers of a type."""
     if selector is None:
         return _extend(values, word)
     width, at = _selector_field(selector)
@@ -62,19 +62,19 @@ def _extract(values: Bits, word: str, selector: str | None) -> IntegerArray:
 
 
 def _selector_field(selector: str) -> tuple[int, int]:
-    """Return the width and the position of a selector such as `b3` or `h1`."""
+    """Returns the width and the position of a selector such as `b3` or `h1`."""
     width = 8 if selector[0] == "b" else 16
     return width, width * int(selector[1])
 
 
 def _saturate(values: IntegerArray, word: str, width: int) -> IntegerArray:
-    """Return the nearest numbers of a type of so many bits."""
+    """Returns numbers saturated to a type of `width` bits."""
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if is_signed(word) else (0, (1 << width) - 1)
     return np.minimum(np.maximum(values, low), high)
 
 
 def _to_register(values: IntegerArray) -> Bits:
-    """Return the low 32 bits."""
+    """Returns the low 32 bits."""
     return np.asarray(np.asarray(values) & _LOW).astype(np.uint32)
 
 
@@ -89,10 +89,10 @@ def video(
     then: str | None = None,
     wrap: bool = False,
 ) -> Function:
-    """Return an operation on two parts, and a second one with a third operand or with a part of the result's register.
+    """Returns an operation on two parts, with a second one on a third operand or a part of the result's register.
 
-    `left` and `right` are the types of the operands. With `wrap`, the low five bits of shift amounts count, else these
-    are at most 32.
+    `left` and `right` are the types of the operands. With `wrap`, shift amounts are reduced to their low five bits,
+    else they are at most 32.
     """
     compute = _OPERATIONS[operation]
     shifts = operation in ("shl", "shr")
@@ -127,9 +127,9 @@ def video_mad(
     scale: str | None = None,
     plus_one: bool = False,
 ) -> Function:
-    """Return the product of two parts and a third number, of which one may be negated, shifted to the right.
+    """Returns the product of two parts plus a third number, of which one may be negated, shifted to the right.
 
-    The sum is signed where an operand of the product is, or where something is negated.
+    The sum is signed if an operand of the product is signed, or if one is negated.
     """
     by = int(scale.removeprefix("shr")) if scale else 0
     of_signed = is_signed(left) or is_signed(right)
@@ -164,8 +164,8 @@ def video_vector(
     saturate: bool = False,
     add: bool = False,
 ) -> Function:
-    """Compute on two or four pairs of parts of both registers; the results replace parts of a third, or are all added
-    to it.
+    """Computes on two or four pairs of parts of both registers. The results replace parts of a third one, or are all
+    added to it.
     """
     compute, width = _OPERATIONS[operation], 32 // elements
     mask = np.uint32((1 << width) - 1)

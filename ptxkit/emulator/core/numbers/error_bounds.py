@@ -1,6 +1,6 @@
-"""How far the approximate instructions may be from the exact value, as the manual says it.
+"""The largest errors of approximate instructions, as the manual specifies them.
 
-The reference machine computes them in f64 and rounds once, which is well inside; a GPU gives other bits.
+The reference machine computes them in f64 and rounds once, which is well within the bounds; a GPU returns other bits.
 Manual: div, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh, for single and half precision.
 """
 
@@ -16,9 +16,9 @@ from ptxkit.emulator.core.numbers.formats import FORMATS, Reals
 
 @dataclass(frozen=True, slots=True)
 class ErrorBound:
-    """The largest error, in units of the last place, absolute, or relative to the exact value; any of them suffices.
+    """The largest error, in units of the last place, absolute, or relative to the exact value; one of them suffices.
 
-    It holds for operands whose magnitude is from `least` to `greatest`. The manual promises nothing outside.
+    It holds for operands whose magnitude is from `least` to `greatest`. The manual specifies nothing outside.
     """
 
     ulps: float = 0.0
@@ -28,12 +28,12 @@ class ErrorBound:
     greatest: float = np.inf
 
     def is_within(self, found: Reals, exact: Reals, operand: Reals, fmt: str = "f32") -> NDArray[np.bool_]:
-        """Where a result is near enough; results without a number must be the same, NaN for NaN."""
+        """Returns whether a result is within the bound. NaN is equal to NaN."""
         with np.errstate(all="ignore"):
             magnitude = np.abs(exact)
             exponent = np.maximum(np.floor(np.log2(magnitude)), FORMATS[fmt].smallest_exponent)
             unit = np.exp2(exponent - FORMATS[fmt].fraction_bits)
-            # The exact value is rounded here, which is another half unit.
+            # The exact value is rounded here, which adds half a unit.
             allowed = np.maximum(np.maximum(self.ulps * unit, self.absolute), self.relative * magnitude) + 0.5 * unit
             near = np.abs(found - exact) <= np.where(np.isfinite(allowed), allowed, 0.5 * unit)
             # The next number beyond the largest is an infinity.
@@ -73,8 +73,9 @@ BOUNDS: dict[tuple[str, str], tuple[ErrorBound, ...]] = {
     ("tanh.approx", "f16"): (ErrorBound(absolute=2.0**-10.987),),
     ("tanh.approx", "bf16"): (ErrorBound(absolute=2.0**-8),),
 }
-"""(instruction, format) -> its bounds, each for its range. Of `rcp` and `rsqrt` of f64 the manual gives none: ours.
+"""The bounds of (instruction, format), each for its range. The manual has none for `rcp` and `rsqrt` of f64; these are
+ours.
 
-Subnormal results of `ex2.approx.f16` are cut off by hardware, so a unit of theirs is allowed in
-addition to the documented bound.
+Hardware truncates subnormal results of `ex2.approx.f16`, so one of their units is allowed in addition to the documented
+bound.
 """

@@ -1,4 +1,4 @@
-"""Arithmetic in whole numbers for the few lanes where doubles would lose bits, near overflow and underflow of f64."""
+"""Arithmetic on integers for the few lanes where doubles would lose bits, near overflow and underflow of f64."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ ScaledInteger = tuple[int, int]
 """A number as m * 2**e."""
 
 _WORD = 64
-_QUOTIENT_BITS = 140  # bits of a quotient or root, which are more than f64 keeps: the rest is sticky
+_QUOTIENT_BITS = 140  # bits of a quotient or root, which are more than f64 has: the rest is sticky
 
 
 def to_scaled(value: float) -> ScaledInteger:
-    """Return a finite double, exactly."""
+    """Returns a finite double, exactly."""
     fraction, exponent = math.frexp(value)
     return int(fraction * 2**53), exponent - 53
 
 
 def multiply_add(a: float, b: float, c: float = 0.0) -> ScaledInteger:
-    """Return a * b + c, exactly."""
+    """Returns a * b + c, exactly."""
     (ma, ea), (mb, eb), (mc, ec) = to_scaled(a), to_scaled(b), to_scaled(c)
     lowest = min(ea + eb, ec)
     return (ma * mb << (ea + eb - lowest)) + (mc << (ec - lowest)), lowest
 
 
 def divide(a: float, b: float) -> ScaledInteger:
-    """Return a / b, its last bit sticky."""
+    """Returns a / b, its last bit sticky."""
     (ma, ea), (mb, eb) = to_scaled(a), to_scaled(b)
     found, rest = divmod(abs(ma) << _QUOTIENT_BITS, abs(mb))
     sign = -1 if (ma < 0) != (mb < 0) else 1
@@ -40,7 +40,7 @@ def divide(a: float, b: float) -> ScaledInteger:
 
 
 def sqrt(a: float) -> ScaledInteger:
-    """Return the square root, its last bit sticky."""
+    """Returns the square root, its last bit sticky."""
     mantissa, exponent = to_scaled(a)
     shift = _QUOTIENT_BITS + ((exponent - _QUOTIENT_BITS) & 1)
     value = mantissa << shift
@@ -49,14 +49,14 @@ def sqrt(a: float) -> ScaledInteger:
 
 
 def round_result(operation: Callable[..., ScaledInteger], rounding: str, *operands: Reals) -> Reals:
-    """Return the operation's results in f64, by one rounding; all operands are finite."""
+    """Returns the operation's results in f64, with one rounding; all operands are finite."""
     triples = [_to_triple(operation(*map(float, lane)), rounding) for lane in zip(*operands, strict=True)]
     negative, exponent, significand = _to_columns(triples)
     return pack(F64, rounding, negative, exponent, significand).view(np.float64)
 
 
 def _to_triple(value: ScaledInteger, rounding: str) -> tuple[bool, int, int]:
-    """Return sign, exponent and significand as `pack` takes them; an exact zero is -0 where rounding goes down."""
+    """Returns sign, exponent and significand for `pack`. An exact zero is -0 if rounding is downward."""
     number, exponent = value
     if number == 0:
         return rounding == "rm", 0, 0

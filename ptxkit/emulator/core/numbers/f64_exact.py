@@ -1,6 +1,7 @@
-"""f64 by one rounding in every direction: errors of the operations are computed exactly and settle the last bit.
+"""f64 with one rounding in every direction: the errors of the operations are computed exactly and determine the last
+bit.
 
-Manual: Floating Point Instructions. NaNs are left as they come; `nan_rules` makes them what PTX gives.
+Manual: Floating Point Instructions. NaNs are those of numpy; `nan_rules` converts them to those of PTX.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _SMALL = 2.0**-900
 
 
 def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """Return a + b."""
+    """Returns a + b."""
     total = a + b
     if rounding == "rn":
         return total
@@ -30,7 +31,7 @@ def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
 
 
 def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """Return a * b."""
+    """Returns a * b."""
     product = a * b
     if rounding == "rn":
         return product
@@ -43,7 +44,7 @@ def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
 
 
 def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
-    """Return a * b + c (Boldo and Melquiond: what two sums lose is rounded to odd)."""
+    """Returns a * b + c (Boldo and Melquiond: the error of two sums is rounded to odd)."""
     product = a * b
     if _is_ordinary(product, a, b, c):
         return fix_zero_sign(add(*_split_fused(product, a, b, c), rounding), product, c, rounding)
@@ -53,7 +54,8 @@ def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Re
     hard &= finite & ~product_is_zero
     total, small = _split_fused(product, a, b, c)
     easy = finite & ~product_is_zero & ~hard
-    # Elsewhere the sum is exact, or no number; an infinite c meets a product that is finite, though it overflows here.
+    # Elsewhere the sum is exact or not a number; an infinite c with a finite product yields c, even if the product
+    # overflows here.
     plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, product + c)
     result = np.where(easy, add(total, small, rounding), plain)
     result = fix_zero_sign(result, product, c, rounding)
@@ -61,23 +63,21 @@ def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Re
 
 
 def _split_fused(product: Reals, a: Reals, b: Reals, c: Reals) -> tuple[Reals, Reals]:
-    """Return a * b + c as two numbers, the lesser one rounded to odd."""
+    """Returns a * b + c as two numbers, of which the lesser one is rounded to odd."""
     high, low = two_sum(c, _product_error(a, b, product))
     total, rest = two_sum(product, high)
     return total, round_to_odd(*two_sum(rest, low))
 
 
 def _is_ordinary(product: Reals, a: Reals, b: Reals, c: Reals) -> bool:
-    """Return whether all numbers are far from overflow, and no product is zero or near underflow; False where one is a
-    NaN.
-    """
+    """Returns whether all numbers are far from overflow, and no product is zero or near underflow; False for NaNs."""
     magnitude = np.abs(product)
     greatest = max(magnitude.max(), np.abs(a).max(), np.abs(b).max(), np.abs(c).max())
     return bool(magnitude.min() > _SMALL and greatest < _LARGE)
 
 
 def divide(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """Return a / b."""
+    """Returns a / b."""
     result = a / b
     if rounding == "rn":
         return result
@@ -95,7 +95,7 @@ def divide(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
 
 
 def sqrt(a: Reals, rounding: str = "rn") -> Reals:
-    """Return the square root."""
+    """Returns the square root."""
     result = np.sqrt(a)
     if rounding == "rn":
         return result
@@ -106,13 +106,13 @@ def sqrt(a: Reals, rounding: str = "rn") -> Reals:
 
 
 def _order_by_magnitude(a: Reals, b: Reals) -> tuple[Reals, Reals]:
-    """Return the one of greater magnitude first."""
+    """Returns the number of greater magnitude first."""
     swap = np.abs(b) > np.abs(a)
     return np.where(swap, b, a), np.where(swap, a, b)
 
 
 def _product_error(a: Reals, b: Reals, product: Reals) -> Reals:
-    """Return a * b - product, exactly, where nothing overflows or underflows (Dekker, Veltkamp)."""
+    """Returns a * b - product, exactly, if nothing overflows or underflows (Dekker, Veltkamp)."""
     a_high, b_high = _veltkamp_high(a), _veltkamp_high(b)
     a_low, b_low = a - a_high, b - b_high
     return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
@@ -124,15 +124,15 @@ def _veltkamp_high(value: Reals) -> Reals:
 
 
 def _is_safe_range(value: Reals) -> NDArray[np.bool_]:
-    """Far from overflow and from underflow, so that errors of products are exact."""
+    """Returns whether numbers are far from overflow and underflow, so that errors of products are exact."""
     magnitude = np.abs(value)
     return (magnitude > _SMALL) & (magnitude < _LARGE)
 
 
 def _apply_rounding(result: Reals, lost: Reals, rounding: str) -> Reals:
-    """Return a result rounded to nearest, rounded as wanted; `lost` has the sign of exact value - result.
+    """Returns a result, which is rounded to nearest, rounded as requested. `lost` has the sign of exact value - result.
 
-    A sum that overflows has lost an infinity of the other sign, so it goes back to the largest finite number.
+    A sum that overflows has lost an infinity of the other sign, so it becomes the largest finite number again.
     """
     bits = np.asarray(result).view(np.uint64)
     inwards = (lost < 0) == (result > 0)
@@ -149,7 +149,7 @@ def _recompute_hard_lanes(
     rounding: str,
     *operands: Reals,
 ) -> Reals:
-    """Return the result with the lanes that doubles cannot do computed in whole numbers."""
+    """Returns the result with the lanes that need more than doubles recomputed with integers."""
     if not hard.any():
         return result
     everywhere = np.broadcast_arrays(*operands)

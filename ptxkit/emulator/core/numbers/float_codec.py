@@ -1,4 +1,6 @@
-"""Codes to values and back: every format narrower than f64 computes in f64, and is rounded once at the end."""
+"""Conversion between codes and values: every format narrower than f64 is computed in f64, and rounded once at the
+end.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _F64_SMALLEST = -1022
 
 
 def is_nan(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
-    """Return where the codes are not numbers."""
+    """Returns whether each code is NaN."""
     magnitude = magnitudes(fmt, codes)
     if fmt.infinity is not None:
         return cast(NDArray[np.bool_], magnitude > magnitude.dtype.type(fmt.infinity << fmt.shift))
@@ -27,14 +29,14 @@ def is_nan(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
 
 
 def magnitudes(fmt: Format, codes: Bits) -> Bits:
-    """Return the codes without their signs."""
+    """Returns the codes without their signs."""
     if not fmt.sign:
         return codes
     return cast(Bits, codes & codes.dtype.type((fmt.sign - 1) << fmt.shift))
 
 
 def widen(fmt: Format, codes: Bits) -> Reals:
-    """Return the values, exactly; NaNs are one NaN. tf32 reads the upper 19 bits of its register."""
+    """Returns the exact values; NaNs become one NaN. tf32 is in the upper 19 bits of its register."""
     if fmt.name == "f64":
         return codes.view(np.float64)
     if fmt.name == "f32":
@@ -49,7 +51,7 @@ def widen(fmt: Format, codes: Bits) -> Reals:
 
 
 def _decode(fmt: Format, codes: Bits) -> Reals:
-    """Return the values of codes of eight bits or less."""
+    """Returns the values of codes of eight bits or less."""
     magnitude = magnitudes(fmt, codes)
     field = (magnitude >> np.uint64(fmt.fraction_bits)).astype(np.int64)
     fraction = (magnitude & np.uint64((1 << fmt.fraction_bits) - 1)).astype(np.float64)
@@ -66,7 +68,7 @@ _VALUE_TABLES: dict[str, Reals] = {}
 
 
 def _value_table(fmt: Format) -> Reals:
-    """Return all values of a format of eight bits or less."""
+    """Returns all values of a format of eight bits or less."""
     found = _VALUE_TABLES.get(fmt.name)
     if found is None:
         found = _VALUE_TABLES[fmt.name] = _decode(fmt, np.arange(1 << fmt.width, dtype=np.uint64))
@@ -81,7 +83,7 @@ def narrow(
     satfinite: bool = False,
     random: tuple[NDArray[np.uint64], int] | None = None,
 ) -> Bits:
-    """Return the values' codes. A NaN becomes the format's, or its largest number where it has none.
+    """Returns the values' codes. A NaN becomes the format's, or its largest number if it has none.
 
     The values must be exact, or rounded to odd (`add_round_to_odd`), so that this is the only rounding.
     """
@@ -96,7 +98,7 @@ def narrow(
             return normal
     negative, exponent, significand = decompose(values)
     if not fmt.signed:
-        negative = np.zeros_like(negative)  # a sign has no place, so the absolute value is what remains
+        negative = np.zeros_like(negative)  # a format without sign keeps the absolute value
     codes = pack(fmt, rounding, negative, exponent, significand, satfinite=satfinite, random=random)
     codes = np.where(np.isinf(values), _infinity_code(fmt, negative, satfinite), codes)
     not_a_number = fmt.maximum if fmt.nan is None else fmt.nan
@@ -104,7 +106,7 @@ def narrow(
 
 
 def _encode_normal(fmt: Format, values: Reals) -> Bits | None:
-    """Return the codes of normal numbers and zeros by their bits alone; None where there are others."""
+    """Returns the codes of normal numbers and zeros from their bits, or None if there are others."""
     bits = values.view(np.uint64)
     magnitude = bits & np.uint64((1 << 63) - 1)
     low, high = ((fmt.smallest_exponent + _F64_BIAS) << 52, (fmt.bias + 1 + _F64_BIAS) << 52)
@@ -119,7 +121,7 @@ def _encode_normal(fmt: Format, values: Reals) -> Bits | None:
 
 
 def _infinity_code(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) -> Bits:
-    """Return the code of an infinity: itself, or NaN, or the largest finite number."""
+    """Returns the code of an infinity: itself, or NaN, or the largest finite number."""
     code = fmt.infinity if fmt.infinity is not None else fmt.nan
     if satfinite or code is None:
         code = fmt.maximum
@@ -130,7 +132,7 @@ def _infinity_code(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) ->
 
 
 def decompose(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.uint64]]:
-    """Return sign, exponent and significand of finite doubles, as `pack` takes them."""
+    """Returns sign, exponent and significand of finite doubles, for `pack`."""
     bits = np.asarray(values, np.float64).view(np.uint64)
     field = ((bits >> np.uint64(52)) & np.uint64(0x7FF)).astype(np.int64)
     fraction = bits & _FRACTION
@@ -138,7 +140,7 @@ def decompose(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDAr
     significand = np.where(field == 0, fraction, fraction | _HIDDEN) << np.uint64(11)
     exponent = np.where(field == 0, _F64_SMALLEST, field - _F64_BIAS)
     if subnormal.any():
-        # Scaled up by 2**64 they are normal, which counts their leading zeros.
+        # Scaled by 2**64 they are normal, which determines their leading zeros.
         scaled = np.abs(np.asarray(values)) * 2.0**64
         wide = np.where(subnormal, scaled, 1.0).view(np.uint64)
         significand = np.where(subnormal, ((wide & _FRACTION) | _HIDDEN) << np.uint64(11), significand)
@@ -148,23 +150,23 @@ def decompose(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDAr
 
 
 def two_sum(a: Reals, b: Reals) -> tuple[Reals, Reals]:
-    """Return a + b rounded to nearest, and what that lost, exactly; both finite, and so is their sum (Knuth)."""
+    """Returns a + b rounded to nearest, and the exact rounding error; both and their sum are finite (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def add_round_to_odd(a: Reals, b: Reals) -> Reals:
-    """Return a + b rounded to odd: where something is cut off, the last bit of the result is set.
+    """Returns a + b rounded to odd: if bits are cut off, the last bit of the result is set.
 
-    Rounded again, to two bits less or still fewer, it gives what one rounding of the exact sum does (Boldo, Melquiond).
+    Rounding it again to at least two bits less is equivalent to one rounding of the exact sum (Boldo, Melquiond).
     """
     total, lost = two_sum(np.asarray(a), np.asarray(b))
     return round_to_odd(total, lost)
 
 
 def round_to_odd(total: Reals, lost: Reals) -> Reals:
-    """Return a result rounded to nearest, made the one rounded to odd; `lost` has the sign of what rounding cut off."""
+    """Converts a result rounded to nearest to the one rounded to odd. `lost` has the sign of the rounding error."""
     bits = np.asarray(total).view(np.uint64)
     even = (bits & np.uint64(1)) == 0
     wrong = even & (lost != 0) & np.isfinite(total)
@@ -175,7 +177,7 @@ def round_to_odd(total: Reals, lost: Reals) -> Reals:
 
 
 def fix_zero_sign(result: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
-    """Return a sum, which is -0 where it is exactly zero and rounding goes down, unless both of it are +0."""
+    """Returns a sum, with -0 for an exact zero if rounding is downward, unless both operands are +0."""
     if rounding != "rm":
         return result
     positive = ~np.signbit(a) & ~np.signbit(b)

@@ -1,6 +1,6 @@
-"""Comparing and choosing by codes, which needs no arithmetic.
+"""Comparisons and selections of codes, which need no arithmetic.
 
-Manual: Floating Point Comparisons; min; max. -0.0 is less than +0.0 to min and max, and equal to it in comparisons.
+Manual: Floating Point Comparisons; min; max. min and max treat -0.0 as less than +0.0; comparisons treat them as equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _QUIET = np.uint64(1 << 51)
 
 
 def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], BoolArray]:
-    """Return a comparison of codes by its name in PTX: `lt`, `ltu`, `num`, `nan`, ...; with a `u` it holds for NaNs."""
+    """Returns a comparison of codes by its name in PTX: `lt`, `ltu`, `num`, `nan`, ...; with a `u` it holds for
+    NaNs.
+    """
     if fmt.name in _NATIVE:
         native, test = _NATIVE[fmt.name], _VALUES[name]
         return lambda a, b: test(a.view(native), b.view(native))
@@ -53,11 +55,11 @@ _VALUES: dict[str, Callable[[Any, Any], BoolArray]] = {
     "num": lambda a, b: (a == a) & (b == b),  # noqa: PLR0124 (a NaN is not itself)
     "nan": lambda a, b: (a != a) | (b != b),  # noqa: PLR0124
 }
-"""Comparisons of values that numpy has types for; its own are false for NaNs, all but `!=`."""
+"""Comparisons of values for which numpy has types; they are false for NaNs, except for `!=`."""
 
 
 def _sort_key(fmt: Format, codes: Bits) -> Bits:
-    """Return integers in the order of the numbers, both zeros equal: the magnitude, negated by the sign."""
+    """Returns integers in the order of the numbers, with both zeros equal: the magnitude, negated for a set sign."""
     magnitude = magnitudes(fmt, codes)
     width = np.dtype(magnitude.dtype).itemsize * 8
     middle = magnitude.dtype.type(1 << (width - 1))
@@ -65,8 +67,10 @@ def _sort_key(fmt: Format, codes: Bits) -> Bits:
 
 
 def min_max(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits, Bits], Bits]:
-    """Return the smaller or greater code. A NaN is ignored, or, with `nan`, returned; two NaNs give the format's own,
-    or of f64 the second, made quiet, as hardware does.
+    """Returns the function for the smaller or greater code.
+
+    A NaN is ignored, or, with `nan`, returned. Two NaNs yield the format's own NaN, or for f64 the second one, made
+    quiet, as on hardware.
     """
     kind = fmt.dtype
     sign, quiet = kind(fmt.sign), kind(fmt.nan or 0)
@@ -90,7 +94,7 @@ def min_max(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits
 
 
 def _native_min_max(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, Bits], Bits]:
-    """Return the same by numpy's own, which leaves open which zero it gives."""
+    """Returns the same function by numpy's, which does not specify the sign of zero."""
     kind, native, quiet = fmt.dtype, _NATIVE[fmt.name], fmt.dtype(fmt.nan or 0)
     functions = {(True, True): np.maximum, (True, False): np.fmax, (False, True): np.minimum, (False, False): np.fmin}
     best = functions[greatest, nan]
@@ -108,7 +112,7 @@ def _native_min_max(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, B
             return codes
         if nan:
             return np.where(wrong, quiet, codes)
-        # A signalling NaN together with a number may have made it one.
+        # A signaling NaN together with a number may have become quiet.
         a_wrong, b_wrong = np.isnan(x), np.isnan(y)
         neither = b | _QUIET if kind is np.uint64 else quiet
         return np.where(a_wrong, np.where(b_wrong, neither, b), np.where(b_wrong, a, codes))

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Bits = NDArray[Any]
-"""Bit patterns: unsigned integers of a register's width (bool for predicates), one element a lane."""
+"""Bit patterns: unsigned integers of a register's width (bool for predicates), one element for each lane."""
 
 Reals = NDArray[np.float64]
-"""Values; every format but f64 itself fits in them exactly, subnormal numbers included."""
+"""Values. They represent every format exactly, including subnormal numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Format:
     """A floating-point format. Codes are sign, exponent and fraction, in the low bits of an unsigned integer of `width`
     bits.
 
-    `maximum` is the code of the largest finite number. `infinity` and `nan` are theirs, where the format has them;
-    `nan` is the one that instructions produce (all codes above `infinity`, or above `maximum`, are NaNs). `shift` is
-    the number of zero bits below the fraction (tf32 lies in the upper bits of a register).
+    `maximum` is the code of the largest finite number. `infinity` and `nan` are the codes of these, if the format has
+    them; `nan` is the one that instructions produce (all codes above `infinity`, or above `maximum`, are NaNs). `shift`
+    is the number of zero bits below the fraction (tf32 is in the upper bits of a register).
     """
 
     name: str
@@ -45,7 +45,7 @@ class Format:
 
     @property
     def sign(self) -> int:
-        """The sign's bit, in a code without `shift`; 0 where there is none."""
+        """The sign bit in a code without `shift`, or 0 if none exists."""
         return 1 << (self.exponent_bits + self.fraction_bits) if self.signed else 0
 
     @property
@@ -55,7 +55,7 @@ class Format:
 
 
 DTYPES: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
-"""Width in bits -> the unsigned integer of that width."""
+"""The unsigned integer type of each width in bits."""
 
 FORMATS = {
     fmt.name: fmt
@@ -75,6 +75,6 @@ FORMATS = {
         Format("ue5m3", 8, 5, 3, 15, 0xFE, nan=0xFF, signed=False),
     )
 }
-"""Name, as the types of PTX have it -> format."""
+"""The formats by their names in the types of PTX."""
 
 F64, F32, F16, BF16 = FORMATS["f64"], FORMATS["f32"], FORMATS["f16"], FORMATS["bf16"]

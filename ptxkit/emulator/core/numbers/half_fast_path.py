@@ -1,8 +1,8 @@
-"""Arithmetic of f16 and bf16 rounded to nearest, by numpy's wider formats, where rounding twice gives the same result.
+"""Arithmetic of f16 and bf16 rounded to nearest, in numpy's wider formats, if rounding twice yields the same result.
 
-A sum or product in f32 has more than twice the bits of either, so that rounding it again gives what one rounding does.
-For a fused product and sum this holds unless the wider result lies half way between two numbers and was rounded itself.
-The exact computation is necessary then, as for products of bf16 that are subnormal.
+A sum or product in f32 has more than twice the bits of either, so that rounding it again is equivalent to one rounding.
+For a fused product and sum this holds unless the wider result is halfway between two numbers and was rounded itself.
+The exact computation is necessary then, and for products of bf16 that are subnormal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxkit.emulator.core.numbers.float_codec import two_sum
 from ptxkit.emulator.core.numbers.formats import BF16, F16, Bits, Format
 
 FastPath = Callable[..., Bits | None]
-"""Maps codes to codes; None where the fast path does not apply."""
+"""A function from codes to codes, with None for lanes where the fast path does not apply."""
 
 _SIXTEEN = np.uint32(16)
 _ROUND = np.uint32(0x7FFF)
@@ -28,7 +28,7 @@ _BELOW_F16, _MIDDLE_F16 = np.uint64((1 << 42) - 1), np.uint64(1 << 41)
 
 
 def fast_path(operation: Callable[..., Any], fmt: Format, *, fused: bool) -> FastPath | None:
-    """Return an operation of numpy's (`np.add`) on codes of a format, or a fused product and sum; None for other
+    """Returns an operation of numpy's (`np.add`) on codes of a format, or a fused product and sum; None for other
     formats.
     """
     if fmt is F16:
@@ -70,7 +70,7 @@ def _bf16_path(operation: Callable[..., Any], *, exact: bool) -> FastPath:
         x, y = _widen(a), _widen(b)
         found = operation(x, y)
         bits = found.view(np.uint32)
-        small = bits & _MAGNITUDE < _NORMAL  # or a zero that was one
+        small = bits & _MAGNITUDE < _NORMAL  # or a zero that was rounded
         if not exact and small.any() and (small & (x != 0) & (y != 0)).any():
             return None
         return _narrow(found, bits)

@@ -1,4 +1,4 @@
-"""Between integers and floating-point values, and rounding to whole numbers.
+"""Conversions between integers and floating-point values, and rounding to integers.
 
 Manual: cvt (Integer Notes, Floating Point Notes).
 """
@@ -18,11 +18,11 @@ ROUND_TO_INTEGER: dict[str, Callable[[Reals], Reals]] = {
     "rmi": np.floor,
     "rpi": np.ceil,
 }
-"""Rounding to a whole number, by the modifier's name."""
+"""Rounding to an integer, by the modifier's name."""
 
 
 def from_integer(fmt: Format, integers: Bits, *, signed: bool, rounding: str) -> Bits:
-    """Return the codes of integers of any width, by one rounding."""
+    """Returns the codes of integers of any width, with one rounding."""
     width = integers.dtype.itemsize * 8
     if rounding == "rn" and fmt.name in ("f32", "f64"):
         numbers = integers.view(f"i{width // 8}") if signed else integers
@@ -42,7 +42,7 @@ def from_integer(fmt: Format, integers: Bits, *, signed: bool, rounding: str) ->
 
 
 def to_integer(values: Reals, width: int, *, signed: bool, rounding: str, nan: int) -> Bits:
-    """Return values rounded to whole numbers, limited to what `width` bits hold; NaNs become `nan`."""
+    """Returns values rounded to integers and saturated to `width` bits; NaNs become `nan`."""
     lowest = -(2.0 ** (width - 1)) if signed else 0.0
     beyond = 2.0 ** (width - 1) if signed else 2.0**width
     rounded = ROUND_TO_INTEGER[rounding](values)
@@ -57,7 +57,7 @@ def to_integer(values: Reals, width: int, *, signed: bool, rounding: str, nan: i
 
 
 def _to_uint64(values: Reals) -> Bits:
-    """Return values of 0 .. 2**64 - 1, of which the upper half does not fit in a signed integer."""
+    """Returns values of 0 .. 2**64 - 1, whose upper half does not fit in a signed integer."""
     upper = values >= 2.0**63
     low = np.where(upper, values - 2.0**63, values).astype(np.int64).view(np.uint64)
     return np.where(upper, low | np.uint64(1 << 63), low)

@@ -1,7 +1,7 @@
-"""What NaNs become, and zeros where subnormal numbers are flushed.
+"""The values of NaN results, and zeros for flushed subnormal numbers.
 
-Instructions of all formats but f64 give one NaN (`Format.nan`); those of f64 keep the payload of the last operand
-that is a NaN, made quiet. That is what an H200 does; the manual leaves it open, as it does the rest here.
+Instructions of all formats but f64 return one NaN (`Format.nan`); those of f64 keep the payload of the last operand
+that is a NaN, made quiet. This is the behavior of an H200; the manual specifies neither this nor the other rules here.
 Manual: Floating Point Instructions.
 """
 
@@ -19,7 +19,7 @@ QUIET = np.uint64(1 << 51)
 
 
 def canonicalize(fmt: Format, codes: Bits) -> Bits:
-    """Return the codes with every NaN made the format's own."""
+    """Returns the codes with every NaN replaced by the format's own."""
     wrong = is_nan(fmt, codes)
     if not wrong.any():
         return codes
@@ -27,7 +27,7 @@ def canonicalize(fmt: Format, codes: Bits) -> Bits:
 
 
 def propagate_payload(result: Bits, *operands: Bits) -> Bits:
-    """Return results of f64 whose NaNs are the last operand's that is one, made quiet, or the format's own."""
+    """Returns results of f64 whose NaNs are those of the last NaN operand, made quiet, or the format's own."""
     wrong = is_nan(F64, result)
     if not wrong.any():
         return result
@@ -38,7 +38,7 @@ def propagate_payload(result: Bits, *operands: Bits) -> Bits:
 
 
 def convert_payload(result: Bits, fmt: Format, source: Format, codes: Bits) -> Bits:
-    """Return results of a conversion from or to f64 whose NaNs keep sign and payload, cut off where need be, and are
+    """Returns results of a conversion from or to f64 whose NaNs keep sign and payload, truncated if necessary, and are
     quiet.
     """
     wrong = is_nan(source, codes)
@@ -52,10 +52,10 @@ def convert_payload(result: Bits, fmt: Format, source: Format, codes: Bits) -> B
 
 
 def is_tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
-    """Return where `.ftz` makes zero: numbers that, rounded to a significand of full length, are below the smallest
-    normal.
+    """Returns whether `.ftz` flushes each value: rounded to a significand of full length, it is below the smallest
+    normal number.
 
-    Smaller numbers next to the smallest normal one are kept where rounding makes them that number.
+    Smaller numbers next to the smallest normal one are kept if rounding makes them that number.
     """
     least = 2.0**fmt.smallest_exponent
     step = least * 2.0 ** -(fmt.fraction_bits + 1)
@@ -69,21 +69,21 @@ def is_tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
 
 
 def flush_subnormals(fmt: Format, codes: Bits) -> Bits:
-    """Return the codes with subnormal numbers made zeros of their sign (`.ftz`)."""
+    """Returns the codes with subnormal numbers replaced by zeros of their sign (`.ftz`)."""
     kind = codes.dtype.type
     exponent = kind((fmt.maximum | (1 << fmt.fraction_bits)) >> fmt.fraction_bits << (fmt.fraction_bits + fmt.shift))
     return np.where(codes & exponent == 0, codes & kind(fmt.sign << fmt.shift), codes)
 
 
 def is_subnormal(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
-    """Return where the codes are subnormal numbers."""
+    """Returns whether each code is a subnormal number."""
     magnitude = magnitudes(fmt, codes)
     least = magnitude.dtype.type(1 << (fmt.fraction_bits + fmt.shift))
     return cast(NDArray[np.bool_], (magnitude != 0) & (magnitude < least))
 
 
 def saturate_codes(fmt: Format, codes: Bits) -> Bits:
-    """Return the codes limited to 0.0 .. 1.0; NaNs and negative numbers become +0.0 (`.sat`)."""
+    """Returns the codes clamped to 0.0 .. 1.0; NaNs and negative numbers become +0.0 (`.sat`)."""
     kind = codes.dtype.type
     one = kind(fmt.bias << (fmt.fraction_bits + fmt.shift))
     zero = (codes & kind(fmt.sign << fmt.shift) != 0) | is_nan(fmt, codes)
@@ -91,7 +91,7 @@ def saturate_codes(fmt: Format, codes: Bits) -> Bits:
 
 
 def apply_relu(fmt: Format, codes: Bits) -> Bits:
-    """Return negative numbers, -0.0 among them, made +0.0; NaNs stay (`.relu`)."""
+    """Returns the codes with negative numbers, including -0.0, replaced by +0.0; NaNs are kept (`.relu`)."""
     kind = codes.dtype.type
     negative = (codes & kind(fmt.sign << fmt.shift) != 0) & ~is_nan(fmt, codes)
     return np.where(negative, kind(0), codes)

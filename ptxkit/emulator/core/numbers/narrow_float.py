@@ -1,8 +1,8 @@
 """Arithmetic on values of the formats that fit in f64; each result is exact, or rounded to odd for
 `float_codec.narrow`.
 
-A product of two significands of 24 bits is exact in f64. A quotient or a root of such numbers comes no nearer to a
-number of 25 bits than 2**-49 of itself unless it is one, so rounding it to 53 bits first is harmless.
+The product of two significands of 24 bits is exact in f64. A quotient or a root of such numbers is either a number of
+25 bits or differs from all of them by at least 2**-49 of itself, so rounding it to 53 bits first is harmless.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ Floats = NDArray[np.float32]
 
 
 def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """Return a + b."""
+    """Returns a + b."""
     return fix_zero_sign(add_round_to_odd(a, b), a, b, rounding)
 
 
 def multiply(a: Reals, b: Reals) -> Reals:
-    """Return a * b."""
+    """Returns a * b."""
     return a * b
 
 
 def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
-    """Return a * b + c."""
+    """Returns a * b + c."""
     return add(a * b, c, rounding)
 
 
 def divide(a: Reals, b: Reals) -> Reals:
-    """Return a / b."""
+    """Returns a / b."""
     return a / b
 
 
 def sqrt(a: Reals) -> Reals:
-    """Return the square root."""
+    """Returns the square root."""
     return np.sqrt(a)
 
 
 def fused_multiply_add_f32(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return a * b + c in f32, rounded to nearest.
+    """Returns a * b + c in f32, rounded to nearest.
 
-    The sum in f64 may be rounded again wherever that is not half way between two numbers of 24 bits.
+    The sum in f64 may be rounded again unless it is halfway between two numbers of 24 bits.
     """
     product = a.astype(np.float64) * b
     total = product + c

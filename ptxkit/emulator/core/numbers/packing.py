@@ -17,14 +17,14 @@ from ptxkit.emulator.core.numbers.formats import DTYPES, FORMATS, Bits, Format
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How the values of a type lie in its registers: `count` of them, `stride` bits apart."""
+    """The packing of a type in its registers: `count` values, `stride` bits apart."""
 
     format: Format
     count: int
     stride: int
 
     def unpack(self, values: Bits) -> Bits:
-        """Return codes of shape (threads, count), or the values as they are where each holds one number."""
+        """Returns codes of shape (threads, count), or the unchanged values if each holds one number."""
         if self.count == 1:
             return values
         if self.stride >= 8:
@@ -35,7 +35,7 @@ class Packing:
         return codes
 
     def pack(self, codes: Bits) -> Bits:
-        """Return the registers of codes as `unpack` returns them."""
+        """Packs codes to registers, the inverse of `unpack`."""
         if self.count == 1:
             return codes
         width = max(self.count * self.stride, 8)
@@ -48,9 +48,9 @@ class Packing:
 
 @cache
 def packing_of(word: str) -> Packing:
-    """Return the packing of a floating-point type: `f32`, `bf16x2`, `e2m1p4x4` (each in a byte of its own), ...
+    """Returns the packing of a floating-point type: `f32`, `bf16x2`, `e2m1p4x4` (each in a separate byte), ...
 
-    Types without a format (integers, bits) are none: KeyError.
+    Raises KeyError for types without a format (integers, bits).
     """
     base, _, count = word.partition("x")
     padded = base.endswith("p4")
@@ -60,7 +60,9 @@ def packing_of(word: str) -> Packing:
 
 
 def elementwise(function: Callable[..., Bits], result: str, *operands: str) -> Callable[..., Bits]:
-    """Return a function of codes made one of registers of these types, element by element. None operands stay None."""
+    """Converts a function of codes to one of registers of these types, element by element. None operands remain
+    None.
+    """
     if all(packing_of(word).count == 1 for word in (result, *operands)):
         return function
     parts = [packing_of(word) for word in operands]

@@ -1,4 +1,4 @@
-"""How a result is rounded, and which values it must not have."""
+"""The rounding and the modifiers of results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ptxkit.emulator.core.numbers.nan_rules import apply_relu, flush_subnormals,
 
 @dataclass(frozen=True, slots=True)
 class ResultModifiers:
-    """How a result is changed, in the order of the fields. `rounding` is None for rounding to nearest even.
+    """The modifications of a result, in the order of the fields. `rounding` is None for rounding to nearest even.
 
-    With `ftz`, subnormal results become zeros of their sign. `saturate` limits them to 0.0 .. 1.0. With `relu`,
-    negative numbers become zero. With `satfinite`, what is too large becomes the largest finite number. With `pzo`,
-    there are no negative zeros.
+    With `ftz`, subnormal results become zeros of their sign. `saturate` clamps them to 0.0 .. 1.0. With `relu`,
+    negative numbers become zero. With `satfinite`, numbers that are too large become the largest finite number. With
+    `pzo`, negative zeros become positive.
     """
 
     rounding: str | None = None
@@ -29,14 +29,14 @@ class ResultModifiers:
     pzo: bool = False
 
     def encode(self, fmt: Format, values: Reals, random: tuple[NDArray[np.uint64], int] | None = None) -> Bits:
-        """Return the codes of values that are exact or rounded to odd."""
+        """Returns the codes of values that are exact or rounded to odd."""
         if self.ftz:
             values = np.where(is_tiny(fmt, values, self.rounding or "rn"), np.copysign(0.0, values), values)
         codes = narrow(fmt, values, self.rounding or "rn", satfinite=self.satfinite, random=random)
         return self.clamp(fmt, codes)
 
     def clamp(self, fmt: Format, codes: Bits) -> Bits:
-        """Return rounded codes without what may not be."""
+        """Returns rounded codes with `saturate`, `relu` and similar modifiers applied."""
         if self.ftz:
             codes = flush_subnormals(fmt, codes)
         if self.saturate:

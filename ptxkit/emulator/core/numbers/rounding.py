@@ -1,21 +1,18 @@
-"""One rounding, from a number of 64 bits to a code of any format.
+"""One rounding, from a 64-bit significand to a code of any format.
 
-A number comes as three arrays: is it negative, the exponent, and a significand whose highest bit is set (zero is
-all zero). The lowest bit may be sticky: set where something smaller was cut off.
-Manual: Rounding Modifiers; cvt (`.rs`, `.satfinite`, `.relu`).
+A number is three arrays: whether it is negative, the exponent, and a significand whose highest bit is set (zero is all
+zeros). The lowest bit may be sticky: it is set if smaller bits were cut off. Manual: Rounding Modifiers; cvt (`.rs`,
+`.satfinite`, `.relu`).
 """
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ptxkit.emulator.core.numbers.formats import Bits, Format
-
-Rounding = Literal["rn", "rna", "rz", "rm", "rp", "rs"]
-"""To nearest even, to nearest away from zero, towards zero, down, up, and by random bits."""
 
 _ONE = np.uint64(1)
 _WORD = 64
@@ -31,10 +28,11 @@ def pack(
     satfinite: bool = False,
     random: tuple[NDArray[np.uint64], int] | None = None,
 ) -> Bits:
-    """Return the codes nearest to (-1)**negative * significand * 2**(exponent - 63), by one rounding.
+    """Returns the codes nearest to (-1)**negative * significand * 2**(exponent - 63), with one rounding.
 
-    With `satfinite`, what exceeds the largest finite number becomes that number, by every rounding. `random` has, for
-    `rs`, the bits to add to what is cut off, and their number; they are aligned with the highest of the bits cut off.
+    With `satfinite`, numbers beyond the largest finite number become that number, in every rounding mode. `random` has,
+    for `rs`, the bits to add to those that are cut off, and their number; they are aligned with the highest of the bits
+    cut off.
     """
     exponent = np.where(significand == 0, fmt.smallest_exponent, exponent)
     too_small = np.maximum(fmt.smallest_exponent - exponent, 0)
@@ -42,7 +40,7 @@ def pack(
     kept = _shift_right(significand, dropped)
     rest = significand - _shift_left(kept, dropped)
     up = _rounds_up(rounding, negative, kept, rest, dropped, random)
-    # The highest bit of a normal significand is the step to the next exponent, so this one is counted from one less.
+    # The highest bit of a normal significand increments the exponent, so this one is decremented.
     code = ((exponent + too_small - fmt.smallest_exponent).astype(np.uint64) << np.uint64(fmt.fraction_bits)) + kept
     code = code + up
     if not fmt.fraction_bits:
@@ -61,7 +59,7 @@ def _rounds_up(
     dropped: NDArray[np.uint64],
     random: tuple[NDArray[np.uint64], int] | None,
 ) -> NDArray[np.uint64]:
-    """1 where the magnitude is rounded up, else 0."""
+    """Returns 1 if the magnitude is rounded up, else 0."""
     if rounding == "rz":
         return np.zeros_like(kept)
     if rounding == "rm":
@@ -87,15 +85,15 @@ def _handle_overflow(
     code: NDArray[np.uint64],
     satfinite: bool,
 ) -> NDArray[np.uint64]:
-    """Return codes beyond the largest finite number made infinite, NaN or that number."""
+    """Returns codes beyond the largest finite number replaced by infinity, NaN or that number."""
     maximum = np.uint64(fmt.maximum)
     beyond = code > maximum
     if satfinite or (fmt.infinity is None and fmt.nan is None) or rounding in ("rz", "rs"):
         return np.where(beyond, maximum, code)
     outside = np.uint64(fmt.nan or 0) if fmt.infinity is None else np.uint64(fmt.infinity)
     if rounding in ("rm", "rp"):
-        towards_zero = negative if rounding == "rp" else ~negative
-        return np.where(beyond, np.where(towards_zero, maximum, outside), code)
+        toward_zero = negative if rounding == "rp" else ~negative
+        return np.where(beyond, np.where(toward_zero, maximum, outside), code)
     return np.where(beyond, outside, code)
 
 

@@ -60,8 +60,8 @@ def test_quotients_are_rounded_once(rounding: str) -> None:
 def test_fused_products_and_sums_are_rounded_once(rounding: str) -> None:
     a, b, c = reals(5), reals(6), reals(7)
     with np.errstate(all="ignore"):
-        cancelling = -(a * b) * np.where(np.arange(COUNT) % 3 == 0, 1.0 + 2.0**-52, 1.0)
-        for third in (c, cancelling):
+        canceling = -(a * b) * np.where(np.arange(COUNT) % 3 == 0, 1.0 + 2.0**-52, 1.0)
+        for third in (c, canceling):
             check(rounding, f64_exact.fused_multiply_add(a, b, third, rounding), lambda a, b, c: a * b + c, a, b, third)
 
 

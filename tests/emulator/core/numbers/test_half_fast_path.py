@@ -21,7 +21,7 @@ OPERATIONS: dict[str, tuple[Any, Callable[..., Any]]] = {
 
 
 def codes(fmt: Format, place: int) -> Bits:
-    """Random codes, edges, and neighbours of powers of two, which make sums that lie half way."""
+    """Random codes, edges, and neighbors of powers of two, which make sums that lie half way."""
     random = np.random.default_rng([place, fmt.fraction_bits])
     anything = random.integers(0, 1 << 16, 40_000).astype(np.uint16)
     step = np.uint16(1 << fmt.fraction_bits)

@@ -41,9 +41,9 @@ def test_every_code_of_16_bits_or_less_has_the_value_that_fractions_give_and_com
 @pytest.mark.parametrize("fmt", SIGNED, ids=lambda fmt: fmt.name)
 @given(mantissa=st.integers(-(2**53), 2**53), exponent=st.integers(-40, 40), near=st.booleans())
 def test_a_double_is_rounded_once(fmt: Format, rounding: str, mantissa: int, exponent: int, near: bool) -> None:
-    centre = (fmt.smallest_exponent - fmt.fraction_bits) if near else 0
+    center = (fmt.smallest_exponent - fmt.fraction_bits) if near else 0
     with np.errstate(all="ignore"):
-        value = float(np.ldexp(float(mantissa), exponent + max(centre - 53, -1000)))
+        value = float(np.ldexp(float(mantissa), exponent + max(center - 53, -1000)))
     if not np.isfinite(value):
         return
     if fmt.infinity is None:  # what lies beyond has tests of its own

@@ -1,0 +1,95 @@
+"""Finds accesses of two CTAs of a cluster to the same bytes of shared memory that nothing is known to order.
+
+Only the cluster barrier is followed. CTAs that wait for mbarriers which another CTA signals count as ordered. Whatever
+else may order them makes no difference: nothing is proven, the question is left open.
+
+Source: PTX ISA, "Conflict and Data-races", "Causality Order", "barrier.cluster".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.cluster.cluster_facts import (
+    find_accesses_of_unknown_ctas,
+    find_signaled_mbarriers,
+    signal_observations,
+)
+from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, cta_pairs_of
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_CROSSING_CHECKS
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.isa.effects import Access
+
+
+def find_cluster_races(kernel: KernelFacts) -> Iterator[Step]:
+    """Yields the instructions with an access that another CTA's access may conflict with, each once."""
+    if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1:
+        return
+    found: set[Step] = set()
+    signaled = find_signaled_mbarriers(kernel.scenarios)
+    for facts in kernel.scenarios:
+        for pair in cta_pairs_of(kernel, facts):
+            if any(_observes_signal(cta, signaled) for cta in (pair.releaser, pair.acquirer)):
+                continue
+            for access in _unordered_accesses(pair):
+                if access.event.step not in found:
+                    found.add(access.event.step)
+                    yield access.event.step
+
+
+def _unordered_accesses(pair: CtaPair) -> Iterator[CtaAccess]:
+    left = MAX_CROSSING_CHECKS
+    seen: set[tuple[Step, Step]] = set()
+    for one, other in pair.shared_accesses(_is_plain):
+        steps = one.event.step, other.event.step
+        if steps in seen or not _is_plain(one.event) or not _conflict(one.event, other.event):
+            continue
+        left -= 1
+        if left < 0:
+            return
+        if not _may_be_ordered(pair, one, other):
+            seen.add(steps)
+            yield other
+    for one in _accesses_of_unknown_ctas(pair.releaser):
+        for other in _plain_accesses(pair.acquirer):
+            left -= 1
+            if left < 0:
+                return
+            if _conflict(one.event, other.event) and not _may_be_ordered(pair, one, other):
+                yield one
+                break
+
+
+def _may_be_ordered(pair: CtaPair, one: CtaAccess, other: CtaAccess) -> bool:
+    return any(pair.may_be_ordered_by_cluster_barrier(*accesses) for accesses in ((one, other), (other, one)))
+
+
+def _observes_signal(facts: ScenarioFacts, signaled: frozenset[int]) -> bool:
+    return any(True for thread in facts.threads.values() for _ in signal_observations(thread, signaled))
+
+
+def _accesses_of_unknown_ctas(facts: ScenarioFacts) -> Iterator[CtaAccess]:
+    return (CtaAccess(*each) for each in find_accesses_of_unknown_ctas(facts))
+
+
+def _plain_accesses(facts: ScenarioFacts) -> Iterator[CtaAccess]:
+    return (
+        CtaAccess(thread, position, event)
+        for thread in facts.threads.values()
+        for position, event in thread.accesses
+        if _is_plain(event)
+    )
+
+
+def _is_plain(event: TraceEvent) -> bool:
+    """Returns whether an access goes through the generic proxy and is complete when its thread continues."""
+    effect = event.effect
+    return isinstance(effect, Access) and (effect.proxy, effect.completion) == ("generic", None)
+
+
+def _conflict(one: TraceEvent, other: TraceEvent) -> bool:
+    """Returns whether one of two accesses writes and one is weak; two strong ones are no data race."""
+    effects = [each for each in (one.effect, other.effect) if isinstance(each, Access)]
+    return any(each.kind != "read" for each in effects) and any(each.order == "weak" for each in effects)

@@ -1,0 +1,1 @@
+"""The playground: a page that lints and formats PTX in the browser."""

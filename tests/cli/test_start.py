@@ -1,0 +1,53 @@
+"""What the help and the completion import: they must be fast, which modules show better than clocks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ptxkit.cli.commands import COMPLETION_VARIABLE
+from tests.cli.support import CLEAN
+
+MODULES = (
+    "import sys\n"
+    "from ptxkit.cli.main import main\n"
+    "try:\n"
+    "    main(sys.argv[1:])\n"
+    "except SystemExit:\n"
+    "    print(*sys.modules, file=sys.stderr)\n"
+)
+HEAVY = {"asyncio", "dask", "hypothesis", "lark", "multiprocessing", "numpy", "rich", "sqlite3"}
+
+
+def imported(*arguments: str, **environment: str) -> set[str]:
+    """The modules that a command line imports."""
+    command = [sys.executable, "-c", MODULES, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, input=CLEAN)
+    assert done.stdout
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_the_help_imports_no_command(arguments: list[str]) -> None:
+    found = imported(*arguments)
+    assert found & HEAVY == set()
+    ours = {name for name in found if name.startswith("ptxkit.cli.")}
+    assert ours == {"ptxkit.cli.main", "ptxkit.cli.commands", "ptxkit.cli.usage_errors"}
+    assert len(found) < 250
+
+
+def test_the_completion_of_a_command_imports_no_command() -> None:
+    line = {COMPLETION_VARIABLE: "bash_complete", "COMP_WORDS": "ptxkit l", "COMP_CWORD": "1"}
+    assert imported(**line) & (HEAVY | {"ptxkit.cli.lint"}) == set()
+
+
+@pytest.mark.parametrize("command", ["lint", "fmt", "explain", "transfers"])
+def test_the_help_of_a_command_without_runs_imports_no_numpy(command: str) -> None:
+    assert imported(command, "--help") & HEAVY == set()
+    assert "click" in imported(command, "--help")
+
+
+def test_a_lint_without_options_imports_no_click() -> None:
+    assert "click" not in imported("lint", "-", PTXKIT_NO_CACHE="1")

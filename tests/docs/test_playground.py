@@ -1,0 +1,138 @@
+"""The playground: its files fit together, and in a browser it finds, formats, draws and shares."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown_blocks import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+from docs_lib.playground import session
+from docs_lib.playground.browser import BrowserPage, find_browser, open_page, serve
+from docs_lib.playground.build_page import (
+    PlaygroundError,
+    build_page,
+    example_groups,
+    page_policy,
+    pyodide_archive,
+    write_own_files,
+)
+
+BROKEN = (ROOT / "docs" / "tutorial" / "broken.ptx").read_text("utf-8")
+BUILT = {"ptxkit.zip", "lark.zip"}
+
+
+def codes(document: str) -> set[str]:
+    return {item["code"] for item in json.loads(document)["files"][0]["diagnostics"]}
+
+
+def test_each_file_that_the_page_names_is_there(tmp_path: Path) -> None:
+    write_own_files(tmp_path)
+    written = {path.name for path in tmp_path.iterdir()}
+    page = (tmp_path / "index.html").read_text("utf-8")
+    named = set(re.findall(r'(?:href|src)="([^":]+)"', page))
+    for script in tmp_path.glob("*.mjs"):
+        text = script.read_text("utf-8")
+        named |= set(re.findall(r'(?:from|load\(|URL\() ?"(?:\./)?([\w.]+)"', text))
+        assert "innerHTML" not in text
+        assert "insertAdjacentHTML" not in text
+    assert {"playground.css", "playground.mjs", "worker.mjs", "shared_text.mjs", "session.py", "examples.json"} < named
+    assert named <= written | BUILT
+    assert "@" not in page
+    assert re.search(r"<script(?![^>]* src=)| on\w+=|<style| style=", page) is None, "the policy would block it"
+
+
+def test_the_policy_allows_the_pictures() -> None:
+    """A frame whose text comes from the page has the policy of the page and its own."""
+    hashes = re.findall(r"sha256-[^&']+", session.draw(BROKEN, "isa").partition("<style>")[0])
+    assert len(hashes) == 2
+    assert [each for each in hashes if f"'{each}'" not in page_policy()] == []
+    assert "unsafe-inline" not in page_policy()
+    assert "'unsafe-eval'" not in page_policy()
+
+
+def test_examples_that_break_a_rule_have_its_finding() -> None:
+    groups = example_groups()
+    examples = [each for group in groups for each in group["examples"]]
+    assert codes(session.check(examples[0]["text"], "isa")) == {"PTX401"}
+    broken = [each for each in examples if " is broken: " in each["name"]][::12]
+    assert len(broken) > 3
+    for each in broken:
+        assert each["name"].partition(" ")[0] in codes(session.check(each["text"], "strict")), each["name"]
+
+
+def test_another_archive_is_refused(tmp_path: Path) -> None:
+    wrong = tmp_path / "pyodide.tgz"
+    wrong.write_bytes(b"")
+    with pytest.raises(PlaygroundError, match="its hash is another"):
+        build_page(tmp_path / "playground", wrong)
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, BrowserPage]]:
+    """The address of the page, and a browser. `scripts/playground` fetches the archive that this needs."""
+    browser, archive = find_browser(), pyodide_archive()
+    if browser is None or not archive.is_file():
+        pytest.skip("needs Chromium, and Pyodide in `build`")
+    folder = tmp_path_factory.mktemp("site")
+    build_page(folder / "playground", archive)
+    with serve(folder) as address, open_page(browser) as page:
+        yield f"{address}playground/index.html", page
+
+
+def test_in_a_browser(opened: tuple[str, BrowserPage]) -> None:
+    """One test, since the start takes most of the time."""
+    address, page = opened
+
+    def text_of(selector: str) -> str:
+        return str(page.evaluate(f"document.querySelector({selector!r}).textContent"))
+
+    def wait() -> None:
+        page.wait_for("['done', 'failed'].includes(document.body?.dataset.state)")
+        assert page.evaluate("document.body.dataset.state") == "done", text_of("#status")
+
+    page.send("Page.navigate", url=address)
+    wait()
+    assert page.evaluate("document.querySelectorAll('#findings > li').length") == 1
+    assert text_of("#findings strong") == "PTX401 error"
+    assert "reads `tile` through the async proxy" in text_of("#findings p")
+    line = next(number for number, each in enumerate(BROKEN.splitlines(), 1) if "cp.async.bulk.global" in each)
+    assert text_of("#findings .line") == f"line {line}"
+    assert text_of("#gutter b.error") == str(line)
+
+    page.evaluate("document.querySelector('#pictures').open = true")
+    page.wait_for("document.querySelector('#picture').srcdoc")
+    wait()
+
+    examples = [each for group in example_groups() for each in group["examples"]]
+    example = next(each for each in examples if "is kept" in each["name"])
+    squeezed = re.sub(r"\n\t+", "\n", example["text"])
+    assert squeezed != example["text"]
+    page.evaluate(f"text.value = {json.dumps(squeezed)}; document.querySelector('#format').click()")
+    page.wait_for(f"text.value !== {json.dumps(squeezed)}")
+    wait()
+    assert page.evaluate("text.value") == json.loads(session.format_text(squeezed))["text"]
+    assert page.evaluate("document.querySelectorAll('#findings > li').length") == 0
+
+    hostile = '.version 8.0\n<img src=x onerror="window.hit=1"><b>\n'
+    page.evaluate(
+        f"policy.value = 'strict'; text.value = {json.dumps(hostile)}; document.querySelector('#share').click()"
+    )
+    shared = page.wait_for("location.hash && location.href")
+    page.send("Page.navigate", url="about:blank")
+    page.send("Page.navigate", url=shared)
+    wait()
+    assert page.evaluate("[text.value, policy.value]") == [hostile, "strict"]
+    assert text_of("#findings strong") == "PTX101 error"
+    assert "<img src=x" in text_of("#findings pre")
+    assert page.evaluate("[document.querySelector('img, section b:not(.error)'), window.hit ?? null]") == [None, None]
+    page.evaluate("document.querySelector('#pictures').open = true")
+    page.wait_for("document.querySelector('#picture').srcdoc.includes('onerror')")
+    wait()
+    assert page.messages == []
