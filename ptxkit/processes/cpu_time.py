@@ -1,5 +1,5 @@
-"""The part of a time limit that another process has used: time in which a busy machine does not run it does not
-count.
+"""The part of a time limit that another process has used: time in which a busy machine does not run it, or does not run
+the process that watches it, does not count.
 """
 
 from __future__ import annotations
@@ -13,10 +13,15 @@ from ptxkit.fast_dataclasses import dataclass
 POLL_SECONDS = 0.25
 """The largest number of seconds between two samples of a process."""
 
+_NOT_WAITING = "RTt"
+"""The states of a process that runs, or is ready to, or is stopped; in all others it waits for something."""
+
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """The processor usage of a process. seconds: of all threads. runs: whether the main one runs, or is ready to."""
+    """The processor usage of a process. seconds: of all threads. is_runnable: whether the main one runs, is ready to run,
+    or is stopped.
+    """
 
     seconds: float
     is_runnable: bool
@@ -28,17 +33,19 @@ def cpu_usage_of(pid: int) -> CpuUsage | None:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return CpuUsage((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] == "R")
+    return CpuUsage((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] in _NOT_WAITING)
 
 
 class CheckTimer:
     """The time of a process: elapsed time while it waits, and processor time while it runs or is ready to run.
 
-    If the system does not report processor time, all time is elapsed time.
+    interval: the seconds between two calls of `elapsed`. A call that comes later shows that the caller was not run in
+    the meantime, as on a busy machine, and counts as one that came in time. If the system does not report processor
+    time, all time is elapsed time.
     """
 
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
+    def __init__(self, pid: int, interval: float = POLL_SECONDS) -> None:
+        self._pid, self._interval = pid, interval
         self._last, self._cpu_usage = time.monotonic(), cpu_usage_of(pid)
         self._spent = 0.0
 
@@ -50,6 +57,6 @@ class CheckTimer:
         if processor is not None and self._cpu_usage is not None and processor.is_runnable:
             self._spent += processor.seconds - self._cpu_usage.seconds
         else:
-            self._spent += now - self._last
+            self._spent += min(now - self._last, self._interval)
         self._last, self._cpu_usage = now, processor
         return self._spent

@@ -27,7 +27,9 @@ _PROGRAM = "import sys; sys.path[:] = {path!r}; from ptxkit.processes.child_proc
 
 
 _STACK_SECONDS = 2.0
-"""The seconds in which a process that took too long can report its stack before it is killed."""
+"""The seconds of its own time (`CheckTimer`) in which a process that took too long can report its stack before it is
+killed.
+"""
 
 
 class ProcessLostError(Exception):
@@ -132,6 +134,7 @@ class _Watchdog:
         self._reports_stack = reports_stack and sys.platform != "win32"
         self._condition = threading.Condition()
         self._limit: float | None = None
+        self._interval = POLL_SECONDS
         self._timer = CheckTimer(process.pid)
         self._thread: threading.Thread | None = None
         self._is_stopped = False
@@ -142,7 +145,8 @@ class _Watchdog:
         with self._condition:
             self._limit = seconds
             if seconds is not None:
-                self._timer = CheckTimer(self._process.pid)
+                self._interval = min(seconds / 4, POLL_SECONDS)
+                self._timer = CheckTimer(self._process.pid, self._interval)
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._watch, daemon=True)
                     self._thread.start()
@@ -157,17 +161,25 @@ class _Watchdog:
     def _watch(self) -> None:
         with self._condition:
             while not self._is_stopped:
-                self._condition.wait(None if self._limit is None else min(self._limit / 4, POLL_SECONDS))
+                self._condition.wait(None if self._limit is None else self._interval)
                 if self._limit is not None and self._timer.elapsed() > self._limit:
                     self.timed_out, self._limit = True, None
                     self._end_process()
 
     def _end_process(self) -> None:
         if self._reports_stack and self._process.returncode is None:
-            with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            with suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGPROF)
-                self._process.wait(_STACK_SECONDS)
+                self._await_end()
         _kill_group(self._process)
+
+    def _await_end(self) -> None:
+        """Waits until the process has ended, or has used the time in which it can report its stack."""
+        timer = CheckTimer(self._process.pid)
+        while timer.elapsed() < _STACK_SECONDS:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(POLL_SECONDS)
+                return
 
 
 def _end(process: subprocess.Popen[bytes], watchdog: _Watchdog) -> None:
