@@ -19,8 +19,8 @@ _NOT_WAITING = "RTt"
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """The processor usage of a process. seconds: of all threads. is_runnable: whether the main one runs, is ready to run,
-    or is stopped.
+    """The processor usage of a process. seconds: of all threads. is_runnable: whether the main one runs, is ready
+    to, or is stopped.
     """
 
     seconds: float

@@ -30,10 +30,21 @@ class Client(LanguageClient):
 PATIENCE = 900.0
 """Seconds until a test gives up, and until the server answers without the analysis; a loaded machine is slow."""
 
+LIMITS = (
+    "server.REQUEST_TIMEOUT_SECONDS",
+    "inlay_hints.MAX_HINT_SECONDS",
+    "tolerant_parse.MAX_PARSE_SECONDS",
+    "worker_client.MAX_JOB_SECONDS",
+)
+"""What limits the time of an answer, in the modules that use it."""
+
 _PROGRAM = f"""
+from importlib import import_module
 from ptxkit.cli.main import main
-from ptxkit.lsp import server
-server.PATIENCE = {PATIENCE}
+for limit in {LIMITS}:
+    module, name = limit.split(".")
+    vars(import_module(f"ptxkit.lsp.{{module}}"))[name]  # it exists
+    setattr(import_module(f"ptxkit.lsp.{{module}}"), name, {PATIENCE})
 main(["lsp"])
 """
 CONFIG = ClientServerConfig(server_command=[sys.executable, "-c", _PROGRAM], client_factory=Client)

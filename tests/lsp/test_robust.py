@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ptxkit.lsp import worker_client
 from ptxkit.lsp.worker_client import WorkerClient, WorkerError
 from ptxkit.lsp.worker_messages import AnalysisRequest
 from ptxkit.results import FileResult
@@ -168,6 +169,33 @@ def test_what_breaks_inside_is_logged_and_the_server_goes_on() -> None:
     assert pipe.end() == 0
 
 
+def test_a_text_is_answered_for_while_another_is_checked() -> None:
+    """The check of one waits in its thread until a question about the other is answered."""
+    script = (
+        "import threading\n"
+        "import ptxkit.lsp.check_scheduler as checking, ptxkit.lsp.server as server\n"
+        "from ptxkit.cli.main import main\n"
+        "answered, check, hover = threading.Event(), checking.lint_source, server.hover_at\n"
+        "def check_late(source, settings):\n"
+        "    assert source.path != 'untitled:checked' or answered.wait(900)\n"
+        "    return check(source, settings)\n"
+        "def hover_and_tell(*given, **more):\n"
+        "    answered.set()\n"
+        "    return hover(*given, **more)\n"
+        "checking.lint_source, server.hover_at = check_late, hover_and_tell\n"
+        "main(['lsp'])"
+    )
+    pipe = Pipe("-c", script)
+    pipe.initialize()
+    for name in ("checked", "asked"):
+        pipe.notify("textDocument/didOpen", opened(f"untitled:{name}", KERNEL))
+    assert pipe.ask("textDocument/hover", at("untitled:asked", 5, 1))["result"]["contents"]["value"]
+    while pipe.until("textDocument/publishDiagnostics")["params"]["uri"] != "untitled:checked":
+        pass
+    assert pipe.ask("shutdown")["result"] is None
+    assert pipe.end() == 0
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="asks the system for the processes of a process")
 def test_another_process_checks_where_one_was_killed(pipe: Pipe) -> None:
     pipe.initialize()
@@ -216,18 +244,20 @@ def test_a_machine_without_pygls_is_told_what_to_install() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended otherwise")
-def test_a_task_that_is_canceled_ends_the_process_and_the_next_job_gets_another() -> None:
+def test_a_task_that_is_canceled_ends_the_process_and_the_next_job_gets_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def session() -> None:
         client = WorkerClient()
-        first = asyncio.create_task(client.request(AnalysisRequest("check", "a.ptx", KERNEL * 50, DEFAULT)))
-        while client._process is None:
-            await asyncio.sleep(0)
-        process = client._process
-        os.kill(process._process.pid, signal.SIGSTOP)  # It cannot answer before the request is canceled.
-        await asyncio.sleep(0)
-        first.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await first
+        with monkeypatch.context() as patch:
+            patch.setattr(worker_client, "_request", lambda process, _: process.receive())  # it is asked nothing
+            first = asyncio.create_task(client.request(AnalysisRequest("check", "a.ptx", KERNEL, DEFAULT)))
+            while client._process is None:
+                await asyncio.sleep(0)
+            process = client._process
+            first.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await first
         assert isinstance(await client.request(AnalysisRequest("check", "a.ptx", KERNEL, DEFAULT)), FileResult)
         assert process._process.returncode == -signal.SIGKILL
         await client.close()

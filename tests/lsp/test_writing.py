@@ -69,7 +69,7 @@ async def test_an_instruction_is_written_letter_by_letter(client: LanguageClient
     for letter in "\tfence.proxy.async.shared::cta;\n":
         place = editor.text.index("\tbar.sync")
         editor.edit(place, place, letter)
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # as a person does; with any other pause the findings at the end are the same
     assert editor.text == MENDED
     await editor.codes()
     while editor.text != KERNEL:
@@ -98,26 +98,13 @@ async def test_a_finding_stays_with_its_line_while_lines_come_and_go_above_it(cl
 
 async def test_the_last_of_many_versions_wins(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:c", KERNEL)
+    await editor.codes("PTX401")  # which stays until a whole check of a later version ends
     for number in range(40):
         old, new = ("512;", "256;") if number % 2 == 0 else ("256;", "512;")
         editor.replace(old, new)
     editor.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tbar.sync 0;")
     await editor.codes()
     assert not lint(editor.text).diagnostics
-
-
-async def test_a_large_text_is_answered_for_while_it_is_checked(client: LanguageClient) -> None:
-    head, rest = MENDED.split("\n\n", 1)
-    kernels = "\n".join(rest.replace("kernel(", f"kernel{number}(") for number in range(3300))
-    editor = Editor(client, "untitled:d", f"{head}\n\n{kernels}")
-    assert len(editor.text) > 1_900_000
-    small = Editor(client, "untitled:e", KERNEL)
-    params = types.HoverParams(small.document, small.position("tile;"))
-    assert await client.text_document_hover_async(params) is not None
-    assert editor.uri not in client.diagnostics
-    editor.edit(len(head), len(head), "\n")
-    editor.close()
-    small.close()
 
 
 async def test_the_nearest_settings_count_and_are_read_anew(client: LanguageClient, tmp_path: Path) -> None:
@@ -152,8 +139,8 @@ async def test_settings_that_cannot_be_used_are_told_once_and_do_not_count(
     client.messages.clear()
     editor = Editor(client, (tmp_path / "k.ptx").as_uri(), KERNEL)
     await editor.codes("PTX401")
-    editor.replace("512;", "256;")
-    await editor.until(lambda codes: codes == ["PTX401"])
+    editor.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tbar.sync 0;")
+    await editor.codes()
     told = [each.message for each in client.messages]
     assert len(told) == 1
     assert "there is no setting `ignroe`; did you mean `ignore`?" in told[0]
