@@ -90,8 +90,32 @@ def test_every_script_that_a_step_runs_exists() -> None:
         for step in job["steps"]
         for word in re.findall(r"scripts/\w+", step.get("run", ""))
     }
-    assert named == {"scripts/test", "scripts/check_dist", "scripts/man", "scripts/docs", "scripts/vscode"}
+    scripts = ("test", "check_dist", "man", "docs", "playground", "vscode")
+    assert named == {f"scripts/{name}" for name in scripts}
     assert all((ROOT / name).is_file() for name in named)
+
+
+def test_every_test_that_a_step_names_exists() -> None:
+    named = [
+        word for _, _, job in jobs() for step in job["steps"] for word in re.findall(r"tests/\S+", step.get("run", ""))
+    ]
+    assert "tests/docs/test_playground.py" in named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_playground_is_part_of_the_published_site_and_is_tested_in_a_browser() -> None:
+    """`scripts/docs` empties the folder, and the test is skipped where Pyodide or a browser is missing."""
+    steps = workflow("ci.yml")["jobs"]["docs"]["steps"]
+    text = "\n".join(step.get("run", step.get("uses")) for step in steps)
+    order = [
+        "python scripts/docs",
+        "actions/setup-node@",
+        "python scripts/playground",
+        "google-chrome --version\n",
+        "sh scripts/test tests/docs/test_playground.py",
+        "actions/upload-artifact@",
+    ]
+    assert sorted(order, key=text.index) == order
 
 
 @pytest.mark.parametrize(

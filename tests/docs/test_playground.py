@@ -27,6 +27,14 @@ from docs_lib.playground.build_page import (
 BROKEN = (ROOT / "docs" / "tutorial" / "broken.ptx").read_text("utf-8")
 BUILT = {"ptxkit.zip", "lark.zip"}
 
+SHOWN_BY_TABS = """(() => {
+  const tabs = Array.from(document.querySelectorAll('[role=tab]'));
+  const names = tabs.map(tab => tab.getAttribute('aria-controls'));
+  const shown = tabs.map(tab => { tab.click(); return names.filter(name => !document.getElementById(name).hidden); });
+  return [names, shown];
+})()"""
+"""The names of the panels of the pictures, and for each tab what is shown after a click on it."""
+
 
 def codes(document: str) -> set[str]:
     return {item["code"] for item in json.loads(document)["files"][0]["diagnostics"]}
@@ -94,10 +102,17 @@ def test_in_a_browser(opened: tuple[str, BrowserPage]) -> None:
         return str(page.evaluate(f"document.querySelector({selector!r}).textContent"))
 
     def wait() -> None:
-        page.wait_for("['done', 'failed'].includes(document.body?.dataset.state)")
+        page.wait_for("['done', 'failed'].includes(document.body.dataset.state)")
         assert page.evaluate("document.body.dataset.state") == "done", text_of("#status")
 
-    page.send("Page.navigate", url=address)
+    def open_pictures() -> None:
+        """Returns when the frame has loaded what Python drew."""
+        frame, pictures = (f"document.querySelector('{name}')" for name in ("#picture", "#pictures"))
+        loaded = f"new Promise(resolve => {frame}.addEventListener('load', () => resolve(true), {{once: true}}))"
+        assert page.evaluate(f"[{loaded}, {pictures}.open = true][0]")
+        wait()
+
+    page.open(address)
     wait()
     assert page.evaluate("document.querySelectorAll('#findings > li').length") == 1
     assert text_of("#findings strong") == "PTX401 error"
@@ -106,9 +121,11 @@ def test_in_a_browser(opened: tuple[str, BrowserPage]) -> None:
     assert text_of("#findings .line") == f"line {line}"
     assert text_of("#gutter b.error") == str(line)
 
-    page.evaluate("document.querySelector('#pictures').open = true")
-    page.wait_for("document.querySelector('#picture').srcdoc")
-    wait()
+    open_pictures()
+    tabs, shown = page.evaluate_in_frame(SHOWN_BY_TABS)
+    assert len(tabs) > 2
+    assert shown == [[name] for name in tabs], "the script of the pictures did not run"
+    assert page.evaluate_in_frame("origin") == "null", "the frame could read the page"
 
     examples = [each for group in example_groups() for each in group["examples"]]
     example = next(each for each in examples if "is kept" in each["name"])
@@ -125,14 +142,14 @@ def test_in_a_browser(opened: tuple[str, BrowserPage]) -> None:
         f"policy.value = 'strict'; text.value = {json.dumps(hostile)}; document.querySelector('#share').click()"
     )
     shared = page.wait_for("location.hash && location.href")
-    page.send("Page.navigate", url="about:blank")
-    page.send("Page.navigate", url=shared)
+    page.open("about:blank")
+    page.open(shared)
     wait()
     assert page.evaluate("[text.value, policy.value]") == [hostile, "strict"]
     assert text_of("#findings strong") == "PTX101 error"
     assert "<img src=x" in text_of("#findings pre")
     assert page.evaluate("[document.querySelector('img, section b:not(.error)'), window.hit ?? null]") == [None, None]
-    page.evaluate("document.querySelector('#pictures').open = true")
-    page.wait_for("document.querySelector('#picture').srcdoc.includes('onerror')")
-    wait()
+    open_pictures()
+    assert "<img src=x" in page.evaluate_in_frame("document.body.textContent")
+    assert page.evaluate_in_frame("[document.querySelector('img'), window.hit ?? null]") == [None, None]
     assert page.messages == []

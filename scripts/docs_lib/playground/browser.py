@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -27,17 +26,24 @@ class BrowserError(Exception):
 
 
 class BrowserPage:
-    """One page of a browser. Scripts in it are expressions, or promises, of values that JSON has."""
+    """One page of a browser. Scripts in it are expressions, or promises, of values that JSON has.
+
+    What is waited for is awaited in the browser, as long as it takes: nothing here depends on the speed of the machine.
+    """
 
     def __init__(self, to_browser: int, from_browser: int) -> None:
         self._output = os.fdopen(to_browser, "wb", buffering=0)
         self._input = os.fdopen(from_browser, "rb")
         self._last = 0
         self._session: str | None = None
+        self._frames: list[str] = []  # the sessions of the frames that have processes of their own
+        self._loaded: set[str] = set()  # the identifiers of the loads that have ended
         self.messages: list[str] = []  # what the page wrote to the console, and errors that nothing caught
         self._session = self._attach()
         for name in ("Page.enable", "Runtime.enable", "Log.enable"):
             self.send(name)
+        self.send("Page.setLifecycleEventsEnabled", enabled=True)
+        self.send("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
 
     def _attach(self) -> str:
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
@@ -45,10 +51,42 @@ class BrowserPage:
 
     def send(self, method: str, **parameters: object) -> Any:
         """Calls a method of the protocol, and returns its result. Raises BrowserError."""
+        return self._call(self._session, method, parameters)
+
+    def open(self, address: str) -> None:
+        """Shows another document, and returns when it is loaded. Raises BrowserError."""
+        opened = self.send("Page.navigate", url=address)
+        if "errorText" in opened:
+            raise BrowserError(f"{address}: {opened['errorText']}")
+        while opened["loaderId"] not in self._loaded:
+            self._receive()
+
+    def evaluate(self, script: str) -> Any:
+        """Returns the value of a script in the page. Raises BrowserError."""
+        return self._evaluate(self._session, script)
+
+    def evaluate_in_frame(self, script: str) -> Any:
+        """Returns the value of a script in the newest frame with a process of its own, as frames have in a sandbox.
+
+        The frame must be loaded; what it wrote to the console is then in `messages`. Raises BrowserError.
+        """
+        if not self._frames:
+            raise BrowserError("no frame of the page has a process of its own")
+        session = self._frames[-1]
+        for name in ("Runtime.enable", "Log.enable"):
+            self._call(session, name, {})
+        return self._evaluate(session, script)
+
+    def wait_for(self, script: str) -> Any:
+        """Returns the value of a script in the page as soon as it is true. Raises BrowserError."""
+        look = f"let value; while (!(value = {script})) await new Promise(requestAnimationFrame); return value;"
+        return self.evaluate(f"(async () => {{ {look} }})()")
+
+    def _call(self, session: str | None, method: str, parameters: dict[str, object]) -> Any:
         self._last += 1
         message: dict[str, object] = {"id": self._last, "method": method, "params": parameters}
-        if self._session is not None:
-            message["sessionId"] = self._session
+        if session is not None:
+            message["sessionId"] = session
         self._output.write(json.dumps(message).encode() + b"\0")
         while True:
             answer = self._receive()
@@ -57,22 +95,12 @@ class BrowserPage:
                     raise BrowserError(f"{method}: {answer['error']['message']}")
                 return answer["result"]
 
-    def evaluate(self, script: str) -> Any:
-        """Returns the value of a script in the page. Raises BrowserError."""
-        found = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+    def _evaluate(self, session: str | None, script: str) -> Any:
+        parameters: dict[str, object] = {"expression": script, "awaitPromise": True, "returnByValue": True}
+        found = self._call(session, "Runtime.evaluate", parameters)
         if "exceptionDetails" in found:
             raise BrowserError(str(found["exceptionDetails"].get("exception", found["exceptionDetails"])))
         return found["result"].get("value")
-
-    def wait_for(self, script: str, seconds: float = 60.0) -> Any:
-        """Returns the value of a script as soon as it is true. Raises BrowserError after that time."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            value = self.evaluate(script)
-            if value:
-                return value
-            time.sleep(0.05)
-        raise BrowserError(f"`{script}` is never true; the console: {self.messages}")
 
     def _receive(self) -> dict[str, Any]:
         parts = bytearray()
@@ -81,9 +109,18 @@ class BrowserPage:
                 raise BrowserError("the browser ended")
             parts += byte
         message: dict[str, Any] = json.loads(parts)
-        if message.get("method") in {"Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"}:
-            self.messages.append(json.dumps(message["params"]))
+        self._note(message.get("method"), message.get("params", {}))
         return message
+
+    def _note(self, event: str | None, parameters: dict[str, Any]) -> None:
+        if event in {"Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"}:
+            self.messages.append(json.dumps(parameters))
+        elif event == "Target.attachedToTarget" and parameters["targetInfo"]["type"] == "iframe":
+            self._frames.append(parameters["sessionId"])
+        elif event == "Target.detachedFromTarget" and parameters["sessionId"] in self._frames:
+            self._frames.remove(parameters["sessionId"])
+        elif event == "Page.lifecycleEvent" and parameters["name"] == "load":
+            self._loaded.add(parameters["loaderId"])
 
 
 @contextmanager
