@@ -91,3 +91,27 @@ MAX_SOAK_CTAS = 12
 
 MAX_SOAK_CASES = 3
 """The number of cases of a kernel that take turns."""
+
+MAX_CACHED_FRAGMENTS = 4096
+"""The number of parsed fragments of rewrites that are kept."""
+
+MAX_REWRITTEN_BLOCK_THREADS = 1024
+"""The threads of the largest CTA, for which a rewrite provides shared memory where the kernel states no size."""
+
+MAX_REWRITTEN_SHARED_BYTES = 48 << 10
+"""The bytes of static shared memory that a rewritten kernel may have, which every target provides."""
+
+MAX_PREDICATED_STEPS = 6
+"""The number of instructions after a branch that are predicated instead."""
+
+MAX_COPIED_STATEMENTS = 80
+"""The number of statements of a loop whose body is copied."""
+
+MAX_OUTLINED_STEPS = 3
+"""The number of instructions that are moved to a function."""
+
+MAX_WRAPPED_STATEMENTS = 5
+"""The number of instructions that are put into a block."""
+
+MAX_REWRITE_PLACES = 4
+"""The number of places of a kernel to which a rewrite is applied at once."""

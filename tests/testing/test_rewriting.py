@@ -1,0 +1,175 @@
+"""Rewrites of kernels: what they change, that the meaning stays, and the law of the campaign on a few dozen cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxkit.diagnostics import Verdict
+from ptxkit.linter import lint
+from ptxkit.syntax import parse, print_module
+from ptxkit.testing.oracles.ptxas import installed_ptxas
+from ptxkit.testing.pipelines.campaign import PipelineJob
+from ptxkit.testing.rewriting import campaign
+from ptxkit.testing.rewriting.campaign import (
+    EXCEPTION,
+    REFUSED,
+    REWRITES,
+    RewriteCase,
+    choose_cases,
+    judge_rewrite,
+    outcome_table,
+    rewrite_module,
+    run_cases,
+)
+from ptxkit.testing.rewriting.sources import SourceCorpus
+from ptxkit.testing.rewriting.tree_edit import KernelRewrite
+
+FOLDER = Path(__file__).resolve().parents[2] / "corpus"
+CORPUS = SourceCorpus(FOLDER)
+BY_NAME = {each.name: each for each in REWRITES}
+
+KERNEL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+.reqntid 64, 1, 1
+{
+	.shared .align 16 .b8 tile[1024];
+	.reg .pred %first, %more;
+	.reg .b32 %t, %a, %v, %i;
+	.reg .b64 %o;
+	ld.param.u64 %o, [out];
+	mov.u32 %t, %tid.x;
+	mov.u32 %a, tile;
+	setp.eq.u32 %first, %t, 0;
+	mov.u32 %i, 0;
+	@!%first bra sum;
+	st.shared.u32 [%a], %t;
+sum:
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %more, %i, 4;
+	@%more bra sum;
+	bar.sync 0;
+	ld.shared.u32 %v, [%a];
+	@%first st.global.u32 [%o], %v;
+	ret;
+}
+"""
+
+
+def new_lines(name: str, seed: str = "1") -> list[str]:
+    """The lines that a rewrite adds to the kernel, stripped, in their order."""
+    module = rewrite_module(parse(KERNEL, "k.ptx"), BY_NAME[name], seed)
+    assert module is not None
+    old = {line.strip() for line in print_module(parse(KERNEL)).splitlines()}
+    return [line.strip() for line in print_module(module).splitlines() if line.strip() not in old]
+
+
+def holds(name: str, *parts: str) -> bool:
+    """Whether each part is in a new line, for one of a few choices of places."""
+    return any(
+        all(any(part in line for line in lines) for part in parts)
+        for lines in (new_lines(name, str(seed)) for seed in range(12))
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("spill-local", ("st.local.b32 [", "ld.local.b32 ")),
+        ("spill-shared", ("shl.b32 ", "st.shared.b32 [%rw", "ld.shared.b32 ")),
+        ("pack-registers", ("mov.b64 %", "mov.b64 {")),
+        ("identity-chain", ("prmt.b32 ",)),
+        ("identity-chain", ("xor.b64 ",)),
+        ("split-register", ("mov.b64 %rw",)),
+        ("masked-index", ("ld.global.u32 ", "and.b32 ", "xor.b32 ", "add.u64 ")),
+        ("equal-condition", ("setp.eq.u32 ", "and.pred ")),
+        ("equal-arms", ("setp.gt.u32 ", "bra $rw", "other:")),
+        ("generic-address", ("cvt.u64.u32 ", "cvta.shared.u64 ", "st.u32 [%rw")),
+        ("generic-address", ("mov.u64 ", "cvta.global.u64 ", "@%first st.u32 [%rw")),
+        ("guard-to-branch", ("@!%first bra $rw", "st.global.u32 [%o], %v;")),
+        ("branch-to-guards", ("@%first st.shared.u32 [%a], %t;",)),
+        ("print-call", (".extern .func", "call.uni (rw_length), vprintf")),
+        ("assert-call", ("call __assertfail",)),
+        ("peel-loop", ("@!%more bra $rw",)),
+        ("unroll-loop", ("@!%more bra $rw",)),
+        ("outline", (".func rewriting_part", "call rewriting_part")),
+        ("outline-indirect", (".calltargets rewriting_part", "call (rw")),
+        ("outline-indirect", (".callprototype", "mov.u64 %rw")),
+        ("split-label", ("_same:",)),
+        ("nest-block", ()),
+    ],
+)
+def test_a_rewrite_changes_what_it_says(name: str, parts: tuple[str, ...]) -> None:
+    assert holds(name, *parts)
+
+
+@pytest.mark.parametrize("rewrite", REWRITES, ids=lambda each: each.name)
+def test_a_rewritten_kernel_assembles_computes_the_same_and_depends_on_the_seed_only(rewrite: KernelRewrite) -> None:
+    pipelines = [PipelineJob(0, number, is_broken=False, target="sm_90").pipeline() for number in (1, 4)]
+    texts: list[str] = []
+    for pipeline in pipelines:
+        made = rewrite_module(parse(pipeline.module(), "k.ptx"), rewrite, "a")
+        assert made == rewrite_module(parse(pipeline.module(), "k.ptx"), rewrite, "a")
+        if made is None:
+            continue
+        texts.append(print_module(made))
+        assert texts[-1] != print_module(parse(pipeline.module()))
+        assert installed_ptxas()[0].refusal(texts[-1], pipeline.target) is None
+        outcome = pipeline.launch.emulate(texts[-1], policy="random", seed=1)
+        assert not outcome.findings
+        if not outcome.unsupported_reason:
+            assert np.array_equal(outcome.outputs[1], pipeline.expected_output())
+    assert texts
+
+
+def test_an_edit_of_a_nested_block_stays_in_it() -> None:
+    text = KERNEL.replace("bar.sync 0;", "{ .reg .b32 %inner; mov.u32 %inner, 5; st.shared.u32 [%a+4], %inner; }")
+    for seed in range(8):
+        made = rewrite_module(parse(text, "k.ptx"), BY_NAME["generic-address"], str(seed))
+        assert made is not None
+        printed = print_module(made)
+        assert installed_ptxas()[0].refusal(printed, "sm_90") is None
+        if "[%rw" in printed.partition("%inner, 5;")[2].partition("}")[0]:
+            return
+    pytest.fail("no seed chose the store in the block")
+
+
+def verdict(text: str) -> Verdict:
+    return lint(f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{text}\n}}\n")
+
+
+def test_the_law_of_the_campaign() -> None:
+    clean = verdict("ret;")
+    wrong = verdict(".shared .b32 x; .reg .b32 %a, %v; mov.u32 %a, x; ld.u32 %v, [%a]; ret;")
+    assert not clean.diagnostics
+    assert not clean.undecided
+    assert [each.code for each in wrong.diagnostics] == ["PTX202"]
+    assert judge_rewrite(wrong, wrong, is_wrong=True)[0] == campaign.SAME
+    assert judge_rewrite(wrong, clean, is_wrong=True) == (EXCEPTION, "lost PTX202")
+    assert judge_rewrite(clean, clean, is_wrong=False)[0] == campaign.SAME
+    assert judge_rewrite(clean, wrong, is_wrong=False) == (EXCEPTION, "gained PTX202")
+
+
+KNOWN: dict[RewriteCase, str] = {}
+"""Exceptions of the short campaign that cannot be corrected yet, with the reason."""
+
+
+def test_no_rewrite_hides_an_error_or_makes_one() -> None:
+    """The short form of `scripts/evade`, on the sources that are quickly analyzed."""
+    small = SourceCorpus(FOLDER, ("fixture", "broken-pipeline"))
+    cases = choose_cases(small, 60, 1, per_source=6)
+    results = run_cases(small, cases, None)
+    wrong = {each.case: each.difference for each in results if each.outcome in (EXCEPTION, REFUSED)}
+    assert wrong.keys() == KNOWN.keys(), wrong
+    *_, total = outcome_table(results)
+    assert int(total.split()[1]) > 40
+
+
+def test_the_cases_depend_on_the_seed_only() -> None:
+    assert choose_cases(CORPUS, 30, 5) == choose_cases(CORPUS, 30, 5)
+    assert choose_cases(CORPUS, 30, 5) != choose_cases(CORPUS, 30, 6)
+    assert choose_cases(CORPUS, 12, 5) == choose_cases(CORPUS, 30, 5)[:12]
