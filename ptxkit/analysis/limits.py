@@ -130,6 +130,9 @@ MAX_TRACED_REGISTERS = 400
 MAX_EXPR_CHARS = 80
 """The maximum number of characters of an unknown that is itself an expression."""
 
+MAX_RANGE_DEPTH = 24
+"""The maximum number of operations in sequence through which the range of a value is computed."""
+
 MAX_EXPR_DEPTH = 60
 """The maximum number of assignments in sequence that one expression follows."""
 

@@ -58,7 +58,7 @@ from ptxkit.analysis.memory.copy_completion import (
     is_group_copy,
     last_copy_before,
 )
-from ptxkit.analysis.memory.unlocated_reads import find_unlocated_reads
+from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.sync_edges import find_unordered_release
@@ -90,7 +90,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             continue
         for thread in facts.threads.values():
             yield from _check_thread(number, facts, thread)
-        for read in find_unlocated_reads(facts, kernel.explorer.input_independence.dependence):
+        for read in UnlocatedAccesses(facts, kernel.extents_of(facts)).early_reads():
             yield OpenObligation(read, ptx3xx.READ_MAY_OVERLAP_COPY())
         if facts.scenario.launch.cluster_size > 1:
             yield from _check_remote_copies(kernel, number, facts)

@@ -46,6 +46,7 @@ from ptxkit.analysis.memory.bulk_source_reads import (
     has_read_source,
     is_bulk_wait,
 )
+from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_write, is_generic_write, is_operand_read
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
@@ -71,6 +72,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
             continue
+        unlocated = UnlocatedAccesses(facts, kernel.extents_of(facts))
+        for step in unlocated.overwrites_of_sources():
+            yield OpenObligation(step, ptx3xx.WRITE_MAY_OVERLAP_SOURCE())
+        for step in unlocated.overwrites_of_targets():
+            yield OpenObligation(step, ptx3xx.WRITE_MAY_OVERLAP_TARGET())
         for issuer in facts.threads.values():
             yield from _check_destinations(number, issuer)
             sources = bulk_source_reads(issuer)

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.access_ranges import access_range, is_generic_write
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.diagnostics.catalogue import ptx3xx
@@ -40,6 +41,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             yield from _check_thread(number, facts, thread)
+        if not facts.has_unknown_call:
+            for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).overlapping_copies():
+                yield OpenObligation(step, ptx3xx.COPIES_MAY_OVERLAP())
 
 
 def _check_thread(number: int, facts: ScenarioFacts, thread: ThreadView) -> Iterator[Observation]:

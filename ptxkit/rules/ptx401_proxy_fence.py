@@ -38,6 +38,7 @@ from ptxkit.analysis.context.barrier_placement import OrderingBarrier
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.proxy_order import MissingFence, MissingOrder, ProxyPair, find_proxy_pairs
+from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.diagnostics.catalogue import fix_titles, ptx4xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierWait
@@ -56,6 +57,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                 yield Observation(
                     (pair.read.step, pair.write.step), number, pair.is_exact, _finding_of(pair, missing), threads
                 )
+        if not facts.has_unknown_call:
+            for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).unfenced_reads():
+                yield OpenObligation(step, ptx4xx.READ_MAY_BE_UNFENCED())
 
 
 def _finding_of(pair: ProxyPair, missing: MissingFence | MissingOrder | bool) -> Finding | None:

@@ -30,14 +30,15 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.memory.async_refills import AsyncRefill, find_refills
+from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.access_ranges import is_generic_read
 from ptxkit.diagnostics.catalogue import ptx4xx
-from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
 
-def check(kernel: KernelFacts) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each asynchronous write of bytes that were used before."""
     if kernel.policy != "strict":
         return
@@ -46,6 +47,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
             key = (refill.write.step, refill.use.step)
             finding = None if refill.is_fenced else _finding(facts, refill)
             yield Observation(key, number, refill.is_certain, finding, refill.threads)
+        if not facts.has_unknown_call:
+            for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).unfenced_refills():
+                yield OpenObligation(step, ptx4xx.REFILL_MAY_BE_UNFENCED())
 
 
 def _finding(facts: ScenarioFacts, refill: AsyncRefill) -> Finding:

@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.cluster.cluster_races import find_cluster_races
+from ptxkit.analysis.context.access_extents import is_unlocated
 from ptxkit.analysis.context.barrier_placement import find_barrier_between
 from ptxkit.analysis.context.early_reads import EarlyReads
 from ptxkit.analysis.context.equal_value_stores import stores_equal_values
@@ -72,12 +73,19 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             # The barrier that its first round lacks orders its later rounds, too.
             finding = replace(finding, lacks=(*finding.lacks, conflict.steps[::-1]))
         yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
+    for race in kernel.unlocated_races:
+        yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
     if kernel.first_uncompared_access is not None:
         yield OpenObligation(kernel.first_uncompared_access, ptx3xx.TOO_MANY_ACCESSES())
     for step in find_cluster_races(kernel):
         yield OpenObligation(step, ptx6xx.OTHER_CTA_MAY_CONFLICT())
     for question in kernel.box_size_conflicts:
         yield OpenObligation(question.access, ptx6xx.BOX_SIZE_NOT_KNOWN())
+
+
+def _unlocated_step(race: Race) -> Step:
+    """Returns the instruction of a race whose address is unknown."""
+    return next(each.step for each in (race.write.event, race.read.event) if is_unlocated(each))
 
 
 def _step_pair(conflict: Race) -> tuple[Step, Step]:

@@ -390,17 +390,26 @@ OFFSET = "ld.global.u32 %r20, [%rd1]; add.u32 %r21, %r2, %r20; add.u32 %r22, %r8
 COPY_SOMEWHERE = f"{OFFSET} cp.async.cg.shared.global [%r21], [%rd1], 16; cp.async.commit_group;"
 DONE = "cp.async.wait_group 0;"
 
+_ONE_THREAD = ".reqntid 1, 1, 1"
+
 UNKNOWN_ADDRESSES = (
     Case(
         "a copy to an unknown place of the variable that is read before the wait",
         f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [tile]; {DONE}",
+        bounds=_ONE_THREAD,
         undecided=("PTX302",),
     ),
-    Case("the read after the wait", f"{COPY_SOMEWHERE} {DONE} ld.shared.u32 %r10, [tile];"),
+    Case("the read after the wait", f"{COPY_SOMEWHERE} {DONE} ld.shared.u32 %r10, [tile];", bounds=_ONE_THREAD),
+    Case(
+        "the read after the wait, of bytes that other threads copy",
+        f"{COPY_SOMEWHERE} {DONE} ld.shared.u32 %r10, [tile];",
+        undecided=("PTX302", "PTX621"),
+    ),
     Case(
         "a read at an unknown place of the variable before the wait for a copy to a known one",
         f"""{OFFSET} cp.async.cg.shared.global [%r2], [%rd1], 16; cp.async.commit_group;
 ld.shared.u32 %r10, [%r21]; {DONE}""",
+        bounds=_ONE_THREAD,
         undecided=("PTX302",),
     ),
     Case("another variable", f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [other]; {DONE}"),
@@ -412,6 +421,7 @@ ld.shared.u32 %r10, [%r21]; {DONE}""",
     Case(
         "bytes of the copy, at an offset from the same unknown",
         f"{COPY_SOMEWHERE} ld.shared.u32 %r10, [%r21+12]; {DONE}",
+        bounds=_ONE_THREAD,
         undecided=("PTX302",),
     ),
     Case(

@@ -30,6 +30,7 @@ from tests.rules import (
     cases_scopes,
     cases_strict,
     cases_tensor,
+    cases_unknown_addresses,
     cases_wgmma,
     cases_windows,
 )
@@ -59,6 +60,7 @@ CASES = (
     *cases_scopes.CASES,
     *cases_strict.CASES,
     *cases_tensor.CASES,
+    *cases_unknown_addresses.CASES,
     *cases_wgmma.CASES,
     *cases_windows.CASES,
 )

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reachability import reachable_steps
+from ptxkit.analysis.context.access_extents import AccessExtents
 from ptxkit.analysis.context.async_overwrites import AsyncOverwrites
 from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box_size_conflicts
 from ptxkit.analysis.context.happens_before import HappensBefore
@@ -192,6 +193,7 @@ class KernelFacts:
         self.first_uncompared_access: Step | None = None
         """The first access that `races` did not compare with all others because there are too many."""
         self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
+        self._extents_by_rank: dict[int, AccessExtents] = {}
         self._facts_by_exploration = {
             id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
         }
@@ -219,6 +221,22 @@ class KernelFacts:
             found += [(number, conflict) for conflict in analysis]
             self.first_uncompared_access = self.first_uncompared_access or analysis.first_dropped
         return found
+
+    def extents_of(self, facts: ScenarioFacts) -> AccessExtents:
+        """Returns the bytes that the accesses of a scenario's CTA may use, also at unknown addresses."""
+        rank = facts.scenario.rank
+        if rank not in self._extents_by_rank:
+            self._extents_by_rank[rank] = AccessExtents(self.explorer, rank)
+        return self._extents_by_rank[rank]
+
+    @cached_property
+    def unlocated_races(self) -> list[Race]:
+        """The accesses at unknown addresses that nothing orders with accesses that may be to the same bytes."""
+        return [
+            race
+            for _, facts in self._complete_scenarios
+            for race in RaceAnalysis(facts).unlocated_races(self.extents_of(facts))
+        ]
 
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:

@@ -10,10 +10,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from ptxkit.analysis.context.access_extents import AccessExtents, are_apart, has_unknown_lane
+from ptxkit.analysis.context.access_sampling import (
+    FIRST_EXECUTIONS,
+    execution_count_for,
+    first_lane_of_paths,
+    is_mbarrier_copy,
+    sample_accesses,
+    warp_edge_lanes,
+)
 from ptxkit.analysis.context.group_completion import find_completion_points
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, compute_footprints
@@ -21,7 +30,7 @@ from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_FIRST_EXECUTIONS, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_operand_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import LaneValues
@@ -31,11 +40,10 @@ from ptxkit.isa.effects import Access
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
-#: The numbers of first and of last executions of one instruction that are examined: they suffice for a ring with as
-#: many slots.
-FIRST_EXECUTIONS, LAST_EXECUTIONS = 6, 2
 #: The numbers of first executions that are examined where there are too many accesses; the largest that fits is used.
 FEWER_EXECUTIONS = (3, 1)
+#: The kinds of accesses that conflict with each other, as `is_access_of_kind` defines them.
+_CONFLICTING_KINDS = (("write", "read"), ("copy", "store"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,10 @@ class AccessInstance:
         """Whether some input certainly reaches the access."""
         guessed = self.path.group.first_guess
         return guessed is None or self.position < guessed
+
+
+#: An access with the range of bytes that it uses, or may use.
+_LocatedInstance: TypeAlias = tuple[tuple[int, int], AccessInstance]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +162,36 @@ class RaceAnalysis:
         return HappensBefore(self._facts, self._budget)
 
     def __iter__(self) -> Iterator[Race]:
-        for writing, reading in (("write", "read"), ("copy", "store")):
+        for writing, reading in _CONFLICTING_KINDS:
             if not self._are_race_free(writing, reading):
                 yield from self._find_races(writing, reading)
+
+    def unlocated_races(self, extents: AccessExtents) -> Iterator[Race]:
+        """Yields the pairs of which one access has an unknown address, and the other may be to the same bytes."""
+        for writing, reading in _CONFLICTING_KINDS:
+            writes, reads = self._unlocated_instances(writing, extents), self._unlocated_instances(reading, extents)
+            if writes:
+                yield from self._races_between([*writes], [*self._access_instances(reading), *reads])
+            if reads:
+                yield from self._races_between([*self._access_instances(writing)], [*reads])
+
+    def _unlocated_instances(self, kind: str, extents: AccessExtents) -> list[_LocatedInstance]:
+        """Returns the accesses at unknown addresses, each with every range of which it may use bytes."""
+        found: list[_LocatedInstance] = []
+        for group in self._facts.groups:
+            paths = self._paths_of(group)
+            for position, event in self._sampled_accesses(group, kind, FIRST_EXECUTIONS):
+                if not has_unknown_lane(event, len(group.tids)):
+                    continue
+                lanes = warp_edge_lanes(group.tids)
+                over = self._completion_wait_of(group, position, event)
+                found.extend(
+                    (touched, AccessInstance(paths[index], group.tids[index], position, event, index, over))
+                    for index in lanes
+                    if access_range_of_lane(event, index) is None
+                    for touched in extents.of_lane(event, index)
+                )
+        return found
 
     def _are_race_free(self, writing: str, reading: str) -> bool:
         """Returns whether a comparison of whole groups proves that accesses of two kinds do not conflict.
@@ -161,8 +200,8 @@ class RaceAnalysis:
         """
         groups = self._facts.groups
         writes = [(group, self._sampled_accesses(group, writing, FIRST_EXECUTIONS)) for group in groups]
-        fills = {event.step for _, seen in writes for _, event in seen if _is_mbarrier_copy(event)}
-        reads = [(group, self._sampled_accesses(group, reading, _execution_count_for(len(fills)))) for group in groups]
+        fills = {event.step for _, seen in writes for _, event in seen if is_mbarrier_copy(event)}
+        reads = [(group, self._sampled_accesses(group, reading, execution_count_for(len(fills)))) for group in groups]
         if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
             return True
         if sum(len(seen) for _, seen in (*writes, *reads)) > MAX_GROUP_ACCESSES:
@@ -202,16 +241,18 @@ class RaceAnalysis:
 
     def _find_races(self, writing: str, reading: str) -> Iterator[Race]:
         """Yields the races of accesses of one kind with those of another."""
+        writes = list(self._access_instances(writing))
+        fills = {touch.group_event.step for _, touch in writes if is_mbarrier_copy(touch.group_event)}
+        if writes:
+            yield from self._races_between(writes, self._access_instances(reading, len(fills)))
+
+    def _races_between(self, writes: Iterable[_LocatedInstance], reads: Iterable[_LocatedInstance]) -> Iterator[Race]:
+        """Yields the races of writes with reads of the same bytes."""
         places: dict[tuple[int, int], _RangeAccesses] = defaultdict(_RangeAccesses)
-        fills: set[Step] = set()
-        for touched, touch in self._access_instances(writing):
-            if _is_mbarrier_copy(touch.group_event):
-                fills.add(touch.group_event.step)
+        for touched, touch in writes:
             places[touched].writes[touch.path].setdefault(touch.position, touch)
-        if not places:
-            return
         self._seen_pairs.clear()
-        for touched, touch in self._access_instances(reading, len(fills)):
+        for touched, touch in reads:
             places[touched].add_read(touch)
         index: IntervalIndex[_RangeAccesses] = IntervalIndex()
         for touched, place in places.items():
@@ -224,13 +265,13 @@ class RaceAnalysis:
                     self._drop(next(at.event.step for each in place.writes.values() for at in each.values()))
                     return
 
-    def _access_instances(self, kind: str, fills: int = 0) -> Iterator[tuple[tuple[int, int], AccessInstance]]:
+    def _access_instances(self, kind: str, fills: int = 0) -> Iterator[_LocatedInstance]:
         """Yields the accesses, with their bytes, of all threads that write or store, or of some that read or copy.
 
         fills: the number of instructions that fill memory asynchronously. In an unrolled loop, each of them belongs to
         its own round, and as many rounds of the reading loop are examined.
         """
-        left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, _execution_count_for(fills))
+        left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, execution_count_for(fills))
         for group in self._facts.groups:
             tids, paths, chosen = group.tids, self._paths_of(group), self._sampled_lanes(group, kind)
             for position, event in self._sampled_accesses(group, kind, rounds):
@@ -257,7 +298,7 @@ class RaceAnalysis:
         key = id(group), kind, rounds
         found = self._sampled_accesses_cache.get(key)
         if found is None:
-            found = self._sampled_accesses_cache[key] = list(_sample_accesses(group, kind, rounds))
+            found = self._sampled_accesses_cache[key] = list(sample_accesses(group, kind, rounds))
         return found
 
     def _sampled_lanes(self, group: GroupTrace, kind: str) -> tuple[Sequence[int], Sequence[int]]:
@@ -265,7 +306,7 @@ class RaceAnalysis:
 
         The first sequence is for accesses in which threads differ, the second one for accesses in which they do not.
         """
-        return _warp_edge_lanes(group.tids) if kind == "read" else range(len(group.tids)), _first_lane_of_paths(
+        return warp_edge_lanes(group.tids) if kind == "read" else range(len(group.tids)), first_lane_of_paths(
             self._paths_of(group)
         )
 
@@ -332,6 +373,8 @@ class RaceAnalysis:
 
     def _report_once(self, conflict: Race) -> Iterator[Race]:
         write, read = conflict.write, conflict.read
+        if are_apart(write.event, read.event):
+            return
         is_sure = write.is_certain and read.is_certain
         key = (
             write.event.step,
@@ -418,55 +461,6 @@ class RaceAnalysis:
         return refills if own is None else own > read.position
 
 
-def _is_mbarrier_copy(event: TraceEvent | GroupEvent) -> bool:
-    """Returns whether an access is asynchronous and an mbarrier signals its completion."""
-    return isinstance(event.effect, Access) and event.effect.completion == "mbarrier"
-
-
-def _execution_count_for(fills: int) -> int:
-    """Returns how many first executions to examine where `fills` instructions fill the bytes that are read."""
-    return max(FIRST_EXECUTIONS, min(fills, MAX_FIRST_EXECUTIONS))
-
-
-def _sample_accesses(group: GroupTrace, kind: str, rounds: int) -> Iterator[tuple[int, TraceEvent | GroupEvent]]:
-    """Yields the first and last executions of each instruction with an access of a kind, with their positions."""
-    last = {event.step: event.visit for event in group.events}
-    for position, event in enumerate(group.events):
-        if isinstance(event, UnknownCall) or not _is_access_of_kind(event, kind):
-            continue
-        if event.visit < rounds or event.visit > last[event.step] - LAST_EXECUTIONS:
-            yield position, event
-
-
-def _warp_edge_lanes(tids: tuple[int, ...]) -> list[int]:
-    """Returns the indices of the first two and the last two threads of each warp."""
-    by_warp: dict[int, list[int]] = defaultdict(list)
-    for index, tid in enumerate(tids):
-        by_warp[tid // 32].append(index)
-    return sorted({index for found in by_warp.values() for index in (*found[:2], *found[-2:])})
-
-
-def _first_lane_of_paths(paths: list[WarpPath]) -> list[int]:
-    """Returns the index of the first thread of each path, which suffices where all threads access the same bytes."""
-    return list({path: index for index, path in reversed(list(enumerate(paths)))}.values())
-
-
 def _is_warpgroup_read_of_writer(write: AccessInstance, read: AccessInstance) -> bool:
     """Returns whether the read is a collective operation of the writer's warpgroup, which observes its end."""
     return is_operand_read(read.event) and write.path.warp // 4 == read.path.warp // 4
-
-
-def _is_access_of_kind(event: TraceEvent | GroupEvent, kind: str) -> bool:
-    """Returns whether an access is weak, or belongs to an update that is not atomic with respect to weak accesses.
-
-    A `copy` is a write of the thread's own cp.async groups, a `store` a synchronous write.
-    """
-    effect = event.effect
-    if not isinstance(effect, Access):
-        return False
-    if kind in ("copy", "store"):
-        completion = "cp.async" if kind == "copy" else None
-        return (effect.kind, effect.proxy, effect.completion, effect.order) == ("write", "generic", completion, "weak")
-    if kind == "read":
-        return effect.kind != "write" and effect.order == "weak"
-    return effect.kind == "update" or (effect.kind == "write" and effect.order == "weak")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
+from ptxkit.analysis.context.access_extents import sample_unlocated
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
@@ -100,6 +101,11 @@ class ThreadView:
         known = [(position, event) for position, event in self.positions(Access) if access_range(event) is not None]
         last = {event.step: event.visit for _, event in known}
         return [(position, event) for position, event in known if _is_sampled(event, last[event.step])]
+
+    @cached_property
+    def unlocated(self) -> list[tuple[int, TraceEvent]]:
+        """The first and last accesses of each instruction that may be of shared memory, at unknown addresses."""
+        return sample_unlocated(self.positions(Access))
 
     @cached_property
     def access_positions(self) -> dict[tuple[Step, int], int]:

@@ -47,7 +47,7 @@ def find_refills(facts: ScenarioFacts) -> Iterator[AsyncRefill]:
     writers = [thread for thread in facts.threads.values() if thread.async_writes]
     if not writers:
         return
-    refills = _RefillFinder(facts)
+    refills = RefillFinder(facts)
     for user in facts.threads.values():
         uses = _generic_accesses(user)
         for writer in writers:
@@ -69,7 +69,7 @@ def _generic_accesses(thread: ThreadView) -> IntervalIndex[tuple[int, TraceEvent
     return found
 
 
-class _RefillFinder:
+class RefillFinder:
     """Examines pairs of accesses in one scenario."""
 
     def __init__(self, facts: ScenarioFacts) -> None:

@@ -8,7 +8,13 @@ from ptxkit.analysis.symexec.descriptor_addresses import UNIT_BYTES, far_unit, f
 from ptxkit.analysis.symexec.event_compiler import cta_mask_reader
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.store_compiler import compile_private_store
-from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, group_value_of, lift
+from ptxkit.analysis.values.symbolic_values import (
+    LaneValues,
+    SymbolicValue,
+    group_value_of,
+    is_outside_shared_memory,
+    lift,
+)
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.semantics.thread_sets import WARP_SIZE
@@ -64,7 +70,7 @@ def _compile_shared_access(
 ) -> StepAction | None:
     """Records an access to shared memory.
 
-    anywhere: whether an access through a generic address is also recorded if the address is outside shared memory.
+    anywhere: whether an access through a generic address is also recorded if it is certainly outside shared memory.
     """
     generic = effect.space == "generic"
     if effect.via == "descriptor":
@@ -80,7 +86,7 @@ def _compile_shared_access(
 
     def record(state: GroupState) -> None:
         place = address(state)
-        if generic and isinstance(place, SymbolicValue) and not anywhere:
+        if generic and isinstance(place, SymbolicValue) and is_outside_shared_memory(place) and not anywhere:
             return
         length = size(state) if size else None
         tracked = barrier(state) if barrier else None

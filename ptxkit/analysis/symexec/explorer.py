@@ -65,7 +65,7 @@ class Explorer:
         self._compiled = compile_program(program)
         self.pointers = pointer_parameters(program)
         self._capacity = SharedCapacity(program)
-        self._symbolic_values = SymbolicValueTable()
+        self.symbolic_values = SymbolicValueTable()
         self.budget = budget or AnalysisBudget().for_kernel()
         self._excluded_loads = _loads_from_remote_stores(program)
         self._async_steps = async_steps_of(program)
@@ -191,7 +191,7 @@ class Explorer:
         before = dict(scenario.decisions)
         while True:
             exchange = LaneExchange(broadcasts=SharedBroadcasts(self._excluded_loads))
-            group = GroupState(code, scenario, everyone, self._symbolic_values, exchange, self.pointers)
+            group = GroupState(code, scenario, everyone, self.symbolic_values, exchange, self.pointers)
             exploration, taken = execute_all(group, self.budget.steps)
             self.budget.steps -= taken
             wrong = exchange.broadcasts.invalidated_loads(exploration.groups, scenario.launch.threads)

@@ -53,6 +53,9 @@ class SymbolicValue(_Unknown):
         return view
 
 
+#: The state spaces whose addresses are not in shared memory.
+_OTHER_SPACES = frozenset({"global", "local", "const", "param"})
+
 #: Creates a term from its fields, faster than `SymbolicValue` with its defaults: executions create millions of them.
 _new_value = tuple.__new__
 
@@ -251,6 +254,11 @@ def select_lanes(held: GroupValue, indices: Sequence[int]) -> GroupValue:
 def value_of_lane(held: GroupValue, index: int) -> Value:
     """Returns the value of the thread at an index of the group."""
     return held.at(index) if isinstance(held, LaneValues) else held
+
+
+def is_outside_shared_memory(address: SymbolicValue) -> bool:
+    """Returns whether an unknown generic address is certainly not in shared memory."""
+    return address.pointer or address.space in _OTHER_SPACES
 
 
 class SymbolicValueTable:

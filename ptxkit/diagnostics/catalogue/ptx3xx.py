@@ -136,6 +136,12 @@ SOURCE_REUSED_IN_FLIGHT = DiagnosticCode(
     "source-reused-in-flight",
     sections=("Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group"),
 )
+WRITE_MAY_OVERLAP_SOURCE = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "address unknown; the write may be into the source of a copy that is still in flight"
+)
+WRITE_MAY_OVERLAP_TARGET = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "address unknown; the write may be into the destination of a copy that is still in flight"
+)
 COPY_READS_EXITED_CTA = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT, "`{operation}` may still read the shared memory of its CTA, which exits"
 )
@@ -192,6 +198,9 @@ COMES_BEFORE_COMMIT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "comes before its
 COMMIT_BEFORE_THIS_WAIT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "commit its group before the wait at line {2}")
 
 OVERLAPPING_COPIES = DiagnosticCode("PTX304", "overlapping-copies", sections=("cp.async.commit_group", "cp.async"))
+COPIES_MAY_OVERLAP = MessageTemplate(
+    OVERLAPPING_COPIES, "address unknown; the copy may be into the bytes of another copy of its group"
+)
 COPIES_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
     "`{action}` writes bytes that `{operation}` at line {line} may still write",

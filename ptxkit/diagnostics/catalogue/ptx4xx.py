@@ -6,6 +6,9 @@ from ptxkit.diagnostics.code import DiagnosticCode, Severity
 from ptxkit.diagnostics.message import MessageTemplate
 
 MISSING_PROXY_FENCE = DiagnosticCode("PTX401", "missing-proxy-fence", sections=("Async Proxy", "membar / fence"))
+READ_MAY_BE_UNFENCED = MessageTemplate(
+    MISSING_PROXY_FENCE, "address unknown; the read may be of bytes that were written without a proxy fence"
+)
 NO_PROXY_FENCE_BETWEEN = MessageTemplate(
     MISSING_PROXY_FENCE,
     (
@@ -55,6 +58,9 @@ REFILL_WITHOUT_PROXY_FENCE = DiagnosticCode(
     "refill-without-proxy-fence",
     Severity.WARNING,
     sections=("Async Proxy", "membar / fence", "Causality Order"),
+)
+REFILL_MAY_BE_UNFENCED = MessageTemplate(
+    REFILL_WITHOUT_PROXY_FENCE, "address unknown; the write may be into bytes that were used without a proxy fence"
 )
 REFILL_WITHOUT_FENCE = MessageTemplate(
     REFILL_WITHOUT_PROXY_FENCE,

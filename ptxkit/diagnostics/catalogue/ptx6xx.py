@@ -305,6 +305,10 @@ EXECUTE_IF_GRANTED = MessageTemplate(CANCEL_AFTER_FAILURE, "execute it only wher
 SHARED_MEMORY_RACE = DiagnosticCode(
     "PTX621", "shared-memory-race", sections=("Conflict and Data-races", "Causality Order", "bar, barrier")
 )
+UNORDERED_ACCESS_MAY_OVERLAP = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    "address unknown; nothing orders this access and one of another thread that may be to the same bytes",
+)
 ACCESSES_UNORDERED = MessageTemplate(
     SHARED_MEMORY_RACE,
     "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: nothing orders the two",

@@ -1,0 +1,160 @@
+"""Finds accesses that may use the bytes of another access too early, since one of the addresses is unknown.
+
+Where both addresses are numbers, the rules compare the bytes themselves. Where one of them is not, the two may overlap
+(`ptxkit.analysis.context.access_extents`), and only their order can settle the question: a wait for a copy, a fence
+between proxies. What it does not settle is open.
+
+Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "Async Proxy".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ptxkit.analysis.context.access_extents import AccessExtents, is_unlocated
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.async_refills import RefillFinder
+from ptxkit.analysis.memory.bulk_source_reads import bulk_source_reads, has_read_source
+from ptxkit.analysis.memory.copy_completion import CopyStatus, copy_status_at
+from ptxkit.analysis.memory.proxy_order import MissingFence, MissingOrder, ProxyPair
+from ptxkit.analysis.symexec.access_ranges import (
+    is_async_access,
+    is_async_read,
+    is_async_write,
+    is_generic_read,
+    is_generic_write,
+)
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.async_groups import AsyncCopy
+from ptxkit.analysis.sync.mbarrier_location import location_at
+
+
+class UnlocatedAccesses:
+    """The pairs of accesses of one scenario that may overlap, of which at least one has an unknown address."""
+
+    def __init__(self, facts: ScenarioFacts, extents: AccessExtents) -> None:
+        self._facts = facts
+        self._extents = extents
+        self._threads = list(facts.threads.values())
+        self._exist = any(thread.unlocated for thread in self._threads)
+        self._budget = PairBudget(facts.budget)
+
+    def early_reads(self) -> Iterator[Step]:
+        """Yields the reads that may be of the bytes of a copy before its completion is observed."""
+        for issuer in self._issuers():
+            copies = [copy for copy in issuer.shared_copies if _may_fill_own_cta(self._facts.scenario.rank, copy.event)]
+            for copy, reader, at, read in self._pairs(issuer, copies):
+                if (
+                    is_generic_read(read)
+                    and (reader is not issuer or copy.position < at)
+                    and copy_status_at(self._facts, issuer, copy, reader, at) is CopyStatus.PENDING
+                ):
+                    yield read.step
+
+    def overwrites_of_sources(self) -> Iterator[Step]:
+        """Yields the writes that may be into the source of a bulk copy before it has been read."""
+        for issuer in self._issuers():
+            for copy, writer, at, write in self._pairs(issuer, bulk_source_reads(issuer)):
+                if (is_generic_write(write) or is_async_write(write)) and (
+                    has_read_source(self._facts, issuer, copy, writer, at) is False
+                ):
+                    yield write.step
+
+    def overwrites_of_targets(self) -> Iterator[Step]:
+        """Yields the stores that may be into the destination of a copy of their thread before it is complete."""
+        for issuer in self._issuers():
+            copies = [copy for copy in issuer.shared_copies if not is_async_read(copy.event)]
+            for copy, writer, at, write in self._pairs(issuer, copies):
+                if (
+                    writer is issuer
+                    and is_generic_write(write)
+                    and not is_async_access(write)
+                    and copy.position < at
+                    and copy.completion_position is not None
+                    and copy.completion_position >= at
+                ):
+                    yield write.step
+
+    def overlapping_copies(self) -> Iterator[Step]:
+        """Yields the copies that may be into the same bytes as an earlier copy of their group."""
+        for issuer in self._issuers():
+            copies = [c for c in issuer.shared_copies if c.group == "cp.async" and is_generic_write(c.event)]
+            by_position = {copy.position: copy for copy in copies}
+            for copy, writer, at, _ in self._pairs(issuer, copies):
+                later = by_position.get(at) if writer is issuer else None
+                if (
+                    later is not None
+                    and copy.position < at
+                    and copy.commit_position == later.commit_position
+                    and copy.track_position is None
+                ):
+                    yield later.event.step
+
+    def unfenced_reads(self) -> Iterator[Step]:
+        """Yields the async reads that may be of bytes that were written without a proxy fence."""
+        for writer in self._issuers():
+            done = {
+                copy.position: copy.completion_position for copy in writer.shared_copies if copy.group == "cp.async"
+            }
+            for at, write, reader, position, read in self._access_pairs(writer, is_generic_write, is_async_read):
+                written = done.get(at, at)
+                if written is None or (reader is writer and written >= position):
+                    continue
+                pair = ProxyPair(self._facts, writer, written, write, reader, position, read)
+                if isinstance(pair.check_order(), MissingFence | MissingOrder):
+                    yield read.step
+
+    def unfenced_refills(self) -> Iterator[Step]:
+        """Yields the async writes that may be into bytes that were used without a proxy fence in between."""
+        refills = RefillFinder(self._facts)
+        for user in self._issuers():
+            for at, use, writer, position, write in self._access_pairs(user, _is_generic_use, is_async_write):
+                if writer is user and at >= position:
+                    continue
+                if any(not refill.is_fenced for refill in refills.between(user, at, use, (writer, position, write))):
+                    yield write.step
+
+    def _issuers(self) -> Sequence[ThreadView]:
+        return self._threads if self._exist else ()
+
+    def _pairs(
+        self, issuer: ThreadView, copies: Sequence[AsyncCopy]
+    ) -> Iterator[tuple[AsyncCopy, ThreadView, int, TraceEvent]]:
+        """Yields the copies with the accesses of every thread that may use the same bytes."""
+        for user in self._threads if copies else ():
+            located = [each for each in user.accesses if not is_unlocated(each[1])]
+            for copy in copies:
+                for at, event in [*user.unlocated, *(located if is_unlocated(copy.event) else ())]:
+                    key = ("copy", copy.event.step, event.step, user is issuer)
+                    if self._may_overlap(copy.event, event) and self._budget.allow(key):
+                        yield copy, user, at, event
+
+    def _access_pairs(
+        self, first: ThreadView, is_first: Callable[[TraceEvent], bool], is_other: Callable[[TraceEvent], bool]
+    ) -> Iterator[tuple[int, TraceEvent, ThreadView, int, TraceEvent]]:
+        """Yields the accesses of a thread of one kind with those of every thread of another kind."""
+        own = [each for each in (*first.unlocated, *first.accesses) if is_first(each[1])]
+        for other in self._threads if own else ():
+            theirs = [each for each in (*other.unlocated, *other.accesses) if is_other(each[1])]
+            for at, event in own:
+                for position, access in theirs:
+                    if not is_unlocated(event) and not is_unlocated(access):
+                        continue
+                    key = (is_first, event.step, access.step, other is first)
+                    if self._may_overlap(event, access) and self._budget.allow(key):
+                        yield at, event, other, position, access
+
+    def _may_overlap(self, first: TraceEvent, other: TraceEvent) -> bool:
+        return first is not other and self._extents.may_overlap(first, other)
+
+
+def _may_fill_own_cta(rank: int, event: TraceEvent) -> bool:
+    """Returns whether a copy may be into the shared memory of CTA `rank`: into that of the CTA with its mbarrier."""
+    place = location_at(rank, event.barrier)
+    return not is_async_read(event) and (place is None or place[0] == rank)
+
+
+def _is_generic_use(event: TraceEvent) -> bool:
+    return is_generic_read(event) or (is_generic_write(event) and not is_async_access(event))

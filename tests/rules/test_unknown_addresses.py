@@ -1,0 +1,11 @@
+"""What an access at an unknown address may overlap is an open question until an order settles it."""
+
+from __future__ import annotations
+
+from tests.rules.cases_unknown_addresses import CASES
+from tests.rules.support import Case, each, holds
+
+
+@each(CASES)
+def test_unknown_addresses_leave_questions_that_only_an_order_settles(case: Case) -> None:
+    holds(case)
