@@ -1,23 +1,32 @@
-"""A process that checks texts, in which some texts do what no text should: they say so in a comment."""
+"""A process that checks texts, in which some texts do what no text should: they say so in a comment.
+
+What hangs reduces the limit of its processor time, so that the others may have one that no machine reaches.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
+from pathlib import Path
 
 from ptxkit.batch import job, worker
 from ptxkit.batch.job import Job, JobResult
-from ptxkit.processes.child_process import ParentChannel
+from ptxkit.processes.child_process import ParentChannel, limit_processor_time
 
-HANGS, SLEEPS, DIES, EXITS, FILLS, PRINTS, BREAKS = (
-    f"// {word}" for word in ("hangs", "sleeps", "dies", "exits", "fills", "prints", "breaks")
+HANGS, SLEEPS, DIES, EXITS, FILLS, PRINTS, BREAKS, SPINS = (
+    f"// {word}" for word in ("hangs", "sleeps", "dies", "exits", "fills", "prints", "breaks", "spins, and tells ")
 )
 
 
 def answered(asked: Job) -> JobResult:
     text = asked.source.text
     if HANGS in text:
+        limit_processor_time(0.05)
+        while True:
+            pass
+    if SPINS in text:  # for as long as its limit allows; a file says that it does
+        Path(text.partition(SPINS)[2]).touch()
         while True:
             pass
     if SLEEPS in text:

@@ -110,7 +110,7 @@ def test_a_text_that_ends_its_process_there_fails_alone(files: Path, monkeypatch
     monkeypatch.setenv("PYTHONPATH", f"{files / 'site'}:{ROOT}")
     with two_workers() as address:
         done = shell(
-            *("lint", "--cluster", address, "--timeout", "0.5", "--format", "json"),
+            *("lint", "--cluster", address, "--timeout", "100", "--format", "json"),
             *(f"{number}.ptx" for number in range(8)),
         )
     document = json.loads(done.stdout)

@@ -144,7 +144,7 @@ def test_harmful_texts_among_others_fail_and_the_status_is_2(
     with zipfile.ZipFile("w.whl", "a") as wheel:
         wheel.writestr("w/9.ptx", CLEAN + planted.EXITS)
     inputs = [f"c{number}.ptx" for number in range(6)]
-    result = ptxkit("lint", "--jobs", jobs, "--timeout", "0.5", "--format", "json", *inputs, "w.whl")
+    result = ptxkit("lint", "--jobs", jobs, "--timeout", "100", "--format", "json", *inputs, "w.whl")
     document = json.loads(result.stdout)
     assert result.exit_code == 2
     assert [each["path"] for each in document["files"]] == [
@@ -154,7 +154,7 @@ def test_harmful_texts_among_others_fail_and_the_status_is_2(
     failed = [each for each in document["files"] if each["status"] == "failed"]
     assert {each["path"]: each["diagnostics"][0]["message"] for each in failed} == {
         "c1.ptx": "the process that checked this file ended with signal SIGSEGV",
-        "c3.ptx": "the check of this file took longer than 0.5 seconds, and was terminated",
+        "c3.ptx": "the check of this file took longer than 100 seconds, and was terminated",
         "w.whl!w/9.ptx": "the process that checked this file ended with status 3",
     }
     assert document["summary"]["clean"] == 7
@@ -204,7 +204,7 @@ def test_a_reader_who_has_had_enough_ends_the_run(files: Path) -> None:
     assert process.stderr is not None
     process.stdout.readline()
     process.stdout.close()
-    assert process.wait(60) == 141
+    assert process.wait(900) == 141
     assert process.stderr.read() == b""
     process.stderr.close()
 
