@@ -1,11 +1,16 @@
-"""Oracles that hang, die and fail where their examples say so."""
+"""Oracles that hang, wait, die and fail where their examples say so.
+
+What hangs reduces the limit of its processor time, so that the others may have one that no machine reaches.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
+from pathlib import Path
 
+from ptxkit.processes.child_process import limit_processor_time
 from ptxkit.testing.corpus.examples import Example
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, OracleKind
 
@@ -21,6 +26,9 @@ def make(campaign: FuzzCampaign, number: int) -> Example:
 
 def judge(text: str) -> None:
     if "// hang" in text:
+        limit_processor_time(0.05)
+        turn_for_ever(text)
+    if "// wait" in text:
         stuck_in_the_oracle()
     if "// die" in text:
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -32,19 +40,31 @@ def stuck_in_the_oracle() -> None:
     time.sleep(600)
 
 
+rounds = 0
+"""How often `turn_for_ever` has turned in this process."""
+
+
 def turn_for_ever(text: str) -> None:
+    global rounds  # noqa: PLW0603 (a test in this process looks whether it has begun)
     while True:
-        pass
+        rounds += 1
 
 
-def make_slowly(campaign: FuzzCampaign, number: int) -> Example:
-    """Half a second each."""
-    return Example("tests.testing.fuzz.planted:wait", (f"// {number}\n",))
+WAITS_AT, WAITS = "PTXKIT_TEST_WAITS_AT", "PTXKIT_TEST_WAITS"
+"""The variables for the number of the first example at which `SINGLE` waits for ever, and for the file that it writes
+before.
+"""
 
 
-def wait(text: str) -> None:
-    time.sleep(0.2)
+def make_single(campaign: FuzzCampaign, number: int) -> Example:
+    return Example("tests.testing.fuzz.planted:wait_at_its_number", (f"// {number}\n",))
+
+
+def wait_at_its_number(text: str) -> None:
+    if WAITS_AT in os.environ and int(text[3:]) >= int(os.environ[WAITS_AT]):
+        Path(os.environ[WAITS]).touch()
+        stuck_in_the_oracle()
 
 
 KIND = OracleKind("planted", make, examples_per_unit=5)
-SLOW = OracleKind("slow", make_slowly, examples_per_unit=1)
+SINGLE = OracleKind("single", make_single, examples_per_unit=1)

@@ -11,28 +11,32 @@ import pytest
 
 from ptxkit.device import Cubin
 from ptxkit.emulator import run as emulate
+from ptxkit.processes import cpu_time
 from ptxkit.processes.child_process import ParentChannel
+from ptxkit.processes.cpu_time import CpuUsage
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
 from ptxkit.testing.fuzz.scheduler import FuzzLimits, LocalFuzzRunner, run_campaigns
 from ptxkit.testing.fuzz.store import FuzzStore
 from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
 from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
-COUNTER = "PTXKIT_TEST_LAUNCHES"
-EMPTY = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry empty() { ret; }\n"
+COUNTER, HANGING = "PTXKIT_TEST_LAUNCHES", "PTXKIT_TEST_HANGING"
+"""The variables for the file of the launches, and for the file that says that one hangs."""
 HANGS, BREAKS, WRONG = 2, 3, 5
 """The examples that do so, also when they are made smaller."""
 
 
 def serve(channel: ParentChannel) -> None:
     """Launches on the reference machine. Some hang, break the process, or come out wrong."""
-    emulate(EMPTY, "empty", grid=1, block=1, arguments=())  # what it loads for the first launch takes no time of it
+    hanging = Path(os.environ[HANGING])
+    hanging.unlink(missing_ok=True)
     channel.send(DeviceReady("sm_90a"))
     while True:
         cubin, launches = channel.receive()
         for each in launches:
             number = counted(each)
             if number == HANGS:
+                hanging.touch()
                 time.sleep(600)
             if number == BREAKS:
                 channel.send("CUDAError: an illegal memory access was encountered")
@@ -64,12 +68,16 @@ def launched(cubin: Cubin, launch: DeviceLaunch) -> dict[int, object]:
 def test_a_gpu_that_hangs_breaks_or_computes_wrongly_is_recorded_and_the_campaign_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No time passes for a process until a launch hangs."""
     (tmp_path / "launches").write_text("")
     monkeypatch.setenv(COUNTER, str(tmp_path / "launches"))
+    hanging = tmp_path / "hanging"
+    monkeypatch.setenv(HANGING, str(hanging))
+    monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=not hanging.exists()))
     store = FuzzStore(tmp_path / "fuzz")
     told: list[FuzzUnitResult] = []
     campaign = FuzzCampaign("machine-device")
-    here = LocalFuzzRunner(1, [DeviceProcess(5, serve)], hang=120, shrinking=4)
+    here = LocalFuzzRunner(1, [DeviceProcess(2, serve)], hang=1000, shrinking=4)
     run_campaigns([campaign], store, FuzzLimits(examples=6), here, told.append)
     total = store.campaign_total(campaign)
     assert (total.run_count, total.skip_count, total.failure_count) == (6, 0, 3)

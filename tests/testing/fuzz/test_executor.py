@@ -54,7 +54,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Example:
 
 def test_what_a_smaller_kernel_reads_is_written_still(example: Example) -> None:
     assert example.cause
-    left = minimize(example, recheck_cause).texts[0].splitlines()
+    left = minimize(example, recheck_cause, seconds=3600).texts[0].splitlines()
     assert "mov.u32 %r1, 7;" not in left
     needed = KERNEL.splitlines()
     kept = [line for line in needed if line in left and line[0].islower() and line != "ret;"]

@@ -11,24 +11,30 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from ptxkit.cli.commands import cli
+from ptxkit.processes import cpu_time
+from ptxkit.processes.cpu_time import CpuUsage
 from ptxkit.testing.corpus.examples import Example
-from ptxkit.testing.fuzz import campaign_kinds, watchdog
+from ptxkit.testing.fuzz import campaign_kinds, scheduler, watchdog
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, version_target_of
 from ptxkit.testing.fuzz.report import summary
-from ptxkit.testing.fuzz.scheduler import FuzzLimits, TimeAccounts, schedule_work
+from ptxkit.testing.fuzz.scheduler import FuzzLimits, LocalFuzzRunner, TimeAccounts, schedule_work
 from ptxkit.testing.fuzz.store import FuzzStore
 from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult, FuzzWorkUnit
 from ptxkit.testing.oracles.ptxas import Ptxas
+from tests.testing.fuzz import planted
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 PLANTED = "tests.testing.fuzz.planted:KIND"
-SLOW = "tests.testing.fuzz.planted:SLOW"
+SINGLE = "tests.testing.fuzz.planted:SINGLE"
 
 
 def command(folder: Path, *arguments: object) -> list[str]:
@@ -61,27 +67,44 @@ def shares_done(folder: Path) -> int:
         return 0
 
 
-def test_what_hangs_dies_or_fails_is_recorded_and_the_campaign_goes_on(tmp_path: Path) -> None:
-    done = asked_here(tmp_path, "--oracle", PLANTED, "--count", 20, "--jobs", 2, "--hang", 2)
+def test_what_hangs_dies_or_fails_is_recorded_and_the_campaign_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "LocalFuzzRunner", partial(LocalFuzzRunner, shrinking=900))
+    done = asked_here(tmp_path, "--oracle", PLANTED, "--count", 20, "--jobs", 2, "--hang", 100)
     assert done.exit_code == 1, done.stdout + done.stderr
     assert row(done, PLANTED) == [20, 12, 0, 8]
     causes = dict(re.findall(r"^(\d+) times, \S+: (.*)$", done.stdout, re.MULTILINE))
     assert set(re.findall(r"^\d+ times, \S+: (.*)$", done.stdout, re.MULTILINE)) == {
-        "hangs at planted.py:stuck_in_the_oracle",
+        "hangs at planted.py:turn_for_ever",
         "the process ends with signal SIGSEGV",
         "it fails with # characters",
     }
     assert causes["4"] == "it fails with # characters"
-    kept = {path.name.rpartition("-")[0]: path for path in (tmp_path / "failures").iterdir()}
-    assert len(kept) == 3
-    assert (kept["KIND-it-fails-with-characters"] / "kernel.ptx").read_text() == "// fail\n"
-    refused = asked_here(tmp_path, "--replay", kept["KIND-it-fails-with-characters"])
+    saved = {path.name.rpartition("-")[0]: path for path in (tmp_path / "failures").iterdir()}
+    assert len(saved) == 3
+    assert (saved["KIND-it-fails-with-characters"] / "kernel.ptx").read_text() == "// fail\n"
+    refused = asked_here(tmp_path, "--replay", saved["KIND-it-fails-with-characters"])
     assert refused.exit_code == 2
     judge = "tests.testing.fuzz.planted:judge"
     assert f"add `--oracle {judge}` if you trust it" in " ".join(refused.stderr.split())
-    again = asked_here(tmp_path, "--replay", kept["KIND-it-fails-with-characters"], "--oracle", judge)
+    again = asked_here(tmp_path, "--replay", saved["KIND-it-fails-with-characters"], "--oracle", judge)
     assert again.exit_code == 1
     assert "it fails with # characters" in again.stdout
+
+
+def test_an_example_that_waits_hangs_after_the_time_that_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No time passes for its process until it waits."""
+    waits = tmp_path / "waits"
+    monkeypatch.setenv(planted.WAITS_AT, "1")
+    monkeypatch.setenv(planted.WAITS, str(waits))
+    monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=not waits.exists()))
+    done = asked_here(tmp_path / "fuzz", "--oracle", SINGLE, "--count", 2, "--jobs", 1, "--hang", 1)
+    assert done.exit_code == 1
+    assert row(done, SINGLE) == [2, 1, 0, 1]
+    assert "hangs at planted.py:stuck_in_the_oracle" in done.stdout
 
 
 def times_of_shares(folder: Path) -> list[tuple[int, float]]:
@@ -91,35 +114,40 @@ def times_of_shares(folder: Path) -> list[tuple[int, float]]:
 
 
 def test_a_campaign_that_is_done_asks_nothing_again_and_goes_on_when_it_is_longer(tmp_path: Path) -> None:
-    asked_here(tmp_path, "--oracle", SLOW, "--count", 3, "--jobs", 1)
+    asked_here(tmp_path, "--oracle", SINGLE, "--count", 3, "--jobs", 1)
     before = times_of_shares(tmp_path)
-    longer = asked_here(tmp_path, "--oracle", SLOW, "--count", 4, "--jobs", 1)
+    longer = asked_here(tmp_path, "--oracle", SINGLE, "--count", 4, "--jobs", 1)
     assert longer.exit_code == 0
-    assert row(longer, SLOW)[:2] == [4, 4]
+    assert row(longer, SINGLE)[:2] == [4, 4]
     assert len(before) == 3
     assert times_of_shares(tmp_path)[:3] == before
     assert shares_done(tmp_path) == 4
-    other = asked_here(tmp_path, "--oracle", SLOW, "--count", 1, "--jobs", 1, "--seed", 9)
-    assert row(other, SLOW)[0] == 1
+    other = asked_here(tmp_path, "--oracle", SINGLE, "--count", 1, "--jobs", 1, "--seed", 9)
+    assert row(other, SINGLE)[0] == 1
 
 
 def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    running = subprocess.Popen(command(tmp_path, "--oracle", SLOW, "--count", 60, "--jobs", 1), cwd=ROOT)
-    while shares_done(tmp_path) < 3 and running.poll() is None:
+    options = ("--oracle", SINGLE, "--count", 60, "--jobs", 1, "--hang", 10_000)
+    waits = tmp_path / "waits"
+    environment = {**os.environ, planted.WAITS_AT: "3", planted.WAITS: str(waits)}
+    running = subprocess.Popen(command(tmp_path, *options), cwd=ROOT, env=environment)
+    while not (waits.exists() and shares_done(tmp_path) == 3) and running.poll() is None:
         time.sleep(0.1)
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
-    before = shares_done(tmp_path)
-    assert 3 <= before < 60
-    done = asked_here(tmp_path, "--oracle", SLOW, "--count", before + 2, "--jobs", 1)
+    assert shares_done(tmp_path) == 3
+    done = asked_here(tmp_path, "--oracle", SINGLE, "--count", 5, "--jobs", 1)
     assert done.exit_code == 0, done.stderr
-    assert row(done, SLOW)[:2] == [before + 2, before + 2]
+    assert row(done, SINGLE)[:2] == [5, 5]
 
 
-def test_a_time_ends_a_campaign(tmp_path: Path) -> None:
-    done = asked_here(tmp_path, "--oracle", SLOW, "--time", "2s", "--jobs", 1)
+def test_a_time_ends_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on by a quarter of a second whenever it is looked at."""
+    looks = count()
+    monkeypatch.setattr(scheduler, "time", SimpleNamespace(monotonic=lambda: next(looks) / 4))
+    done = asked_here(tmp_path, "--oracle", SINGLE, "--time", "2s", "--jobs", 1)
     assert done.exit_code == 0
-    assert row(done, SLOW)[0] >= 1
+    assert 1 <= row(done, SINGLE)[0] <= 8
 
 
 def test_two_workers_of_dask_do_what_one_process_does(tmp_path: Path) -> None:
@@ -129,7 +157,7 @@ def test_two_workers_of_dask_do_what_one_process_does(tmp_path: Path) -> None:
 
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        done = fuzz(tmp_path, "--oracle", PLANTED, "--count", 10, "--hang", 2, "--cluster", address)
+        done = fuzz(tmp_path, "--oracle", PLANTED, "--count", 10, "--hang", 100, "--cluster", address)
     assert done.returncode == 1, done.stderr
     assert row(done, PLANTED) == [10, 6, 0, 4]
     assert len(list((tmp_path / "failures").iterdir())) == 3
@@ -164,7 +192,7 @@ def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
             "oracle `machine`, which needs kernels",
         ),
         (["--replay", str(ROOT / "corpus")], "No such file or directory"),
-        (["--oracle", SLOW, "--cluster", "local:none"], "write `local:2`"),
+        (["--oracle", SINGLE, "--cluster", "local:none"], "write `local:2`"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -202,16 +230,21 @@ def test_an_example_that_is_no_example_is_told(tmp_path: Path) -> None:
     assert "holds no example" in done.stderr
 
 
-def kept_hang(folder: Path, oracle: str) -> Path:
-    return Example(f"tests.testing.fuzz.planted:{oracle}", ("// hang\n",)).save(folder / oracle)
+def kept(folder: Path, oracle: str, text: str) -> Path:
+    return Example(f"tests.testing.fuzz.planted:{oracle}", (text,)).save(folder / oracle)
 
 
 def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By a clock that goes on whenever it is looked at, once the example has begun to hang."""
+    looks = count()
+    monkeypatch.setattr(planted, "rounds", 0)
+    seconds = SimpleNamespace(process_time=lambda: next(looks) * 0.4 if planted.rounds else 0.0)
+    monkeypatch.setattr(watchdog, "time", seconds)
     monkeypatch.setattr(watchdog, "REPORT_INTERVAL", 0.05)
     oracle = "tests.testing.fuzz.planted:turn_for_ever"
-    folder = kept_hang(tmp_path, "turn_for_ever")
+    folder = kept(tmp_path, "turn_for_ever", "// hang\n")
     done = asked_here(tmp_path, "--replay", str(folder), "--oracle", oracle, "--hang", "1")
     assert done.exit_code == 1
     assert f"turn_for_ever: replays the example with {oracle}\n" in done.stderr
@@ -221,12 +254,12 @@ def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
 
 def test_the_replay_of_an_example_that_waits_says_where(tmp_path: Path) -> None:
     oracle = "tests.testing.fuzz.planted:judge"
-    arguments = command(tmp_path, "--replay", kept_hang(tmp_path, "judge"), "--oracle", oracle)
+    arguments = command(tmp_path, "--replay", kept(tmp_path, "judge", "// wait\n"), "--oracle", oracle)
     with subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
-        said = [running.stderr.readline() for _ in range(2)]
+        said = (line for line in running.stderr if " so far; now at planted.py:stuck_in_the_oracle" in line)
+        assert next(said, "")  # earlier lines say what is loaded
         running.kill()
-    assert said[1].endswith("so far; now at planted.py:stuck_in_the_oracle\n")
 
 
 def test_campaigns_share_the_time() -> None:

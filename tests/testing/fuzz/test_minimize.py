@@ -16,8 +16,11 @@ def both(example: Example) -> str:
     return ("", "one", "both")[found]
 
 
+HOUR = 3600.0
+
+
 def test_lines_are_left_out_while_the_cause_is_the_same() -> None:
-    assert minimize(EXAMPLE, both).texts == ("line 7\nline 81\n", "second")
+    assert minimize(EXAMPLE, both, HOUR).texts == ("line 7\nline 81\n", "second")
 
 
 def test_without_time_the_example_stays_as_it_is() -> None:
@@ -26,7 +29,7 @@ def test_without_time_the_example_stays_as_it_is() -> None:
 
 def test_what_does_not_fail_again_stays_as_it_is() -> None:
     other = replace(EXAMPLE, cause="another")
-    assert minimize(other, both) == other
+    assert minimize(other, both, HOUR) == other
 
 
 def test_an_example_without_a_text_has_nothing_to_leave_out() -> None:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 
 import pytest
 
 from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.processes import cpu_time
 from ptxkit.processes.child_process import ParentChannel
+from ptxkit.processes.cpu_time import CpuUsage
 from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
+
+HANGS = "PTXKIT_TEST_HANGS"
+"""The variable for the file that says that a process hangs."""
 
 LAUNCHES = [DeviceLaunch(name, 1, 32, (7,)) for name in ("first", "second", "third")]
 
 
 def serve(channel: ParentChannel) -> None:
     """Answers with the argument, hangs at `hangs`, fails at `fails`, breaks down at `dies`."""
+    hangs = Path(os.environ[HANGS])
+    hangs.unlink(missing_ok=True)
     channel.send(DeviceReady("sm_90a"))
     while True:
         cubin, launches = channel.receive()
         for each in launches:
             if each.name == "hangs":
+                hangs.touch()
                 time.sleep(600)
             if each.name == "dies":
                 return
@@ -31,6 +41,14 @@ def serve(channel: ParentChannel) -> None:
 
 def serve_nobody(channel: ParentChannel) -> None:
     channel.send("no GPU here")
+
+
+@pytest.fixture(autouse=True)
+def _time_of_hanging_processes_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes for a process that does not hang."""
+    hangs = tmp_path / "hangs"
+    monkeypatch.setenv(HANGS, str(hangs))
+    monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=not hangs.exists()))
 
 
 CUBIN = Cubin(b"code", "sm_90a", (), "")
