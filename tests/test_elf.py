@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import struct
-import time
 
 import pytest
 
@@ -84,12 +83,10 @@ def test_contents_that_leave_the_file_are_refused() -> None:
         file.contents(section)
 
 
-def test_many_sections_with_one_long_name_cost_little() -> None:
-    begun = time.process_time()
+def test_the_bytes_of_all_names_of_sections_are_bounded() -> None:
     data = elf_file([("x" * 200_000, b"")] * 1000)
     with pytest.raises(ElfError, match="whose names have more than 67,108,864 bytes"):
         list(ElfFile(data).sections())
-    assert time.process_time() - begun < 5
 
 
 def test_bytes_that_are_changed_by_chance_are_read_or_refused() -> None:

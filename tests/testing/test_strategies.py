@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import find, given, settings
@@ -13,10 +11,10 @@ from ptxkit.testing import strategies
 from ptxkit.testing.differential.campaign import ptxkit_refusal
 from ptxkit.testing.generators.kernel_ast import GeneratedKernel, IfStatement
 from ptxkit.testing.oracles.assertions import assert_ptxas_agrees, assert_round_trips
+from tests.testing.calls import count_calls
 
 MOST_CALLS = 15_000
 """Calls of Python functions for one kernel of the strategy; it takes about 5,000."""
-"""What making a kernel may cost, counted in parses of its text: it is half of that."""
 QUIET = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 
 
@@ -77,18 +75,7 @@ def test_making_a_small_kernel_takes_few_calls() -> None:
         texts.append(kernel.module())
 
     find(strategies.kernels(), lambda _: True, settings=QUIET)  # reads the table before calls are counted
-    calls = 0
-
-    def count(frame: object, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        keep_them()
-    finally:
-        sys.setprofile(before)
+    calls = count_calls(keep_them)
     assert len(texts) == 100
     assert 0 < calls < MOST_CALLS * len(texts), calls / len(texts)
 

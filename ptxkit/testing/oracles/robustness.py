@@ -2,8 +2,8 @@
 
 Time: one second of processor time for parsing, checking, printing and formatting together. A text of more than `SMALL`
 characters, such as a file of a corpus, has one second for every `SMALL` of them. The result depends neither on other
-processes nor on the speed of the machine: if a million additions take longer than `CALIBRATION_SECONDS` seconds, the
-limit is extended proportionally, and a text is too slow only if it is too slow twice.
+threads and processes nor on the speed of the machine: if a million additions take longer than `CALIBRATION_SECONDS`
+seconds, the limit is extended proportionally, and a text is too slow only if it is too slow twice.
 
 Memory: 60 times the size of the text and 60 MB of address space, in addition to the initial size of the process. A
 thread samples it if the system reports it (Linux). Resident memory would depend on what the system reclaims at the same
@@ -41,9 +41,9 @@ def find_robustness_fault(text: str) -> str:
     _warm_up()
     gc.collect()
     with _MemorySampler() as watch:
-        began = time.process_time()
+        began = time.thread_time()
         differs = _find_result_fault(text)
-        seconds = time.process_time() - began
+        seconds = time.thread_time() - began
     if watch.growth > BASE_BYTES + BYTES_PER_CHARACTER * len(text):
         return f"takes too much memory: {watch.growth / 1e6:.0f} MB for {len(text)} characters"
     if _exceeds_time_limit(seconds, text):
@@ -69,9 +69,9 @@ def _exceeds_time_limit(seconds: float, text: str) -> bool:
     limit = time_limit(text)
     if seconds <= limit:
         return False
-    began = time.process_time()
+    began = time.thread_time()
     _find_result_fault(text)
-    return min(seconds, time.process_time() - began) > limit * _measure_slowdown()
+    return min(seconds, time.thread_time() - began) > limit * _measure_slowdown()
 
 
 def _find_result_fault(text: str) -> str:
@@ -95,10 +95,10 @@ def _measure_slowdown() -> float:
     """Returns the factor by which this machine is slower than the reference for the limits, at least one."""
 
     def once() -> float:
-        began, total = time.process_time(), 0
+        began, total = time.thread_time(), 0
         for number in range(1_000_000):
             total += number
-        return time.process_time() - began
+        return time.thread_time() - began
 
     return max(1.0, min(once() for _ in range(3)) / CALIBRATION_SECONDS)
 

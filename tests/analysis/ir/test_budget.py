@@ -29,11 +29,11 @@ def verdict_of(*kernels: str) -> Verdict:
 
 
 @contextmanager
-def quickly(seconds: float) -> Iterator[None]:
-    """Fails where the block takes more processor time; a hang would take hours."""
-    start = time.process_time()
+def quickly() -> Iterator[None]:
+    """Fails where the block takes ten minutes of processor time. It takes some seconds, and would take hours."""
+    start = time.thread_time()
     yield
-    assert time.process_time() - start < seconds
+    assert time.thread_time() - start < 600
 
 
 def loops(depth: int, body: str) -> str:
@@ -47,7 +47,7 @@ def loops(depth: int, body: str) -> str:
 
 
 def test_what_stands_behind_deep_loops_is_undecided() -> None:
-    with quickly(20):
+    with quickly():
         verdict = verdict_of(kernel(loops(8, "") + COPY + DONE))
     assert verdict.diagnostics == ()
     assert {question.code for question in verdict.undecided} == {"PTX300"}
@@ -55,14 +55,14 @@ def test_what_stands_behind_deep_loops_is_undecided() -> None:
 
 
 def test_what_stands_in_deep_loops_is_looked_at_for_some_rounds() -> None:
-    with quickly(20):
+    with quickly():
         assert verdict_of(kernel(loops(8, COPY + DONE))).undecided == ()
 
 
 def test_a_straight_line_with_too_many_pairs_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     body = f"{COPY} ld.shared.u32 %r3, [%r1]; " * 60 + DONE
     monkeypatch.setattr(budget, "MAX_TOTAL_PAIR_CHECKS", 2_000)
-    with quickly(20):
+    with quickly():
         verdict = verdict_of(kernel(body))
     assert len(verdict.undecided) >= 60
     assert "too large" in verdict.undecided[0].reason
@@ -71,7 +71,7 @@ def test_a_straight_line_with_too_many_pairs_is_undecided(monkeypatch: pytest.Mo
 def test_a_module_of_many_kernels_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = [kernel(loops(3, "") + COPY + DONE, f"k{number}") for number in range(30)]
     monkeypatch.setattr(budget.AnalysisBudget, "__init__", _small)
-    with quickly(20):
+    with quickly():
         verdict = verdict_of(*kernels)
     assert len(verdict.undecided) > 3 * 20
 
@@ -85,7 +85,7 @@ def test_an_irreducible_graph_is_walked_to_some_end() -> None:
     A: {COPY} ld.global.u32 %r5, [%rd1]; setp.eq.u32 %p2, %r5, 1; @%p2 bra C;
     B: cp.async.commit_group; ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p3, %r6, 1; @%p3 bra A; bra.uni B;
     C: cp.async.wait_group 0;"""
-    with quickly(20):
+    with quickly():
         verdict_of(kernel(body))
 
 
@@ -94,6 +94,6 @@ def test_copies_of_any_size_cost_no_more_than_those_that_fit() -> None:
     cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2; cp.async.bulk.commit_group;
     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+16], [%rd1], %r2, [%r1];
     cp.async.bulk.wait_group 0;"""
-    with quickly(20):
+    with quickly():
         verdict = verdict_of(kernel(body))
     assert [each.code for each in verdict.diagnostics].count("PTX207") == 2
