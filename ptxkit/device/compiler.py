@@ -17,9 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from ptxkit.device import cubin_cache, dynamic_shared_placement, ptxas_program
-from ptxkit.device.cuda_libraries import import_nvjitlink
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
-from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, UnknownTargetError, link_cubin
+from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, UnknownTargetError, link_cubin, nvjitlink_release
 from ptxkit.device.signature import Signature, make_kernel_signature, make_module_signatures
 from ptxkit.device.targets import check_target
 from ptxkit.diagnostics import Verdict
@@ -91,7 +90,7 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     module = prepared.assembled.module
     program = _select_whole_program_ptxas(prepared, target) if ptxas_program.has_setmaxnreg(module) else None
     lines = ["-lineinfo"] if isinstance(source, BuiltRoutine) and source.debug else []
-    stamp = tuple(import_nvjitlink().version()) if program is None else program.fingerprint
+    stamp = nvjitlink_release() if program is None else program.fingerprint
     entry = cubin_cache.CubinKey(prepared.text, target, (*lines, *options), verify, stamp)
     found = cubin_cache.load_cubin(entry) if cache else None
     if found is not None:
@@ -203,7 +202,7 @@ def _link_alone(prepared: PreparedSource, target: str, options: list[str]) -> cu
     if again is not None:
         code, log = _link_source(replace(prepared, text=str(again[0])), [f"-arch={target}", *options])
         dynamic_shared_placement.check_placement(code, again)
-    major, minor = import_nvjitlink().version()
+    major, minor = nvjitlink_release()
     return cubin_cache.CubinRecord(code, log, compiler=f"nvJitLink {major}.{minor}")
 
 

@@ -8,6 +8,10 @@ belongs to one input, two definitions of a name are detected before nvJitLink, w
 functions of LTO-IR that only PTX calls are kept, which nvJitLink would remove as unused if it linked both at once. If
 all inputs are LTO-IR, they are compiled as one program.
 
+Releases before 13.3 link LTO-IR alone as a whole program, although it must be relocatable, and so remove all of its
+functions. They keep those that are linked together with a module of PTX, which may be empty, unless the LTO-IR also has
+a kernel. So these releases compile each input of LTO-IR alone.
+
 Source: nvJitLink documentation, "Supported Link Options"; PTX ISA, "Linking Directives".
 """
 
@@ -20,11 +24,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptxkit.device import cubin_cache, cubin_reader, dynamic_shared_placement, ptxas_program
 from ptxkit.device.compiler import Cubin, PreparedSource, format_undecided, parse_complaints, prepare_source
-from ptxkit.device.cuda_libraries import import_nvjitlink
 from ptxkit.device.errors import CompileError, DeviceError, LinkError
 from ptxkit.device.link_inputs import Linkable, LinkInput, make_link_input
 from ptxkit.device.linked_program import Program
-from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, link_cubin
+from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, link_cubin, nvjitlink_release
 from ptxkit.device.prototype_checks import check_prototypes
 from ptxkit.device.targets import check_target
 from ptxkit.elf import ElfError
@@ -33,6 +36,9 @@ from ptxkit.kernel_model.verification import verify_assembled
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
 _NO_LTO = "ERROR_LTO_NOT_ENABLED"
+_KEEPS_UNUSED_FUNCTIONS = (13, 3)
+"""The first release that keeps unused functions of relocatable LTO-IR which has a kernel."""
+_EMPTY_MODULE = NvJitLinkInput("an empty module", "PTX", b".version 4.0\n.target sm_50\n.address_size 64\n\0")
 
 
 def link(
@@ -98,9 +104,7 @@ def _make_cache_key(
     for each in given:
         data = each.piece.data if each.piece is not None else known[id(each)]
         digest.update(f"{each.name} {len(data)}\n".encode() + data)
-    return cubin_cache.CubinKey(
-        digest.hexdigest(), target, ("link", *options), verify, tuple(import_nvjitlink().version())
-    )
+    return cubin_cache.CubinKey(digest.hexdigest(), target, ("link", *options), verify, nvjitlink_release())
 
 
 def _link_and_verify(
@@ -122,7 +126,7 @@ def _link_and_verify(
             known[id(each)] = replace(text, text=str(module))
         code, log = _link_inputs(given, known, target, options)
         dynamic_shared_placement.check_placement(code, again)
-    major, minor = import_nvjitlink().version()
+    major, minor = nvjitlink_release()
     return cubin_cache.CubinRecord(code, log, tuple(questions) if verify else None, f"nvJitLink {major}.{minor}")
 
 
@@ -144,7 +148,9 @@ def _link_inputs(
     intermediate = [piece for piece in later if piece.kind == "LTOIR"]
     if intermediate and not parts:
         return _link_units([], [*intermediate, *libraries], [*options, "-lto"])
-    if intermediate:
+    if intermediate and nvjitlink_release() < _KEEPS_UNUSED_FUNCTIONS:
+        parts += [_compile_lto_ir([piece], options) for piece in intermediate]
+    elif intermediate:
         parts.append(_compile_lto_ir(intermediate, options))
     _check_duplicate_definitions(parts)
     return _link_units(parts, [*(part.piece for part in parts), *libraries], options)
@@ -155,10 +161,12 @@ class _LinkUnit:
     """An input of the final link, with its symbols as a relocatable cubin.
 
     Only LTO-IR is linked as that cubin: release 13.0 would place launch-sized memory that functions name at address 0.
+    `may_lack_functions` if nvJitLink may have removed functions of it that other inputs call.
     """
 
     piece: NvJitLinkInput
     image: cubin_reader.CubinImage
+    may_lack_functions: bool = False
 
 
 def _make_ptx_unit(given: LinkInput, text: PreparedSource, target: str, options: list[str]) -> _LinkUnit:
@@ -190,13 +198,15 @@ def _make_relocatable_unit(piece: NvJitLinkInput, options: list[str]) -> _LinkUn
 
 
 def _compile_lto_ir(pieces: Sequence[NvJitLinkInput], options: list[str]) -> _LinkUnit:
-    """Compiles all LTO-IR inputs together."""
+    """Compiles inputs with LTO-IR together."""
     names = " and ".join(piece.name for piece in pieces)
     try:
-        code, _ = link_cubin(pieces, [*options, "-lto", "-r"])
+        code, _ = link_cubin([*pieces, _EMPTY_MODULE], [*options, "-lto", "-r"])
     except NvJitLinkError as refused:
         raise LinkError(f"{names} cannot be linked: {refused}") from None
-    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), cubin_reader.read_cubin(code))
+    image = cubin_reader.read_cubin(code)
+    has_lost = nvjitlink_release() < _KEEPS_UNUSED_FUNCTIONS
+    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), image, has_lost)
 
 
 def _check_duplicate_definitions(parts: Sequence[_LinkUnit]) -> None:
@@ -226,6 +236,13 @@ def _undefined_name_message(name: str, parts: Sequence[_LinkUnit]) -> str:
     sentence = f"{' and '.join(users)} {'need' if len(users) > 1 else 'needs'} {name!r}, which no input defines"
     for home, near in _find_mangled_definitions(name, parts):
         sentence += f'; {home} defines {near!r}, the same with a C++ signature: declare it extern "C" there'
+    lacking = [part.piece.name for part in parts if part.may_lack_functions]
+    if lacking:
+        (major, minor), (first, second) = nvjitlink_release(), _KEEPS_UNUSED_FUNCTIONS
+        sentence += (
+            f"; if {' or '.join(lacking)} defines it with a kernel, nvJitLink {major}.{minor} removed it: install "
+            f"{first}.{second} or newer, or define it in LTO-IR without kernels"
+        )
     return sentence
 
 

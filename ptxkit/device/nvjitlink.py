@@ -37,6 +37,12 @@ class NvJitLinkError(Exception):
         super().__init__(log or word)
 
 
+def nvjitlink_release() -> tuple[int, int]:
+    """Returns the release of the installed nvJitLink, such as (13, 5)."""
+    major, minor = import_nvjitlink().version()
+    return major, minor
+
+
 def link_cubin(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
     """Returns the cubin and nvJitLink's remarks.
 

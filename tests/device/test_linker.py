@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from ptxkit.device import (
     to_device,
     use_device,
 )
+from ptxkit.device.nvjitlink import NvJitLinkInput, link_cubin
 from ptxkit.kernels import gemm
 from tests.build.support import ptxas
 from tests.device.conftest import reason
@@ -127,11 +129,11 @@ def fat(folder: Path) -> bytes:
 
 
 @cache
-def intermediate() -> bytes:
+def intermediate(text: bytes = LLVM) -> bytes:
     """LTO-IR, of LLVM's text."""
     nvvm: Any = importlib.import_module("cuda.bindings.nvvm")
     program = nvvm.create_program()
-    nvvm.add_module_to_program(program, LLVM, len(LLVM), "f")
+    nvvm.add_module_to_program(program, text, len(text), "f")
     nvvm.compile_program(program, 2, ["-arch=compute_90", "-gen-lto"])
     data = bytearray(nvvm.get_compiled_result_size(program))
     nvvm.get_compiled_result(program, data)
@@ -213,6 +215,55 @@ def test_kernels_of_the_builder_are_linked_with_the_rest() -> None:
     assert program["double"].signature.arguments[0].element == "f32"
     with pytest.raises(DeviceError, match="no kernel is called 'scale'; the program holds"):
         program["scale"]
+
+
+KERNEL_BESIDE = b"""
+define void @beside(float* %p) {
+  ret void
+}
+@llvm.used = appending global [1 x i8*] [i8* bitcast (void (float*)* @beside to i8*)], section "llvm.metadata"
+!nvvm.annotations = !{!1}
+!1 = !{void (float*)* @beside, !"kernel", i32 1}
+"""
+
+
+def link_as_before_13_3(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
+    """Links LTO-IR alone as a whole program in all cases, and removes its functions beside a kernel."""
+    if not any(piece.kind == "PTX" for piece in pieces):
+        options = [each for each in options if each != "-r" or "-lto" not in options]
+    code, log = link_cubin(pieces, options)
+    if "-lto" in options and b"beside" in code:
+        code = code.replace(b"scale_by", b"scale_no")  # no other input needs this name
+    return code, log
+
+
+@pytest.fixture
+def before_13_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linker, "link_cubin", link_as_before_13_3)
+    monkeypatch.setattr(linker, "nvjitlink_release", lambda: (13, 0))
+
+
+@pytest.mark.usefixtures("before_13_3")
+@pytest.mark.parametrize("kind", ["LTO-IR", "object file with LTO-IR"])
+def test_releases_before_13_3_keep_functions_of_intermediate_code(kind: str, folder: Path) -> None:
+    assert list(link([CALLER, INPUTS[kind](folder)], "sm_90")) == ["scaled"]
+
+
+@pytest.mark.usefixtures("before_13_3")
+def test_releases_before_13_3_compile_each_input_of_intermediate_code_alone() -> None:
+    beside = intermediate(LLVM.replace(b"scale_by", b"unused") + KERNEL_BESIDE)
+    assert set(link([CALLER, intermediate(), beside], "sm_90")) == {"scaled", "beside"}
+
+
+@pytest.mark.usefixtures("before_13_3")
+def test_functions_that_releases_before_13_3_remove_are_told() -> None:
+    beside = intermediate(LLVM + KERNEL_BESIDE)
+    message = (
+        r"input 1 \(PTX\) needs 'scale_by', which no input defines; if input 2 defines it with a kernel, nvJitLink "
+        r"13\.0 removed it: install 13\.3 or newer, or define it in LTO-IR without kernels$"
+    )
+    with pytest.raises(LinkError, match=message):
+        link([CALLER, beside], "sm_90")
 
 
 def test_intermediate_code_alone_is_one_program() -> None:
