@@ -39,6 +39,12 @@ def short_name(name: str) -> str:
     return _last_part(name[3:]) or name if name.startswith("_ZN") else name
 
 
+def names_meant(name: str, names: Iterable[str]) -> list[str]:
+    """Returns those of some names that a user means by a name: the same one, else all whose short form it is."""
+    known = list(names)
+    return [name] if name in known else [each for each in known if short_name(each) == name]
+
+
 def short_names(texts: Iterable[str]) -> dict[str, str]:
     """Returns the short forms of all mangled names in some texts. Two names with the same short form keep their mangled
     form.

@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ptxkit.fast_dataclasses import replace
+from ptxkit.mangled_names import short_name
 
 if TYPE_CHECKING:
     from ptxkit.settings.model import KernelLaunch
@@ -40,8 +41,8 @@ def apply_launches(module: Module, launches: Sequence[KernelLaunch]) -> Module:
 
 
 def launch_matches(launch: KernelLaunch, kernel: str) -> bool:
-    """Returns whether a launch is for the kernel of that name."""
-    return launch.kernel is None or launch.kernel == kernel or fnmatchcase(kernel, launch.kernel)
+    """Returns whether a launch is for the kernel of that name: by the name, its short form, or a pattern for it."""
+    return launch.kernel is None or launch.kernel in (kernel, short_name(kernel)) or fnmatchcase(kernel, launch.kernel)
 
 
 def _apply_launches(function: Function, launches: Sequence[KernelLaunch]) -> Function:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.mangled_names import short_name, short_names, with_short_names
+from ptxkit.mangled_names import names_meant, short_name, short_names, with_short_names
+
+
+def test_a_name_stands_for_itself_or_for_those_with_that_short_form() -> None:
+    names = ["_Z3sumIfEvPT_", "_Z3sumIdEvPT_", "scan", "_Z4scanPi"]
+    assert names_meant("_Z3sumIfEvPT_", names) == names[:1]
+    assert names_meant("sum", names) == names[:2]
+    assert names_meant("scan", names) == ["scan"]
+    assert names_meant("su", names) == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.cli.input_files import STDIN
 from ptxkit.cli.lint_options import COMMAND_LINE, LintOptions
+from ptxkit.mangled_names import short_name
 from ptxkit.settings.errors import SettingsError, nearest_hint
 from ptxkit.settings.files import SettingsFiles, read_level
 from ptxkit.settings.model import DEFAULT, ConfigLayer, Settings
@@ -97,7 +98,7 @@ class InputSettings:
 
             kernels = set(re.findall(r"\.entry[ \t\r\n]+([\w$]+)", source.text))
             self._kernels |= kernels
-            self._unmatched_launches -= kernels
+            self._unmatched_launches -= kernels | set(map(short_name, kernels))
 
     def check_launches(self) -> None:
         """Raises SettingsError if a launch of the command line names a kernel that no input has."""

@@ -26,12 +26,14 @@ from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
 from ptxkit.emulator import run as run_kernel
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.linter import apply_overrides, apply_settings
+from ptxkit.mangled_names import names_meant
 from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.settings.errors import SettingsError
 from ptxkit.suppressions import apply_suppressions as hidden_by_comments
 from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.syntax.tree import Function, Module
 from ptxkit.untrusted_text import escape_text
 from ptxkit.verifier import ArgumentSpec
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
@@ -126,22 +128,16 @@ def run(  # noqa: PLR0913 (options)
         ctx.exit(write_error(error))
     except LaunchConflictError as error:
         raise CommandLineError(str(error), "change the launch in the settings, or write `--isolated`") from error
-    kernels = [each for each in module.functions() if each.kind == "entry" and each.body is not None]
-    names = [each.name for each in kernels]
-    if entry is None and len(names) != 1:
-        what = f"`{path}` has {len(names)} kernels, but one is required"
-        raise CommandLineError(what, _choices("choose one by `--entry`", names))
-    name = entry or names[0]
-    if name not in names:
-        raise CommandLineError(f"there is no kernel `{name}` in `{path}`", _choices("the kernels are", names))
-    parameters = [each.name for declared in kernels[names.index(name)].parameters for each in declared.declarators]
+    kernel = _choose_kernel(module, entry, path)
+    name = kernel.name
+    parameters = [each.name for declared in kernel.parameters for each in declared.declarators]
     given = unique_arguments(arguments)
     kept = _output_targets(outputs, parameters)
     try:
         passed = _bind_arguments(name, parameters, given, seed)
     except MemoryError as error:
         raise CommandLineError(f"an argument does not fit into memory: {error}", "write a smaller shape") from error
-    if block is None and kernels[names.index(name)].directive("reqntid") is None:
+    if block is None and kernel.directive("reqntid") is None:
         what = f"the kernel `{name}` has no .reqntid, so the number of threads of a CTA is unknown"
         raise CommandLineError(what, "write `--block 128`, for example")
     try:
@@ -169,6 +165,21 @@ def run(  # noqa: PLR0913 (options)
     for question in (*outcome.unchecked_reasons, *unset.open_questions("registers")):
         click.echo(f"ptxkit: undecided: kernel `{escape_text(name)}`: {escape_text(question)}", err=True)
     ctx.exit(_print_outcome(outcome, name, parameters, reported.diagnostics, kept))
+
+
+def _choose_kernel(module: Module, entry: str | None, path: str) -> Function:
+    """Returns the kernel of a name, or the only one. Raises CommandLineError."""
+    kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
+    names = list(kernels) if entry is None else names_meant(entry, kernels)
+    if len(names) == 1:
+        return kernels[names[0]]
+    if entry is None:
+        what = f"`{path}` has {len(names)} kernels, but one is required"
+    elif names:
+        what = f"`{path}` has several kernels `{entry}`"
+    else:
+        raise CommandLineError(f"there is no kernel `{entry}` in `{path}`", _choices("the kernels are", list(kernels)))
+    raise CommandLineError(what, _choices("choose one by `--entry`", names))
 
 
 def _choices(introduction: str, names: Sequence[str]) -> str:

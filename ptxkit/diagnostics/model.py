@@ -12,6 +12,7 @@ from types import MappingProxyType
 from ptxkit.diagnostics.code import Severity
 from ptxkit.diagnostics.message import Message, OpenLinesText
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.mangled_names import short_name
 from ptxkit.source import SourceFile, SourceLine, Span
 
 _NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})
@@ -131,7 +132,7 @@ class Undecided:
         if not self.missing:
             return ""
         what, _, _ = self.missing.partition("=")
-        return f"{what} size unknown: try --launch {quote(f'{self.kernel}:{self.missing}')}"
+        return f"{what} size unknown: try --launch {quote(f'{short_name(self.kernel)}:{self.missing}')}"
 
 
 @dataclass(frozen=True, slots=True)

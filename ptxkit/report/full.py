@@ -13,6 +13,7 @@ from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import replace
+from ptxkit.mangled_names import short_names, with_short_names
 from ptxkit.report.code_frame import code_frame
 from ptxkit.report.limits import MAX_REASONS
 from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
@@ -35,7 +36,7 @@ def full_report(results: Iterable[FileResult], options: ReportOptions = DEFAULT_
         yield from diagnostic_lines(result.diagnostics, options, sources)
         for question, at in shown_questions(result.undecided, options, sources):
             yield from _undecided_lines(question, at, options)
-        yield from (_run_line(run) for run in result.runs)
+        yield from (_run_line(run, options) for run in result.runs)
     yield from summary_lines(counted.summary)
 
 
@@ -172,18 +173,19 @@ def summary_line(summary: Summary) -> Line:
     return ((f"checked {_count(summary.files - failed, 'file')}: {', '.join(counts)}", role),)
 
 
-def _run_line(run: KernelRun) -> Line:
+def _run_line(run: KernelRun, options: ReportOptions) -> Line:
     """`ran k 20 times, 97 of 97 instructions: grid 2, block 128; n=256/1, x=1 MiB random`."""
     values: dict[str, list[str]] = {}
     for name, _, value in (each.partition("=") for each in run.arguments):
         values.setdefault(name, []).append(value)
     arguments = ", ".join(f"{name}={'/'.join(each)}" for name, each in values.items()) or "no arguments"
+    names = {} if options.verbose else short_names([run.kernel, arguments])
     ended = "" if run.whole == run.runs else f" ({run.whole} completed)"
     times = _count(run.runs, "time")
     much = f", {run.reached} of {_count(run.instructions, 'instruction')}"
     return (
         (
-            f"ran {escape_text(run.kernel)} {times}{ended}{much}: {run.launch}; {escape_text(arguments)}",
+            escape_text(with_short_names(f"ran {run.kernel} {times}{ended}{much}: {run.launch}; {arguments}", names)),
             TextRole.LOCATION,
         ),
     )

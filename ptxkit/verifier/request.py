@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxkit.emulator import InvalidLaunchError
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.linter import Policy
+from ptxkit.mangled_names import names_meant
 from ptxkit.settings.model import DEFAULT, Settings
 
 if TYPE_CHECKING:
+    from ptxkit.syntax.tree import Function, Module
     from ptxkit.verifier.argument_parser import ArgumentSpec
 
 Shape: TypeAlias = tuple[int, ...]
@@ -39,3 +42,15 @@ class VerifyRequest:
     arguments: Mapping[str, ArgumentSpec] = field(default_factory=dict)
     trace: bool = False
     settings: Settings = DEFAULT
+
+    def select_kernels(self, module: Module) -> list[Function]:
+        """Returns the kernels of a module that are to be run. Raises InvalidLaunchError where a name denotes none."""
+        kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
+        chosen = []
+        for name in self.entries:
+            meant = names_meant(name, kernels)
+            if not meant:
+                known = ", ".join(f"`{each}`" for each in kernels) or "none"
+                raise InvalidLaunchError(f"there is no kernel `{name}`; the kernels are {known}")
+            chosen += meant
+        return [kernels[name] for name in dict.fromkeys(chosen or kernels)]

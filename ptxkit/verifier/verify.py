@@ -88,7 +88,7 @@ def verify_source(
         if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             _, launched = apply_overrides(module, settings)
             proven = frozenset((each.code, each.span.start) for each in verdict.diagnostics)
-            entries = _select_entries(launched, request)
+            entries = request.select_kernels(launched)
             runs = [_verify_kernel(launched, source, entry, request, progress, proven) for entry in entries]
         seen = apply_settings(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
         both = _merge_diagnostics(verdict.diagnostics, seen.diagnostics)
@@ -106,15 +106,6 @@ def verify_source(
     recorded = tuple(run_.run for run_ in runs if run_.run is not None)
     traces = _sort_traces([each for run_ in runs for each in run_.traces], left.diagnostics)
     return replace(result, runs=recorded, traces=traces, suppressed=hidden)
-
-
-def _select_entries(module: Module, request: VerifyRequest) -> list[Function]:
-    kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
-    for name in request.entries:
-        if name not in kernels:
-            known = ", ".join(f"`{each}`" for each in kernels) or "none"
-            raise InvalidLaunchError(f"there is no kernel `{name}`; the kernels are {known}")
-    return [kernels[name] for name in request.entries] if request.entries else list(kernels.values())
 
 
 @dataclass(slots=True)

@@ -250,3 +250,24 @@ def test_verify_knows_a_baseline(file: Path, ptxkit: Run, monkeypatch: pytest.Mo
 
 def entry(code: str) -> dict[str, object]:
     return {"code": code, "function": "scale", "statement": "st.global.u32 [%rd], %r;", "count": 1}
+
+
+def test_a_kernel_is_named_as_its_author_did(file: Path, ptxkit: Run) -> None:
+    file.write_text(KERNEL.replace("scale(", "_Z5scalePfS_i("))
+    told = ptxkit("verify", "--schedules", "3", "--entry", "scale", "--launch", "scale:block=64", str(file))
+    assert told.exit_code == 0
+    assert "ran scale 3 times" in told.stdout
+    assert "block 64" in told.stdout
+    assert "ran _Z5scalePfS_i 3 times" in ptxkit("verify", "--schedules", "3", "--verbose", str(file)).stdout
+    assert (
+        ptxkit("run", *GIVEN, "--entry", "scale", "--out", "target", str(file)).stdout == "[ 0  2  4  6  8 10 12 14]\n"
+    )
+
+
+def test_a_short_name_of_several_kernels_chooses_none_to_run(file: Path, ptxkit: Run) -> None:
+    twin = KERNEL.partition(".visible")[2].replace(" .entry scale(", "")
+    file.write_text(KERNEL.replace("scale(", "_Z5scaleIfEvPT_S_i(") + f".visible .entry _Z5scaleIdEvPT_S_i({twin}")
+    result = ptxkit("run", *GIVEN, "--entry", "scale", str(file))
+    assert result.exit_code == 2
+    assert "has several kernels `scale`" in result.stderr
+    assert "`_Z5scaleIdEvPT_S_i`" in result.stderr

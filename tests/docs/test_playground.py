@@ -13,8 +13,8 @@ import pytest
 from tests.docs.markdown_blocks import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
+from docs_lib.browser import BrowserPage, find_browser, open_page, serve
 from docs_lib.playground import session
-from docs_lib.playground.browser import BrowserPage, find_browser, open_page, serve
 from docs_lib.playground.build_page import (
     PlaygroundError,
     build_page,

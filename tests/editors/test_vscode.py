@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from lsprotocol.types import SemanticTokenModifiers
 
 from ptxkit import __version__
+from ptxkit.lsp.semantic_tokens import legend
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
@@ -44,6 +46,18 @@ def test_the_files_of_the_manifest_exist() -> None:
     paths += [each["configuration"] for each in MANIFEST["contributes"]["languages"]]
     assert len(paths) == 2
     assert all((EXTENSION / path).is_file() for path in paths)
+
+
+def test_the_classes_of_words_are_those_of_the_server() -> None:
+    served = legend()
+    standard = {each.value for each in SemanticTokenModifiers}
+    declared = {each["id"] for each in MANIFEST["contributes"]["semanticTokenModifiers"]}
+    assert declared == set(served.token_modifiers) - standard
+    [colors] = MANIFEST["contributes"]["semanticTokenScopes"]
+    selectors = [name.split(".") for name in colors["scopes"]]
+    assert {kind for kind, *_ in selectors} == set(served.token_types)
+    assert {name for _, *names in selectors for name in names} <= set(served.token_modifiers)
+    assert {"shared", "register"} <= {name for _, *names in selectors for name in names}
 
 
 def test_the_lock_file_names_no_registry() -> None:

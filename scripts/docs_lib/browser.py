@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -76,6 +77,14 @@ class BrowserPage:
         for name in ("Runtime.enable", "Log.enable"):
             self._call(session, name, {})
         return self._evaluate(session, script)
+
+    def take_picture(self, width: int, height: int) -> bytes:
+        """Returns the top of the page in the light theme as PNG, by its size in pixels."""
+        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.send("Emulation.setScrollbarsHidden", hidden=True)
+        self.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+        return b64decode(self.send("Page.captureScreenshot", format="png")["data"])
 
     def wait_for(self, script: str) -> Any:
         """Returns the value of a script in the page as soon as it is true. Raises BrowserError."""
