@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from types import ModuleType
 
 from ptxkit.device.cuda_libraries import import_nvjitlink
 from ptxkit.device.errors import DeviceError
 from ptxkit.fast_dataclasses import dataclass, field
 
+_NEWEST_VERSION = re.compile(r"current version is '(\d+)\.(\d+)'")
 _UNKNOWN_TARGET_WORD = re.compile(r"ERROR_(UNRECOGNIZED|UNSUPPORTED)_ARCH\b")
 
 
@@ -68,6 +70,20 @@ def link_cubin(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tupl
         raise NvJitLinkError(word, _read_log(library, handle, "error") or str(error), piece) from None
     finally:
         library.destroy(handle)
+
+
+@cache
+def newest_nvjitlink_version(target: str) -> tuple[int, int] | None:
+    """Returns the newest `.version` of PTX that nvJitLink compiles for a target, or None if it does not say it."""
+    probe = NvJitLinkInput("probe", "PTX", b".version 99.0\n.target sm_50\n.address_size 64\n\0")
+    try:
+        link_cubin([probe], [f"-arch={target}"])
+    except NvJitLinkError as refused:
+        newest = _NEWEST_VERSION.search(refused.log)
+        return (int(newest[1]), int(newest[2])) if newest else None
+    except DeviceError:
+        pass
+    return None
 
 
 def _explain_refusal(options: Sequence[str], word: str, version: Sequence[int]) -> str:

@@ -14,6 +14,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -120,6 +121,11 @@ def version_of(module: tree.Module) -> tuple[int, int]:
     return int(major), int(minor)
 
 
+def newest_ptxas_version(target: str) -> tuple[int, int] | None:
+    """Returns the newest `.version` that a ptxas here supports for a target, or None if none supports the target."""
+    return max((each.newest for each in _iterate_queried() if target in each.targets), default=None)
+
+
 def select_ptxas(module: tree.Module, target: str) -> PtxasProgram | None:
     """Returns the first ptxas that compiles a module for a target, or None."""
     return next((each for each in _iterate_queried() if each.supports(version_of(module), target)), None)
@@ -146,11 +152,25 @@ def explain_too_old(module: tree.Module, target: str) -> str:
 
 
 def assemble_cubin(text: str, target: str, options: Sequence[str], program: PtxasProgram) -> tuple[bytes | None, str]:
-    """Returns the cubin of a whole program, or None if ptxas rejects it, and the output of ptxas."""
+    """Returns the cubin of a whole program, or None if ptxas rejects it, and the output of ptxas.
+
+    If ptxas fails without a message, or is ended by a signal, the output says so.
+    """
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(text)
         command = [str(program.path), f"-arch={target}", *options, str(source), "-o", str(result)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = (done.stdout + done.stderr).strip()
-        return (result.read_bytes() if done.returncode == 0 else None), log
+        if done.returncode == 0:
+            return result.read_bytes(), log
+        if done.returncode < 0:
+            log = f"{program} was ended by the signal {_name_signal(-done.returncode)}\n{log}".strip()
+        return None, log or f"{program} ended with status {done.returncode} and without a message"
+
+
+def _name_signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from ptxkit.device import (
     compiler,
     device_target,
     load,
+    nvjitlink,
     ptxas_program,
     to_device,
     use_device,
@@ -24,7 +26,8 @@ from ptxkit.device import (
 from ptxkit.device import compile as compile_kernel
 from ptxkit.device.nvjitlink import UnknownTargetError
 from ptxkit.kernels import bulk_add_one
-from ptxkit.testing.oracles.compile_paths import compile_at_level
+from ptxkit.testing.oracles import compile_paths
+from ptxkit.testing.oracles.compile_paths import compile_at_level, explain_missing_release
 
 
 def kernel_with_roles() -> Kernel:
@@ -121,6 +124,42 @@ def test_a_file_that_is_no_ptxas_is_passed_over(monkeypatch: pytest.MonkeyPatch,
     broken.chmod(0o755)
     monkeypatch.setattr(ptxas_program, "find_all_ptxas", lambda: (broken, new))
     assert compile_kernel(kernel_with_roles(), cache=False).compiler == f"ptxas 13.0 ({new})"
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        ("kill -SEGV $$", r"ptxas 13\.0 \(.*\) was ended by the signal SIGSEGV$"),
+        ("echo no memory; kill -KILL $$", r"was ended by the signal SIGKILL\nno memory$"),
+        ("exit 4", r"ptxas 13\.0 \(.*\) ended with status 4 and without a message$"),
+        ("echo wrong; exit 4", r"^wrong$"),
+    ],
+)
+def test_a_ptxas_that_ends_without_a_message_is_an_error_with_its_status(
+    end: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    failing = program(tmp_path / "failing", "13.0", "9.0")
+    failing.write_text(failing.read_text().replace("*) exec", f"*) {end} ;;\nnever) exec"))
+    monkeypatch.setattr(ptxas_program, "find_all_ptxas", lambda: (failing,))
+    assert re.search(message, str(compile_at_level(str(bulk_add_one()), "sm_90a", "3")))
+
+
+def test_a_module_of_a_version_that_no_compiler_knows_is_explained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old, new = program(tmp_path / "old", "12.8", "8.7"), program(tmp_path / "new", "13.0", "9.0")
+    newer = parse(str(bulk_add_one()).replace(".version 8.0", ".version 9.4"))
+    roles = parse(str(kernel_with_roles()).replace(".version 8.0", ".version 9.4"))
+    monkeypatch.setattr(ptxas_program, "find_all_ptxas", lambda: (new, old))
+    newest = nvjitlink.newest_nvjitlink_version("sm_90a")
+    assert newest is not None
+    assert newest >= (9, 4)
+    assert explain_missing_release(newer, "sm_90a") == ""
+    missing = "needs PTX 9.4; the newest compiler here knows 9.0"
+    assert explain_missing_release(roles, "sm_90a") == missing
+    monkeypatch.setattr(compile_paths, "newest_nvjitlink_version", lambda _: (9, 0))
+    assert explain_missing_release(newer, "sm_90a") == missing
+    assert explain_missing_release(bulk_add_one().module(), "sm_90a") == ""
 
 
 def test_where_every_ptxas_is_too_old_nvjitlink_compiles_and_that_is_said(

@@ -211,7 +211,7 @@ OVER: bar.sync 0;
     FormKernel(
         "fences",
         """
- st.global.u32 [%d3], %r2; fence.proxy.alias; membar.proxy.alias; fence.proxy.async; membar.proxy.async; fence.sc.gpu;
+ st.global.u32 [%d3], %r2; fence.proxy.alias; membar.proxy.alias; fence.proxy.async; fence.sc.gpu;
  fence.release.sync_restrict::shared::cta.cluster; fence.acquire.sync_restrict::shared::cluster.cluster;
  fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
  fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster; ld.global.u32 %r20, [%d3];
@@ -220,7 +220,8 @@ OVER: bar.sync 0;
     ),
     FormKernel(
         "fences_of_version_9_4",
-        " st.global.u32 [%d3], %r2; fence.proxy.alias.release.sys; fence.proxy.alias.acquire.sys; "
+        # The manual has `membar.proxy.async` since PTX 8.0; ptxas 13.0 rejects it with every version that it knows.
+        " st.global.u32 [%d3], %r2; fence.proxy.alias.release.sys; fence.proxy.alias.acquire.sys; membar.proxy.async; "
         "fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster; "
         "prefetch.global.L1::32B.valid_addr [%d3]; ld.global.u32 %r20, [%d3];\n",
         "9.4",

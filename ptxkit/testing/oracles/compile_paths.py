@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ptxkit.device import Cubin, DeviceError, ptxas_program
 from ptxkit.device import compile as compiled
+from ptxkit.device.nvjitlink import newest_nvjitlink_version
 from ptxkit.device.signature import make_module_signatures
-from ptxkit.syntax import parse
+from ptxkit.syntax import parse, tree
 from ptxkit.testing.generators.kernel_ast import GeneratedKernel
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 
@@ -39,6 +40,17 @@ def compile_at_level(text: str, target: str, level: str) -> Cubin | str:
     return (
         log if code is None else Cubin(code, target, make_module_signatures(module), text, log, compiler=str(program))
     )
+
+
+def explain_missing_release(module: tree.Module, target: str) -> str:
+    """Returns why no compiler here compiles PTX of the `.version` of a module to machine code, or an empty string."""
+    known = [ptxas_program.newest_ptxas_version(target)]
+    if not ptxas_program.has_setmaxnreg(module):
+        known.append(newest_nvjitlink_version(target))
+    wanted, newest = ptxas_program.version_of(module), max((each for each in known if each), default=None)
+    if newest is None or wanted <= newest:
+        return ""
+    return f"needs PTX {wanted[0]}.{wanted[1]}; the newest compiler here knows {newest[0]}.{newest[1]}"
 
 
 def launch_of(kernel: GeneratedKernel) -> DeviceLaunch:
