@@ -33,6 +33,10 @@ MAX_CALL_DEPTH = 16
 MAX_DECISION_FLIPS = 3
 """The maximum number of scenarios that flip a guess to reach code that the first ones did not."""
 
+MAX_ORDERING_FLIPS = 6
+"""The maximum number of scenarios that take the other side of a guess that decides whether a thread executes a fence, a
+wait, a barrier or an arrival."""
+
 MAX_ADDED_THREADS = 4
 """The maximum number of threads added to one scenario because of what others read."""
 

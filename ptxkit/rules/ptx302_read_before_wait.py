@@ -61,6 +61,7 @@ from ptxkit.analysis.memory.copy_completion import (
 from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
+from ptxkit.analysis.sync.bounded_wait import find_unchecked_waits
 from ptxkit.analysis.sync.sync_edges import find_unordered_release
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.diagnostics import Message
@@ -95,6 +96,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if facts.scenario.launch.cluster_size > 1:
             yield from _check_remote_copies(kernel, number, facts)
     yield from _check_early_releases(kernel)
+    for wait in find_unchecked_waits(kernel.program):
+        yield OpenObligation(wait, ptx3xx.WAIT_MAY_GIVE_UP())
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -174,6 +177,8 @@ def _check_pair(
         return None
     if status is CopyStatus.TRUNCATED:
         return OpenObligation(event.step, TRUNCATED)
+    if status is CopyStatus.GUESSED:
+        return OpenObligation(event.step, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA())
     is_complete = status is CopyStatus.COMPLETE
     if (
         not is_complete

@@ -48,7 +48,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             for touch in touches:
-                if _occurs_in(thread, touch):
+                if not _occurs_in(thread, touch):
+                    continue
+                if touch.may_have_waited:
+                    yield OpenObligation(touch.step, ptx3xx.PATH_WITHOUT_WAIT())
+                else:
                     finding = _finding(thread, touch)
                     yield Observation((touch.step, touch.issue), number, thread.trace.is_certain(), finding)
 

@@ -68,6 +68,8 @@ def _check_scenario(
                 yield Observation(
                     (event.step, None), number, thread.trace.is_certain(position), _uninitialized_use(event)
                 )
+            elif makers is None and facts.scenario.is_flipped and _is_never_initialized(_all_inits(facts), address):
+                yield Observation((event.step, None), number, False, _uninitialized_use(event))
             elif makers is not None:
                 yield _check_use(number, facts, makers, (thread, position, event))
 
@@ -95,6 +97,12 @@ def _check_remote_uses(
 def _initialized_mbarriers(facts: ScenarioFacts) -> set[int] | None:
     """Returns the mbarriers that threads of the CTA initialize; None where not all are known."""
     return None if facts.init_phase_threads is None else set(find_initializations(facts.init_phase_threads))
+
+
+def _all_inits(facts: ScenarioFacts) -> set[int] | None:
+    """Returns the mbarriers that threads initialize on the paths of a scenario; None where there are too many."""
+    threads = facts.all_threads(MbarrierInit)
+    return None if threads is None else set(find_initializations(threads))
 
 
 def _is_never_initialized(made: set[int] | None, address: int) -> bool:

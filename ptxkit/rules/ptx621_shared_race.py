@@ -73,6 +73,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             # The barrier that its first round lacks orders its later rounds, too.
             finding = replace(finding, lacks=(*finding.lacks, conflict.steps[::-1]))
         yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
+    for race in kernel.flag_ordered_races:
+        yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
     for race in kernel.unlocated_races:
         yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
     if kernel.first_uncompared_access is not None:

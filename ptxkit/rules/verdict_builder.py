@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.scenario import LaunchConfig, Scenario
 from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, Edit, Fix, Label, Message, Place, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import dataclass
@@ -89,7 +89,7 @@ class VerdictBuilder:
         proven: dict[Step, Finding] = {}
         for by_scenario in pairs.values():
             scenarios = sum(
-                scenario_facts[number].scenario.sample_count if scenario_facts else 1 for number in by_scenario
+                _weight_of(scenario_facts[number].scenario) if scenario_facts else 1 for number in by_scenario
             )
             self._decide_pair(rule, by_scenario, proven, scenarios, scenario_facts)
         for findings in _group_findings(proven.values()):
@@ -225,6 +225,11 @@ class VerdictBuilder:
     def span_of(self, step: Step) -> Span:
         """Returns the span of a whole statement."""
         return statement_spans(self._source, step.start).statement
+
+
+def _weight_of(scenario: Scenario) -> int:
+    """Returns for how many scenarios a scenario counts as proof."""
+    return 0 if scenario.is_flipped else scenario.sample_count
 
 
 def _example_launch(what: str, launch: LaunchConfig) -> str:

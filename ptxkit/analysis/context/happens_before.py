@@ -37,7 +37,7 @@ from ptxkit.isa.effects import (
     MbarrierArrive,
     MbarrierTrack,
 )
-from ptxkit.semantics.ordering import MAY_RELEASE_ORDERS, is_fence
+from ptxkit.semantics.ordering import is_fence
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -53,12 +53,15 @@ NEVER = 1 << 62
 class HappensBefore:
     """The over-approximated happens-before relation of the threads of some groups.
 
-    released: whether a strong write to memory orders only what its thread did before its last release.
+    release_orders: the orders of accesses that release, where a strong write to memory orders only what its thread did
+    before its last release; None where every strong write orders.
     """
 
-    def __init__(self, facts: ScenarioFacts, budget: AnalysisBudget, *, released: bool = False) -> None:
+    def __init__(
+        self, facts: ScenarioFacts, budget: AnalysisBudget, *, release_orders: frozenset[str] | None = None
+    ) -> None:
         self._budget = budget
-        self._requires_release = released
+        self._release_orders = release_orders
         self._program = facts.program
         self._threads = facts.scenario.launch.threads
         self._is_single_cta = facts.scenario.launch.cluster_size == 1
@@ -73,6 +76,11 @@ class HappensBefore:
         self._concurrency_cache: dict[tuple[int, int, int], int] = {}
         self._warp_order_cache: dict[tuple[int, int, int, int], int] = {}
         self._convergence_cache: dict[tuple[int, ...], ConvergencePoints] = {}
+
+    @property
+    def orders_by_memory(self) -> bool:
+        """Whether a strong write of one thread may order what a strong read of another thread precedes."""
+        return bool(self._last_strong_write) and bool(self._first_strong_read)
 
     def path_of(self, tid: int) -> WarpPath:
         return self._path_of[tid]
@@ -335,9 +343,11 @@ class HappensBefore:
     def _last_strong_write(self) -> dict[WarpPath, int]:
         """Maps each path that may release by a strong write to the last position from which it may reach one."""
         strong, found = self._strong_steps("write"), {}
-        if self._requires_release:
+        if self._release_orders is not None:
             telling = self._reachability.steps_reaching(strong)
-            strong = frozenset(step for step in self._program.steps if _is_release(step) and step in telling)
+            strong = frozenset(
+                step for step in self._program.steps if _is_release(step, self._release_orders) and step in telling
+            )
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered_steps):
                 ahead = self._reachability.steps_reaching(strong & path.group.covered_steps)
@@ -396,10 +406,10 @@ def _matches_parity(path: WarpPath, key: Hashable) -> bool:
     )
 
 
-def _is_release(step: Step) -> bool:
+def _is_release(step: Step, orders: frozenset[str]) -> bool:
     """Returns whether a step is a release, or a fence that turns a later write into a release."""
     return any(
-        is_fence(effect, proxy_fences=True) or (isinstance(effect, Access) and effect.order in MAY_RELEASE_ORDERS)
+        is_fence(effect, proxy_fences=True) or (isinstance(effect, Access) and effect.order in orders)
         for effect in step.effects
     )
 

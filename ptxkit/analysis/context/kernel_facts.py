@@ -29,6 +29,7 @@ from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.values.scenario import LaunchConfig, Scenario, representative_threads
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
+from ptxkit.semantics.ordering import RELEASE_ORDERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,18 +240,34 @@ class KernelFacts:
         ]
 
     @cached_property
+    def flag_ordered_races(self) -> list[Race]:
+        """The accesses that only a strong write without a release may order, such as a relaxed or volatile flag."""
+        known = {race.steps for _, race in self.races}
+        return [
+            race
+            for _, facts in self._complete_scenarios
+            if facts.happens_before.orders_by_memory
+            for race in RaceAnalysis(facts, RELEASE_ORDERS)
+            if race.steps not in known
+        ]
+
+    @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:
         """The conflicts that depend on the unknown box sizes of tensor copies."""
         return [question for _, facts in self._complete_scenarios for question in find_box_size_conflicts(facts)]
 
     @cached_property
     def _complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
-        """The first scenario of each launch, with its number, where its threads are completely known."""
+        """The first scenario of each launch, with its number, where its threads are completely known.
+
+        The scenarios that take the other sides of guesses which decide an order are added.
+        """
         seen: set[tuple[LaunchConfig, int, int]] = set()
         found: list[tuple[int, ScenarioFacts]] = []
         for number, facts in enumerate(self.scenarios):
             given = (facts.scenario.launch, facts.scenario.sample, facts.scenario.rank)
-            if not facts.has_unknown_call and facts.is_complete and given not in seen:
+            is_new = facts.scenario.is_flipped or given not in seen
+            if not facts.has_unknown_call and facts.is_complete and is_new:
                 seen.add(given)
                 found.append((number, facts))
         return found

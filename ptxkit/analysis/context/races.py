@@ -146,8 +146,10 @@ class _RangeAccesses:
 class RaceAnalysis:
     """The races of one scenario, between threads of different warps and between lanes that take the same path."""
 
-    def __init__(self, facts: ScenarioFacts) -> None:
+    def __init__(self, facts: ScenarioFacts, release_orders: frozenset[str] | None = None) -> None:
+        """Takes the facts of a scenario, and the orders of accesses that release (`HappensBefore`)."""
         self._facts = facts
+        self._release_orders = release_orders
         self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
@@ -159,7 +161,7 @@ class RaceAnalysis:
 
     @cached_property
     def _happens_before(self) -> HappensBefore:
-        return HappensBefore(self._facts, self._budget)
+        return HappensBefore(self._facts, self._budget, release_orders=self._release_orders)
 
     def __iter__(self) -> Iterator[Race]:
         for writing, reading in _CONFLICTING_KINDS:
@@ -183,7 +185,9 @@ class RaceAnalysis:
             for position, event in self._sampled_accesses(group, kind, FIRST_EXECUTIONS):
                 if not has_unknown_lane(event, len(group.tids)):
                     continue
-                lanes = warp_edge_lanes(group.tids)
+                lanes = warp_edge_lanes(group.tids)[
+                    ::-1
+                ]  # of equal ranges, the last lane writes and the first one reads
                 over = self._completion_wait_of(group, position, event)
                 found.extend(
                     (touched, AccessInstance(paths[index], group.tids[index], position, event, index, over))

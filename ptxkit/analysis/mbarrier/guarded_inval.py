@@ -19,6 +19,7 @@ from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.ir.program import Step
 from ptxkit.isa.effects import Access
+from ptxkit.semantics.ordering import MAY_RELEASE_ORDERS
 
 #: The special registers that may also decide: they give the position of the thread, and the number of threads.
 _THREAD_POSITION_REGISTERS = (
@@ -73,7 +74,9 @@ class AtomicGuardedInval:
             return True  # there are many other means by which lanes synchronize
         causality = self._happens_before.get(id(facts))
         if causality is None:
-            causality = self._happens_before[id(facts)] = HappensBefore(facts, facts.budget, released=True)
+            causality = self._happens_before[id(facts)] = HappensBefore(
+                facts, facts.budget, release_orders=MAY_RELEASE_ORDERS
+            )
         here, there = causality.path_of(releaser.tid), causality.path_of(acquirer.tid)
         start, stop = (
             _path_position(causality, here, releaser, since),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from ptxkit.analysis.context.barrier_placement import path_point_of
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.thread_view import CopiesByStep, ThreadView
@@ -27,6 +28,7 @@ class CopyStatus(Enum):
     COMPLETE = "complete"
     PENDING = "pending"
     TRUNCATED = "pending, unless the part of an execution that the budget cut off orders the two"
+    GUESSED = "pending on a path that data must lead to, unless a wait on another path orders the two"
     UNKNOWN = "unknown"
 
 
@@ -73,6 +75,8 @@ def copy_status_at(
         observed = _is_complete_at_release(facts, issuer, copy, reader, position)
     if observed is None:
         return CopyStatus.UNKNOWN
+    if isinstance(observed, CopyStatus):
+        return observed
     return CopyStatus.COMPLETE if observed else CopyStatus.PENDING
 
 
@@ -121,7 +125,7 @@ def _is_complete_at_release(
 
 def _is_mbarrier_awaited(
     facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int
-) -> bool | None:
+) -> bool | CopyStatus | None:
     """Returns whether a copy that completes on an mbarrier was waited for; None where that is unknown."""
     if not isinstance(copy.barrier, int):
         return None
@@ -150,8 +154,17 @@ def _is_mbarrier_awaited(
         and _has_other_waiter(facts, copy, 1, reader, position)
     ):
         return None  # another thread has waited for the earlier phase
-    # The wait that seems to be missing may be one that no execution reaches, or one at an unknown address.
-    return False if facts.is_exhaustive_for(MbarrierWait) else None
+    return _status_without_wait(facts)
+
+
+def _status_without_wait(facts: ScenarioFacts) -> bool | CopyStatus | None:
+    """Returns the result for a copy for which no thread waits on the executed paths.
+
+    The wait that seems to be missing may be one that no execution reaches, or one at an unknown address.
+    """
+    if not facts.executes_all(MbarrierWait):
+        return None
+    return False if facts.is_exact else CopyStatus.GUESSED
 
 
 def _is_begun(facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int) -> bool:
@@ -180,11 +193,21 @@ def _has_other_waiter(
     """
     for thread in facts.threads.values():
         waits = _phase_observations(thread, copy, phase)
-        if waits and (thread.trace.leader is None or thread.trace.leader != reader.trace.leader):
-            same_warp = thread.tid // 32 == reader.tid // 32
-            if same_warp or any(facts.sync_edges(thread, min(waits), reader, position)):
-                return True
+        if not waits or (thread.trace.leader is not None and thread.trace.leader == reader.trace.leader):
+            continue
+        if _may_converge(facts, thread, min(waits), reader, position) or any(
+            facts.sync_edges(thread, min(waits), reader, position)
+        ):
+            return True
     return False
+
+
+def _may_converge(facts: ScenarioFacts, waiter: ThreadView, since: int, reader: ThreadView, until: int) -> bool:
+    """Returns whether two lanes of a warp may converge after one has waited and before the other one reads."""
+    if waiter.tid // 32 != reader.tid // 32:
+        return False
+    first, last = path_point_of(facts, waiter, since), path_point_of(facts, reader, until)
+    return facts.happens_before.may_converge(first.path, first.position, last.path, last.position)
 
 
 def _only_copies_fill(facts: ScenarioFacts, copy: AsyncCopy, read: TraceEvent | UnknownCall) -> bool:

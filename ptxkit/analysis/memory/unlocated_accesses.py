@@ -30,6 +30,9 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.mbarrier_location import location_at
 
+#: The statuses of a copy that may still write.
+_MAY_BE_PENDING = (CopyStatus.PENDING, CopyStatus.GUESSED)
+
 
 class UnlocatedAccesses:
     """The pairs of accesses of one scenario that may overlap, of which at least one has an unknown address."""
@@ -49,7 +52,8 @@ class UnlocatedAccesses:
                 if (
                     is_generic_read(read)
                     and (reader is not issuer or copy.position < at)
-                    and copy_status_at(self._facts, issuer, copy, reader, at) is CopyStatus.PENDING
+                    and copy_status_at(self._facts, issuer, copy, reader, at)
+                    in (CopyStatus.PENDING, CopyStatus.GUESSED)
                 ):
                     yield read.step
 

@@ -1,8 +1,8 @@
-"""Finds accesses to registers that an asynchronous multiplication still uses, on every path from its issue.
+"""Finds accesses to registers that an asynchronous multiplication still uses, on the paths from its issue.
 
 A register of PTX is a name for a value, and compilers move values between names where control flow merges. A plain move
-is therefore not an access here: the new name stands for the same registers. An instruction is reported that computes
-with the registers, stores them, or overwrites them, where no path from the issue to it waits for the group.
+is therefore not an access here: the new name stands for the same registers. An instruction is found that computes with
+the registers, stores them, or overwrites them, where some path from the issue to it does not wait for the group.
 
 Source: PTX ISA, "wgmma.wait_group", "wgmma.mma_async".
 """
@@ -29,10 +29,11 @@ _Key: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class WgmmaHazard:
-    """An instruction that accesses `register` while the operation issued at `issue` may use it, on every path.
+    """An instruction that accesses `register` while the operation issued at `issue` may use it.
 
     is_accumulator: whether the register is an accumulator; otherwise it is a fragment of A. may_precede_issue: whether
-    a thread may also execute the instruction before the issue.
+    a thread may also execute the instruction before the issue. may_have_waited: whether some other path to the
+    instruction waits for the operation.
     """
 
     step: Step
@@ -40,6 +41,7 @@ class WgmmaHazard:
     register: str
     is_accumulator: bool
     may_precede_issue: bool = False
+    may_have_waited: bool = False
 
 
 @dataclass(slots=True)
@@ -71,8 +73,9 @@ class WgmmaHazardAnalysis:
             if outcome is not None:
                 settled = _LaterState(self._cfg, batch[0], outcome.end_steps)
                 for touch in outcome.hazards.values():
-                    if not settled(touch.step):
-                        yield replace(touch, may_precede_issue=self._may_precede_issue(touch))
+                    yield replace(
+                        touch, may_precede_issue=self._may_precede_issue(touch), may_have_waited=settled(touch.step)
+                    )
 
     def _may_precede_issue(self, touch: WgmmaHazard) -> bool:
         """Returns whether control may reach the issue from the access."""
@@ -169,9 +172,10 @@ class WgmmaHazardAnalysis:
                 case WgmmaEventKind.COMMIT | WgmmaEventKind.UNKNOWN:
                     outcome.end_steps.add(step)
                     return None
-                case WgmmaEventKind.WAIT if part.is_guarded or commits > part.pending:
+                case WgmmaEventKind.WAIT if commits > part.pending:
                     outcome.end_steps.add(step)
-                    return None
+                    if not part.is_guarded:
+                        return None
             if not used:
                 return None
         return commits, used

@@ -10,8 +10,9 @@ from ptxkit.analysis.ir.async_steps import has_async_steps
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_BLOCK_STEPS
 from ptxkit.analysis.symexec.check_bounds import bounded_spaces
-from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction, is_warp_convergence
+from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
 from ptxkit.analysis.symexec.group_state import CompiledBlock, CompiledStep, Guard, StepAction
+from ptxkit.analysis.symexec.ordering_branches import is_ordering, ordering_branches
 from ptxkit.analysis.symexec.step_compiler import compile_step, compile_value_step
 from ptxkit.analysis.symexec.sync_free import sync_free_accesses
 from ptxkit.fast_dataclasses import replace
@@ -103,6 +104,10 @@ class CompiledProgram:
         return replace(found, global_access_kinds=_EVERY_KIND) if self._records_global_accesses else found
 
     @cached_property
+    def _ordering_branches(self) -> frozenset[Step]:
+        return ordering_branches(self.program)
+
+    @cached_property
     def _bounded_spaces(self) -> frozenset[str]:
         return bounded_spaces(self.program)
 
@@ -116,12 +121,19 @@ class CompiledProgram:
             index += 1
             actions = tuple(self._compile_step(step))
             if actions:
-                steps.append((step, _guard(step), actions))
+                steps.append((step, self._guard(step), actions))
             if step.instruction.guard is None or not actions:
                 covered.append(step)
             if _transfers_control(step):
                 break
         return CompiledBlock(tuple(steps), index - first, index, tuple(covered))
+
+    def _guard(self, step: Step) -> Guard | None:
+        guard = step.instruction.guard
+        if guard is None:
+            return None
+        orders = is_ordering(step) or step in self._ordering_branches
+        return step.scope.register_name(guard.predicate), guard.negated, orders, _transfers_control(step)
 
     def _compile_step(self, step: Step) -> list[StepAction]:
         key = id(step.match)
@@ -144,15 +156,3 @@ def _only_computes_values(match: Match) -> bool:
     only_values = all(isinstance(effect, fx.Value) for effect in match.effects)
     simple = all(form.kind != "address" and form.object is None for form in match.operands)
     return only_values and simple and not match.needs and not is_collective_instruction(match)
-
-
-def _guard(step: Step) -> Guard | None:
-    guard = step.instruction.guard
-    if guard is None:
-        return None
-    effects = step.effects
-    orders = any(
-        not isinstance(effect, fx.Value | fx.Control | fx.Access) and not is_warp_convergence(effect)
-        for effect in effects
-    )
-    return step.scope.register_name(guard.predicate), guard.negated, orders, _transfers_control(step)

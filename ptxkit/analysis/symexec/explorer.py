@@ -19,6 +19,7 @@ from ptxkit.analysis.limits import (
     MAX_DIVERGED_GROUPS,
     MAX_IDLE_SAMPLES,
     MAX_LARGE_SAMPLES,
+    MAX_ORDERING_FLIPS,
     MAX_SAMPLE,
     MAX_SIMULATED_CTAS,
 )
@@ -120,10 +121,31 @@ class Explorer:
         turned: set[SymbolicValue] = set()
         for _ in range(MAX_DECISION_FLIPS):
             missed = self.unreached_steps
-            turn = self._flip_toward(missed, turned) if missed else self._next_flip(turned, ordering=True)
+            turn = self._flip_toward(missed, turned) if missed else None
             if turn is None:
-                return
+                break
             self._explore(turn)
+        self._explore_other_orders()
+
+    def _explore_other_orders(self) -> None:
+        """Executes scenarios that take the other side of a guess that decides an order, one for each branch."""
+        explored = list(self.explorations)
+        turned: set[Step] = set()
+        for exploration in explored:
+            for condition, side in exploration.scenario.decisions.items():
+                step = exploration.scenario.branch_of_condition.get(condition)
+                if (
+                    condition in exploration.scenario.flippable_conditions
+                    and step is not None
+                    and step not in turned
+                    and not self._is_asserted(exploration, condition)
+                ):
+                    if len(turned) == MAX_ORDERING_FLIPS:
+                        return
+                    turned.add(step)
+                    base = exploration.scenario
+                    others = base.decisions | {condition: not side}
+                    self._explore(Scenario(base.launch, base.sample, 0, others, is_flipped=True))
 
     def _explore_sizes(self) -> None:
         """Executes further samples while sizes decide whether the missed steps are reached."""
@@ -176,7 +198,13 @@ class Explorer:
         size = scenario.launch.cluster_size
         cluster: list[Exploration] = []
         for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYZED_CTAS):
-            own = Scenario(scenario.launch, scenario.sample, rank, dict(scenario.decisions)) if rank else scenario
+            own = (
+                Scenario(
+                    scenario.launch, scenario.sample, rank, dict(scenario.decisions), is_flipped=scenario.is_flipped
+                )
+                if rank
+                else scenario
+            )
             cluster.append(self._execute_cta(own, self._compiled_with_global_accesses if outside else self._compiled))
             cluster[-1].cluster = cluster
             scenario = own
@@ -208,23 +236,18 @@ class Explorer:
         branches = self._unreached_conditions.deciding_branches(missed, asked)
         return self._next_flip(turned, branches) or self._next_flip(turned)
 
-    def _next_flip(
-        self, turned: set[SymbolicValue], branches: Collection[Step] = (), *, ordering: bool = False
-    ) -> Scenario | None:
+    def _next_flip(self, turned: set[SymbolicValue], branches: Collection[Step] = ()) -> Scenario | None:
         """Returns the first scenario with a guess flipped that was not flipped before.
 
         The decisions before it are kept.
 
-        branches: if not empty, only guesses made at these steps are flipped. ordering: whether only guesses are flipped
-        both of whose sides should be explored.
+        branches: if not empty, only guesses made at these steps are flipped.
         """
         for exploration in self.explorations:
             kept: dict[SymbolicValue, bool] = {}
             for condition, side in exploration.scenario.decisions.items():
                 made_there = not branches or exploration.scenario.branch_of_condition.get(condition) in branches
-                deserves = not ordering or condition in exploration.scenario.flippable_conditions
-                deserves = deserves and not self._is_asserted(exploration, condition)
-                if condition not in turned and made_there and deserves:
+                if condition not in turned and made_there and not self._is_asserted(exploration, condition):
                     turned.add(condition)
                     base = exploration.scenario
                     return Scenario(base.launch, base.sample, 0, {**kept, condition: not side})

@@ -60,6 +60,9 @@ class Scenario:
     reads_sample: whether some execution has read an integer parameter. sample_count: the number of samples that this
     scenario represents, where no execution has.
 
+    is_flipped: whether it takes the other side of a guess that decides an order. It may refute what other scenarios
+    show, and proves nothing by itself.
+
     branch_of_condition: by condition, the first step that depends on it. implications: what the decisions imply for
     other conditions.
     """
@@ -71,6 +74,7 @@ class Scenario:
     flippable_conditions: dict[SymbolicValue, None] = field(default_factory=dict)
     reads_sample: bool = False
     sample_count: int = 1
+    is_flipped: bool = False
     branch_of_condition: dict[SymbolicValue, Step] = field(default_factory=dict)
     implications: Implications = field(default_factory=Implications)
 

@@ -192,7 +192,10 @@ class SymbolicOps:
         if self._window.space_of_generic(a) == "shared":
             return self._window.from_generic("shared", a)
         offset = self._window.shared_offset(space, a)
-        return self._terms.intern(("address", space, a)) if offset is None else offset
+        if offset is not None:
+            return offset
+        elsewhere = self._window.space_of_generic(a) if space == "generic" else None
+        return self._terms.intern(("address", space, a)).with_space(elsewhere)
 
     def op_map_rank(self, space: str, a: Value, rank: Value) -> Value:
         offset = self._window.shared_offset(space, a) if isinstance(a, int) else None

@@ -75,6 +75,9 @@ COMPLETION_NOT_KNOWN = MessageTemplate(
 )
 BLOCK_SIZE_MAY_BE_ONE_WARP = MessageTemplate(READ_BEFORE_WAIT, "block size unknown; the block may be one warp")
 COPY_INTO_THESE_BYTES = MessageTemplate(READ_BEFORE_WAIT, "asynchronous {operation} into these bytes")
+WAIT_MAY_GIVE_UP = MessageTemplate(
+    READ_BEFORE_WAIT, "the loop may end before the phase is complete, and nothing tests the result of the wait after it"
+)
 READ_MAY_OVERLAP_COPY = MessageTemplate(
     READ_BEFORE_WAIT, "address unknown; the read may be of bytes of a copy that is still in flight"
 )
@@ -218,6 +221,9 @@ GIVE_COPIES_OWN_BYTES = MessageTemplate(
 )
 
 REGISTERS_IN_FLIGHT = DiagnosticCode("PTX311", "registers-in-flight", sections=("wgmma.wait_group", "wgmma.mma_async"))
+PATH_WITHOUT_WAIT = MessageTemplate(
+    REGISTERS_IN_FLIGHT, "some paths from the multiplication to this access of its registers do not wait for it"
+)
 REGISTERS_TOUCHED_IN_FLIGHT = MessageTemplate(
     REGISTERS_IN_FLIGHT,
     ("`{action}` accesses {registers} of the asynchronous operation at line {line}, which may be in flight"),

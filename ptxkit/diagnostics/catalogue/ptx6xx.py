@@ -305,6 +305,10 @@ EXECUTE_IF_GRANTED = MessageTemplate(CANCEL_AFTER_FAILURE, "execute it only wher
 SHARED_MEMORY_RACE = DiagnosticCode(
     "PTX621", "shared-memory-race", sections=("Conflict and Data-races", "Causality Order", "bar, barrier")
 )
+ONLY_FLAG_MAY_ORDER = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    "only a relaxed or volatile access may order this access and one of another thread to the same bytes",
+)
 UNORDERED_ACCESS_MAY_OVERLAP = MessageTemplate(
     SHARED_MEMORY_RACE,
     "address unknown; nothing orders this access and one of another thread that may be to the same bytes",

@@ -74,6 +74,7 @@ def test_a_guess_is_turned_round_for_the_code_behind_it() -> None:
 
 def test_what_hangs_on_too_many_guesses_stays_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer, "MAX_DECISION_FLIPS", 0)
+    monkeypatch.setattr(explorer, "MAX_ORDERING_FLIPS", 0)
     assert missed(BEHIND) == {"cp.async.wait_group"}
 
 
