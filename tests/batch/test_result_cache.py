@@ -177,4 +177,4 @@ def test_an_entry_that_is_used_counts_as_new(folder: Path) -> None:
     [entry] = entries(folder)
     os.utime(entry, (1, 1))
     assert known(folder, asked()) is not None
-    assert entry.stat().st_mtime > time.time() - 100
+    assert entry.stat().st_mtime > 1

@@ -75,7 +75,7 @@ def test_what_would_not_end_is_no_finding() -> None:
     with k.loop():
         data[1].store(data[1].load() + 1)
     with pytest.raises(UnfinishedError, match="used up its s"):
-        k.emulate(1, seconds=0.3)(np.zeros(2, np.uint32))
+        k.emulate(1, seconds=0.02)(np.zeros(2, np.uint32))
 
 
 def test_arguments_are_held_against_the_parameters() -> None:

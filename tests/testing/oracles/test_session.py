@@ -19,14 +19,14 @@ LAUNCH = DeviceLaunch("k", 1, 1, ())
 
 @pytest.fixture
 def judging() -> Iterator[OracleSession]:
-    now = OracleSession(budget=0.5)
+    now = OracleSession(budget=0.02)
     session.begin_session(now)
     yield now
     session.begin_session(OracleSession())
 
 
 def test_a_run_that_does_not_end_ends_with_the_budget(judging: OracleSession) -> None:
-    said = "the budget of 0.5 s is used up after 0 examples, and one that did not finish"
+    said = "the budget of 0.02 s is used up after 0 examples, and one that did not finish"
     with pytest.raises(BudgetSpentError, match=said):
         assertions.on_machine(ENDLESS, LAUNCH)
     assert judging.failure is None
