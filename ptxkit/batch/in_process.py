@@ -10,6 +10,10 @@ from ptxkit.batch.failure_results import out_of_memory_result, timeout_result
 from ptxkit.batch.job import Job, JobResult, JobSlot, run_job
 
 _TEXTS_PER_COLLECTION = 50
+_REPEAT_SECONDS = 1.0
+"""The seconds of processor time after which an exceeded limit is reported again: Python ignores an exception that is
+raised in a destructor or in a callback of the garbage collector.
+"""
 
 
 class _TimeLimitExceeded(BaseException):
@@ -59,17 +63,23 @@ def _time_limit(seconds: float) -> Iterator[None]:
     """
     import signal
 
+    is_over = False
+
     def end(*_: object) -> None:
-        raise _TimeLimitExceeded
+        if not is_over:
+            raise _TimeLimitExceeded
 
     try:
         before = signal.signal(signal.SIGPROF, end)
     except (AttributeError, ValueError):  # a system without the signal, or not the main thread
         yield
         return
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _REPEAT_SECONDS)
     try:
-        yield
+        try:
+            yield
+        finally:
+            is_over = True
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)

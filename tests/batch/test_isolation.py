@@ -141,6 +141,33 @@ def test_an_endless_check_in_this_process_is_given_up(monkeypatch: pytest.Monkey
     assert alone.run_job(asked(CLEAN)).result.status is Status.CLEAN
 
 
+def test_an_endless_check_is_given_up_though_it_was_in_a_destructor_when_its_time_was_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There Python ignores any exception."""
+
+    class Endless:
+        def __del__(self) -> None:
+            reached.append("destructor")
+            while True:
+                pass
+
+    def destroys(_: Job) -> None:
+        Endless()
+        reached.append("check")
+        while True:
+            pass
+
+    reached: list[str] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda _: None)
+    monkeypatch.setattr("ptxkit.batch.in_process.run_job", destroys)
+    monkeypatch.setattr("ptxkit.batch.in_process._REPEAT_SECONDS", 0.05)
+    assert message(InProcessRunner(0.05).run_job(asked(CLEAN)).result) == (
+        "the check of this file took longer than 0.05 seconds, and was terminated"
+    )
+    assert reached == ["destructor", "check"]
+
+
 def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def fills(_: Job) -> None:
         raise MemoryError

@@ -93,8 +93,10 @@ Here = Callable[..., PytestRun]
 
 @pytest.fixture
 def cache_home() -> str:
-    """The folder of compiled tables, before pytester gives this process another home, where they would be made anew."""
-    return os.path.dirname(user_cache_folder())
+    """The folder of compiled tables, before pytester gives this process another home, where they would be made anew.
+    Empty where there is none.
+    """
+    return os.path.dirname(user_cache_folder() or "")
 
 
 @pytest.fixture
