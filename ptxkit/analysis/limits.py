@@ -33,9 +33,12 @@ MAX_CALL_DEPTH = 16
 MAX_DECISION_FLIPS = 3
 """The maximum number of scenarios that flip a guess to reach code that the first ones did not."""
 
-MAX_ORDERING_FLIPS = 6
+MAX_ORDERING_FLIPS = 3
 """The maximum number of scenarios that take the other side of a guess that decides whether a thread executes a fence, a
 wait, a barrier or an arrival."""
+
+MAX_FLIPPED_PAIR_CHECKS = 100_000
+"""The maximum number of lookups of all rules in one scenario of this kind, in addition to those of the kernel."""
 
 MAX_ADDED_THREADS = 4
 """The maximum number of threads added to one scenario because of what others read."""
@@ -75,6 +78,10 @@ The iterations between the first and the last executions are assumed to repeat t
 
 MAX_EXECUTION_PAIRS = 24
 """The maximum number of pairs of executions that a rule inspects for one pair of instructions and of threads."""
+
+MAX_UNLOCATED_PAIRS = 6
+"""The maximum number of pairs of executions that a rule inspects for two instructions, on two paths, if an address is
+unknown."""
 
 MAX_THREAD_EVENTS = 400_000
 """The maximum product of threads and events that a rule may inspect in one CTA."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from ptxkit.analysis.context.access_sampling import FIRST_EXECUTIONS, LAST_EXECUTIONS
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
-from ptxkit.analysis.limits import FIRST_VISITS, LAST_VISITS, MAX_ACCESS_BYTES
+from ptxkit.analysis.limits import MAX_ACCESS_BYTES
 from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range, is_outside_shared
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
@@ -146,7 +147,7 @@ def sample_unlocated(accesses: list[tuple[int, TraceEvent]]) -> list[tuple[int, 
     return [
         (at, event)
         for at, event in unlocated
-        if event.visit < FIRST_VISITS or event.visit > last[event.step] - LAST_VISITS
+        if event.visit < FIRST_EXECUTIONS or event.visit > last[event.step] - LAST_EXECUTIONS
     ]
 
 

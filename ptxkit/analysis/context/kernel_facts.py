@@ -17,7 +17,7 @@ from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, f
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_NAME_LENGTH, MAX_THREAD_EVENTS
+from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_NAME_LENGTH, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
 from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace, TraceEvent, UnknownCall
@@ -295,7 +295,8 @@ def build_all_scenario_facts(
     found: list[ScenarioFacts] = []
     for exploration in explorations:
         cast = casts.setdefault(id(exploration.cluster), SyncSimulation(exploration.cluster))
-        found.append(build_scenario_facts(exploration, program, budget, cast))
+        own = AnalysisBudget(pair_checks=MAX_FLIPPED_PAIR_CHECKS) if exploration.scenario.is_flipped else budget
+        found.append(build_scenario_facts(exploration, program, own, cast))
     return found
 
 

@@ -9,12 +9,14 @@ Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "Asyn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from ptxkit.analysis.context.access_extents import AccessExtents, is_unlocated
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
-from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_UNLOCATED_PAIRS
 from ptxkit.analysis.memory.async_refills import RefillFinder
 from ptxkit.analysis.memory.bulk_source_reads import bulk_source_reads, has_read_source
 from ptxkit.analysis.memory.copy_completion import CopyStatus, copy_status_at
@@ -42,7 +44,7 @@ class UnlocatedAccesses:
         self._extents = extents
         self._threads = list(facts.threads.values())
         self._exist = any(thread.unlocated for thread in self._threads)
-        self._budget = PairBudget(facts.budget)
+        self._counts: dict[Hashable, int] = defaultdict(int)
 
     def early_reads(self) -> Iterator[Step]:
         """Yields the reads that may be of the bytes of a copy before its completion is observed."""
@@ -131,8 +133,7 @@ class UnlocatedAccesses:
             located = [each for each in user.accesses if not is_unlocated(each[1])]
             for copy in copies:
                 for at, event in [*user.unlocated, *(located if is_unlocated(copy.event) else ())]:
-                    key = ("copy", copy.event.step, event.step, user is issuer)
-                    if self._may_overlap(copy.event, event) and self._budget.allow(key):
+                    if self._is_examined((copy.event, event), issuer, user):
                         yield copy, user, at, event
 
     def _access_pairs(
@@ -146,12 +147,20 @@ class UnlocatedAccesses:
                 for position, access in theirs:
                     if not is_unlocated(event) and not is_unlocated(access):
                         continue
-                    key = (is_first, event.step, access.step, other is first)
-                    if self._may_overlap(event, access) and self._budget.allow(key):
+                    if self._is_examined((event, access), first, other):
                         yield at, event, other, position, access
 
-    def _may_overlap(self, first: TraceEvent, other: TraceEvent) -> bool:
-        return first is not other and self._extents.may_overlap(first, other)
+    def _is_examined(self, pair: tuple[TraceEvent, TraceEvent], one: ThreadView, another: ThreadView) -> bool:
+        """Returns whether two accesses may overlap, and not enough executions of them were examined before.
+
+        Threads that take one path count as one.
+        """
+        first, other = pair
+        key = (first.step, other.step, one.trace.leader, another.trace.leader, one is another)
+        if self._counts[key] >= MAX_UNLOCATED_PAIRS or first is other or not self._extents.may_overlap(first, other):
+            return False
+        self._counts[key] += 1
+        return True
 
 
 def _may_fill_own_cta(rank: int, event: TraceEvent) -> bool:
