@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ptxkit.analysis.context.kernel_facts import KernelFacts
     from ptxkit.analysis.ir.budget import AnalysisBudget
+    from ptxkit.diagnostics.obligation import JudgedObligation
     from ptxkit.syntax.tree import Module
 
 __all__ = [
@@ -59,15 +60,23 @@ def lint(
 
 
 def lint_source(
-    source: SourceFile, settings: Settings = DEFAULT, explored: dict[str, KernelFacts] | None = None
+    source: SourceFile,
+    settings: Settings = DEFAULT,
+    explored: dict[str, KernelFacts] | None = None,
+    *,
+    obligations: bool = False,
 ) -> FileResult:
     """Lints one file among many: a crash inside the analysis is this file's `failed`, and the run continues.
 
-    explored: receives the explored kernels by name. Raises MemoryError, because the caller determines the memory of a
+    explored: receives the explored kernels by name. obligations: whether the result lists what the instructions demand,
+    with the verdict on each. Raises MemoryError, because the caller determines the memory of a
     text.
     """
+    judged: list[JudgedObligation] | None = [] if obligations else None
     try:
-        return _file_result(source.path, *_lint_with_suppressions(source.text, source.path, settings, explored))
+        linted = _lint_with_suppressions(source.text, source.path, settings, explored, judged)
+        result = _file_result(source.path, *linted)
+        return replace(result, obligations=tuple(judged)) if judged is not None else result
     except Exception as error:
         return failure_result(source.path, error)
 
@@ -114,7 +123,11 @@ def failure_result(path: str, error: Exception) -> FileResult:
 
 
 def _lint_with_suppressions(
-    text_or_module: str | Module, path: str | None, settings: Settings, explored: dict[str, KernelFacts] | None = None
+    text_or_module: str | Module,
+    path: str | None,
+    settings: Settings,
+    explored: dict[str, KernelFacts] | None = None,
+    judged: list[JudgedObligation] | None = None,
 ) -> tuple[Verdict, int]:
     """Returns the verdict after settings and comments, and the number of findings that comments suppress."""
     from ptxkit.syntax import PTXSyntaxError
@@ -123,7 +136,7 @@ def _lint_with_suppressions(
         module = _parsed_module(text_or_module, path)
     except PTXSyntaxError as error:
         return Verdict(error.diagnostics), 0
-    return apply_suppressions(lint_module(module, settings, explored), module, settings)
+    return apply_suppressions(lint_module(module, settings, explored, judged), module, settings)
 
 
 def apply_suppressions(
@@ -181,17 +194,22 @@ def apply_overrides(module: Module, settings: Settings) -> tuple[Module, Module]
     return module, apply_launches(module, settings.launches)
 
 
-def lint_module(module: Module, settings: Settings, explored: dict[str, KernelFacts] | None = None) -> Verdict:
+def lint_module(
+    module: Module,
+    settings: Settings,
+    explored: dict[str, KernelFacts] | None = None,
+    judged: list[JudgedObligation] | None = None,
+) -> Verdict:
     """Returns the findings in a module that the settings enable, with their severities, without regard to comments.
 
-    explored: as for `lint_source`. Raises LaunchConflictError.
+    explored: as for `lint_source`. judged: receives the obligations with their verdicts. Raises LaunchConflictError.
     """
     from ptxkit.rules import analyze
     from ptxkit.validate import validate
 
     module, launched = apply_overrides(module, settings)
     shows = settings.is_enabled if settings.selections else None
-    analyzed = analyze(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored)
+    analyzed = analyze(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored, judged=judged)
     return apply_settings(_merge(validate(module), analyzed), settings)
 
 

@@ -14,6 +14,7 @@ from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import TextOrigin
 
 if TYPE_CHECKING:
+    from ptxkit.diagnostics.obligation import JudgedObligation
     from ptxkit.model.trace import FindingTrace
 
 
@@ -75,7 +76,8 @@ class FileResult:
 
     suppressed: findings that comments suppress. known: those that are in the baseline. fixed: those that were fixed.
 
-    traces: traces of the findings of these runs, if they were requested.
+    traces: traces of the findings of these runs, if they were requested. obligations: what the instructions demand,
+    with the verdict on each; None if they were not requested.
     """
 
     path: str
@@ -88,6 +90,7 @@ class FileResult:
     known: int = 0
     fixed: int = 0
     origin: TextOrigin = field(default=TextOrigin(), compare=False, repr=False)
+    obligations: tuple[JudgedObligation, ...] | None = None
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:

@@ -11,8 +11,10 @@ from ptxkit.results import FileResult
 from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 
-JobMode: TypeAlias = Literal["find", "offer", "fix", "fix unsafely"]
-"""`find`: report the findings. `offer`: report them, with a verified fix for each finding that has one.
+JobMode: TypeAlias = Literal["find", "judge", "offer", "fix", "fix unsafely"]
+"""`find`: report the findings. `judge`: report them, and the obligations with the verdict on each.
+
+`offer`: report the findings, with a verified fix for each finding that has one.
 
 `fix`: apply the safe fixes, and report the remaining findings. `fix unsafely`: apply all fixes.
 """
@@ -63,8 +65,9 @@ def run_job(question: Job) -> JobResult:
     """Runs a job in this process. Raises NotationError if the instruction table is invalid, and MemoryError."""
     source, settings = question.source, question.settings
     try:
-        if question.mode == "find":
-            return JobResult(without_proposals(lint_source(source, settings)))
+        if question.mode in ("find", "judge"):
+            found = lint_source(source, settings, obligations=question.mode == "judge")
+            return JobResult(without_proposals(found))
         from ptxkit.fixes import fix_source, with_verified_fixes
 
         if question.mode == "offer":

@@ -20,6 +20,7 @@ from ptxkit.diagnostics import (
     Severity,
     Undecided,
 )
+from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict
 from ptxkit.fast_dataclasses import replace
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile, SourceLine, Span
@@ -48,12 +49,13 @@ def encode_result(answer: JobResult) -> EncodedResult:
         result.suppressed,
         result.fixed,
         answer.fixed_text,
+        None if result.obligations is None else tuple(map(_encode_obligation, result.obligations)),
     )
 
 
 def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
     """Decodes the result of a text. Raises ValueError, TypeError or KeyError for invalid data."""
-    status, diagnostics, undecided, suppressed, fixed, fixed_source = data
+    status, diagnostics, undecided, suppressed, fixed, fixed_source, obligations = data
     about = source if fixed_source is None else replace(source, text=fixed_source)
     result = FileResult(
         source.path,
@@ -65,8 +67,30 @@ def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
         ),
         suppressed=suppressed,
         fixed=fixed,
+        obligations=None if obligations is None else tuple(_decode_obligation(each, about) for each in obligations),
     )
     return JobResult(result, fixed_source)
+
+
+def _encode_obligation(item: JudgedObligation) -> EncodedResult:
+    steps = tuple(map(_encode_span, item.steps))
+    span = _encode_span(item.span)
+    return (item.code, item.kernel, item.subject, span, str(item.verdict), item.words, item.evidence, steps)
+
+
+def _decode_obligation(data: EncodedResult, about: SourceFile) -> JudgedObligation:
+    code, kernel, subject, span, verdict, words, evidence, steps = data
+    return JudgedObligation(
+        code,
+        kernel,
+        subject,
+        about,
+        Span(*span),
+        ObligationVerdict(verdict),
+        words,
+        evidence,
+        tuple(Span(*step) for step in steps),
+    )
 
 
 def _encode_diagnostic(item: Diagnostic) -> EncodedResult:

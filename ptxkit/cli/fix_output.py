@@ -13,7 +13,7 @@ from ptxkit.results import FileResult
 def job_mode(options: LintOptions) -> JobMode:
     """The job mode for the given options."""
     if options.fixes is None:
-        return "find"
+        return "judge" if options.obligations else "find"
     if options.fixes == "show":
         return "offer"
     return "fix unsafely" if options.unsafe_fixes else "fix"

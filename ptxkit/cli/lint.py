@@ -22,7 +22,7 @@ _GROUPS = {
     "Rule selection": RULE_NAMES,
     "File selection": ("--binaries", "--cache", "--stdin-filename"),
     "Module": MODULE_NAMES,
-    "Output": ("--format", *OPTION_NAMES, "--statistics", "--show-fixes", "--show-settings"),
+    "Output": ("--format", *OPTION_NAMES, "--statistics", "--obligations", "--show-fixes", "--show-settings"),
     "Fixing": ("--fix", "--unsafe-fixes", "--diff", "--add-ignores", "--reason", "--write-baseline"),
     "Performance": ("--jobs", "--timeout", "--cluster", "--no-cache", "--cache-dir"),
     "Configuration": CONFIGURATION_NAMES,
@@ -55,6 +55,11 @@ _EXIT_STATUSES = {
 @report_options
 @click.option(
     "--statistics", is_flag=True, help="Print the number of diagnostics of each code instead of the diagnostics."
+)
+@click.option(
+    "--obligations",
+    is_flag=True,
+    help="Also list what each instruction must satisfy, and whether it is violated, proven or open.",
 )
 @click.option(
     "--show-settings", is_flag=True, help="Print the effective settings of each PATH and their source, then exit."
@@ -122,6 +127,7 @@ def lint(  # noqa: PLR0913 (options)
     all_places: bool,
     verbose: bool,
     statistics: bool,
+    obligations: bool,
     show_settings: bool,
     write_baseline: bool,
     add_ignores: bool,
@@ -171,6 +177,14 @@ def lint(  # noqa: PLR0913 (options)
         raise CommandLineError(
             f"`--statistics` cannot be printed as `{form}`", "write `--format full` or `--format json`"
         )
+    if obligations and form not in ("full", "concise", "json"):
+        raise CommandLineError(
+            f"`--obligations` cannot be printed as `{form}`", "write `--format full` or `--format json`"
+        )
+    if obligations and (statistics or write_baseline or add_ignores or write_fixes or show_diff or show_fixes):
+        raise CommandLineError(
+            "`--obligations` cannot be combined with other actions", "list the obligations in a run of their own"
+        )
     if cluster is not None and jobs is not None:
         raise exclusive("--jobs", "--cluster")
     if no_cache and cache_dir is not None:
@@ -188,6 +202,7 @@ def lint(  # noqa: PLR0913 (options)
         binaries=binaries,
         fixes="diff" if show_diff else "write" if write_fixes else "show" if show_fixes else None,
         unsafe_fixes=unsafe_fixes,
+        obligations=obligations,
         jobs=jobs,
         timeout=timeout,
         cluster=cluster,

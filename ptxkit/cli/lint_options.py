@@ -15,9 +15,11 @@ class LintOptions:
     """level: the settings of the command line. config: a settings file that replaces the nearest ones. isolated: no
     settings file applies. report: what the report shows. stdin_name: the file name of standard input, also used to find
     its settings. binaries: folders are also searched for containers. fixes: what to do with fixes: `write`, `diff` or
-    `show`. jobs: the number of processes; None: chosen automatically. timeout: processor time for one text, in seconds.
-    cluster: the address of a cluster that checks instead. is_cached: results of earlier runs are used and stored, in
-    cache_folder or in the cache folder of the user."""
+    `show`. obligations: whether all obligations are listed with their verdicts. jobs: the number of processes; None:
+    chosen automatically. timeout: processor time for one text, in seconds. cluster: the address of a cluster that
+    checks instead. is_cached: results of earlier runs are used and stored, in cache_folder or in the cache folder of
+    the user.
+    """
 
     form: str = "full"
     level: ConfigLayer = ConfigLayer(COMMAND_LINE)
@@ -31,6 +33,7 @@ class LintOptions:
     binaries: bool = False
     fixes: str | None = None
     unsafe_fixes: bool = False
+    obligations: bool = False
     jobs: int | None = None
     timeout: float = DEFAULT_CHECK_SECONDS
     cluster: str | None = None

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from ptxkit.diagnostic_groups import fault_notes, group_names
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 from ptxkit.user_code import user_frames
+
+if TYPE_CHECKING:
+    from ptxkit.diagnostics.obligation import JudgedObligation
 
 VERSION = 1
 
@@ -55,6 +59,8 @@ def _file_object(result: FileResult) -> dict[str, object]:
     }
     if result.runs:
         document["runs"] = [_run_object(item) for item in result.runs]
+    if result.obligations is not None:
+        document["obligations"] = [_obligation_object(item) for item in result.obligations]
     return document
 
 
@@ -103,6 +109,19 @@ def _undecided_object(item: Undecided) -> dict[str, object]:
         "path": item.source.path,
         **_span_object(item.source, item.span),
         "source": _origin_objects(item.origin),
+    }
+
+
+def _obligation_object(item: JudgedObligation) -> dict[str, object]:
+    return {
+        "code": item.code,
+        "verdict": str(item.verdict),
+        "kernel": item.kernel,
+        "subject": item.subject,
+        **_span_object(item.source, item.span),
+        "message": item.words,
+        "evidence": item.evidence or None,
+        "steps": [_span_object(item.source, step) for step in item.steps],
     }
 
 

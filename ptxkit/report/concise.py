@@ -29,6 +29,10 @@ def concise_report(results: Iterable[FileResult], options: ReportOptions = DEFAU
         for question, at in shown_questions(result.undecided, options, sources):
             line = undecided_header(question, at)
             yield line if at is None else (*line, *_ptx_place(question, options))
+        if result.obligations is not None:
+            from ptxkit.report.obligation_list import obligation_lines
+
+            yield from obligation_lines(result)
     yield from summary_lines(counted.summary)
 
 

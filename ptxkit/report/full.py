@@ -37,6 +37,10 @@ def full_report(results: Iterable[FileResult], options: ReportOptions = DEFAULT_
         for question, at in shown_questions(result.undecided, options, sources):
             yield from _undecided_lines(question, at, options)
         yield from (_run_line(run, options) for run in result.runs)
+        if result.obligations is not None:
+            from ptxkit.report.obligation_list import obligation_lines
+
+            yield from obligation_lines(result)
     yield from summary_lines(counted.summary)
 
 

@@ -6,6 +6,7 @@ A rule reads facts of `ptxkit.analysis` and reports findings; it computes no fac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
@@ -74,6 +75,9 @@ from ptxkit.rules import (
 from ptxkit.rules.model import Rule
 from ptxkit.rules.runner import RuleRun
 from ptxkit.syntax.tree import Module
+
+if TYPE_CHECKING:
+    from ptxkit.diagnostics.obligation import JudgedObligation
 
 #: All rules, by code.
 RULES: tuple[Rule, ...] = (
@@ -145,19 +149,20 @@ def analyze(
     notes: bool = False,
     shows: Callable[[str], bool] | None = None,
     explored: dict[str, KernelFacts] | None = None,
+    judged: list[JudgedObligation] | None = None,
 ) -> Verdict:
     """Checks every kernel of a module with the rules.
 
     policy: `isa` reports what the manual forbids; `strict` adds warnings where the manual does not specify the
     behavior. notes: whether redundant synchronization is reported. shows: selects the codes to check, whatever `notes`
     is; None for the default ones. explored: receives the facts of the analyzed kernels by name, for callers that need
-    more than the findings.
+    more than the findings. judged: receives the obligations of all kernels with their verdicts.
     """
-    *_, verdict = analyze_incrementally(module, policy, notes=notes, shows=shows, explored=explored)
+    *_, verdict = analyze_incrementally(module, policy, notes=notes, shows=shows, explored=explored, judged=judged)
     return verdict
 
 
-def analyze_incrementally(
+def analyze_incrementally(  # noqa: PLR0913 (what callers collect, each on its own)
     module: Module,
     policy: str = "isa",
     *,
@@ -166,11 +171,12 @@ def analyze_incrementally(
     explored: dict[str, KernelFacts] | None = None,
     first: tuple[str, str] | None = None,
     budget: AnalysisBudget | None = None,
+    judged: list[JudgedObligation] | None = None,
 ) -> Iterator[Verdict]:
     """Yields the verdict so far whenever a rule has added to it; the last one is complete.
 
     first: a function and a code: that kernel and that rule are checked first. budget: the budget of the module, which
-    is reduced by what is used.
+    is reduced by what is used. explored, judged: as for `analyze`.
     """
     rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
     if not rules and shows is not None and not shows(ptx3xx.NOT_REACHED):
@@ -180,7 +186,7 @@ def analyze_incrementally(
         from ptxkit.syntax import parse
 
         module = parse(str(module))
-    found = RuleRun(module, policy, rules, budget or AnalysisBudget(), explored)
+    found = RuleRun(module, policy, rules, budget or AnalysisBudget(), explored, judged)
     yield from found.verdicts(first)
     if first is not None and found.is_budget_exceeded:  # what the budget excludes depends on the order
         yield from RuleRun(module, policy, rules, AnalysisBudget(), explored).verdicts()

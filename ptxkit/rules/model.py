@@ -11,6 +11,7 @@ from ptxkit.diagnostics import DiagnosticCode, Message, Severity
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.rules.limits import MAX_CONSTANT_CANDIDATES
+from ptxkit.rules.obligation_sites import SiteFinder, no_sites
 from ptxkit.syntax.tree import Integer, Name
 
 #: The reason why it is unknown whether two positions are ordered.
@@ -117,14 +118,34 @@ class OpenObligation:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """A proof that what a rule demands at a site holds in every execution.
+
+    kind: the kind of the proof. words: the proof in words; `{lines}` are the lines of its steps. steps: the
+    instructions on which the proof rests.
+    """
+
+    kind: str
+    words: str
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code, and its check.
+    """A rule: its code, its check, and the obligations that it states.
 
     on_request: whether it reports only notes, and only if they are requested. asynchronous: whether it concerns only
     asynchronous operations and their ordering; then kernels without any are not checked with it.
+
+    sites: the instructions of a kernel that the rule is about. policy: the policy under which it states obligations:
+    `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
+    `paths` if the check depends on the order of a thread's events only, empty if it never is a proof.
     """
 
     code: DiagnosticCode
     check: Callable[[KernelFacts], Iterator[Observation | OpenObligation]]
     on_request: bool = False
     asynchronous: bool = False
+    sites: SiteFinder = no_sites
+    policy: Literal["isa", "strict"] = "isa"
+    covers: Literal["", "paths"] = ""

@@ -25,6 +25,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import WrongAddressKind
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import sites_of_address_operands
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
@@ -43,4 +44,4 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.GENERIC_ADDRESS_IN_SPACE, check)
+RULE = Rule(ptx2xx.GENERIC_ADDRESS_IN_SPACE, check, sites=sites_of_address_operands(named=True, generic=False))

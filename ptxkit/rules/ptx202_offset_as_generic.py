@@ -27,6 +27,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import WrongAddressKind
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import sites_of_address_operands
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
@@ -48,4 +49,4 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.SPACE_OFFSET_AS_GENERIC, check)
+RULE = Rule(ptx2xx.SPACE_OFFSET_AS_GENERIC, check, sites=sites_of_address_operands(named=False, generic=True))

@@ -44,6 +44,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
@@ -136,4 +137,4 @@ def _is_declared_for(misfit: OperandViolation) -> bool:
     return not accesses or any(access.completion is not None for access in accesses)
 
 
-RULE = Rule(ptx2xx.MISALIGNED_ADDRESS, check)
+RULE = Rule(ptx2xx.MISALIGNED_ADDRESS, check, sites=sites_of(is_memory_access))

@@ -34,6 +34,7 @@ from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import either, is_mbarrier_operation, is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.value_ops import to_signed
@@ -99,4 +100,4 @@ def _format_bytes(number: int) -> str:
     return f"{number} byte{'' if number == 1 else 's'}"
 
 
-RULE = Rule(ptx2xx.OUT_OF_BOUNDS, check)
+RULE = Rule(ptx2xx.OUT_OF_BOUNDS, check, sites=sites_of(either(is_memory_access, is_mbarrier_operation)))

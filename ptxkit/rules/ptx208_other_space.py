@@ -31,6 +31,7 @@ from ptxkit.analysis.symexec.check_address_space import REMOTE
 from ptxkit.analysis.symexec.trace import WrongAddressKind
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import sites_of_address_operands
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
@@ -62,4 +63,4 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.ADDRESS_OF_ANOTHER_SPACE, check)
+RULE = Rule(ptx2xx.ADDRESS_OF_ANOTHER_SPACE, check, sites=sites_of_address_operands(named=True, generic=True))

@@ -29,6 +29,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.pointer_overlap import find_overlaps, is_multimem, is_plain_global_access
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import is_global_access, is_multimem_access, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -55,4 +56,4 @@ def _finding(step: Step, other: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.MULTIMEM_ADDRESS, check)
+RULE = Rule(ptx2xx.MULTIMEM_ADDRESS, check, sites=sites_of(is_global_access, is_multimem_access))

@@ -33,6 +33,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import CommitGroup, WaitGroup
 from ptxkit.isa.group_opcodes import commit_opcode
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import is_group_operation, sites_of
 from ptxkit.rules.operation_nouns import operation_noun
 
 
@@ -89,4 +90,4 @@ def _group_of(effect: object) -> str:
     return effect.group if isinstance(effect, CommitGroup | WaitGroup) else ""
 
 
-RULE = Rule(ptx3xx.GROUP_NEVER_COMMITTED, check, asynchronous=True)
+RULE = Rule(ptx3xx.GROUP_NEVER_COMMITTED, check, asynchronous=True, sites=sites_of(is_group_operation), covers="paths")

@@ -81,6 +81,7 @@ from ptxkit.rules.model import (
     add_statement,
     decrease_constant,
 )
+from ptxkit.rules.obligation_sites import both, is_async, reads_shared, sites_of, writes_shared
 from ptxkit.rules.operation_nouns import operation_noun
 
 
@@ -341,4 +342,6 @@ def _unobserved_remote_copy(name: str, copy: RemoteCopy, event: TraceEvent) -> F
     )
 
 
-RULE = Rule(ptx3xx.READ_BEFORE_WAIT, check, asynchronous=True)
+RULE = Rule(
+    ptx3xx.READ_BEFORE_WAIT, check, asynchronous=True, sites=sites_of(reads_shared, both(writes_shared, is_async))
+)

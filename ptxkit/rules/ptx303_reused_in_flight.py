@@ -55,6 +55,15 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import (
+    both,
+    either,
+    is_async,
+    is_source_of_group,
+    may_touch_shared,
+    sites_of,
+    writes_shared,
+)
 from ptxkit.rules.operation_nouns import operation_noun
 
 _WAIT = "cp.async.bulk.wait_group.read 0;"
@@ -248,4 +257,9 @@ def _first_wait(issuer: ThreadView, copy: AsyncCopy) -> tuple[tuple[tuple[Step, 
     return ((step, label()),), wait_help()
 
 
-RULE = Rule(ptx3xx.SOURCE_REUSED_IN_FLIGHT, check, asynchronous=True)
+RULE = Rule(
+    ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+    check,
+    asynchronous=True,
+    sites=sites_of(either(is_source_of_group, writes_shared), both(may_touch_shared, is_async)),
+)

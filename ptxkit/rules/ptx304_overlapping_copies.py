@@ -33,7 +33,9 @@ from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.access_ranges import access_range, is_generic_write
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import both, is_a, sites_of, writes_shared
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -85,4 +87,9 @@ def _finding(name: str, earlier: AsyncCopy, copy: AsyncCopy) -> Finding:
     )
 
 
-RULE = Rule(ptx3xx.OVERLAPPING_COPIES, check, asynchronous=True)
+RULE = Rule(
+    ptx3xx.OVERLAPPING_COPIES,
+    check,
+    asynchronous=True,
+    sites=sites_of(both(is_a(Access, completion="cp.async"), writes_shared)),
+)

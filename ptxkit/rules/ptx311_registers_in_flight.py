@@ -30,12 +30,14 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.registers.async_register_uses import AsyncRegisterUses
 from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_hazards
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import Site, functions_of
 
 _GROUP = "wgmma"
 
@@ -103,4 +105,11 @@ def _is_wgmma_group_effect(effect: object) -> bool:
     return isinstance(effect, CommitGroup | WaitGroup) and effect.group == _GROUP
 
 
-RULE = Rule(ptx3xx.REGISTERS_IN_FLIGHT, check, asynchronous=True)
+def _sites(program: Program) -> Iterator[Site]:
+    """Yields the instructions that name a register of an asynchronous operation, or one that it was moved to."""
+    for function in functions_of(program):
+        for step in AsyncRegisterUses(function, _GROUP).steps:
+            yield Site(step, "registers")
+
+
+RULE = Rule(ptx3xx.REGISTERS_IN_FLIGHT, check, asynchronous=True, sites=_sites)

@@ -39,6 +39,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence
 from ptxkit.rules.limits import MAX_FENCE_LOOKBACK
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import is_a, sites_of
 
 _GROUP = "wgmma"
 _FENCE = "wgmma.fence.sync.aligned;"
@@ -123,4 +124,4 @@ def _fence_fix(approach: ReachingAccesses) -> FixCandidate:
     return add_statement(StepEdit(approach.issue, _FENCE))
 
 
-RULE = Rule(ptx3xx.MISSING_REGISTER_FENCE, check, asynchronous=True)
+RULE = Rule(ptx3xx.MISSING_REGISTER_FENCE, check, asynchronous=True, sites=sites_of(is_a(AsyncRegisters, group=_GROUP)))

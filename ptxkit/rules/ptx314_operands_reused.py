@@ -35,9 +35,10 @@ from ptxkit.analysis.symexec.access_ranges import is_operand_read
 from ptxkit.analysis.tensor.operand_reuse import OperandReuse, find_operand_reuses, is_read_complete
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
-from ptxkit.isa.effects import WaitGroup
+from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of, writes_shared
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -111,4 +112,6 @@ def _finding(name: str, turn: OperandReuse) -> Finding:
     )
 
 
-RULE = Rule(ptx3xx.OPERANDS_REUSED, check, asynchronous=True)
+RULE = Rule(
+    ptx3xx.OPERANDS_REUSED, check, asynchronous=True, sites=sites_of(writes_shared, is_a(Access, completion="wgmma"))
+)

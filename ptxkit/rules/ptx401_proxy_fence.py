@@ -43,6 +43,7 @@ from ptxkit.diagnostics.catalogue import fix_titles, ptx4xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierWait
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import both, is_async_proxy, negation, reads_shared, sites_of, writes_shared
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
@@ -157,4 +158,9 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
     )
 
 
-RULE = Rule(ptx4xx.MISSING_PROXY_FENCE, check, asynchronous=True)
+RULE = Rule(
+    ptx4xx.MISSING_PROXY_FENCE,
+    check,
+    asynchronous=True,
+    sites=sites_of(both(reads_shared, is_async_proxy), both(writes_shared, negation(is_async_proxy))),
+)

@@ -34,6 +34,7 @@ from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.access_ranges import is_generic_read
 from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import both, is_async_proxy, may_touch_shared, negation, sites_of, writes_shared
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
@@ -69,4 +70,9 @@ def _finding(facts: ScenarioFacts, refill: AsyncRefill) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.REFILL_WITHOUT_PROXY_FENCE, check)
+RULE = Rule(
+    ptx4xx.REFILL_WITHOUT_PROXY_FENCE,
+    check,
+    sites=sites_of(both(writes_shared, is_async_proxy), both(may_touch_shared, negation(is_async_proxy))),
+    policy="strict",
+)

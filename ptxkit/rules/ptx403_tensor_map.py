@@ -35,11 +35,13 @@ from collections.abc import Iterable, Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.tensormap_fences import MapUse, MapWrite, ModifiedTensorMaps
 from ptxkit.analysis.context.thread_view import PairBudget
-from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
+from ptxkit.analysis.dataflow.slicing import is_tensor_map_change, may_change_tensor_maps
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx4xx
+from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import either, is_a, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -210,4 +212,6 @@ def _change_during_copy(change: MapWrite, use: MapUse) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.TENSOR_MAP_FENCE, check)
+RULE = Rule(
+    ptx4xx.TENSOR_MAP_FENCE, check, sites=sites_of(either(is_a(Access, proxy="tensormap"), is_tensor_map_change))
+)

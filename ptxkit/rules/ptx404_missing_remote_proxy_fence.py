@@ -38,6 +38,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import both, is_async_proxy, is_remote, may_touch_shared, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -86,4 +87,4 @@ def _two_copies_finding(passage: RemoteProxyCrossing) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.MISSING_REMOTE_PROXY_FENCE, check)
+RULE = Rule(ptx4xx.MISSING_REMOTE_PROXY_FENCE, check, sites=sites_of(both(may_touch_shared, is_async_proxy), is_remote))

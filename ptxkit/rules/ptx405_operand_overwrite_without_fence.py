@@ -34,6 +34,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.tensor.operand_overwrites import OperandOverwrite, find_operand_overwrites
 from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import both, is_async_proxy, reads_shared, sites_of, writes_shared
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -61,4 +62,9 @@ def _finding(facts: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
     )
 
 
-RULE = Rule(ptx4xx.OPERAND_OVERWRITE_WITHOUT_FENCE, check)
+RULE = Rule(
+    ptx4xx.OPERAND_OVERWRITE_WITHOUT_FENCE,
+    check,
+    sites=sites_of(writes_shared, both(reads_shared, is_async_proxy)),
+    policy="strict",
+)

@@ -30,6 +30,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.polled_flags import PolledCopy, find_polled_copies
 from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import both, is_async_proxy, is_global_access, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -51,4 +52,6 @@ def _finding(found: PolledCopy) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.POLLED_COPY_WITHOUT_FENCE, check)
+RULE = Rule(
+    ptx4xx.POLLED_COPY_WITHOUT_FENCE, check, sites=sites_of(both(is_global_access, is_async_proxy)), policy="strict"
+)

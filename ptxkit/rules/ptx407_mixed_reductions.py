@@ -27,7 +27,9 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.mixed_proxy_reductions import MixedProxyUpdate, find_mixed_proxy_updates
 from ptxkit.diagnostics.catalogue import ptx4xx
+from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import both, is_a, is_async_proxy, is_global_access, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -48,4 +50,9 @@ def _finding(found: MixedProxyUpdate) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.MIXED_REDUCTIONS, check)
+RULE = Rule(
+    ptx4xx.MIXED_REDUCTIONS,
+    check,
+    sites=sites_of(both(is_global_access, is_async_proxy, is_a(Access, kind="update"))),
+    policy="strict",
+)

@@ -36,7 +36,9 @@ from ptxkit.analysis.memory.pointer_overlap import (
 )
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx4xx
+from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -81,4 +83,4 @@ def _finding(pair: AccessOverlap) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.WRITE_TO_READ_ONLY_DATA, check)
+RULE = Rule(ptx4xx.WRITE_TO_READ_ONLY_DATA, check, sites=sites_of(is_a(Access, coherent=False)))

@@ -32,8 +32,9 @@ from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_a
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx5xx
-from ptxkit.isa.effects import MbarrierInvalidate
+from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -98,4 +99,4 @@ def _finding(first: Step, second: Step, threads_differ: bool, at_once: bool) -> 
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_DOUBLE_INIT, check, asynchronous=True)
+RULE = Rule(ptx5xx.MBARRIER_DOUBLE_INIT, check, asynchronous=True, sites=sites_of(is_a(MbarrierInit)))

@@ -51,6 +51,7 @@ from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.mbarrier_help import format_release_help, missing_arrival
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
 from ptxkit.rules.sync_evidence import format_cta, make_observations
 from ptxkit.semantics.mbarrier_state import MAX_TX_COUNT
 from ptxkit.syntax.tree import Integer
@@ -332,4 +333,4 @@ def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> 
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_TX_COUNT_MISMATCH, check, asynchronous=True)
+RULE = Rule(ptx5xx.MBARRIER_TX_COUNT_MISMATCH, check, asynchronous=True, sites=sites_of(is_mbarrier_operation))

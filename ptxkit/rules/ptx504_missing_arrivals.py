@@ -40,6 +40,7 @@ from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
 from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
 from ptxkit.rules.sync_evidence import (
     ask_without_schedule,
     find_initialization,
@@ -165,4 +166,4 @@ def _wrong_first_parity(facts: ScenarioFacts, fault: WrongParity) -> Finding:
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_MISSING_ARRIVALS, check, asynchronous=True)
+RULE = Rule(ptx5xx.MBARRIER_MISSING_ARRIVALS, check, asynchronous=True, sites=sites_of(is_mbarrier_operation))

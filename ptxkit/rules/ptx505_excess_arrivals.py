@@ -36,6 +36,7 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
 from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_observations
 
 
@@ -125,4 +126,6 @@ def _finding(facts: ScenarioFacts, excess: ExcessArrival, unawaited: Sequence[St
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_EXCESS_ARRIVALS, check, asynchronous=True)
+RULE = Rule(
+    ptx5xx.MBARRIER_EXCESS_ARRIVALS, check, asynchronous=True, sites=sites_of(is_a(MbarrierArrive, MbarrierTrack))
+)

@@ -33,6 +33,7 @@ from ptxkit.analysis.symexec.access_ranges import is_generic_read
 from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import both, is_mbarrier_operation, is_remote, may_touch_shared, sites_of
 
 _SCOPE_TEMPLATES = {"cta": ptx5xx.AT_SCOPE_CTA, "relaxed": ptx5xx.WHICH_IS_RELAXED}
 
@@ -73,4 +74,6 @@ def _describe_scope(lack: str | None) -> Message | str:
     return _SCOPE_TEMPLATES[lack]() if lack in _SCOPE_TEMPLATES else ""
 
 
-RULE = Rule(ptx5xx.MBARRIER_WITHOUT_ORDERING, check)
+RULE = Rule(
+    ptx5xx.MBARRIER_WITHOUT_ORDERING, check, sites=sites_of(may_touch_shared, both(is_mbarrier_operation, is_remote))
+)

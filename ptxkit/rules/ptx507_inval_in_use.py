@@ -45,6 +45,7 @@ from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait, MemoryFence
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import is_a, sites_of
 
 #: An event with its thread, and the position in the trace.
 _EventSite = tuple[ThreadView, int, TraceEvent]
@@ -227,4 +228,4 @@ def _is_fenced(path: WarpPath, wait: TraceEvent, atomic: Step) -> bool:
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_INVAL_IN_USE, check, asynchronous=True)
+RULE = Rule(ptx5xx.MBARRIER_INVAL_IN_USE, check, asynchronous=True, sites=sites_of(is_a(MbarrierInvalidate)))

@@ -27,6 +27,7 @@ from ptxkit.analysis.sync.sync_schedule import BlockedThread
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, MbarrierWait
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.sync_evidence import ask_without_schedule, find_root_blocked_thread, format_cta, make_observations
 
 
@@ -63,4 +64,4 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, elsewhere: list[Blocked
     )
 
 
-RULE = Rule(ptx6xx.BARRIER_DEADLOCK, check)
+RULE = Rule(ptx6xx.BARRIER_DEADLOCK, check, sites=sites_of(is_a(Barrier)))

@@ -26,8 +26,9 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
-from ptxkit.isa.effects import Barrier
+from ptxkit.isa.effects import Barrier, Effect
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.obligation_sites import sites_of
 from ptxkit.rules.sync_evidence import make_observations
 
 
@@ -66,4 +67,8 @@ def _fixes(first: TraceEvent, second: TraceEvent) -> Iterator[FixCandidate]:
                 yield FixCandidate(fix_titles.COUNT_THREADS(threads=other.size), (change,), safe=False)
 
 
-RULE = Rule(ptx6xx.BARRIER_COUNT_MISMATCH, check)
+def _counts_threads(effect: Effect) -> bool:
+    return isinstance(effect, Barrier) and effect.threads is not None
+
+
+RULE = Rule(ptx6xx.BARRIER_COUNT_MISMATCH, check, sites=sites_of(_counts_threads))

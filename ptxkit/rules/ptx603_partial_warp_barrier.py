@@ -29,6 +29,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, Effect, ProxyFence
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import either, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
 
 
@@ -68,6 +69,10 @@ def _is_aligned(effect: Barrier) -> bool:
     return effect.aligned and effect.level != "warp"
 
 
+def _is_aligned_barrier(effect: Effect) -> bool:
+    return isinstance(effect, Barrier) and _is_aligned(effect)
+
+
 def _is_map_release(effect: Effect) -> bool:
     """Returns whether an effect is that of an instruction with which a warp copies and releases a tensor map."""
     return (
@@ -86,4 +91,4 @@ def _finding(step: Step, lanes: int) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.PARTIAL_WARP_BARRIER, check)
+RULE = Rule(ptx6xx.PARTIAL_WARP_BARRIER, check, sites=sites_of(either(_is_aligned_barrier, _is_map_release)))

@@ -32,7 +32,9 @@ from ptxkit.analysis.context.thread_view import PairBudget
 from ptxkit.analysis.dataflow.slicing import has_grid_dependency_wait
 from ptxkit.analysis.memory.grid_dependency_reads import EarlyRead, find_early_reads
 from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.isa.effects import Access, Grid
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import both, is_a, is_global_access, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -61,4 +63,9 @@ def _finding(early: EarlyRead) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.READ_BEFORE_GRID_WAIT, check)
+RULE = Rule(
+    ptx6xx.READ_BEFORE_GRID_WAIT,
+    check,
+    sites=sites_of(both(is_global_access, is_a(Access)), is_a(Grid, action="wait")),
+    policy="strict",
+)

@@ -47,6 +47,7 @@ from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.isa.effects import Effect, RegisterCount
 from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit, add_statement, replace_constant
+from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
 
 _STRICT = "strict"
@@ -194,4 +195,4 @@ def _unknown_initial_count(step: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.REGISTER_COUNTS, check)
+RULE = Rule(ptx6xx.REGISTER_COUNTS, check, sites=sites_of(is_a(RegisterCount)))

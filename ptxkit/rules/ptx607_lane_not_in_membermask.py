@@ -25,7 +25,9 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
+from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
 ALL_LANES = 0xFFFF_FFFF
@@ -65,4 +67,4 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.LANE_NOT_IN_MEMBERMASK, check)
+RULE = Rule(ptx6xx.LANE_NOT_IN_MEMBERMASK, check, sites=sites_of(is_a(Barrier, level="warp")))

@@ -50,6 +50,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_remote, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -123,4 +124,4 @@ def _unordered_init(reach: RemoteAccess, maker: ThreadView, made: int, init: Tra
     )
 
 
-RULE = Rule(ptx6xx.REMOTE_ACCESS_TOO_EARLY, check)
+RULE = Rule(ptx6xx.REMOTE_ACCESS_TOO_EARLY, check, sites=sites_of(is_remote))

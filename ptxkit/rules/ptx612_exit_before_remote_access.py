@@ -37,6 +37,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_remote, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -68,4 +69,4 @@ def _finding(step: Step, rank: int, *, own: bool) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.EXIT_TOO_EARLY, check)
+RULE = Rule(ptx6xx.EXIT_TOO_EARLY, check, sites=sites_of(is_remote))

@@ -32,6 +32,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -80,4 +81,4 @@ def _without_arrival(step: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.UNPAIRED_CLUSTER_BARRIER, check)
+RULE = Rule(ptx6xx.UNPAIRED_CLUSTER_BARRIER, check, sites=sites_of(is_a(Barrier, level="cluster")))

@@ -36,6 +36,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Cancellation
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -105,4 +106,4 @@ def _decode_of_refusal(decode: Step, query: Step | None) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.CANCEL_AFTER_FAILURE, check)
+RULE = Rule(ptx6xx.CANCEL_AFTER_FAILURE, check, sites=sites_of(is_a(Cancellation)))

@@ -46,6 +46,7 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import may_touch_shared, sites_of, writes_shared
 from ptxkit.rules.operation_nouns import operation_noun
 
 
@@ -166,4 +167,4 @@ def _equal_stores_finding(facts: ScenarioFacts, conflict: Race) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.SHARED_MEMORY_RACE, check)
+RULE = Rule(ptx6xx.SHARED_MEMORY_RACE, check, sites=sites_of(may_touch_shared, writes_shared))

@@ -28,7 +28,9 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.cta_scope_atomics import CtaScopeAccess, find_cta_scope_accesses
 from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.obligation_sites import both, is_a, is_global_access, sites_of
 
 _HELP = ptx6xx.NAME_WIDER_SCOPE()
 
@@ -53,4 +55,4 @@ def _finding(use: CtaScopeAccess) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.ATOMIC_SCOPE_TOO_NARROW, check)
+RULE = Rule(ptx6xx.ATOMIC_SCOPE_TOO_NARROW, check, sites=sites_of(both(is_global_access, is_a(Access, scope="cta"))))

@@ -33,7 +33,9 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.last_block_reduction import LastBlockRead, find_last_block_reads
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import is_a, is_global_access, sites_of
 
 _FENCES = ("fence.acq_rel.gpu;", "membar.gl;")
 
@@ -73,4 +75,4 @@ def _missing_acquire(found: LastBlockRead) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.LAST_BLOCK_UNORDERED, check)
+RULE = Rule(ptx6xx.LAST_BLOCK_UNORDERED, check, sites=sites_of(is_global_access, is_a(Access, kind="update")))

@@ -34,6 +34,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import fix_titles, ptx7xx
 from ptxkit.isa.effects import Effect, TensorMemory
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
 
 
@@ -171,4 +172,4 @@ def _size_mismatch(given: TraceEvent, taken: TraceEvent) -> Finding:
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_ALLOCATION, check)
+RULE = Rule(ptx7xx.TENSOR_ALLOCATION, check, sites=sites_of(is_a(TensorMemory)))

@@ -45,6 +45,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
 
 #: The completion mechanism of the operations that a commit covers.
 _COMMIT_COMPLETION = "tcgen05"
@@ -98,4 +99,4 @@ def incomplete_operation(facts: ScenarioFacts, write: TmemUse, use: TmemUse, doe
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_COMPLETION, check, asynchronous=True)
+RULE = Rule(ptx7xx.TENSOR_COMPLETION, check, asynchronous=True, sites=sites_of(is_tensor_access))

@@ -45,6 +45,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import TensorFence, TensorMemory
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
 
 _FENCE = "tcgen05.fence::after_thread_sync;"
 
@@ -122,4 +123,4 @@ def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Find
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_FENCE, check)
+RULE = Rule(ptx7xx.TENSOR_FENCE, check, sites=sites_of(is_tensor_access))

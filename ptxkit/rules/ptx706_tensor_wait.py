@@ -42,6 +42,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 
@@ -161,4 +162,4 @@ def _finding(earlier: TmemUse, use: TmemUse, *, apart: bool) -> Finding:
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_WAIT, check, asynchronous=True)
+RULE = Rule(ptx7xx.TENSOR_WAIT, check, asynchronous=True, sites=sites_of(is_tensor_access))

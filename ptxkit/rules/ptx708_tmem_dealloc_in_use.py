@@ -43,6 +43,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
 from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
 
 
@@ -169,4 +170,4 @@ def _use_in_progress(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> Findin
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_DEALLOCATED_IN_USE, check)
+RULE = Rule(ptx7xx.TENSOR_DEALLOCATED_IN_USE, check, sites=sites_of(is_a(TensorMemory)))

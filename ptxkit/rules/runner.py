@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.async_steps import async_steps_of
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import ModuleContext, flatten
+from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_unmodeled_code
 from ptxkit.diagnostics import Verdict
@@ -17,6 +18,9 @@ from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
 from ptxkit.syntax.tree import Function, Module
+
+if TYPE_CHECKING:
+    from ptxkit.diagnostics.obligation import JudgedObligation
 
 _NOT_REACHED = ptx3xx.NO_PATH_REACHES()
 
@@ -33,11 +37,12 @@ class RuleRun:
         rules: Sequence[Rule],
         budget: AnalysisBudget,
         explored: dict[str, KernelFacts] | None = None,
+        judged: list[JudgedObligation] | None = None,
     ) -> None:
         assert module.source is not None
         self.is_budget_exceeded = False
         self._module, self._source = module, module.source
-        self._policy, self._rules, self._kernel_facts = policy, rules, explored
+        self._policy, self._rules, self._kernel_facts, self._judged = policy, rules, explored, judged
         self._context, self._budget = ModuleContext(module), budget
         self._kernels = [each for each in module.functions() if each.kind == "entry" and _has_code(each)]
         self._builders = [VerdictBuilder(self._source) for _ in self._kernels]
@@ -84,6 +89,7 @@ class RuleRun:
         if program.exceeds_shared_limit:
             reason = ptx3xx.DECLARES_TOO_MUCH_SHARED()
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(program), reason)
+            self._judge_obligations(judge, program, None)
             return
         try:
             yield from self._check_explored(judge, Explorer(program, left), rules)
@@ -101,6 +107,7 @@ class RuleRun:
         if not explorer.explorations:
             reason = ptx3xx.USES_TOO_MUCH_SHARED()
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
+            self._judge_obligations(judge, explorer.program, None)
             return
         kernel = KernelFacts(explorer, self._policy)
         checked: dict[str, set[ObligationKey]] = {}
@@ -118,9 +125,22 @@ class RuleRun:
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
             self._try_block_sizes(judge, kernel, rules)
+        self._judge_obligations(judge, explorer.program, kernel)
         self._covered_callee_steps |= _covered_steps_of_callees(kernel)
         if self._kernel_facts is not None:
             self._kernel_facts[explorer.program.function.name] = kernel
+
+    def _judge_obligations(self, builder: VerdictBuilder, program: Program, kernel: KernelFacts | None) -> None:
+        """Adds the verdicts on the obligations of a kernel, if they were requested.
+
+        kernel: None if it was not executed.
+        """
+        if self._judged is None:
+            return
+        from ptxkit.rules.obligation_judge import ObligationJudge
+
+        judge = ObligationJudge(self._source, program, self._policy, builder, kernel)
+        self._judged += judge.judge(self._rules)
 
     def _mark_blocked(
         self,

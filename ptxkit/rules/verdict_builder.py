@@ -8,7 +8,7 @@ undecided.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -61,6 +61,8 @@ class VerdictBuilder:
         """The errors and warnings by all their locations, also if one diagnostic reports several findings."""
         self.satisfied_in_some_scenario: set[CodeSpan] = set()
         """The pairs that are correct in at least one of the scenarios in which they were checked."""
+        self.satisfied: set[tuple[str, Step]] = set()
+        """The single steps, with the code of the rule, that are correct in all scenarios in which they were checked."""
 
     def add_observations(
         self,
@@ -92,6 +94,7 @@ class VerdictBuilder:
                 _weight_of(scenario_facts[number].scenario) if scenario_facts else 1 for number in by_scenario
             )
             self._decide_pair(rule, by_scenario, proven, scenarios, scenario_facts)
+        self._note_satisfied(rule, pairs, open_reasons)
         for findings in _group_findings(proven.values()):
             self.diagnostics.append(self._build_diagnostic(rule, *findings))
             if self.diagnostics[-1].severity is not Severity.NOTE:
@@ -100,6 +103,17 @@ class VerdictBuilder:
         for (step, reason), missing in open_reasons.items():
             self.mark_undecided(rule.code, [step], reason, missing, scenario_facts)
         return {*pairs, *((step, None) for step, _ in open_reasons)}
+
+    def _note_satisfied(
+        self,
+        rule: Rule,
+        pairs: Mapping[ObligationKey, Mapping[int, _ScenarioObservations]],
+        open_reasons: Iterable[tuple[Step, str]],
+    ) -> None:
+        """Notes the steps that a rule checked on their own in this kernel and never found to be wrong or undecided."""
+        wrong = {step for step, _ in open_reasons}
+        wrong.update(key[0] for key, seen in pairs.items() if any(each.first is not None for each in seen.values()))
+        self.satisfied.update((rule.code, step) for step, other in pairs if other is None and step not in wrong)
 
     def mark_blocked(
         self,

@@ -30,6 +30,10 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "diagnostics": ("array of diagnostics", "in the order of the text; all copies of a fault are in it"),
         "undecided": ("array of questions", "what the analysis could not decide: neither a fault nor a proof of none"),
+        "obligations": (
+            "array of obligations",
+            "of `ptxkit lint --obligations`: what each instruction must satisfy, by kernel and rule; absent otherwise",
+        ),
         "runs": ("array of runs", "of `ptxkit verify`: what the reference machine ran; absent otherwise"),
     },
     "diagnostic": {
@@ -73,6 +77,17 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         **_PLACE,
         "source": _ORIGIN,
     },
+    "obligation": {
+        "code": ("string", "the rule that states it"),
+        "verdict": ("string", "`violated`, `discharged` (proven for all paths, threads and data) or `open`"),
+        "kernel": ("string", "the name of the kernel in which it is judged"),
+        "subject": ("string", "the operand that it is about, or a word such as the kind of a group; may be empty"),
+        **_PLACE,
+        "message": ("string", "the violation, the proof in words, or the reason why it is open"),
+        "evidence": ("string or null", "the kind of the proof"),
+        "steps": ("array of places", "the instructions on which the proof rests"),
+    },
+    "step": _PLACE,
     "run": {
         "kernel": ("string", "its name"),
         "launch": ("string", "the geometry, in words"),
@@ -104,6 +119,8 @@ _PARTS = {
     "program": "place of the source",
     "source": "place of the source",
     "runs": "run",
+    "obligations": "obligation",
+    "steps": "step",
     "summary": "summary",
     "undecided": "question",
 }
@@ -128,7 +145,7 @@ def _lines() -> Iterator[str]:
 def keys_without_meaning(document: Mapping[str, Any], name: str = "document") -> Iterable[str]:
     """The keys of a document that the page does not have, and those that it has in excess, as `diagnostic.key`."""
     known = {each for key in SCHEMA[name] for each in key.split(", ")}
-    yield from (f"{name}.{key}" for key in {*document} ^ known if key != "runs" or key in document)
+    yield from (f"{name}.{key}" for key in {*document} ^ known if key not in ("runs", "obligations") or key in document)
     for key, value in document.items():
         if key in _PARTS and (name, key) != ("summary", "diagnostics"):
             for each in value if isinstance(value, list) else [value]:

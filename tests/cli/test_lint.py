@@ -363,3 +363,26 @@ def test_an_interrupt_is_quiet() -> None:
         output, errors = process.communicate(timeout=900)
     assert process.returncode == 130
     assert (output, errors) == (b"", b"")
+
+
+def test_obligations_are_listed_with_their_number_by_code(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(CLEAN.replace("mov.u32 \t%r1, 7;", "bar.sync \t0;"))
+    done = shell("lint", "--obligations", path)
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0
+    assert f"{path}:12:2: PTX601 open: cta: the executions do not cover every path, thread and value" in lines[0]
+    assert any(line.startswith("  PTX601     1: 0 violated, 0 discharged, 1 open") for line in lines)
+    document = json.loads(shell("lint", "--obligations", "--format", "json", path).stdout)
+    [found] = [each for each in document["files"][0]["obligations"] if each["code"] == "PTX601"]
+    assert (found["verdict"], found["line"], found["evidence"]) == ("open", 12, None)
+    assert "obligations" not in json.loads(shell("lint", "--format", "json", path).stdout)["files"][0]
+
+
+@pytest.mark.parametrize("others", [["--format", "sarif"], ["--statistics"], ["--fix"], ["--write-baseline"]])
+def test_obligations_are_listed_alone(tmp_path: Path, others: list[str]) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(CLEAN)
+    done = shell("lint", "--obligations", *others, path)
+    assert done.returncode == 2
+    assert b"--obligations" in done.stderr

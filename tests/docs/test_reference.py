@@ -49,6 +49,7 @@ def test_the_pages_have_what_the_code_has_and_their_blocks_run(tmp_path: Path) -
         "lint --show-undecided corpus/rules/PTX401_bad_store_then_bulk_copy.ptx corpus/compilers/nvcc/tiled.sm_90.ptx",
         "lint corpus/rules/PTX301_bad_bulk_store_without_commit.ptx missing.ptx",
         "verify corpus/kernels/bulk_add_one.sm_90.ptx",
+        "lint --obligations corpus/rules/PTX301_ok_bulk_store_with_commit.ptx",
     ],
 )
 def test_each_key_of_the_document_has_a_meaning(command: str) -> None:

@@ -7,6 +7,7 @@ from ptxkit.diagnostics.catalogue import (
     directive_helps,
     fix_titles,
     notes,
+    obligation_words,
     operand_reasons,
     ptx1xx,
     ptx2xx,
@@ -30,9 +31,12 @@ CODES: tuple[DiagnosticCode, ...] = tuple(
 )
 """Every code, in the order of their numbers."""
 
+_TEXTS = (operand_reasons, directive_helps, declaration_helps, syntax_errors, fix_titles, notes, obligation_words)
+"""The modules that define texts of no single code."""
+
 TEMPLATES: dict[tuple[str, str], MessageTemplate | TextTemplate] = {
     (module.__name__.rpartition(".")[2], name): each
-    for module in (*GROUPS, operand_reasons, directive_helps, declaration_helps, syntax_errors, fix_titles, notes)
+    for module in (*GROUPS, *_TEXTS)
     for name, each in vars(module).items()
     if isinstance(each, MessageTemplate | TextTemplate)
 }

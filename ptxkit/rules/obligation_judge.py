@@ -1,0 +1,99 @@
+"""Gives each obligation of a kernel its verdict: violated, discharged by evidence, or open.
+
+An obligation is open unless a diagnostic shows a violation or a proof covers every execution: rules that report nothing
+about an instruction have not proven anything about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
+from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict
+from ptxkit.rules.model import Evidence, Rule
+from ptxkit.rules.obligation_sites import Site
+from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import statement_spans
+from ptxkit.syntax.printer import print_operand
+
+
+class ObligationJudge:
+    """The verdicts on the obligations of one kernel.
+
+    builder: what the rules found in it. kernel: None if the kernel was not executed.
+    """
+
+    def __init__(
+        self, source: SourceFile, program: Program, policy: str, builder: VerdictBuilder, kernel: KernelFacts | None
+    ) -> None:
+        self._source, self._program, self._policy, self._builder = source, program, policy, builder
+        self._coverage = ExecutionCoverage(kernel) if kernel is not None else None
+        self._violations: dict[CodeSpan, str] = {}
+        for item in builder.diagnostics:
+            if item.severity is not Severity.NOTE:
+                spans = (item.span, *(copy.span for copy in item.copies))
+                self._violations.update(((item.code, span), item.message) for span in spans)
+        self._questions = {(item.code, item.span): item.reason for item in reversed(builder.undecided)}
+
+    def judge(self, rules: Sequence[Rule]) -> Iterator[JudgedObligation]:
+        """Yields the obligations that the rules state, rule by rule, in the order of the text."""
+        for rule in rules:
+            if rule.policy in ("isa", self._policy):
+                for site in rule.sites(self._program):
+                    yield self._judge_site(rule, site)
+
+    def _judge_site(self, rule: Rule, site: Site) -> JudgedObligation:
+        span = statement_spans(self._source, site.step.start).statement
+        violation = self._violations.get((rule.code, span))
+        if violation is not None:
+            return self._record(rule, site, span, ObligationVerdict.VIOLATED, violation)
+        evidence = self._evidence(rule, site)
+        if evidence is not None:
+            return self._record(rule, site, span, ObligationVerdict.DISCHARGED, self._words(evidence), evidence)
+        reason = self._questions.get((rule.code, span)) or self._questions.get((ptx3xx.NOT_REACHED, span))
+        return self._record(rule, site, span, ObligationVerdict.OPEN, reason or obligation_words.NOT_COVERED())
+
+    def _evidence(self, rule: Rule, site: Site) -> Evidence | None:
+        coverage = self._coverage
+        if coverage is None:
+            return None
+        if coverage.is_unreachable(site.step):
+            return Evidence("unreachable", obligation_words.UNREACHABLE())
+        is_satisfied = rule.covers == "paths" and (rule.code, site.step) in self._builder.satisfied
+        if is_satisfied and coverage.covers_paths:
+            return Evidence("executions", obligation_words.COVERED_BY_EXECUTIONS())
+        return None
+
+    def _words(self, evidence: Evidence) -> str:
+        """Returns the words of the evidence with the lines of its steps."""
+        return evidence.words.format(*(self._line(step) for step in evidence.steps))
+
+    def _line(self, step: Step) -> int:
+        return self._source.position(step.start)[0]
+
+    def _record(
+        self,
+        rule: Rule,
+        site: Site,
+        span: Span,
+        verdict: ObligationVerdict,
+        text: str,
+        evidence: Evidence | None = None,
+    ) -> JudgedObligation:
+        operand = site.step.operand(site.subject)
+        return JudgedObligation(
+            str(rule.code),
+            self._program.function.name,
+            site.subject if operand is None else print_operand(operand),
+            self._source,
+            span,
+            verdict,
+            text,
+            "" if evidence is None else evidence.kind,
+            () if evidence is None else tuple(self._builder.span_of(step) for step in evidence.steps),
+        )

@@ -1,0 +1,105 @@
+"""What instructions demand: each rule states it before anything is executed, and nothing is proven by silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit.batch.job import Job, run_job
+from ptxkit.batch.result_codec import decode_result, encode_result
+from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict, count_verdicts
+from ptxkit.linter import lint_source
+from ptxkit.results import FileResult
+from ptxkit.rules import RULES, Rule
+from ptxkit.settings.model import Settings
+from ptxkit.source import SourceFile
+from tests.rules.support import Case
+
+FIXTURES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
+JUDGING = [rule for rule in RULES if not rule.on_request]
+
+
+def judged(text: str, policy: str = "isa", path: str = "case.ptx") -> FileResult:
+    settings = Settings(policy="strict") if policy == "strict" else Settings()
+    return lint_source(SourceFile(path, text), settings, obligations=True)
+
+
+def obligations(
+    body: str, code: str, *, bounds: str = ".reqntid 128, 1, 1", before: str = ""
+) -> list[JudgedObligation]:
+    """Those of one code in a kernel of that body."""
+    found = judged(Case("case", body, bounds=bounds, before=before).text).obligations
+    assert found is not None
+    return [each for each in found if each.code == code]
+
+
+def test_there_are_rules_with_obligations() -> None:
+    assert len(JUDGING) > 50
+
+
+@pytest.mark.parametrize("rule", JUDGING, ids=lambda rule: rule.code)
+def test_each_violation_of_a_fixture_is_at_a_stated_obligation(rule: Rule) -> None:
+    violated = 0
+    for path in sorted(FIXTURES.glob(f"{rule.code}_bad_*.ptx")):
+        result = judged(path.read_text("utf-8"), "strict", str(path))
+        assert result.obligations is not None
+        assert count_verdicts(result.obligations)[rule.code].total() > 0, path.name
+        stated = {(each.code, each.span): each.verdict for each in result.obligations}
+        codes = {each.code for each in JUDGING}
+        for item in result.diagnostics:
+            if item.code in codes and item.severity != "note":
+                assert stated.get((item.code, item.span)) is ObligationVerdict.VIOLATED, (path.name, item.message)
+                violated += item.code == rule.code
+    assert violated
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.on_request], ids=lambda rule: rule.code)
+def test_a_rule_about_redundant_instructions_demands_nothing(rule: Rule) -> None:
+    found = [judged(path.read_text("utf-8")).obligations for path in FIXTURES.glob(f"{rule.code}_bad_*.ptx")]
+    assert found
+    assert all(each.code != rule.code for some in found for each in some or ())
+
+
+def test_without_the_request_nothing_is_listed() -> None:
+    assert lint_source(SourceFile("k.ptx", Case("case", "bar.sync 0;").text)).obligations is None
+
+
+COPY = "cp.async.cg.shared.global [%r4], [%rd1], 16;\n{commit}\ncp.async.wait_group 0;"
+
+
+def test_executions_without_any_choice_prove_what_they_satisfy() -> None:
+    [found] = obligations(COPY.format(commit="cp.async.commit_group;"), "PTX301")
+    assert (found.verdict, found.subject) == (ObligationVerdict.DISCHARGED, "[%r4]")
+
+
+def test_a_violation_is_not_proven() -> None:
+    [found] = obligations(COPY.format(commit=""), "PTX301")
+    assert found.verdict is ObligationVerdict.VIOLATED
+    assert "never committed" in found.words
+
+
+def test_silence_about_an_instruction_leaves_it_open() -> None:
+    found = obligations("st.shared.u32 [%r4], %r1;\nbar.sync 0;\nld.shared.u32 %r10, [%r2];", "PTX621")
+    assert [each.verdict for each in found] == [ObligationVerdict.OPEN] * 2
+    assert found[0].words.startswith("the executions do not cover")
+
+
+def test_an_instruction_that_no_path_leads_to_satisfies_everything() -> None:
+    found = obligations("bra END;\nst.shared.u32 [%r4], %r1;\nEND:", "PTX621")
+    assert [(each.verdict, each.evidence) for each in found] == [(ObligationVerdict.DISCHARGED, "unreachable")]
+
+
+def test_the_obligations_of_a_called_function_belong_to_its_kernel() -> None:
+    callee = ".func sync(.param .b64 a)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [a];\nbar.sync 1;\nret;\n}"
+    call = "{\n.param .b64 a0;\nst.param.b64 [a0], %rd1;\ncall.uni sync, (a0);\n}\nbar.sync 0;"
+    found = obligations(call, "PTX601", before=callee)
+    assert len(found) == 2
+    assert {each.kernel for each in found} == {"kernel"}
+
+
+def test_obligations_survive_the_way_between_processes() -> None:
+    source = SourceFile("k.ptx", Case("case", COPY.format(commit="cp.async.commit_group;")).text)
+    answer = run_job(Job(source, Settings(), "judge"))
+    assert answer.result.obligations
+    assert decode_result(encode_result(answer), source).result.obligations == answer.result.obligations
