@@ -288,3 +288,16 @@ They come from comparisons on the path to unreached code.
 
 MAX_SAMPLE = 1 << 16
 """The largest of these sizes."""
+
+MAX_SPLIT_GUARDS = 4
+"""The maximum number of guards by whose values an analysis of all paths is split into cases, one for each combination.
+"""
+
+MAX_CASE_STEPS = 400_000
+"""The maximum number of steps of a function times the number of cases; longer functions have fewer cases."""
+
+MAX_GUARD_DEPTH = 24
+"""The maximum number of instructions that compute a guard one from the other; beyond it, its value is unknown."""
+
+MAX_GROUP_WORK = 2_000_000
+"""The maximum sum of the operations in flight over the steps that the analysis of a function's groups visits."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
@@ -11,8 +11,11 @@ from ptxkit.diagnostics import DiagnosticCode, Message, Severity
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.rules.limits import MAX_CONSTANT_CANDIDATES
-from ptxkit.rules.obligation_sites import SiteFinder, no_sites
+from ptxkit.rules.obligation_sites import Site, SiteFinder, no_sites
 from ptxkit.syntax.tree import Integer, Name
+
+if TYPE_CHECKING:
+    from ptxkit.rules.function_proofs import FunctionProofs
 
 #: The reason why it is unknown whether two positions are ordered.
 TRUNCATED = ptx3xx.LOOP_CUT_SHORT()
@@ -117,6 +120,10 @@ class OpenObligation:
     missing: str = ""
 
 
+#: The place for the lines of the steps in the words of evidence.
+STEP_LINES = "{lines}"
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A proof that what a rule demands at a site holds in every execution.
@@ -139,7 +146,8 @@ class Rule:
 
     sites: the instructions of a kernel that the rule is about. policy: the policy under which it states obligations:
     `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
-    `paths` if the check depends on the order of a thread's events only, empty if it never is a proof.
+    `paths` if the check depends on the order of a thread's events only, empty if it never is a proof. prove: returns
+    the evidence for a site from the proofs about all paths of its function; None without a proof.
     """
 
     code: DiagnosticCode
@@ -149,3 +157,4 @@ class Rule:
     sites: SiteFinder = no_sites
     policy: Literal["isa", "strict"] = "isa"
     covers: Literal["", "paths"] = ""
+    prove: Callable[[FunctionProofs, Site], Evidence | None] | None = None

@@ -14,8 +14,9 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict
+from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Evidence, Rule
-from ptxkit.rules.obligation_sites import Site
+from ptxkit.rules.obligation_sites import Site, functions_of
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
@@ -33,6 +34,7 @@ class ObligationJudge:
     ) -> None:
         self._source, self._program, self._policy, self._builder = source, program, policy, builder
         self._coverage = ExecutionCoverage(kernel) if kernel is not None else None
+        self._proofs = [(each.steps, FunctionProofs(each)) for each in functions_of(program)]
         self._violations: dict[CodeSpan, str] = {}
         for item in builder.diagnostics:
             if item.severity is not Severity.NOTE:
@@ -59,6 +61,10 @@ class ObligationJudge:
         return self._record(rule, site, span, ObligationVerdict.OPEN, reason or obligation_words.NOT_COVERED())
 
     def _evidence(self, rule: Rule, site: Site) -> Evidence | None:
+        proofs = self._proofs_about(site.step)
+        evidence = rule.prove(proofs, site) if rule.prove is not None else None
+        if evidence is not None:
+            return evidence
         coverage = self._coverage
         if coverage is None:
             return None
@@ -69,12 +75,15 @@ class ObligationJudge:
             return Evidence("executions", obligation_words.COVERED_BY_EXECUTIONS())
         return None
 
+    def _proofs_about(self, step: Step) -> FunctionProofs:
+        """Returns the proofs about the function that contains a step."""
+        return next(proofs for steps, proofs in self._proofs if step.index < len(steps) and steps[step.index] is step)
+
     def _words(self, evidence: Evidence) -> str:
         """Returns the words of the evidence with the lines of its steps."""
-        return evidence.words.format(*(self._line(step) for step in evidence.steps))
-
-    def _line(self, step: Step) -> int:
-        return self._source.position(step.start)[0]
+        lines = [str(self._source.position(step.start)[0]) for step in evidence.steps]
+        listed = f"lines {', '.join(lines[:-1])} and {lines[-1]}" if len(lines) > 1 else f"line {''.join(lines)}"
+        return evidence.words.format(lines=listed)
 
     def _record(
         self,

@@ -29,11 +29,12 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
 from ptxkit.diagnostics import Severity
-from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.isa.effects import CommitGroup, WaitGroup
 from ptxkit.isa.group_opcodes import commit_opcode
-from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
-from ptxkit.rules.obligation_sites import is_group_operation, sites_of
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import STEP_LINES, Evidence, Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.obligation_sites import Site, is_group_operation, sites_of
 from ptxkit.rules.operation_nouns import operation_noun
 
 
@@ -90,4 +91,20 @@ def _group_of(effect: object) -> str:
     return effect.group if isinstance(effect, CommitGroup | WaitGroup) else ""
 
 
-RULE = Rule(ptx3xx.GROUP_NEVER_COMMITTED, check, asynchronous=True, sites=sites_of(is_group_operation), covers="paths")
+def prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Returns the commits that follow an operation on each path."""
+    proof = proofs.groups.proof_of_commit(site.step)
+    if proof is None:
+        return None
+    words = obligation_words.COMMITTED(lines=STEP_LINES) if proof else obligation_words.NO_PATH_TO_EXIT()
+    return Evidence("committed", words, proof)
+
+
+RULE = Rule(
+    ptx3xx.GROUP_NEVER_COMMITTED,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_group_operation),
+    covers="paths",
+    prove=prove,
+)

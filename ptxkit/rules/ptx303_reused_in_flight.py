@@ -51,11 +51,23 @@ from ptxkit.analysis.symexec.access_ranges import access_range, is_async_write, 
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.diagnostics import Message, Severity
-from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import (
+    STEP_LINES,
+    Evidence,
+    Finding,
+    FixCandidate,
+    Observation,
+    OpenObligation,
+    Rule,
+    StepEdit,
+    add_statement,
+)
 from ptxkit.rules.obligation_sites import (
+    Site,
     both,
     either,
     is_async,
@@ -257,9 +269,22 @@ def _first_wait(issuer: ThreadView, copy: AsyncCopy) -> tuple[tuple[tuple[Step, 
     return ((step, label()),), wait_help()
 
 
+def prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Returns the waits after which the operations of a step have read their sources, on each path to an exit."""
+    reads = (effect for effect in site.step.effects if is_source_of_group(effect))
+    if not any(isinstance(effect, Access) and effect.address == site.subject for effect in reads):
+        return None
+    proof = proofs.groups.proof_of_read_sources(site.step)
+    if proof is None:
+        return None
+    words = obligation_words.SOURCE_READ(lines=STEP_LINES) if proof else obligation_words.NO_PATH_TO_EXIT()
+    return Evidence("waited for", words, proof)
+
+
 RULE = Rule(
     ptx3xx.SOURCE_REUSED_IN_FLIGHT,
     check,
     asynchronous=True,
     sites=sites_of(either(is_source_of_group, writes_shared), both(may_touch_shared, is_async)),
+    prove=prove,
 )

@@ -34,9 +34,10 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.registers.async_register_uses import AsyncRegisterUses
 from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_hazards
 from ptxkit.diagnostics import Message
-from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
-from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import STEP_LINES, Evidence, Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import Site, functions_of
 
 _GROUP = "wgmma"
@@ -112,4 +113,13 @@ def _sites(program: Program) -> Iterator[Site]:
             yield Site(step, "registers")
 
 
-RULE = Rule(ptx3xx.REGISTERS_IN_FLIGHT, check, asynchronous=True, sites=_sites)
+def prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Returns the waits that precede a use of registers on each path from an operation on them."""
+    proof = proofs.registers(_GROUP).proof_of_no_use(site.step)
+    if proof is None:
+        return None
+    words = obligation_words.REGISTERS_FREE(lines=STEP_LINES) if proof else obligation_words.REGISTERS_UNUSED()
+    return Evidence("registers free", words, proof)
+
+
+RULE = Rule(ptx3xx.REGISTERS_IN_FLIGHT, check, asynchronous=True, sites=_sites, prove=prove)

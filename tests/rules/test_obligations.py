@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from ptxkit import lint
+from ptxkit.analysis.ir.program import flatten
 from ptxkit.batch.job import Job, run_job
 from ptxkit.batch.result_codec import decode_result, encode_result
 from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict, count_verdicts
 from ptxkit.linter import lint_source
 from ptxkit.results import FileResult
 from ptxkit.rules import RULES, Rule
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.obligation_sites import functions_of
 from ptxkit.settings.model import Settings
-from ptxkit.source import SourceFile
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import parse, statement_spans
+from tests.rules import cases_calls, cases_groups, cases_registers, cases_strict, cases_tails, cases_wgmma
 from tests.rules.support import Case
 
 FIXTURES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
@@ -103,3 +109,53 @@ def test_obligations_survive_the_way_between_processes() -> None:
     answer = run_job(Job(source, Settings(), "judge"))
     assert answer.result.obligations
     assert decode_result(encode_result(answer), source).result.obligations == answer.result.obligations
+
+
+PROVING = [rule for rule in RULES if rule.prove is not None]
+
+
+def proven(text: str) -> set[tuple[str, Span]]:
+    """The obligations that have evidence about all paths, whatever the executions show."""
+    module = parse(text)
+    assert module.source is not None
+    found: set[tuple[str, Span]] = set()
+    for function in module.functions():
+        if function.kind != "entry" or function.body is None:
+            continue
+        program = flatten(module, function, calls=True)
+        by_step = {
+            step: proofs for each in functions_of(program) for proofs in [FunctionProofs(each)] for step in each.steps
+        }
+        for rule in PROVING:
+            for site in rule.sites(program):
+                if rule.prove is not None and rule.prove(by_step[site.step], site) is not None:
+                    found.add((rule.code, statement_spans(module.source, site.step.start).statement))
+    return found
+
+
+def test_nothing_that_is_violated_is_proven() -> None:
+    modules = (cases_calls, cases_groups, cases_registers, cases_strict, cases_tails, cases_wgmma)
+    texts = {case.text: case.policy for module in modules for case in module.CASES}
+    texts.update(
+        (path.read_text("utf-8"), "strict") for rule in PROVING for path in FIXTURES.glob(f"{rule.code}_*.ptx")
+    )
+    violations = proofs = 0
+    for text, policy in texts.items():
+        evident = proven(text)
+        proofs += len(evident)
+        codes = {rule.code for rule in PROVING}
+        for item in lint(text, policy=policy).diagnostics:
+            assert (item.code, item.span) not in evident, item.message
+            violations += item.code in codes
+    assert violations > 30
+    assert proofs > 100
+
+
+def test_the_evidence_names_the_lines_that_carry_it() -> None:
+    body = "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;\n{}\nst.shared.u32 [%r8], %r1;"
+    ends = "@%p1 cp.async.bulk.commit_group;\n@%p1 cp.async.bulk.wait_group.read 0;"
+    [first, *_] = obligations(body.format(ends), "PTX303")
+    assert (first.verdict, first.evidence, len(first.steps)) == (ObligationVerdict.DISCHARGED, "waited for", 2)
+    assert first.words == "on each path to an exit, the commits and waits at lines 17 and 18 complete its reads"
+    [first, *_] = obligations(body.format("@%p1 cp.async.bulk.commit_group;"), "PTX303")
+    assert first.verdict is not ObligationVerdict.DISCHARGED

@@ -11,6 +11,7 @@ from collections import defaultdict
 from functools import cached_property
 
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import named_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.registers.wgmma_events import WgmmaEvent, WgmmaEventKind, WgmmaEvents
 from ptxkit.analysis.registers.wgmma_hazards import find_issues
@@ -41,9 +42,11 @@ class AsyncRegisterUses:
             names.add(move.target for move in self.moves.get(name, ()))
         if not names.seen:
             return []
-        kinds = (WgmmaEventKind.ISSUE, WgmmaEventKind.OTHER)
-        return [
-            step
-            for step, event in ((step, self.events[step]) for step in self._program.steps)
-            if event.kind in kinds and not event.registers.isdisjoint(names.seen)
-        ]
+        return [step for step in self._program.steps if not self.registers_used(step).isdisjoint(names.seen)]
+
+    def registers_used(self, step: Step) -> frozenset[str]:
+        """Returns the registers that a step computes with, stores, passes to a function or overwrites."""
+        event = self.events[step]
+        if event.kind in (WgmmaEventKind.ISSUE, WgmmaEventKind.OTHER):
+            return event.registers
+        return frozenset(named_registers(step)) if event.kind is WgmmaEventKind.UNKNOWN else frozenset()

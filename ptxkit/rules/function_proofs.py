@@ -1,0 +1,28 @@
+"""The proofs about one function of a kernel that rules use as evidence, computed on demand."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ptxkit.analysis.abstract_interpretation.async_group_proofs import AsyncGroupProofs
+from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
+
+
+class FunctionProofs:
+    """The proofs about all paths of one function."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._registers: dict[str, AsyncRegisterProofs] = {}
+
+    @cached_property
+    def groups(self) -> AsyncGroupProofs:
+        """The proofs that operations are committed to groups and waited for."""
+        return AsyncGroupProofs(self._program)
+
+    def registers(self, group: str) -> AsyncRegisterProofs:
+        """Returns the proofs that registers are not used while operations of a group may use them."""
+        if group not in self._registers:
+            self._registers[group] = AsyncRegisterProofs(self._program, group, self.groups)
+        return self._registers[group]
