@@ -77,7 +77,19 @@ def test_two_workers_print_what_this_machine_prints(files: Path) -> None:
     "command",
     [
         ("lint", "--cluster", "local:2", "--no-cache", "--format", "json", ".", "w.whl"),
-        ("fuzz", "--cluster", "local:2", "--oracle", "round-trip", "--count", "2", "--folder", "kept"),
+        (
+            "fuzz",
+            "--cluster",
+            "local:2",
+            "--oracle",
+            "round-trip",
+            "--count",
+            "2",
+            "--hang",
+            "1000",
+            "--folder",
+            "kept",
+        ),
     ],
 )
 def test_local_workers_open_no_port(files: Path, command: tuple[str, ...]) -> None:

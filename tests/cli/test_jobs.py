@@ -278,7 +278,7 @@ def test_a_verification_shows_its_runs(files: Path) -> None:
 
 
 def test_a_campaign_shows_its_examples(files: Path) -> None:
-    arguments = ["fuzz", "--oracle", "linter", "--count", "2", "--jobs", "1", "--folder", "campaign"]
+    arguments = ["fuzz", "--oracle", "linter", "--count", "2", "--hang", "1000", "--jobs", "1", "--folder", "campaign"]
     shown = in_terminal(files, *arguments, out=False)
     assert "examples" in shown
     assert "/2" in shown

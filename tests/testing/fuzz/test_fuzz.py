@@ -164,14 +164,15 @@ def test_two_workers_of_dask_do_what_one_process_does(tmp_path: Path) -> None:
 
 
 def test_every_oracle_without_a_gpu_holds_on_a_few_examples(tmp_path: Path) -> None:
-    done = asked_here(tmp_path, "--count", 4, "--jobs", 1, "--hang", 100)
+    done = asked_here(tmp_path, "--count", 4, "--jobs", 1, "--hang", 1000)
     assert done.exit_code == 0, done.stdout + done.stderr
     for oracle in ("linter", "round-trip", "ptxas", "machine", "verdicts", "litmus"):
         assert row(done, oracle)[:2] == [4, 4]
 
 
 def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
-    done = asked_here(tmp_path, "--corpus", ROOT / "corpus" / "rules", "--oracle", "linter", "--count", 20, "--jobs", 1)
+    folder = ROOT / "corpus" / "rules"
+    done = asked_here(tmp_path, "--corpus", folder, "--oracle", "linter", "--count", 20, "--jobs", 1, "--hang", 1000)
     assert done.exit_code == 0, done.stdout + done.stderr
     assert row(done, "linter") == [20, 20, 0, 0]
 
