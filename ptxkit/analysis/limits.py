@@ -168,9 +168,6 @@ MAX_NAMED_FENCES = 8
 Unrolled code has one fence for each of many writes.
 """
 
-MAX_DISPLAY_NAME = 28
-"""The maximum number of characters of a name that a table repeats."""
-
 MAX_INLINED_CALLS = 64
 """The maximum depth of nested inlined calls."""
 

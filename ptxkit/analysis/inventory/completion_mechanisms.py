@@ -11,12 +11,12 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.inventory.operand_values import initialized_mbarriers
 from ptxkit.analysis.inventory.transfer_executions import TransferExecution
 from ptxkit.analysis.ir.data_movement import DataMovement
-from ptxkit.analysis.ir.display_names import describe_objects_at
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_NAMED_WAITS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.isa.effects import AsyncRegisters, WaitGroup
 from ptxkit.model.transfer import Completion, Wait
+from ptxkit.semantics.object_names import describe_objects
 
 #: The mechanisms by the names that the table uses.
 MECHANISMS = {
@@ -117,7 +117,7 @@ class CompletionMechanisms:
     def _mbarrier_names(self, places: set[int | None]) -> str | None:
         known = {place for place in places if place is not None}
         is_known = known and None not in places
-        return describe_objects_at(self._program, known, self._initialized) if is_known else None
+        return describe_objects(self._program.variable_at, known, self._initialized) if is_known else None
 
     def _lines_of(self, events: Iterable[object]) -> tuple[int, ...]:
         return tuple(sorted({self._line(event.step) for event in events if isinstance(event, TraceEvent)}))

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.mbarrier_waits import cta_offset
-from ptxkit.analysis.ir.display_names import describe_objects_at, format_ranges
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.values.symbolic_values import Value
@@ -21,6 +20,7 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
 )
+from ptxkit.semantics.object_names import describe_objects, format_ranges
 from ptxkit.semantics.thread_sets import WARP_SIZE
 
 _KINDS = (MbarrierInit, MbarrierArrive, MbarrierExpect, MbarrierTrack, MbarrierWait, MbarrierInvalidate)
@@ -58,7 +58,7 @@ class OperandValues:
         places = self._of(step, effect).barriers
         known = {place for place in places if place is not None}
         is_known = known and len(known) == len(places)
-        return describe_objects_at(self._program, known, self._initialized) if is_known else None
+        return describe_objects(self._program.variable_at, known, self._initialized) if is_known else None
 
     def amount(self, step: Step, effect: Effect) -> int | None:
         """Returns the number of arrivals or the parity, where it is the same number in all executions."""

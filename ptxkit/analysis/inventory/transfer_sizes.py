@@ -7,13 +7,14 @@ from functools import cached_property
 
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.data_movement import DataMovement
-from ptxkit.analysis.ir.display_names import parameter_display_name, short_display_name
+from ptxkit.analysis.ir.display_names import parameter_display_name
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_NAMED_SOURCES
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.isa.effects import AsyncRegisters
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
 from ptxkit.model.transfer import Size, Unit
+from ptxkit.semantics.object_names import short_display_name
 from ptxkit.syntax.tree import Integer, Operand, Vector
 
 #: The special registers that the directives of a kernel fix if they fix its block.

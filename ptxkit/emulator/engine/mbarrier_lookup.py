@@ -13,7 +13,8 @@ import numpy
 
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx5xx
 from ptxkit.emulator.core.findings import ExecutionFault
-from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES, Mbarrier
+from ptxkit.emulator.sync.mbarrier import Mbarrier
+from ptxkit.semantics.object_names import MBARRIER_BYTES
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.thread_groups import ThreadGroup

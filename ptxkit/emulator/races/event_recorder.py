@@ -15,7 +15,6 @@ import numpy
 from ptxkit.emulator.core.findings import Violation
 from ptxkit.emulator.core.lane_set import thread_index_of
 from ptxkit.emulator.limits import MAX_EVENTS_AFTER, MAX_EVENTS_BEFORE
-from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
 from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.model.trace import Dim3, StepKind
@@ -188,32 +187,31 @@ class EventRecorder(MachineObserver):
 
     def on_mbarrier_init(self, group: ThreadGroup, thread: int, barrier: Mbarrier) -> None:
         """A thread has initialized an mbarrier."""
-        detail = f"{self._name(barrier)} begins: {barrier.state.count} arrivals a phase"
+        detail = f"{barrier.short_name} begins: {barrier.state.count} arrivals a phase"
         self._record_ordering(StepKind.PHASE, group, [thread], detail)
 
     def on_mbarrier_arrive(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads are about to arrive at an mbarrier."""
         self._record_ordering(
-            StepKind.ARRIVE, group, index, f"arrive at {self._name(barrier)}, in phase {barrier.phase}"
+            StepKind.ARRIVE,
+            group,
+            index,
+            f"arrive at {barrier.short_name}, in phase {barrier.phase}",
         )
 
     def on_phase_complete(self, barrier: Mbarrier) -> None:
         """A phase of an mbarrier is complete."""
-        detail = f"phase {barrier.phase - 1} of {self._name(barrier)} is complete"
+        detail = f"phase {barrier.phase - 1} of {barrier.short_name} is complete"
         self._append(self._ordering_events, self._record_event(StepKind.PHASE, barrier.cta, [], None, detail))
 
     def on_phase_observed(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads have observed that the phase before the current one is complete."""
         self._record_ordering(
-            StepKind.WAIT, group, index, f"see that phase {barrier.phase - 1} of {self._name(barrier)} is complete"
+            StepKind.WAIT,
+            group,
+            index,
+            f"see that phase {barrier.phase - 1} of {barrier.short_name} is complete",
         )
-
-    def _name(self, barrier: Mbarrier) -> str:
-        """Returns an mbarrier by its variable, if one holds it."""
-        assert self.machine is not None
-        variable = self.machine.program.shared.element_at(barrier.offset, MBARRIER_BYTES)
-        where = f" of CTA {barrier.cta.ctaid}" if barrier.cta.cluster.size > 1 else ""
-        return f"mbarrier {variable}{where}" if variable else barrier.name
 
     # ------------------------------------------------------------------------------------------ Tensor Memory
 
@@ -252,7 +250,7 @@ class EventRecorder(MachineObserver):
     ) -> None:
         """Rows of an operation are complete, and their completion will be signaled."""
         threads = numpy.unique(operation.threads[rows])
-        text = ", ".join(["is complete", *(f"signals {self._name(barrier)}" for barrier, _ in operation.signals)])
+        text = ", ".join(["is complete", *(f"signals {barrier.short_name}" for barrier, _ in operation.signals)])
         event = self._record_event(StepKind.COMPLETE, operation.cta, threads, (operation.function, operation.pc), text)
         event.operation = operation
         self._append(self._ordering_events, event)

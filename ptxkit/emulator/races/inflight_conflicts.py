@@ -19,8 +19,8 @@ from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx
 from ptxkit.emulator.core.findings import Violation
 from ptxkit.emulator.races.witnesses import access_witness, operation_witness
 from ptxkit.emulator.state.memory import ByteBuffer
-from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
 from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
+from ptxkit.semantics.object_names import MBARRIER_BYTES
 
 if TYPE_CHECKING:
     from ptxkit.emulator.sync.async_operation import AsyncOperation

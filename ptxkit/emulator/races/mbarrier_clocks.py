@@ -20,8 +20,8 @@ from ptxkit.emulator.races.access_history import AccessHistory
 from ptxkit.emulator.races.mbarrier_init_order import MbarrierInitialization
 from ptxkit.emulator.races.vector_clocks import ClockVector, join_into, required_scope_level, without_scope
 from ptxkit.emulator.sync.async_operation import AsyncOperation, DeferredArrival
-from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
 from ptxkit.emulator.threads.machine_observer import MachineObserver
+from ptxkit.semantics.object_names import MBARRIER_BYTES
 from ptxkit.semantics.ordering import ACQUIRE_ORDERS, RELEASE_ORDERS, SYSTEM_LEVEL, scope_level
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy
 from ptxkit.diagnostics.catalogue import ptx5xx, ptx6xx
 from ptxkit.emulator.core.findings import Violation
 from ptxkit.emulator.races.witnesses import access_witness
-from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
+from ptxkit.semantics.object_names import MBARRIER_BYTES
 
 if TYPE_CHECKING:
     from ptxkit.emulator.races.vector_clocks import CtaClocks

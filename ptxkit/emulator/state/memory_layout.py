@@ -39,20 +39,24 @@ class SharedLayout:
     """The shared memory of a kernel's CTA: static variables, then the dynamic part.
 
     `module` has the offsets of the module's variables by name, and `local` those of each function's, in the order of
-    its text; `placed` has the name, the offset and the size of each whose length is known. `end` is the number of
+    its text; `placed` has them at their offsets, those of the dynamic part with its size. `end` is the number of
     bytes, including those that the system reserves, and `dynamic` the start of the dynamic part.
     """
 
     module: dict[str, int] = field(default_factory=dict)
     local: dict[str, list[int]] = field(default_factory=dict)
-    placed: list[tuple[str, int, int]] = field(default_factory=list)
+    placed: list[DeclaredVariable] = field(default_factory=list)
     dynamic: int = RESERVED_SHARED
     end: int = RESERVED_SHARED
 
+    def variable_at(self, offset: int) -> DeclaredVariable | None:
+        """Returns the variable at an offset; None where none exists."""
+        return next((each for each in self.placed if each.address <= offset < each.address + each.size), None)
+
     def element_at(self, offset: int, unit: int) -> str:
         """Returns the variable at an offset, as `element_text`; nothing where none exists."""
-        held = next((each for each in self.placed if each[1] <= offset < each[1] + each[2]), None)
-        return "" if held is None else element_text(held[0], offset - held[1], held[2], unit)
+        held = self.variable_at(offset)
+        return "" if held is None else element_text(held.name, offset - held.address, held.size, unit)
 
 
 def element_text(name: str, offset: int, size: int, unit: int) -> str:
@@ -77,14 +81,15 @@ def lay_out_shared(
     starts: list[int | None] = []
     alignment = 16
     for _, declaration, declarator in variables:
-        size = variable_of(declaration, declarator).size
+        variable = variable_of(declaration, declarator)
+        size = variable.size
         if "extern" in declaration.linkage and size == 0:
             starts.append(None)
             alignment = max(alignment, alignment_of(declaration))
             continue
         start = _align_minimally(layout.end, alignment_of(declaration))
         starts.append(start)
-        layout.placed.append((declarator.name, start, size))
+        layout.placed.append(replace(variable, address=start))
         layout.end = start + size
     layout.dynamic = align_up(layout.end, alignment)
     for (owner, _, declarator), known in zip(variables, starts, strict=True):
@@ -95,6 +100,10 @@ def lay_out_shared(
             layout.module[declarator.name] = start
     if None in starts or dynamic_bytes:
         layout.end = max(layout.end, layout.dynamic + dynamic_bytes)
+    for (_, declaration, declarator), known in zip(variables, starts, strict=True):
+        if known is None:
+            variable = variable_of(declaration, declarator)
+            layout.placed.append(replace(variable, address=layout.dynamic, size=layout.end - layout.dynamic))
     return layout
 
 

@@ -16,12 +16,12 @@ from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.limits import MAX_POLLS_PER_PHASE
 from ptxkit.emulator.threads.waitable import Waitable
 from ptxkit.semantics.mbarrier_state import MAX_ARRIVALS, MAX_TX_COUNT, MbarrierOutcome, MbarrierState
+from ptxkit.semantics.object_names import MBARRIER_BYTES, describe_objects
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-MBARRIER_BYTES = 8
 _PENDING_BITS = 20
 
 
@@ -159,9 +159,20 @@ class Mbarrier(Waitable):
 
     @property
     def name(self) -> str:
-        """The name of the object in findings."""
+        """The name of the object in findings, such as "the mbarrier `full[0]`"."""
+        return f"the mbarrier {self._describe_place('`')}"
+
+    @property
+    def short_name(self) -> str:
+        """The name of the object in traces, such as "mbarrier full[0]"."""
+        return f"mbarrier {self._describe_place('')}"
+
+    def _describe_place(self, quote: str) -> str:
+        """Returns the object by its variable and index; where no variable holds it, by its offset in shared memory."""
+        own = [each.offset for each in self.cta.cluster.mbarriers.values() if each.cta is self.cta]
+        found = describe_objects(self.cta.machine.program.shared.variable_at, {self.offset}, own)
         where = f" of CTA {self.cta.ctaid}" if self.cta.cluster.size > 1 else ""
-        return f"the mbarrier at shared 0x{self.offset:x}{where}"
+        return (f"{quote}{found}{quote}" if found else f"at shared 0x{self.offset:x}") + where
 
     def describe(self, group: ThreadGroup) -> Message:  # noqa: ARG002 (as of other waitables)
         """Describes the missing arrivals or bytes of its phase."""

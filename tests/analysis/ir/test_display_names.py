@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.ir.display_names import describe_objects_at, parameter_display_name, short_display_name
-from ptxkit.analysis.limits import MAX_DISPLAY_NAME
+from ptxkit.analysis.ir.display_names import parameter_display_name
+from ptxkit.semantics.limits import MAX_DISPLAY_NAME
+from ptxkit.semantics.object_names import describe_objects, short_display_name
 from tests.analysis.support import module_of, program_of
 
 
@@ -35,11 +36,11 @@ def test_objects_are_named_by_their_variable_and_place() -> None:
     variables = ".shared .align 8 .b64 bars[4]; .shared .align 8 .b64 one; .shared .align 8 .b8 raw[24];"
     program = program_of(module_of(f"{variables} bar.sync 0;"))
     bars, one, raw = (variable.address for variable in program.variables)
-    assert describe_objects_at(program, {one}) == "one"
-    assert describe_objects_at(program, {bars + 8}) == "bars[1]"
-    assert describe_objects_at(program, {bars, bars + 16, one}) == "bars[0, 2], one"
-    assert describe_objects_at(program, {bars, bars + 8, bars + 16}) == "bars[0..2]"
-    assert describe_objects_at(program, {raw + 8}) == "raw+8"
-    assert describe_objects_at(program, {raw, raw + 8}) == "raw (2 objects)"
-    assert describe_objects_at(program, {raw + 8}, {raw, raw + 8, raw + 16}) == "raw[1]"
-    assert describe_objects_at(program, {bars, 5}) is None
+    assert describe_objects(program.variable_at, {one}) == "one"
+    assert describe_objects(program.variable_at, {bars + 8}) == "bars[1]"
+    assert describe_objects(program.variable_at, {bars, bars + 16, one}) == "bars[0, 2], one"
+    assert describe_objects(program.variable_at, {bars, bars + 8, bars + 16}) == "bars[0..2]"
+    assert describe_objects(program.variable_at, {raw + 8}) == "raw+8"
+    assert describe_objects(program.variable_at, {raw, raw + 8}) == "raw (2 objects)"
+    assert describe_objects(program.variable_at, {raw + 8}, {raw, raw + 8, raw + 16}) == "raw[1]"
+    assert describe_objects(program.variable_at, {bars, 5}) is None

@@ -165,3 +165,17 @@ def test_a_wait_without_a_loop_may_end_too_early() -> None:
     once = " mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n selp.u32 %r1, 1, 0, %p1;\n"
     arrive = " setp.eq.u32 %p2, %r31, 63;\n @%p2 mbarrier.arrive.shared.b64 _, [bar];\n"
     assert not ran(init(1) + once + arrive + KEEP, "late").outputs[0].any()
+
+
+@pytest.mark.parametrize(
+    ("declared", "address", "name"),
+    [
+        (".shared .align 8 .b64 full[2];", "full+8", "`full[1]`"),
+        (".shared .align 8 .b8 _ZZ1kE4sync[8];", "_ZZ1kE4sync", "`sync`"),
+        (".shared .align 8 .b8 _ZZ1kE7storage[64];", "_ZZ1kE7storage+24", "`storage+24`"),
+    ],
+)
+def test_a_wait_without_end_names_the_object_as_the_author_did(declared: str, address: str, name: str) -> None:
+    text = f"{init(THREADS + 1)} mbarrier.arrive.shared.b64 _, [bar];\n{wait('L', 0)}".replace("[bar]", f"[{address}]")
+    (finding,) = ran(f" {declared}\n{text}").findings
+    assert f"wait for phase 0 of the mbarrier {name}: " in finding.message
