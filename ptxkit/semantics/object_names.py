@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from ptxkit.isa.functions import is_type
 from ptxkit.mangled_names import short_name
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.limits import MAX_DISPLAY_NAME
 
 MBARRIER_BYTES = 8
 #: Source: PTX ISA, "Size and alignment of mbarrier object".
+
+
+def type_of(opcode: str) -> str | None:
+    """Returns the type of the values that an instruction moves, by its last modifier that is one; None without."""
+    return next((each for each in reversed(opcode.split(".")) if is_type(each)), None)
 
 
 def short_display_name(name: str) -> str:

@@ -9,7 +9,6 @@ import numpy
 from ptxkit.analysis.ir.source_lines import DebugLocations
 from ptxkit.emulator.state.memory_layout import element_text
 from ptxkit.emulator.threads.machine_state import ProgramCode
-from ptxkit.isa.functions import is_type
 from ptxkit.semantics.layout import scalar_bytes
 from ptxkit.source import SourceLine
 from ptxkit.syntax.tree import Module
@@ -43,11 +42,6 @@ class TracePlaces:
 
 RANK_MASK = (1 << 24) - 1
 """Of an address in the shared memory of a cluster, the offset in that of its CTA."""
-
-
-def type_of(opcode: str) -> str | None:
-    """Returns the type of the values that an instruction moves, by its last modifier that is one; None without."""
-    return next((each for each in reversed(opcode.split(".")) if is_type(each)), None)
 
 
 def format_value(digits: str | None, type_: str | None) -> str | None:

@@ -11,9 +11,10 @@ from ptxkit.emulator.races.event_recorder import RecordedEvent, ViolationRecordi
 from ptxkit.emulator.state.byte_transfers import NO_OFFSET
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.trace import Dim3, FindingRole, StepKind, TraceAccess
+from ptxkit.semantics.object_names import type_of
 from ptxkit.source import SourceFile
 from ptxkit.verifier.limits import MAX_SHOWN_BYTES
-from ptxkit.verifier.trace_places import TracePlaces, format_value, type_of
+from ptxkit.verifier.trace_places import TracePlaces, format_value
 
 ACCESSES = frozenset({StepKind.READ, StepKind.WRITE, StepKind.UPDATE})
 

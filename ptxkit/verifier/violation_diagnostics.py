@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, Label, OpenLinesText, Severity, Undecided
 from ptxkit.emulator import Violation, Witness
 from ptxkit.source import SourceFile
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
@@ -36,6 +36,9 @@ def make_diagnostic(
         span=span,
         labels=labels,
         notes=tuple(notes),
+        texts=DiagnosticTexts(
+            finding.content.with_open_lines(), tuple(OpenLinesText((each.message,)) for each in labels)
+        ),
         properties={"witness": witness_properties(finding, plan, trial), "kernel": kernel},
     )
 

@@ -82,7 +82,6 @@ class BrowserPage:
         """Returns the top of the page in the light theme as PNG, by its size in pixels."""
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.send("Emulation.setScrollbarsHidden", hidden=True)
         self.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
         return b64decode(self.send("Page.captureScreenshot", format="png")["data"])
 
@@ -141,6 +140,7 @@ def open_page(browser: str) -> Iterator[BrowserPage]:
         "--no-sandbox",  # containers have none; the page is our own
         "--disable-gpu",
         "--no-first-run",
+        "--hide-scrollbars",
         "--remote-debugging-pipe",
     )
     read_here, write_there = os.pipe()

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from ptxkit.emulator import run
 from ptxkit.emulator.state.memory_layout import element_text
-from ptxkit.verifier.trace_places import format_value, type_of
+from ptxkit.semantics.object_names import type_of
+from ptxkit.source import SourceFile
+from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+from ptxkit.verifier.trace_places import format_value
+from ptxkit.verifier.violation_diagnostics import make_diagnostic
 
 
 @pytest.mark.parametrize(
@@ -37,3 +44,42 @@ def test_a_place_is_a_variable_with_an_index() -> None:
     assert element_text("_ZZ5scaleE4tile", 128, 4096, 4) == "tile[32]"
     assert element_text("tile", 6, 4096, 4) == "tile + 6 bytes"
     assert element_text("full", 0, 8, 8) == "full"
+
+
+RACE = """.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k() .reqntid 64
+{
+	.reg .b32 %r<6>;
+	.shared .align 4 .b8 _ZZ1kE4tile[256];
+	.loc 1 3 1
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, _ZZ1kE4tile;
+	shl.b32 %r3, %r1, 2;
+	xor.b32 %r4, %r3, 128;
+	add.u32 %r3, %r3, %r2;
+	add.u32 %r4, %r4, %r2;
+	.loc 1 4 1
+	st.shared.u32 [%r3], %r1;
+	.loc 1 5 1
+	ld.shared.u32 %r5, [%r4];
+	ret;
+}
+"""
+
+
+def test_a_race_names_the_element_and_the_line_of_the_program() -> None:
+    finding = run(RACE, "k").findings[0]
+    own, other = finding.witnesses
+    assert own.place == other.place
+    assert re.fullmatch(r"tile\[\d+\]", own.place)
+    assert f", {own.place} (shared bytes 0x" in str(own)
+    assert finding.message == finding.content.at_lines(own.line, other.line)
+    assert finding.content.at_lines(5, 4).endswith(" at line 4: nothing orders the two")
+    plan = LaunchPlan((1, 1, 1), (64, 1, 1), (1, 1, 1), 0, is_specified=True)
+    shown = make_diagnostic(finding, SourceFile("k.ptx", RACE), "k", plan, VerifierRun((), (), "eager", 0))
+    assert shown.texts is not None
+    assert shown.texts.message == finding.content.with_open_lines()
+    assert [each.message for each in shown.labels] == [str(other)]

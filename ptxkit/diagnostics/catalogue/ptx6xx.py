@@ -313,6 +313,8 @@ UNORDERED_ACCESS_MAY_OVERLAP = MessageTemplate(
     SHARED_MEMORY_RACE,
     "address unknown; nothing orders this access and one of another thread that may be to the same bytes",
 )
+AT_LINE = MessageTemplate(SHARED_MEMORY_RACE, " at line {line}")
+OTHER_ACCESS = MessageTemplate(SHARED_MEMORY_RACE, "{at}{cta}")
 ACCESSES_UNORDERED = MessageTemplate(
     SHARED_MEMORY_RACE,
     "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: nothing orders the two",

@@ -27,8 +27,8 @@ class Witness:
 
     `thread` is the index of the thread in its CTA and `cta` that of the CTA in the grid, both (x, y, z). `line` is the
     line of the PTX, from 1. `start` and `size` are the range of bytes in `space`, or the address in Tensor Memory and
-    the number of columns. `old` and `new` are the contents before and after, as hexadecimal digits from the lowest
-    address on, if they are known.
+    the number of columns. `place` is the variable there, with an index, if one is known. `old` and `new` are the
+    contents before and after, as hexadecimal digits from the lowest address on, if they are known.
     """
 
     action: str
@@ -40,16 +40,18 @@ class Witness:
     size: int = 0
     old: str | None = None
     new: str | None = None
+    place: str = ""
 
     def __str__(self) -> str:
-        """Returns, for example, `thread (3, 0, 0) of CTA (0, 0, 0), shared bytes 0x10 to 0x13: 00000000 became
-        2a000000`.
+        """Returns, for example, `thread (3, 0, 0) of CTA (0, 0, 0), tile[4] (shared bytes 0x10 to 0x13): 00000000
+        became 2a000000`.
         """
         text = f"thread {self.thread} of CTA {self.cta}"
         if self.space == "tensor":
             text += f", Tensor Memory from 0x{self.start:x} on, {self.size} columns"
         elif self.size:
-            text += f", {self.space} bytes 0x{self.start:x} to 0x{self.start + self.size - 1:x}"
+            octets = f"{self.space} bytes 0x{self.start:x} to 0x{self.start + self.size - 1:x}"
+            text += f", {self.place} ({octets})" if self.place else f", {octets}"
         if self.old is not None and self.new is not None:
             text += f": {self.old} became {self.new}"
         return text
@@ -59,8 +61,8 @@ class Witness:
 class Violation:
     """A violation that the run shows. `line` and `offset` are the position of the faulty PTX instruction.
 
-    The first of the `witnesses` is the faulty access. `assigned_severity` is the severity if it is not the default of
-    the code.
+    The first of the `witnesses` is the faulty access; the lines that the message leaves open are those of the
+    witnesses. `assigned_severity` is the severity if it is not the default of the code.
     """
 
     content: Message
@@ -77,7 +79,7 @@ class Violation:
     @property
     def message(self) -> str:
         """The description of the violation."""
-        return str(self.content)
+        return self.content.at_lines(*(each.line for each in self.witnesses))
 
     @property
     def missing(self) -> str:

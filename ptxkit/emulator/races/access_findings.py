@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostics import DiagnosticCode, Message, MessageTemplate, Severity
+from ptxkit.diagnostics import DiagnosticCode, LabelLine, Message, MessageTemplate, Severity
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx
 from ptxkit.emulator.core.findings import Violation, Witness
 from ptxkit.emulator.races.access_history import AccessSite
 from ptxkit.emulator.races.memory_access import MemoryAccess
 from ptxkit.emulator.races.shadow_memory import WRITE
+from ptxkit.emulator.races.witnesses import shared_place
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode
@@ -59,9 +60,11 @@ def report_conflict(
     thread, start = int(access.index[row]), int(access.byte_offsets[row])
     here = _witness(access, access.kind, access.location, thread, start)
     there = _witness(access, _ACCESS_KINDS[kind], site.location, other, start)
-    where = f" at line {there.line}" if there.line else ""
-    where += f" of CTA {there.cta}" if there.cta != here.cta else ""
-    content = content.with_fields(size=access.size, space=access.buffer.name, thread=there.thread, location=where)
+    location = ptx6xx.OTHER_ACCESS(
+        at=ptx6xx.AT_LINE(line=LabelLine(int(there.line != here.line))) if there.line else "",
+        cta=f" of CTA {there.cta}" if there.cta != here.cta else "",
+    )
+    content = content.with_fields(size=access.size, space=access.buffer.name, thread=there.thread, location=location)
     code, pc, cta = access.location
     cta.machine.report.add(Violation(content, here.line, code.offsets[pc], (here, there), severity), site.offset)
 
@@ -71,6 +74,7 @@ def _witness(
 ) -> Witness:
     code, pc, cta = location
     machine, buffer, end = cta.machine, access.buffer, start + access.size
-    action, line = f"{kind}: {code.instructions[pc].opcode}", machine.line_of(code.offsets[pc])
-    old = buffer.data[start:end].tobytes().hex()
-    return Witness(action, line, machine.thread_of(thread), cta.ctaid, buffer.name, start, access.size, old=old)
+    opcode, line = code.instructions[pc].opcode, machine.line_of(code.offsets[pc])
+    place = shared_place(cta, start, opcode) if buffer.name == "shared" else ""
+    by, old = machine.thread_of(thread), buffer.data[start:end].tobytes().hex()
+    return Witness(f"{kind}: {opcode}", line, by, cta.ctaid, buffer.name, start, access.size, old=old, place=place)

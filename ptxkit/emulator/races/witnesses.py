@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxkit.emulator.core.findings import Witness
+from ptxkit.semantics.layout import scalar_bytes
+from ptxkit.semantics.object_names import type_of
 
 if TYPE_CHECKING:
     from ptxkit.emulator.state.memory import ByteBuffer
@@ -17,15 +19,24 @@ def access_witness(
 ) -> Witness:
     """Returns an access by a thread of bytes of a buffer as a witness."""
     machine = cta.machine
-    address = start
+    address, place = start, ""
+    offset = code.offsets[pc]
+    text = code.instructions[pc].opcode
     if buffer.name == "shared":
         address = start % cta.cluster.stride
+        place = shared_place(cta, address, text)
     else:
         segment = next((each for each in machine.memory.segments.values() if each.buffer is buffer), None)
         address += segment.start if segment is not None else 0
-    offset = code.offsets[pc]
-    text = code.instructions[pc].opcode
-    return Witness(text, machine.line_of(offset), machine.thread_of(thread), cta.ctaid, buffer.name, address, size)
+    line, by = machine.line_of(offset), machine.thread_of(thread)
+    return Witness(text, line, by, cta.ctaid, buffer.name, address, size, place=place)
+
+
+def shared_place(cta: CtaState, start: int, opcode: str) -> str:
+    """Returns the variable at an address in the shared memory of a CTA, with the index of what an instruction moves."""
+    type_ = type_of(opcode)
+    unit = scalar_bytes(type_) if type_ is not None else None
+    return cta.machine.program.shared.element_at(start % cta.cluster.stride, unit)
 
 
 def operation_witness(operation: AsyncOperation, row: int, buffer: ByteBuffer, start: int, size: int) -> Witness:

@@ -53,10 +53,10 @@ class SharedLayout:
         """Returns the variable at an offset; None where none exists."""
         return next((each for each in self.placed if each.address <= offset < each.address + each.size), None)
 
-    def element_at(self, offset: int, unit: int) -> str:
-        """Returns the variable at an offset, as `element_text`; nothing where none exists."""
+    def element_at(self, offset: int, unit: int | None) -> str:
+        """Returns the variable at an offset, as `element_text`; nothing where none exists. unit: None for no index."""
         held = self.variable_at(offset)
-        return "" if held is None else element_text(held.name, offset - held.address, held.size, unit)
+        return "" if held is None else element_text(held.name, offset - held.address, held.size, unit or held.size)
 
 
 def element_text(name: str, offset: int, size: int, unit: int) -> str:
