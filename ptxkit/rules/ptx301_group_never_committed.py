@@ -23,6 +23,7 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
@@ -32,10 +33,12 @@ from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.isa.effects import CommitGroup, WaitGroup
 from ptxkit.isa.group_opcodes import commit_opcode
-from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import STEP_LINES, Evidence, Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import Site, is_group_operation, sites_of
 from ptxkit.rules.operation_nouns import operation_noun
+
+if TYPE_CHECKING:
+    from ptxkit.rules.function_proofs import FunctionProofs
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

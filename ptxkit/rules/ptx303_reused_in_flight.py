@@ -31,6 +31,7 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.barrier_placement import find_barrier_between
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -54,7 +55,6 @@ from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
-from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import (
     STEP_LINES,
     Evidence,
@@ -77,6 +77,9 @@ from ptxkit.rules.obligation_sites import (
     writes_shared,
 )
 from ptxkit.rules.operation_nouns import operation_noun
+
+if TYPE_CHECKING:
+    from ptxkit.rules.function_proofs import FunctionProofs
 
 _WAIT = "cp.async.bulk.wait_group.read 0;"
 _WAIT_HELP = {

@@ -27,6 +27,7 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
@@ -36,9 +37,11 @@ from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_haza
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
-from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import STEP_LINES, Evidence, Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import Site, functions_of
+
+if TYPE_CHECKING:
+    from ptxkit.rules.function_proofs import FunctionProofs
 
 _GROUP = "wgmma"
 
