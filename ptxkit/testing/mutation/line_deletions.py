@@ -1,0 +1,314 @@
+"""Deletes each synchronization line of any PTX file, and classifies what ptxkit says about the result.
+
+The operators of `deletion_operators` know which rule each deletion breaks, and serve kernels that are well known.
+Here nothing is known about a file: every instruction that the table's effects call synchronization is deleted, the
+text is linted beside the original, and the outcome is one of three.
+
+* *reported*: an error or a warning, of any code, at a line where the original has none of that code.
+* *open*: no such finding, but an open question about synchronization (PTX3xx to PTX7xx): with a code at a line where
+  the original has none of that code, or one of the original at a site that the deleted line concerns.
+* *silent*: neither. It is a defect unless the deletion is equivalent, which a file of explanations says.
+
+A kernel that has open questions anyway is not open for that reason. The sites that a line concerns are the instruction
+itself; for operations on an mbarrier, the others whose address is written with the same operand; and for barriers,
+fences, waits and commits, the instructions from which a path leads to the line, or to which a path leads from it,
+without another instruction of the same kind between. A question about any other place says nothing about the deletion:
+it would also be there if the line had never mattered.
+
+A wait with a result (`mbarrier.try_wait`) is not just removed, which would leave its predicate undefined: the predicate
+becomes true, as if the phase had been complete.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+from time import process_time
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.gc_control import pause_collection
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    CommitGroup,
+    Effect,
+    Grid,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierEffect,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierTrack,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    RegisterFence,
+    TensorFence,
+    WaitGroup,
+)
+from ptxkit.isa.forms import Match
+from ptxkit.linter import lint
+from ptxkit.syntax.printer import print_operand
+from ptxkit.syntax.tree import Name
+from ptxkit.testing.mutation.campaign import CorpusKernel
+from ptxkit.testing.mutation.edits import splice_text
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, analyze_functions
+from ptxkit.testing.mutation.mutant import Mutant
+
+_ALWAYS = (
+    CommitGroup,
+    MbarrierArrive,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierTrack,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    RegisterFence,
+    TensorFence,
+    WaitGroup,
+)
+
+_FIRST_CODE, _FIRST_OTHER_CODE = "PTX300", "PTX800"
+"""The groups of codes about synchronization."""
+
+Sites = frozenset[tuple[str, int]]
+"""Codes with the lines at which they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineDeletion:
+    """A deleted line. sites: the lines at which an open question of the original is one about it."""
+
+    mutant: Mutant
+    sites: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionOutcome:
+    """What ptxkit says about a deletion. kind: `reported`, `open` or `silent`. codes: of the new findings, or of the
+    questions. seconds: the processor time of the check.
+    """
+
+    mutant: Mutant
+    kind: str
+    codes: tuple[str, ...]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FileDeletions:
+    """The outcomes for one file. found: the number of synchronization lines. errors, warnings: the findings of the
+    original, as text. questions: its open questions. skipped: the number of chosen deletions that were not checked, as
+    the budget was used up.
+    """
+
+    name: str
+    found: int
+    outcomes: tuple[DeletionOutcome, ...]
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    questions: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+
+
+def is_synchronization(step: Step) -> bool:
+    """Returns whether an instruction does nothing but order or announce operations.
+
+    Copies that signal an mbarrier or contain a fence have another purpose, and so have collective instructions of a
+    warp with the barrier in them. `griddepcontrol.launch_dependents` orders nothing.
+    """
+    copies = any(isinstance(each, Access) and each.kind != "read" for each in step.effects)
+    return not copies and any(map(_synchronizes, step.effects))
+
+
+def _synchronizes(effect: Effect) -> bool:
+    match effect:
+        case Barrier(level=level, order=order):
+            return (level, order) != ("warp", "relaxed")
+        case Grid(action=action):
+            return action == "wait"
+        case MbarrierComplete(asynchronous=asynchronous):
+            return not asynchronous
+    return isinstance(effect, _ALWAYS)
+
+
+def find_line_deletions(kernel: CorpusKernel) -> list[LineDeletion]:
+    """Returns the deletion of each synchronization line of a file, in the order of the text."""
+    found = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for reading in analyze_functions(kernel.text, kernel.name):
+        for step in reading.steps:
+            if step.match is None or not is_synchronization(step):
+                continue
+            family, change = _family(step.match), f"`{reading.text(step)}` deleted"
+            seen[family, change] += 1
+            mutant = Mutant(
+                kernel.name,
+                reading.program.function.name,
+                reading.line(step),
+                family,
+                (),
+                change,
+                seen[family, change],
+                (splice_text(reading, step, _replacement(step)),),
+                reading.skipping_branches(step.start),
+            )
+            found.append(LineDeletion(mutant, frozenset(_concerned_lines(reading, step))))
+    return found
+
+
+def _family(match: Match) -> str:
+    """Returns the opcode of a form without its optional modifiers."""
+    required = (match.modifiers[each.name] for each in match.form.modifiers if not each.optional)
+    return ".".join([match.form.name, *filter(None, required)])
+
+
+def _replacement(step: Step) -> str:
+    """Returns what stands in the place of a deleted instruction: nothing, or the success of a wait."""
+    for effect in step.effects:
+        result = step.operand(effect.result) if isinstance(effect, MbarrierWait) else None
+        if isinstance(result, Name):
+            return f"setp.eq.u32 {result.text}, 0, 0;"
+    return ""
+
+
+def _concerned_lines(reading: FunctionAnalysis, step: Step) -> set[int]:
+    """Returns the lines at which an open question is one about an instruction; see the module's text."""
+    found = {reading.line(step)}
+    barriers = _barrier_operands(step)
+    found.update(
+        reading.line(other) for other in reading.program.effectful_steps if barriers & _barrier_operands(other)
+    )
+    kinds = set(_kinds(step))
+    if not kinds:
+        return found
+
+    def visit(other: Step) -> bool:
+        found.add(reading.line(other))
+        return False
+
+    def ends(other: Step) -> bool:
+        return not kinds.isdisjoint(_kinds(other)) and barriers == _barrier_operands(other)
+
+    reading.may_be_followed_by(step, visit, ends)
+    reading.may_be_preceded_by(step, visit, ends)
+    return found
+
+
+def _kinds(step: Step) -> Iterator[tuple[object, ...]]:
+    """Yields what makes two barriers, fences, waits or commits ones of the same kind."""
+    for effect in step.effects:
+        match effect:
+            case Barrier(level=level) if _synchronizes(effect):
+                yield Barrier, level
+            case WaitGroup(group=group) | CommitGroup(group=group) | RegisterFence(group=group):
+                yield type(effect), group
+            case ProxyFence(proxy=proxy):
+                yield ProxyFence, proxy
+            case TensorFence(side=side):
+                yield TensorFence, side
+            case MemoryFence() | MbarrierWait() | Grid(action="wait"):
+                yield (type(effect),)
+
+
+def _barrier_operands(step: Step) -> set[str]:
+    """Returns the address operands by which an instruction names mbarriers."""
+    named = (step.operand(each.barrier) for each in step.effects if isinstance(each, MbarrierEffect))
+    return {print_operand(each) for each in named if each is not None}
+
+
+def sample_deletions(found: Sequence[LineDeletion], most: int, seed: int, name: str) -> list[LineDeletion]:
+    """Returns at most so many deletions of one file (0: all), in the order of the text: the families take turns."""
+    if not most or len(found) <= most:
+        return list(found)
+    random = Random(f"{seed}:{name}")
+    groups: dict[str, list[LineDeletion]] = {}
+    for each in random.sample(found, len(found)):
+        groups.setdefault(each.mutant.family, []).append(each)
+    chosen: list[LineDeletion] = []
+    while len(chosen) < most:
+        for group in groups.values():
+            chosen += [group.pop()] if group and len(chosen) < most else []
+    kept = {id(each) for each in chosen}
+    return [each for each in found if id(each) in kept]
+
+
+def check_deletions(
+    kernel: CorpusKernel, found: int, chosen: Sequence[LineDeletion], seconds: float | None = None
+) -> FileDeletions:
+    """Lints a file and its deletions. seconds: of processor time, after which no further check begins."""
+    since = process_time()
+    base = _lint(kernel.text, kernel.name)
+    outcomes: list[DeletionOutcome] = []
+    for each in chosen:
+        start = process_time()
+        if seconds is not None and start - since > seconds:
+            break
+        kind, codes = classify_deletion(base, _lint(each.mutant.apply(kernel.text), kernel.name), each.sites)
+        outcomes.append(DeletionOutcome(each.mutant, kind, codes, process_time() - start))
+    return FileDeletions(
+        kernel.name,
+        found,
+        tuple(outcomes),
+        _finding_texts(base, Severity.ERROR),
+        _finding_texts(base, Severity.WARNING),
+        len(base.undecided),
+        len(chosen) - len(outcomes),
+        process_time() - since,
+    )
+
+
+def _lint(text: str, name: str) -> Verdict:
+    with pause_collection():
+        return lint(text, path=name)
+
+
+def _finding_texts(verdict: Verdict, severity: Severity) -> tuple[str, ...]:
+    return tuple(
+        f"{each.code} line {each.source.position(each.span.start)[0]}: {each.message}"
+        for each in verdict.diagnostics
+        if each.severity == severity
+    )
+
+
+def classify_deletion(base: Verdict, mutant: Verdict, sites: frozenset[int]) -> tuple[str, tuple[str, ...]]:
+    """Returns the kind of a deletion, and the codes that make it so. sites: see `LineDeletion`."""
+    reported = _finding_sites(mutant) - _finding_sites(base)
+    if reported:
+        return "reported", _codes(reported)
+    known = _question_sites(base)
+    asked = (_question_sites(mutant) - known) | {each for each in known if each[1] in sites}
+    return ("open", _codes(asked)) if asked else ("silent", ())
+
+
+def _codes(sites: Sites) -> tuple[str, ...]:
+    return tuple(sorted({code for code, _ in sites}))
+
+
+def _finding_sites(verdict: Verdict) -> Sites:
+    found: set[tuple[str, int]] = set()
+    for each in verdict.diagnostics:
+        if each.severity in (Severity.ERROR, Severity.WARNING):
+            found.update(_lines_of_finding(each))
+    return frozenset(found)
+
+
+def _lines_of_finding(finding: Diagnostic) -> Iterator[tuple[str, int]]:
+    yield finding.code, finding.source.position(finding.span.start)[0]
+    for copy in finding.copies:
+        yield finding.code, finding.source.position(copy.span.start)[0]
+    for other in finding.related:
+        yield from _lines_of_finding(other)
+
+
+def _question_sites(verdict: Verdict) -> Sites:
+    return frozenset(
+        (each.code, each.source.position(each.span.start)[0])
+        for each in verdict.undecided
+        if _FIRST_CODE <= each.code < _FIRST_OTHER_CODE
+    )
