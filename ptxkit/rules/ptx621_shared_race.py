@@ -9,6 +9,8 @@ What it does
     If all threads store the same value, and read it after their own store, the finding states that it is a race in the
     formal sense only; all such stores to one variable are one finding.
 
+    An access that no execution of the analysis reached is an open question, unless no launch reaches it.
+
     Accesses of two CTAs of a cluster to the same bytes are an open question where the cluster barrier does not order
     them and neither CTA waits for an mbarrier that another one signals.
 
@@ -41,6 +43,7 @@ from ptxkit.analysis.context.equal_value_stores import stores_equal_values
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
@@ -80,6 +83,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
     if kernel.first_uncompared_access is not None:
         yield OpenObligation(kernel.first_uncompared_access, ptx3xx.TOO_MANY_ACCESSES())
+    for step in unreached_shared_accesses(kernel.explorer):
+        yield OpenObligation(step, ptx3xx.NO_PATH_REACHES())
     for step in find_cluster_races(kernel):
         yield OpenObligation(step, ptx6xx.OTHER_CTA_MAY_CONFLICT())
     for question in kernel.box_size_conflicts:

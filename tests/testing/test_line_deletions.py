@@ -104,7 +104,7 @@ def test_a_finding_that_the_original_has_at_the_same_line_is_not_new() -> None:
     broken = KERNEL.replace("\tbar.sync 0;\n", "\n")
     assert any(each.severity.name == "ERROR" for each in lint(broken).diagnostics)
     later = deletion_at(25, broken)
-    assert classify_deletion(lint(broken), lint(later.mutant.apply(broken)), later.sites)[0] == "silent"
+    assert classify_deletion(lint(broken), lint(later.mutant.apply(broken)), later)[0] == "silent"
 
 
 OPEN = """.version 8.0
@@ -141,13 +141,15 @@ def test_only_questions_at_the_sites_of_a_line_make_its_deletion_open() -> None:
 
     commit, wait, first, second = find_line_deletions(kernel(OPEN))
     about_copy = verdict("PTX302", "cp.async.ca")
-    assert classify_deletion(about_copy, about_copy, commit.sites) == ("open", ("PTX302",))
-    assert classify_deletion(about_copy, about_copy, wait.sites) == ("open", ("PTX302",))
-    assert classify_deletion(about_copy, about_copy, first.sites) == ("open", ("PTX302",))
-    assert classify_deletion(about_copy, about_copy, second.sites) == ("silent", ())
-    assert classify_deletion(Verdict(()), about_copy, second.sites) == ("open", ("PTX302",))
+    assert classify_deletion(about_copy, about_copy, commit) == ("open", ("PTX302",))
+    assert classify_deletion(about_copy, about_copy, wait) == ("open", ("PTX302",))
+    assert classify_deletion(about_copy, about_copy, first) == ("open", ("PTX302",))
+    assert classify_deletion(about_copy, about_copy, second) == ("silent", ())
+    assert classify_deletion(Verdict(()), about_copy, second) == ("open", ("PTX302",))
+    about_bytes = verdict("PTX503", "cp.async.ca")
+    assert classify_deletion(about_bytes, about_bytes, first) == ("silent", ())
     about_address = verdict("PTX205", "cp.async.ca")
-    assert classify_deletion(about_address, about_address, commit.sites) == ("silent", ())
+    assert classify_deletion(about_address, about_address, commit) == ("silent", ())
 
 
 def test_operations_on_one_mbarrier_concern_each_other() -> None:

@@ -12,8 +12,9 @@ text is linted beside the original, and the outcome is one of three.
 A kernel that has open questions anyway is not open for that reason. The sites that a line concerns are the instruction
 itself; for operations on an mbarrier, the others whose address is written with the same operand; and for barriers,
 fences, waits and commits, the instructions from which a path leads to the line, or to which a path leads from it,
-without another instruction of the same kind between. A question about any other place says nothing about the deletion:
-it would also be there if the line had never mattered.
+without another instruction of the same kind between. Questions about mbarriers (PTX5xx), such as that for the bytes of
+a copy, concern operations on mbarriers only. A question about any other place says nothing about the deletion: it would
+also be there if the line had never mattered.
 
 A wait with a result (`mbarrier.try_wait`) is not just removed, which would leave its predicate undefined: the predicate
 becomes true, as if the phase had been complete.
@@ -72,6 +73,7 @@ _ALWAYS = (
     WaitGroup,
 )
 
+_MBARRIER_CODES = "PTX5"
 _FIRST_CODE, _FIRST_OTHER_CODE = "PTX300", "PTX800"
 """The groups of codes about synchronization."""
 
@@ -81,10 +83,17 @@ Sites = frozenset[tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class LineDeletion:
-    """A deleted line. sites: the lines at which an open question of the original is one about it."""
+    """A deleted line. sites: the lines at which an open question of the original is one about it. is_on_mbarrier:
+    whether it is an operation on an mbarrier.
+    """
 
     mutant: Mutant
     sites: frozenset[int]
+    is_on_mbarrier: bool
+
+    def concerns(self, code: str, line: int) -> bool:
+        """Returns whether an open question of the original is one about the deleted line."""
+        return line in self.sites and (self.is_on_mbarrier or not code.startswith(_MBARRIER_CODES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +167,8 @@ def find_line_deletions(kernel: CorpusKernel) -> list[LineDeletion]:
                 (splice_text(reading, step, _replacement(step)),),
                 reading.skipping_branches(step.start),
             )
-            found.append(LineDeletion(mutant, frozenset(_concerned_lines(reading, step))))
+            sites = frozenset(_concerned_lines(reading, step))
+            found.append(LineDeletion(mutant, sites, bool(_barrier_operands(step))))
     return found
 
 
@@ -249,7 +259,7 @@ def check_deletions(
         start = process_time()
         if seconds is not None and start - since > seconds:
             break
-        kind, codes = classify_deletion(base, _lint(each.mutant.apply(kernel.text), kernel.name), each.sites)
+        kind, codes = classify_deletion(base, _lint(each.mutant.apply(kernel.text), kernel.name), each)
         outcomes.append(DeletionOutcome(each.mutant, kind, codes, process_time() - start))
     return FileDeletions(
         kernel.name,
@@ -276,13 +286,13 @@ def _finding_texts(verdict: Verdict, severity: Severity) -> tuple[str, ...]:
     )
 
 
-def classify_deletion(base: Verdict, mutant: Verdict, sites: frozenset[int]) -> tuple[str, tuple[str, ...]]:
-    """Returns the kind of a deletion, and the codes that make it so. sites: see `LineDeletion`."""
+def classify_deletion(base: Verdict, mutant: Verdict, deletion: LineDeletion) -> tuple[str, tuple[str, ...]]:
+    """Returns the kind of a deletion, and the codes that make it so. base, mutant: the verdicts before and after it."""
     reported = _finding_sites(mutant) - _finding_sites(base)
     if reported:
         return "reported", _codes(reported)
     known = _question_sites(base)
-    asked = (_question_sites(mutant) - known) | {each for each in known if each[1] in sites}
+    asked = (_question_sites(mutant) - known) | {each for each in known if deletion.concerns(*each)}
     return ("open", _codes(asked)) if asked else ("silent", ())
 
 

@@ -1,0 +1,118 @@
+"""Finds the accesses to shared memory that no execution reached, although some launch may reach them.
+
+The races of a kernel are those between accesses that executions reached, so that nothing is known about the others.
+Code is left out where it never runs. A thread that executed a branch, and did not take one of its sides, never takes it
+if only constants and the thread's number decide the branch. This is the case with the remainder of a loop whose length
+the block's size determines.
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
+from ptxkit.analysis.ir.worklist import Worklist
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.isa.effects import Access, Effect
+
+#: The special registers whose values all executions of all threads of the block have seen.
+_POSITION = ("%tid.x", "%laneid", "%lanemask", "WARP_SZ")
+
+
+def unreached_shared_accesses(explorer: Explorer) -> list[Step]:
+    """Returns the accesses to shared memory that no execution reached and that may conflict with others.
+
+    Asynchronous accesses are not among them: `Explorer.unreached_steps` has those. The result is empty where nothing
+    writes to shared memory.
+    """
+    program = explorer.program
+    own = [step for step in program.effectful_steps if any(map(_is_shared_access, step.effects))]
+    if not any(map(_may_write_shared, (effect for step in program.effectful_steps for effect in step.effects))):
+        return []
+    covered = explorer.covered_steps()
+    missed = [step for step in own if step not in covered]
+    return _UnreachedCode(explorer).possible_steps(missed) if missed else []
+
+
+def _is_shared_access(effect: Effect) -> bool:
+    return (
+        isinstance(effect, Access)
+        and effect.space.startswith("shared")
+        and effect.proxy == "generic"
+        and effect.completion is None
+    )
+
+
+def _may_write_shared(effect: Effect) -> bool:
+    return isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith(("shared", "generic"))
+
+
+class _UnreachedCode:
+    """The blocks that some thread may reach in some launch."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer, self._program = explorer, explorer.program
+        self._cfg = ControlFlowGraph(self._program)
+        self._definitions = ReachingDefinitions(self._program)
+        self._decided: dict[int, bool] = {}
+
+    def possible_steps(self, missed: list[Step]) -> list[Step]:
+        """Returns the steps that some launch may reach."""
+        enterable = set().union(*(self._enterable_blocks(covered) for covered in self._covered_blocks()))
+        return [step for step in missed if self._cfg.block_of(step) in enterable]
+
+    def _covered_blocks(self) -> set[frozenset[int]]:
+        """Returns the blocks that each thread reached in any execution; equal sets of different threads only once."""
+        by_thread: dict[int, set[int]] = {}
+        for exploration in self._explorer.explorations:
+            for group in exploration.groups:
+                blocks = {
+                    block
+                    for block, start in enumerate(self._cfg.block_starts)
+                    if self._program.steps[start] in group.covered_steps
+                }
+                for tid in group.tids:
+                    by_thread.setdefault(tid, set()).update(blocks)
+        return set(map(frozenset, by_thread.values()))
+
+    def _enterable_blocks(self, covered: frozenset[int]) -> set[int]:
+        """Returns the blocks that a thread which reached some blocks may reach in any launch."""
+        blocks = Worklist([0])
+        for block in blocks:
+            blocks.add(
+                each
+                for each in self._cfg.successors[block]
+                if each in covered or block not in covered or not self._is_decided(block)
+            )
+        return blocks.seen
+
+    def _is_decided(self, block: int) -> bool:
+        """Returns whether a thread leaves a block to the same side whenever it is there."""
+        if block not in self._decided:
+            launch = self._explorer.launch
+            fixed = (launch.is_exact or launch.is_limit) and launch.block[1:] == (1, 1)
+            self._decided[block] = (
+                fixed
+                and self._program.is_fully_matched
+                and self._depends_on_position(self._cfg.steps_of_block(block)[-1])
+            )
+        return self._decided[block]
+
+    def _depends_on_position(self, branch: Step) -> bool:
+        """Returns whether only constants and the thread's number decide the condition of a branch.
+
+        Each register on which it depends has one definition there, as the path to one of several decides the value.
+        """
+        dependence = self._explorer.input_independence.dependence
+        uses = Worklist([(branch, register) for register in guard_registers(branch)])
+        for place, register in uses:
+            _, leaves = dependence.direct_dependences(register)
+            definitions = self._definitions.definitions_reaching(place, register)
+            if len(definitions) != 1 or any(
+                leaf.kind != "special" or not leaf.name.startswith(_POSITION) for leaf in leaves
+            ):
+                return False
+            (source,) = definitions
+            uses.add((source, name) for name in read_registers(source) if not name.startswith(_POSITION))
+        return bool(uses.seen)
