@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptxkit.diagnostics.obligation import JudgedObligation
 
 _NOT_REACHED = ptx3xx.NO_PATH_REACHES()
+_NOT_REPEATED = ptx3xx.LOOP_NOT_REPEATED()
 
 
 class RuleRun:
@@ -119,6 +120,7 @@ class RuleRun:
             if len(judge.diagnostics) + len(judge.undecided) > count_before:
                 yield
         judge.mark_undecided(ptx3xx.NOT_REACHED, explorer.unreached_steps, _NOT_REACHED)
+        judge.mark_undecided(ptx3xx.NOT_REACHED, explorer.unrepeated_steps, _NOT_REPEATED)
         self._mark_blocked(judge, kernel, rules, checked)
         if explorer.budget.is_exhausted:
             reason = ptx3xx.KERNEL_TOO_LARGE()

@@ -30,6 +30,7 @@ from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
+from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
 from ptxkit.analysis.values.scenario import MORE_SAMPLES, SAMPLES, SMALL_SIZE, LaunchConfig, Scenario, launch_config_of
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, field
@@ -95,6 +96,13 @@ class Explorer:
         missed = [step for step in self._async_steps if step not in covered]
         return [step for step in missed if step in self._reachable_steps] if missed else []
 
+    @property
+    def unrepeated_steps(self) -> list[Step]:
+        """The asynchronous steps in loops that executions entered and did not repeat."""
+        if not self._async_steps:
+            return []
+        return steps_of_unrepeated_loops(self.program, [group for e in self.explorations for group in e.groups])
+
     @cached_property
     def _reachable_steps(self) -> StepSet:
         return reachable_steps(self.program)
@@ -114,6 +122,7 @@ class Explorer:
         if not self.explorations:
             return
         self._explore_sizes()
+        self._explore_more_rounds()
         if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, SMALL_SIZE))
         if not self.launch.is_exact and _names_thread_counts(self.program):
@@ -153,6 +162,12 @@ class Explorer:
             return
         self._explore_samples(self._large_sizes(self.unreached_steps))
         self._explore_samples(MORE_SAMPLES)
+
+    def _explore_more_rounds(self) -> None:
+        """Executes the largest sample where a size decides whether a loop is repeated, and no execution did so."""
+        unrepeated = self.unrepeated_steps
+        if unrepeated and self._unreached_conditions.depends_on_sizes(unrepeated):
+            self._explore(Scenario(self.launch, max(MORE_SAMPLES)))
 
     def _explore_samples(self, sizes: Sequence[int]) -> None:
         missed, fruitless = self.unreached_steps, 0

@@ -7,6 +7,7 @@ from ptxkit.diagnostics.message import MessageTemplate
 
 NOT_REACHED = DiagnosticCode("PTX300", "not-reached")
 NO_PATH_REACHES = MessageTemplate(NOT_REACHED, "instruction not reached by symbolic execution")
+LOOP_NOT_REPEATED = MessageTemplate(NOT_REACHED, "no execution repeated the loop that contains this instruction")
 DECLARES_TOO_MUCH_SHARED = MessageTemplate(NOT_REACHED, "the kernel declares more shared memory than a CTA can have")
 USES_TOO_MUCH_SHARED = MessageTemplate(NOT_REACHED, "the kernel uses more shared memory than a CTA can have")
 KERNEL_TOO_LARGE = MessageTemplate(NOT_REACHED, "the kernel is too large to be analyzed completely")

@@ -1,0 +1,64 @@
+"""Finds the loops that no execution repeated, although the kernel may.
+
+An execution covers an instruction of a loop in the rounds that it made. Where it left the loop after one round, such as
+a persistent loop over tiles with a problem of one tile, nothing is known about the stages, the phases and the groups of
+the second round, nor about what it does to the buffers of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.loops import CfgLoop
+from ptxkit.analysis.ir.async_steps import async_steps_of
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.symexec.trace import GroupTrace, UnknownCall
+from ptxkit.isa.effects import MbarrierWait
+
+
+def steps_of_unrepeated_loops(program: Program, groups: Collection[GroupTrace]) -> list[Step]:
+    """Returns the asynchronous steps in outermost loops that executions entered, and did not repeat.
+
+    groups: the traces of all executions. Loops that only poll an mbarrier are left out, and so are loops that contain
+    no event but those of inner loops.
+    """
+    cfg = ControlFlowGraph(program)
+    outermost = [loop for loop in cfg.loops.loops if loop.outer is None]
+    own = [step for step in async_steps_of(program) if any(cfg.block_of(step) in loop.nodes for loop in outermost)]
+    if not own:
+        return []
+    rounds = _rounds_by_loop(program, groups, cfg)
+    found: list[Step] = []
+    for loop in outermost:
+        inside = [step for step in own if cfg.block_of(step) in loop.nodes]
+        if rounds.get(loop) == 1 and not all(map(_only_waits, inside)):
+            found += inside
+    return [step for step in found if any(step in group.covered_steps for group in groups)]
+
+
+def _rounds_by_loop(program: Program, groups: Iterable[GroupTrace], cfg: ControlFlowGraph) -> dict[CfgLoop, int]:
+    """Returns how often executions made an event directly in each loop, at most."""
+    last_visits: dict[Step, int] = {}
+    for step, visit in _events(program, groups):
+        last_visits[step] = max(last_visits.get(step, 0), visit)
+    rounds: dict[CfgLoop, int] = {}
+    for step, visit in last_visits.items():
+        loop = cfg.loops.innermost_loop(cfg.block_of(step))
+        if loop is not None:
+            rounds[loop] = max(rounds.get(loop, 0), visit + 1)
+    return rounds
+
+
+def _events(program: Program, groups: Iterable[GroupTrace]) -> Iterator[tuple[Step, int]]:
+    """Yields the steps of the kernel itself that executions made events of, with the number of earlier executions."""
+    for group in groups:
+        for event in group.events:
+            if not isinstance(event, UnknownCall):
+                step = event.step
+                if step.index < len(program.steps) and program.steps[step.index] is step:
+                    yield step, event.visit
+
+
+def _only_waits(step: Step) -> bool:
+    return any(isinstance(effect, MbarrierWait) for effect in step.effects)
