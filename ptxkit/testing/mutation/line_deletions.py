@@ -2,7 +2,7 @@
 
 The operators of `deletion_operators` know which rule each deletion breaks, and serve kernels that are well known.
 Here nothing is known about a file: every instruction that the table's effects call synchronization is deleted, the
-text is linted beside the original, and the outcome is one of three.
+text is linted as the original is, and the outcome is one of three.
 
 * *reported*: an error or a warning, of any code, at a line where the original has none of that code.
 * *open*: no such finding, but an open question about synchronization (PTX3xx to PTX7xx): with a code at a line where
@@ -78,7 +78,7 @@ _FIRST_CODE, _FIRST_OTHER_CODE = "PTX300", "PTX800"
 """The groups of codes about synchronization."""
 
 Sites = frozenset[tuple[str, int]]
-"""Codes with the lines at which they stand."""
+"""Codes with their lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _family(match: Match) -> str:
 
 
 def _replacement(step: Step) -> str:
-    """Returns what stands in the place of a deleted instruction: nothing, or the success of a wait."""
+    """Returns the text that replaces a deleted instruction: none, or the success of a wait."""
     for effect in step.effects:
         result = step.operand(effect.result) if isinstance(effect, MbarrierWait) else None
         if isinstance(result, Name):
