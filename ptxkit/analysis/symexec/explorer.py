@@ -122,7 +122,7 @@ class Explorer:
         if not self.explorations:
             return
         self._explore_sizes()
-        self._explore_more_rounds()
+        self._explore_largest_size()
         if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, SMALL_SIZE))
         if not self.launch.is_exact and _names_thread_counts(self.program):
@@ -163,11 +163,17 @@ class Explorer:
         self._explore_samples(self._large_sizes(self.unreached_steps))
         self._explore_samples(MORE_SAMPLES)
 
-    def _explore_more_rounds(self) -> None:
-        """Executes the largest sample where a size decides whether a loop is repeated, and no execution did so."""
-        unrepeated = self.unrepeated_steps
-        if unrepeated and self._unreached_conditions.depends_on_sizes(unrepeated):
-            self._explore(Scenario(self.launch, max(MORE_SAMPLES)))
+    def _explore_largest_size(self) -> None:
+        """Executes the largest sample where a size decides whether steps are reached or repeated, and none did so yet.
+
+        A kernel may require multiples of large tiles, by an assertion, or repeat a loop for large problems only.
+        """
+        largest = max(MORE_SAMPLES)
+        if any(each.scenario.sample == largest for each in self.explorations):
+            return
+        missed = self.unreached_steps or self.unrepeated_steps
+        if missed and self._unreached_conditions.depends_on_sizes(missed):
+            self._explore(Scenario(self.launch, largest))
 
     def _explore_samples(self, sizes: Sequence[int]) -> None:
         missed, fruitless = self.unreached_steps, 0

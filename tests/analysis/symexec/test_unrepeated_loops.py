@@ -1,4 +1,4 @@
-"""Loops that no execution repeats: a larger size is tried, and otherwise their instructions are open questions."""
+"""Loops that no execution repeats, and code for large sizes: a larger size is tried before questions are left open."""
 
 from __future__ import annotations
 
@@ -72,3 +72,16 @@ def test_a_loop_that_no_execution_repeats_is_open() -> None:
 
 def test_a_repeated_loop_needs_no_other_size() -> None:
     assert not unrepeated(verdict(step=4))
+
+
+def test_code_for_multiples_of_large_tiles_is_reached() -> None:
+    guarded = KERNEL.replace(
+        "\tmov.u32 %t, %tid.x;\n",
+        "\tmov.u32 %t, %tid.x;\n\tshr.u32 %v, %n, 8;\n\tand.b32 %slot, %v, 7;\n\tsetp.ne.u32 %p, %slot, 0;\n\t@%p exit;\n"
+        "\tsetp.eq.u32 %p, %v, 0;\n\t@%p exit;\n",
+    )
+    assert guarded != KERNEL
+    found = lint(guarded.format(step=600, second=SECOND))
+    assert not [each for each in found.undecided if each.code == "PTX300"]
+    faulty = lint(guarded.format(step=600, second=""))
+    assert "PTX501" in {each.code for each in faulty.diagnostics}
