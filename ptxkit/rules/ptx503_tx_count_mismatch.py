@@ -33,7 +33,7 @@ from collections.abc import Iterator, Sequence
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size, may_poll_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.missing_release import find_missing_release
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.mbarrier.argument_sizes import steps_with_invalid_size, steps_with_matching_argument
 from ptxkit.analysis.mbarrier.cluster_tx_count import TxImbalance, find_tx_imbalances
 from ptxkit.analysis.mbarrier.mbarrier_objects import is_ambiguous
@@ -47,7 +47,7 @@ from ptxkit.analysis.mbarrier.tx_balance import (
 from ptxkit.analysis.mbarrier.tx_count import PhaseTx
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx
-from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.mbarrier_help import format_release_help, missing_arrival
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
@@ -65,7 +65,10 @@ _UNKNOWN = {
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every mbarrier on which bytes are expected or copied, and every mbarrier with a wait."""
-    if not any(_uses_mbarriers(facts) for facts in kernel.scenarios) or has_unknown_cluster_size(kernel.program):
+    if not any(_uses_mbarriers(facts) for facts in kernel.scenarios):
+        return
+    if has_unknown_cluster_size(kernel.program):
+        yield from _ask_for_cluster_size(kernel.program)
         return
     alone: list[tuple[int, ScenarioFacts, TxBalanceCheck]] = []
     for number, facts in enumerate(kernel.scenarios):
@@ -78,8 +81,17 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             continue
         if facts.is_exhaustive_for(MbarrierArrive, MbarrierTrack):
             yield from _check_missing_arrivals(kernel, number, facts)
+        else:
+            yield from _ask_for_unreached_arrivals(facts)
         alone.append((number, facts, TxBalanceCheck(facts)))
     yield from _check_balances(alone)
+
+
+def _ask_for_cluster_size(program: Program) -> Iterator[OpenObligation]:
+    """Yields a question for each arrival, expectation and wait: which CTAs take part in the phases is unknown."""
+    for step in program.effectful_steps:
+        if any(isinstance(effect, MbarrierArrive | MbarrierExpect | MbarrierWait) for effect in step.effects):
+            yield OpenObligation(step, ptx3xx.CLUSTER_SIZE_NOT_KNOWN(), "cluster")
 
 
 def _check_balances(
@@ -306,6 +318,13 @@ def _check_missing_arrivals(kernel: KernelFacts, number: int, facts: ScenarioFac
         if not is_arrived and wait.step not in found:
             found[wait.step] = _no_arrival(kernel, facts, wait)
         yield Observation((wait.step, None), number, is_certain, None if is_arrived else found[wait.step])
+
+
+def _ask_for_unreached_arrivals(facts: ScenarioFacts) -> Iterator[OpenObligation]:
+    """Yields a question for each wait for an mbarrier at which only code may arrive that was not executed."""
+    for wait, is_arrived, _ in find_waits_and_arrivals(facts):
+        if not is_arrived:
+            yield OpenObligation(wait.step, ptx5xx.ARRIVALS_IN_UNREACHED_CODE())
 
 
 def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> Finding:

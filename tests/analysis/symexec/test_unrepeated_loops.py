@@ -1,4 +1,4 @@
-"""Loops that no execution repeats, and code for large sizes: a larger size is tried before questions are left open."""
+"""Loops that no execution repeats, and code for large sizes: a larger size is tried before questions stay open."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def test_a_repeated_loop_needs_no_other_size() -> None:
 def test_code_for_multiples_of_large_tiles_is_reached() -> None:
     guarded = KERNEL.replace(
         "\tmov.u32 %t, %tid.x;\n",
-        "\tmov.u32 %t, %tid.x;\n\tshr.u32 %v, %n, 8;\n\tand.b32 %slot, %v, 7;\n\tsetp.ne.u32 %p, %slot, 0;\n\t@%p exit;\n"
+        "\tmov.u32 %t, %tid.x;\n\tshr.u32 %v, %n, 8;\n\tand.b32 %slot, %v, 7;\n"
+        "\tsetp.ne.u32 %p, %slot, 0;\n\t@%p exit;\n"
         "\tsetp.eq.u32 %p, %v, 0;\n\t@%p exit;\n",
     )
     assert guarded != KERNEL
