@@ -31,7 +31,7 @@ def load_or_compile(name: str, sources: Sequence[str], make: Callable[[], Any]) 
     found = prebuilt_store(os.path.join(PACKAGE, PREBUILT)).get(name, key)
     if found is not None:
         return found
-    # Each Python version has copies of its own, because the data may depend on its implementation.
+    # Each Python version has separate copies, because the data may depend on its implementation.
     return _load_or_make(name, f"{sys.implementation.cache_tag}.{zlib.crc32(repr(key).encode()):08x}", key, make)
 
 

@@ -62,7 +62,7 @@ def fold_groups(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _fault_keys(item: Diagnostic) -> Iterator[Hashable]:
-    """Yields what is the same for all findings of one fault, or nothing if nothing says that another one is of the
+    """Yields what is the same for all findings of one fault, or nothing if nothing indicates that another one is of the
     same.
     """
     own = _place_key(item)

@@ -1,4 +1,5 @@
-"""What all tests share: none is answered from results that an earlier run kept, unless it says so; and garbage."""
+"""Shared by all tests: no test uses results that an earlier run stored, unless it requests them; and garbage
+collection."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ settings.register_profile(
     derandomize=True,
     deadline=None,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow],  # it looks at the clock
+    suppress_health_check=[HealthCheck.too_slow],  # it depends on the clock
 )
-settings.load_profile("suite")  # `--hypothesis-profile=default` has more examples, and others each time
+settings.load_profile("suite")  # `--hypothesis-profile=default` has more examples, and different ones each time
 
 
 BUDGET_SLOWDOWN = 20
@@ -45,5 +46,5 @@ def _budgets_that_a_slow_machine_keeps() -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Thousands of tests and all that they import stay to the end: no search for garbage walks over them."""
+    """Thousands of tests and their imports remain to the end: the garbage collector does not traverse them."""
     freeze_all()

@@ -1,4 +1,4 @@
-"""The arrows between the rooms, held by reading the imports."""
+"""The dependencies between the packages, determined from the imports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BASE = {
     *("diagnostic_groups", "diagnostics", "fast_dataclasses", "gc_control", "model", "processes", "results", "source"),
     *("mangled_names", "spellings", "refusal", "tensormap_limits", "untrusted_text", "user_code"),
 }
-"""Plain data that every room may know."""
+"""Plain data that every package may import."""
 
 MAY_KNOW = {
     "syntax": set(),
@@ -82,7 +82,7 @@ MAY_KNOW = {
     "__init__": {"syntax", "linter", "device"},
     "__main__": {"cli"},
 }
-"""Room -> the rooms below it. `testing` may know all of them."""
+"""Package -> the packages that it may import. `testing` may import all of them."""
 
 DOORS = {
     "build/launching.py": {"device"},
@@ -90,7 +90,8 @@ DOORS = {
     "cli/fuzz.py": {"testing"},
     "cli/lsp.py": {"lsp"},
 }
-"""File -> rooms beside or above it that it may import: it is loaded, or its functions run, at a launch."""
+"""File -> packages of the same or a higher level that it may import: it is loaded, or its functions run, at a
+launch."""
 
 ONLY_IN = {
     "cuda": {"device"},
@@ -106,7 +107,7 @@ ONLY_IN = {
     "torch": set(),
     "cupy": set(),
 }
-"""Foreign package -> the only rooms that may import it."""
+"""Foreign package -> the only packages that may import it."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -118,10 +119,10 @@ def room(path: Path) -> str:
 
 
 class Read(NamedTuple):
-    """What the tests ask about a module, from one reading: one walk over all modules costs seconds."""
+    """The properties of a module for the tests, from one traversal, because one over all modules costs seconds."""
 
     imports: tuple[tuple[str, str | None, int], ...]
-    """(module, name or None, line) of each import, those inside functions too, TYPE_CHECKING ones as well."""
+    """(module, name or None, line) of each import, including those inside functions and under TYPE_CHECKING."""
     strings: tuple[tuple[str, int], ...]
     """(value, line) of each string that could name a module."""
     prints: tuple[int, ...]
@@ -148,7 +149,7 @@ def read(path: Path) -> Read:
 
 
 def target_room(module: str, name: str | None) -> str | None:
-    """The room that an import reaches; None for a foreign package or a public name of `ptxkit` itself."""
+    """Returns the package that an import loads; None for a foreign package or a public name of `ptxkit` itself."""
     parts = module.split(".")
     if parts[0] != "ptxkit":
         return None
@@ -159,15 +160,15 @@ def target_room(module: str, name: str | None) -> str | None:
 
 
 def allowed_in(path: Path) -> set[str]:
-    """The rooms that a module may import."""
+    """Returns the packages that a module may import."""
     here = room(path)
     if here in BASE:
         return BASE
-    assert here in MAY_KNOW, f"{here} is a new room: say in MAY_KNOW what it may import"
+    assert here in MAY_KNOW, f"{here} is a new package: add its imports to MAY_KNOW"
     return BASE | MAY_KNOW[here] | {here} | DOORS.get(path.relative_to(PACKAGE).as_posix(), set())
 
 
-def test_a_room_knows_only_the_rooms_below_it() -> None:
+def test_a_package_imports_only_the_packages_below_it() -> None:
     wrong = [
         f"{path}:{line}: {room(path)} imports {module}"
         for path in MODULES
@@ -179,14 +180,14 @@ def test_a_room_knows_only_the_rooms_below_it() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_door_is_opened_when_a_function_runs() -> None:
+def test_a_lazy_import_is_executed_when_a_function_runs() -> None:
     behind = tuple({f"ptxkit.{each}" for rooms in DOORS.values() for each in rooms})
     script = f"import sys, ptxkit.build; print([name for name in sys.modules if name.startswith({behind})])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
 
 
-def test_a_foreign_package_is_imported_only_where_it_belongs() -> None:
+def test_a_foreign_package_is_imported_only_by_its_packages() -> None:
     wrong = [
         f"{path}:{line}: {module} belongs in {sorted(ONLY_IN[module.split('.')[0]])}"
         for path in MODULES
@@ -196,7 +197,7 @@ def test_a_foreign_package_is_imported_only_where_it_belongs() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_no_foreign_package_comes_in_by_a_string() -> None:
+def test_no_foreign_package_is_imported_by_a_string() -> None:
     wrong = [
         f"{path}:{line}: {value!r}"
         for path in MODULES
@@ -206,7 +207,7 @@ def test_no_foreign_package_comes_in_by_a_string() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_nothing_private_is_imported_from_another_room() -> None:
+def test_nothing_private_is_imported_from_another_package() -> None:
     wrong = [
         f"{path}:{line}: {name or module} is private to {reached}"
         for path in MODULES
@@ -236,7 +237,7 @@ def test_no_expression_repeats_a_group_possessively() -> None:
 
 
 def loaded_after(code: str) -> set[str]:
-    """The top-level names in `sys.modules` of a fresh interpreter that ran `code`."""
+    """Returns the top-level names in `sys.modules` of a fresh interpreter that ran `code`."""
     script = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.split())
@@ -252,7 +253,7 @@ def test_importing_a_public_name_works_and_still_loads_no_dependency_it_does_not
     assert loaded.isdisjoint({"click", "rich", "numpy", "cuda", "hypothesis", "pytest"})
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     import ptxkit
 
     for name in ptxkit.__all__:
@@ -260,14 +261,14 @@ def test_every_public_name_is_there() -> None:
     assert set(ptxkit.__all__) <= set(dir(ptxkit))
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_a_missing_name_is_an_attribute_error() -> None:
     import ptxkit
 
     with pytest.raises(AttributeError, match="no attribute 'lnt'"):
         ptxkit.lnt  # noqa: B018
 
 
-def test_no_two_rooms_import_each_other() -> None:
+def test_no_two_packages_import_each_other() -> None:
     knows: dict[str, set[str]] = {}
     for path in MODULES:
         reached = {target_room(module, name) for module, name, _ in read(path).imports}

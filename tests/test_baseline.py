@@ -1,4 +1,4 @@
-"""Findings that are known: they stay known when lines move, and one more is a new one."""
+"""Known findings: they remain known when lines move, and an additional one is new."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def linted(text: str, path: Path) -> FileResult:
 
 
 def known(tmp_path: Path, *texts: str) -> list[int]:
-    """How many findings of each text are known, where those of the first were kept."""
+    """Returns how many findings of each text are known, where those of the first were stored."""
     baseline, path = tmp_path / "known.json", tmp_path / "sub" / "k.ptx"
     baseline.write_text(baseline_text(str(baseline), [linted(texts[0], path)]))
     found = read_baseline(str(baseline))
     return [remove_known(linted(text, path), found, str(baseline)).known for text in texts]
 
 
-def test_what_was_kept_is_known_and_the_file_is_clean(tmp_path: Path) -> None:
+def test_stored_findings_are_known_and_the_file_is_clean(tmp_path: Path) -> None:
     baseline, path = tmp_path / "known.json", tmp_path / "k.ptx"
     result = linted(HEAD + BODY, path)
     baseline.write_text(baseline_text(str(baseline), [result]))
@@ -64,7 +64,7 @@ def test_one_more_of_a_kind_is_new(tmp_path: Path) -> None:
 
 
 def entry_with(count: str) -> str:
-    """A baseline with one finding, found so often."""
+    """Returns a baseline with one finding, and its count."""
     return f'{{"version": 1, "files": {{"a": [{{"code": "c", "function": "f", "statement": "s", "count": {count}}}]}}}}'
 
 
@@ -86,13 +86,13 @@ def entry_with(count: str) -> str:
         ('{"version": 1, "files": {}, "x": "' + "y" * (1 << 20) + '"}', "is longer than 1,048,576 bytes"),
     ],
 )
-def test_a_file_that_is_no_baseline_says_so(tmp_path: Path, text: str, message: str) -> None:
+def test_a_file_that_is_not_a_baseline_is_reported(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "known.json"
     path.write_text(text)
     with pytest.raises(BaselineError, match=message):
         read_baseline(str(path))
 
 
-def test_a_missing_baseline_says_how_to_write_one(tmp_path: Path) -> None:
+def test_a_missing_baseline_states_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(BaselineError, match=r"cannot be read: No such file or directory; write one with"):
         read_baseline(str(tmp_path / "nowhere.json"))

@@ -1,4 +1,4 @@
-"""`scripts/bench` prints what it promises. (Its figures are no test: they depend on the machine's mood.)"""
+"""`scripts/bench` prints its figures. (The figures themselves are not tested: they depend on the machine.)"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_start_is_measured_part_by_part() -> None:
     assert re.search(r"a memoized match.*: \d+\.\d\d microseconds", run.stdout)
 
 
-def test_the_whole_check_of_a_file_is_measured_beside_ptxas() -> None:
+def test_the_whole_check_of_a_file_is_measured_together_with_ptxas() -> None:
     file = ROOT / "corpus" / "kernels" / "bulk_add_one.sm_90.ptx"
     run = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "bench"), "lint", str(file)],
@@ -36,7 +36,7 @@ def test_the_whole_check_of_a_file_is_measured_beside_ptxas() -> None:
     assert re.search(r"^[01] of 1 files take at most half of ptxas's time$", run.stdout, re.M)
 
 
-def test_what_is_left_undecided_is_counted_by_file_and_by_reason() -> None:
+def test_undecided_items_are_counted_by_file_and_by_reason() -> None:
     folder = ROOT / "corpus" / "compilers" / "triton"
     run = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "bench"), "undecided", "--corpus", str(folder)],
@@ -54,7 +54,7 @@ def test_what_is_left_undecided_is_counted_by_file_and_by_reason() -> None:
     assert questions == sum(int(each) for each in re.findall(r"^ +(\d+)  PTX\d{3}  \S", run.stdout, re.M))
 
 
-def test_many_files_are_measured_by_jobs_and_from_results_kept() -> None:
+def test_many_files_are_measured_by_jobs_and_from_stored_results() -> None:
     run = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "bench"), "files", "--count", "2"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Compiled copies: used when sound, made again when not, never in the way."""
+"""Compiled copies: used when valid, made again when not, and never an obstacle."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_copy_of_another_text_is_not_used(home: Path, source: Path, text: str)
     assert compile_cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
-def test_a_source_more_or_less_makes_another_copy(home: Path, source: Path, tmp_path: Path) -> None:
+def test_an_added_or_removed_source_makes_another_copy(home: Path, source: Path, tmp_path: Path) -> None:
     compile_cache.load_or_compile("thing", [str(source)], made)
     (tmp_path / "more.isa").write_text("", encoding="utf-8")
     assert compile_cache.load_or_compile("thing", [str(source), str(tmp_path / "more.isa")], lambda: 2) == 2
@@ -86,14 +86,14 @@ def test_a_damaged_copy_is_made_again(home: Path, source: Path, how: str) -> Non
     assert compile_cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
-def test_sound_data_of_a_strange_kind_is_made_again(home: Path, source: Path) -> None:
+def test_valid_data_of_a_wrong_kind_is_made_again(home: Path, source: Path) -> None:
     compile_cache.load_or_compile("thing", [str(source)], made)
     (path,) = copies(home)
     compile_cache.prebuilt_store(str(home)).write(path.stem, (), "of other sources")
     assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
 
 
-def test_the_copy_beside_the_package_comes_first(home: Path, source: Path, tmp_path: Path) -> None:
+def test_the_copy_in_the_package_takes_precedence(home: Path, source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "package" / compile_cache.PREBUILT
     folder.mkdir(parents=True)
     compile_cache.prebuilt_store(str(folder)).write("thing", checksum_key([str(source)]), ["brought along"])
@@ -113,15 +113,13 @@ def test_a_folder_that_others_can_write_is_not_trusted(home: Path, source: Path)
     assert len(copies(home)) == 1
 
 
-def test_a_folder_that_cannot_be_made_does_no_harm(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_impossible_folder_is_harmless(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_cache, "PACKAGE", str(tmp_path / "package"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(source))
     assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
 
 
-def test_a_copy_that_cannot_be_written_does_no_harm(home: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_copy_is_harmless(home: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -130,7 +128,7 @@ def test_a_copy_that_cannot_be_written_does_no_harm(home: Path, source: Path, mo
     assert list(home.iterdir()) == []
 
 
-def test_a_mistake_in_a_source_is_not_hidden(home: Path, source: Path) -> None:
+def test_an_error_in_a_source_is_not_hidden(home: Path, source: Path) -> None:
     def broken() -> object:
         raise ValueError("a mistake")
 
@@ -139,7 +137,7 @@ def test_a_mistake_in_a_source_is_not_hidden(home: Path, source: Path) -> None:
             compile_cache.load_or_compile("thing", [str(source)], broken)
 
 
-def test_old_copies_are_cleared_away(home: Path, source: Path) -> None:
+def test_old_copies_are_removed(home: Path, source: Path) -> None:
     home.mkdir(mode=0o700, parents=True)
     for number in range(9):
         (home / f"thing.old.{number}.bin").write_bytes(b"")
@@ -174,7 +172,7 @@ def test_processes_that_race_all_get_the_data(tmp_path: Path, source: Path) -> N
     assert [path.name for path in (tmp_path / "ptxkit").iterdir() if path.name.startswith(".part")] == []
 
 
-def test_what_is_remembered_belongs_to_one_state_of_the_installation(
+def test_stored_data_belongs_to_one_state_of_the_installation(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compile_cache, "installation_stamp", lambda: "one")

@@ -20,7 +20,7 @@ def names(folder: Path) -> list[str]:
 
 
 def fill(folder: Path, kept: ContentStore, count: int) -> None:
-    """Puts entries that were last used one second after the other."""
+    """Stores entries whose last uses are one second apart."""
     for number in range(count):
         assert kept.put(str(number), "stamp", number)
         os.utime(folder / f"thing.{number}.bin", (1000 + number, 1000 + number))
@@ -34,7 +34,7 @@ def test_an_entry_is_found_by_its_name_and_stamp(tmp_path: Path) -> None:
     assert names(tmp_path) == ["thing.a.bin"]
 
 
-def test_without_a_folder_nothing_is_kept() -> None:
+def test_without_a_folder_nothing_is_stored() -> None:
     nowhere = ContentStore(None, max_entries=1)
     assert not nowhere.put("a", 1, 2)
     assert nowhere.get("a", 1) is None
@@ -50,12 +50,12 @@ def test_a_name_does_not_lead_out_of_the_folder(tmp_path: Path, name: str) -> No
     assert names(tmp_path) == ["store"]
 
 
-def test_what_is_no_plain_data_is_not_kept(tmp_path: Path) -> None:
+def test_other_objects_than_plain_data_are_not_stored(tmp_path: Path) -> None:
     assert not store(tmp_path).put("a", 1, object())
     assert names(tmp_path) == []
 
 
-def test_the_newest_entries_stay(tmp_path: Path) -> None:
+def test_the_newest_entries_are_kept(tmp_path: Path) -> None:
     (tmp_path / "other.9.bin").write_bytes(b"")
     kept = store(tmp_path, max_entries=2)
     fill(tmp_path, kept, 5)
@@ -63,14 +63,14 @@ def test_the_newest_entries_stay(tmp_path: Path) -> None:
     assert names(tmp_path) == ["other.9.bin", "thing.3.bin", "thing.4.bin"]
 
 
-def test_the_bytes_of_all_entries_are_bounded(tmp_path: Path) -> None:
+def test_the_size_of_all_entries_is_limited(tmp_path: Path) -> None:
     fill(tmp_path, store(tmp_path), 5)
     size = (tmp_path / "thing.4.bin").stat().st_size
     store(tmp_path, max_bytes=3 * size).evict()
     assert names(tmp_path) == ["thing.2.bin", "thing.3.bin", "thing.4.bin"]
 
 
-def test_an_entry_that_is_marked_as_used_stays(tmp_path: Path) -> None:
+def test_an_entry_that_is_marked_as_used_is_kept(tmp_path: Path) -> None:
     kept = store(tmp_path, max_entries=1)
     fill(tmp_path, kept, 2)
     kept.mark_used("0", 3600)
@@ -78,7 +78,7 @@ def test_an_entry_that_is_marked_as_used_stays(tmp_path: Path) -> None:
     assert names(tmp_path) == ["thing.0.bin"]
 
 
-def test_what_a_killed_process_left_is_removed_after_a_day(tmp_path: Path) -> None:
+def test_files_of_a_killed_process_are_removed_after_a_day(tmp_path: Path) -> None:
     (tmp_path / ".part-old").write_bytes(b"")
     (tmp_path / ".part-new").write_bytes(b"")
     os.utime(tmp_path / ".part-old", (time.time() - 100_000,) * 2)
@@ -87,7 +87,8 @@ def test_what_a_killed_process_left_is_removed_after_a_day(tmp_path: Path) -> No
 
 
 def test_a_relative_cache_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the XDG Base Directory Specification asks for: it would be a folder of whoever made the working directory."""
+    """As the XDG Base Directory Specification requires: it would be under the control of the author of the working
+    directory."""
     home = tmp_path / "home"
     home.mkdir()
     (tmp_path / "theirs" / "cache" / "ptxkit").mkdir(parents=True, mode=0o700)

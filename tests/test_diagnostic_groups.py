@@ -1,4 +1,4 @@
-"""Findings that are one fault in several places."""
+"""Findings that are one fault in several locations."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1;
 mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, tile; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;
 """
 STORE = ".loc 1 {line} 3\nst.shared.u32 [%r4+{offset}], %r1;\n"
-# A barrier for each copy: what one barrier hands over is one finding already.
+# A barrier for each copy: the data of one barrier are one finding already.
 READ = ".loc 1 {line} 3\nbar.sync 0;\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2+{offset}], 2048;\n"
 END = "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nret;\n}\n"
 
 
 def copied(lines: tuple[int, ...]) -> str:
-    """A kernel that stores several tiles, and reads each with no fence before, at these lines of its source."""
+    """Returns a kernel that stores several tiles, and reads each without a fence before, at these lines of its
+    source."""
     stores = "".join(STORE.format(line=7, offset=2048 * at) for at in range(len(lines)))
     reads = "".join(READ.format(line=line, offset=2048 * at) for at, line in enumerate(lines))
     return f"{HEAD}{stores}{reads}{END}"
@@ -61,7 +62,7 @@ def test_two_source_lines_are_two_faults() -> None:
     assert group_names(found.diagnostics) == ["PTX401-1", "PTX401-1", None]
 
 
-def test_without_source_lines_nobody_knows_what_is_a_copy() -> None:
+def test_without_source_lines_copies_are_unknown() -> None:
     text = "\n".join(line for line in copied((9, 9)).splitlines() if not line.startswith((".loc", ".file")))
     found = lint(text)
     assert len(found.diagnostics) == 2
@@ -69,7 +70,7 @@ def test_without_source_lines_nobody_knows_what_is_a_copy() -> None:
     assert group_names(found.diagnostics) == [None, None]
 
 
-def test_one_wrong_spelling_is_one_fault_wherever_it_stands() -> None:
+def test_one_misspelling_is_one_fault_wherever_it_occurs() -> None:
     wrong = "fence.proxy.async.shared::gpu;\n" * 20 + "fence.proxy.async.shared::sys;\n"
     found = lint(f"{HEAD}{wrong}ret;\n}}\n")
     assert [item.code for item in found.diagnostics] == ["PTX103"] * 21
@@ -120,9 +121,9 @@ def one_slot(before: str, after: str) -> FileResult:
     return result_of(ONE_SLOT.replace("{before}", before).replace("{after}", after))
 
 
-def test_two_barriers_that_are_missing_are_two_faults() -> None:
+def test_two_missing_barriers_are_two_faults() -> None:
     """A barrier before the read of a slot does not order the next copy into it, since that begins before the barrier of
-    the next round."""
+    the next iteration."""
     found = one_slot("", "")
     assert sorted(item.code for item in found.diagnostics) == ["PTX302", "PTX621"]
     assert fold_groups(found.diagnostics) == found.diagnostics
@@ -131,7 +132,7 @@ def test_two_barriers_that_are_missing_are_two_faults() -> None:
     assert one_slot("bar.sync 0;", "bar.sync 0;").diagnostics == ()
 
 
-def test_of_many_with_the_same_cause_the_first_are_told() -> None:
+def test_of_many_findings_with_the_same_cause_the_first_are_reported() -> None:
     [first, other] = one_slot("", "").diagnostics
     notes = fault_notes(replace(first, related=(other,) * 20))
     assert len(notes) == 9
@@ -139,7 +140,7 @@ def test_of_many_with_the_same_cause_the_first_are_told() -> None:
     assert notes[-1] == "12 more with the same cause (--all lists them)"
 
 
-def test_what_has_the_same_cause_survives_the_way_to_another_process() -> None:
+def test_findings_of_one_cause_are_preserved_between_processes() -> None:
     path = Path(__file__).parent / "report" / "lineinfo" / "tma_ring.2.ptx"
     source = SourceFile("k.ptx", path.read_text("utf-8"))
     found = lint_source(source)
@@ -150,6 +151,6 @@ def test_what_has_the_same_cause_survives_the_way_to_another_process() -> None:
     assert fault_notes(other) == fault_notes(first)
 
 
-def test_nothing_is_folded_where_there_is_nothing() -> None:
+def test_nothing_is_merged_without_findings() -> None:
     assert fold_groups(Verdict(()).diagnostics) == ()
     assert group_names(()) == []

@@ -1,4 +1,4 @@
-"""The reader of ELF files: what it reads, and what it says of files that lie about themselves."""
+"""The reader of ELF files: their contents, and the errors of inconsistent files."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_damaged_cubin_is_an_error_with_a_remedy(data: bytes, message: str) ->
     assert caught.value.remedy
 
 
-def test_contents_that_leave_the_file_are_refused() -> None:
+def test_contents_beyond_the_end_of_the_file_are_rejected() -> None:
     data = bytearray(elf_file([(".text", b"code")]))
     table = struct.unpack_from("<Q", data, 40)[0]
     struct.pack_into("<Q", data, table + 64 + 32, 1 << 50)
@@ -89,7 +89,7 @@ def test_the_bytes_of_all_names_of_sections_are_bounded() -> None:
         list(ElfFile(data).sections())
 
 
-def test_bytes_that_are_changed_by_chance_are_read_or_refused() -> None:
+def test_randomly_changed_bytes_are_read_or_rejected() -> None:
     chance = random.Random(7)
     whole = with_symbols(symbol(1) * 3, b"\0k\0", info=struct.pack("<BBHIHHI", 4, 0x17, 12, 0, 0, 0, 8 << 18))
     refused = 0

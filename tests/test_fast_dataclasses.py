@@ -1,4 +1,4 @@
-"""Records are dataclasses: each is held against a standard one of the same definition."""
+"""Records are dataclasses: each is compared with a standard one of the same definition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Decorator = Callable[..., Callable[[type], Any]]
 
 
 def samples(library: Any) -> dict[str, Any]:
-    """Classes of the kinds that the project has, made by `dataclasses` or by `records`."""
+    """Returns classes of the kinds that the project has, made by `dataclasses` or by `records`."""
 
     @library.dataclass(frozen=True, slots=True)
     class Plain:
@@ -94,7 +94,7 @@ def test_records_have_the_values_text_and_fields_of_dataclasses(name: str) -> No
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_fields_say_what_those_of_dataclasses_say(name: str) -> None:
+def test_fields_have_the_properties_of_those_of_dataclasses(name: str) -> None:
     ours, theirs = OURS[name], THEIRS[name]
     assert [(each.name, each.type) for each in fast_dataclasses.fields(ours)] == [
         (each.name, each.type) for each in dataclasses.fields(theirs)
@@ -163,7 +163,7 @@ def test_replace_changes_the_fields_named() -> None:
             replace(record, nonsense=5)
 
 
-def test_slots_hold_no_more_than_the_fields() -> None:
+def test_slots_contain_no_more_than_the_fields() -> None:
     assert not hasattr(OURS["Plain"](1), "__dict__")
     assert OURS["Plain"](4).doubled == 8
     assert vars(OURS["Open"]("p")) == {"path": "p", "text": ""}
@@ -194,13 +194,13 @@ class OwnMethods:
         return "own"
 
 
-def test_a_method_that_a_class_has_of_its_own_stays() -> None:
+def test_a_method_that_a_class_defines_is_kept() -> None:
     assert OwnMethods("a") == OwnMethods("A")
     assert repr(OwnMethods("a")) == "own"
     assert hash(OwnMethods("a")) == 7
 
 
-def test_a_record_does_not_inherit_fields_in_silence() -> None:
+def test_a_record_does_not_inherit_fields_silently() -> None:
     with pytest.raises(TypeError, match="cannot inherit"):
 
         @fast_dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`scripts/fuzz_hostile` in its short form: what nobody should give to a linter does it no harm, and nobody else."""
+"""`scripts/fuzz_hostile` in its short form: malicious inputs do not harm the linter or other files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs pipes, devices and /proc")
-def test_hostile_inputs_do_no_harm() -> None:
+def test_malicious_inputs_do_no_harm() -> None:
     run = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "fuzz_hostile"), "--count", "60"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""What analyses leave behind is given back while a program goes on with the next text."""
+"""Memory of finished analyses is freed while a program continues with the next text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class _Ring:
-    """Refers to itself, so that only a search for garbage frees it."""
+    """Refers to itself, so that only the garbage collector frees it."""
 
     alive = 0
 
@@ -30,8 +30,8 @@ def look_for_garbage() -> None:
     most = 0
     for _ in range(3 * MAX_UNCOLLECTED_OBJECTS // 50_000):
         with pause_collection():
-            pass  # what a parse does
-        kept = [_Ring() for _ in range(50_000)]  # what an analysis needs to its end
+            pass  # as a parse does
+        kept = [_Ring() for _ in range(50_000)]  # the memory of an analysis until its end
         most = max(most, _Ring.alive)
         del kept
     gc.collect()
@@ -39,14 +39,14 @@ def look_for_garbage() -> None:
     assert _Ring.alive == 0
 
 
-def test_garbage_is_looked_for_though_texts_are_read_in_between() -> None:
-    """In a process that keeps nothing for ever, as that of the tests does."""
+def test_garbage_is_collected_even_if_texts_are_read_in_between() -> None:
+    """In a process that keeps nothing permanently, as that of the tests."""
     script = "from tests.test_gc_control import look_for_garbage; look_for_garbage()"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_nothing_is_looked_for_inside() -> None:
+def test_nothing_is_collected_inside() -> None:
     with pause_collection():
         assert not gc.isenabled()
         with pause_collection():

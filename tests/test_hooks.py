@@ -1,4 +1,4 @@
-"""`.pre-commit-hooks.yaml`: the hooks run commands that there are, with options that they have."""
+"""`.pre-commit-hooks.yaml`: the hooks run existing commands with their options."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ HOOKS = (Path(__file__).resolve().parent.parent / ".pre-commit-hooks.yaml").read
 
 
 def entries() -> dict[str, list[str]]:
-    """The command line of each hook, without the name of the program."""
+    """Returns the command line of each hook, without the name of the program."""
     found = re.findall(r"^- id: (\S+)$.*?^  entry: ptxkit ([^\n]+)$", HOOKS, re.MULTILINE | re.DOTALL)
     return {name: line.split() for name, line in found}
 
 
-def test_the_hooks_tell_right_files_from_wrong_ones(tmp_path: Path) -> None:
+def test_the_hooks_distinguish_correct_files_from_wrong_ones(tmp_path: Path) -> None:
     assert set(entries()) == {"ptxkit-lint", "ptxkit-fmt"}
     (tmp_path / "clean.ptx").write_text(CLEAN)
     (tmp_path / "broken.ptx").write_text(BROKEN)

@@ -1,4 +1,4 @@
-"""The stamp and the checksum of the installation: what changes them, and what does not."""
+"""The stamp and the checksum of the installation: the changes that affect them, and those that do not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from ptxkit import installation
 
 
-def test_a_file_of_ptxkit_that_is_touched_makes_another_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_touched_file_of_ptxkit_makes_another_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "rule.py").write_text("1")
     monkeypatch.setattr(installation, "PACKAGE", str(tmp_path))
@@ -20,7 +20,7 @@ def test_a_file_of_ptxkit_that_is_touched_makes_another_state(tmp_path: Path, mo
     assert installation._installation_state() != before
 
 
-def test_a_file_that_vanishes_meanwhile_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_vanishes_meanwhile_is_harmless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here.py").write_text("1")
     monkeypatch.setattr(installation, "PACKAGE", str(tmp_path))
     before = installation._installation_state()

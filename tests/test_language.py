@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-TEXTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs")
+TEXTS = (
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "corpus/compilers/README.md", "corpus/kernels/README.md"),
+    *("corpus/rules/README.md", "corpus/seeds/README.md", "corpus/vendor/README.md"),
+)
+PTX = ("corpus/kernels", "corpus/rules", "corpus/seeds", "corpus/vendor")
+"""Folders of PTX whose comments are documentation."""
 
 FORBIDDEN = {
     r"mend(s|ed|ing)?": "`fix`: the word of rustc and ruff for a change that settles a finding",
@@ -71,6 +76,11 @@ FORBIDDEN = {
     r"there (is|are|was|were) none(?! of)": "`if none exists`, `None if it does not exist`",
     r"(look|looks|looked) (at|like)": "`checks`, `compares`, `is similar to`",
     r"knows? of": "`knows about`; `is ordered after` for a thread and an access",
+    r"whole numbers?|announc(e|es|ed|ing|ements?)": "`integer`; `expect`, `expect-tx`: the ISA's words",
+    r"in front of|the like(?! of)|comes? to an end": "`before`; `similar ones`; `ends`",
+    r"says|alone(?!:)|the own|brings?|lies (in|at|within|on)": "`states`, `only`, `its own`, `copies`, `is in`",
+    r"(threads|warps|lanes|ctas|all|both|they) meet|(is|be) gone": "`synchronize`, `reconverge`; `is fixed`, `ends`",
+    r"(a|an|no) [\w-]+( [\w-]+)? of (its|their) own": "`a separate ...`, `its own ...`",
     r"of (its|their) own accord|for (its|their) own sake|one way or another": "plain words",
 }
 """Words, as regular expressions, and what is written in their place."""
@@ -78,10 +88,11 @@ FORBIDDEN = {
 FORBIDDEN_NAMES = {
     *("told", "said", "heard", "vain", "giver", "taker", "mend", "mends", "mended", "rehearsal", "rehearse"),
     *("world", "worlds", "walked", "walker", "behind", "beside", "nobody", "somebody", "way", "ways", "doubts"),
+    *("announce", "announces", "announced", "announcement"),
 }
 """Parts of names of functions, classes, attributes, parameters and variables that are not used either."""
 
-DOCUMENTATION_LEFT: dict[str, int] = {}
+DOCUMENTATION_LEFT: dict[str, int] = {"tests": 10}
 """How many of the words each package's documentation may still have: numbers that only become smaller."""
 
 MESSAGES_LEFT: dict[str, int] = {}
@@ -110,8 +121,11 @@ BRITISH_NAMES = re.compile(
 )
 """Names that users import or write, and those of other projects: they are not renamed."""
 
-WORD = re.compile("|".join(rf"\b(?:{words})\b" for words in FORBIDDEN), re.IGNORECASE)
+WORD = re.compile(rf"\b(?:{'|'.join(FORBIDDEN)})\b", re.IGNORECASE)
+NOUN_CLAUSE = re.compile(r"test (what|who|whoever|whatever|where nobody)\b")
+"""The beginning of a test's name without a subject that a reader knows."""
 PLAIN_NAME = re.compile(r"(one|half|both)_ways?")
+PTX_TEXT = re.compile(r"[%;\n]")
 CODE = re.compile(r"`[^`\n]+`|```.*?```", re.DOTALL)
 
 
@@ -137,6 +151,12 @@ def python_files() -> list[Path]:
 
 
 @cache
+def files_of_tests() -> list[Path]:
+    """The tests but for this one, which contains the words."""
+    return sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__))
+
+
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
@@ -150,7 +170,7 @@ def package_of(path: str) -> str:
 
 
 def documentation() -> Iterator[Prose]:
-    for path in python_files():
+    for path in (*python_files(), *files_of_tests()):
         name = path.relative_to(ROOT).as_posix()
         source = path.read_text("utf-8")
         for node in ast.walk(tree_of(path)):
@@ -167,6 +187,20 @@ def documentation() -> Iterator[Prose]:
         files = sorted((ROOT / text).rglob("*.md")) if (ROOT / text).is_dir() else [ROOT / text]
         for path in files:
             yield Prose(path.relative_to(ROOT).as_posix(), 1, path.read_text("utf-8"))
+    for folder in PTX:
+        for path in sorted((ROOT / folder).rglob("*.ptx")):
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+                if "//" in line:
+                    yield Prose(path.relative_to(ROOT).as_posix(), number, line.split("//", 1)[1])
+
+
+def case_descriptions() -> Iterator[Prose]:
+    """Yields the strings of the cases of rules and instructions that are not PTX."""
+    for path in files_of_tests():
+        if path.name.startswith("cases_"):
+            for node in ast.walk(tree_of(path)):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and not PTX_TEXT.search(node.value):
+                    yield Prose(path.relative_to(ROOT).as_posix(), node.lineno, node.value)
 
 
 def messages() -> Iterator[Prose]:
@@ -197,6 +231,14 @@ def names() -> Iterator[Prose]:
                 yield Prose(path.relative_to(ROOT).as_posix(), node.lineno, name)
 
 
+def sentences_of_tests() -> Iterator[Prose]:
+    """Yields the names of tests, as sentences."""
+    for path in files_of_tests():
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+                yield Prose(path.relative_to(ROOT).as_posix(), node.lineno, node.name.replace("_", " "))
+
+
 def assert_at_most(allowed: dict[str, int], uses: list[tuple[str, str]]) -> None:
     """`uses` are paths with a description; no package has more of them than it is allowed."""
     counts = Counter(package_of(path) for path, _ in uses)
@@ -221,12 +263,20 @@ def test_names_are_terms_of_the_field() -> None:
     assert_at_most(NAMES_LEFT, [(name.path, f"{name.path}:{name.line}: {name.text}") for name in names()])
 
 
+def test_tests_are_named_in_plain_english() -> None:
+    names = list(sentences_of_tests())
+    assert len(names) > 3_000
+    unclear = [f"{name.path}:{name.line}: {name.text}" for name in names if NOUN_CLAUSE.match(name.text)]
+    uses = [f"{each.path}:{line}: {word}" for each in (*names, *case_descriptions()) for line, word in each.forbidden()]
+    found = uses + unclear
+    assert not found, "\n".join(found[:200])
+
+
 def test_spelling_is_american() -> None:
-    tests = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
     texts = [path for text in TEXTS for path in ((ROOT / text).rglob("*.md") if text == "docs" else [ROOT / text])]
     cases = (ROOT / "corpus" / "rules").rglob("*.ptx")
     uses = []
-    for path in (*python_files(), *tests, *texts, *cases, *(ROOT / "grammars").rglob("*.*")):
+    for path in (*python_files(), *files_of_tests(), *texts, *cases, *(ROOT / "grammars").rglob("*.*")):
         text = BRITISH_NAMES.sub("", f"{path.name}\n{path.read_text('utf-8')}")
         uses += [f"{path.relative_to(ROOT)}: {match[0]}" for match in BRITISH.finditer(text)]
     assert not uses, "\n".join(uses[:200])

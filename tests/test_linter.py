@@ -1,4 +1,4 @@
-"""`ptxkit.lint`: one text through the whole house, and what of a house that breaks."""
+"""`ptxkit.lint`: one text through all stages, and failures of a stage."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def test_text_parsed_module_and_built_module_have_the_same_findings() -> None:
     assert "PTX401" in codes[0]
 
 
-def test_diagnostics_stand_in_the_order_of_the_text_and_none_twice() -> None:
+def test_diagnostics_are_in_the_order_of_the_text_without_duplicates() -> None:
     for path in sorted((CORPUS / "rules").glob("PTX40*_bad_*.ptx")):
         found = ptxkit.lint(path.read_text("utf-8")).diagnostics
         assert [each.span for each in found] == sorted(each.span for each in found)
         assert len({(each.code, each.span, each.message) for each in found}) == len(found)
 
 
-def test_an_unknown_policy_is_refused() -> None:
+def test_an_unknown_policy_is_rejected() -> None:
     with pytest.raises(ValueError, match="isa, strict"):
         ptxkit.lint(CLEAN, policy="lax")  # type: ignore[arg-type]
 
@@ -66,7 +66,7 @@ TWO = f"{UNFENCED}{UNFENCED[UNFENCED.index('.visible') :].replace('bulk_add_one'
 @pytest.mark.parametrize(
     "text", [KERNEL, TWO, TWO.replace("ld.param", "ld.parm"), BROKEN], ids=["clean", "two", "wrong", "broken"]
 )
-def test_a_result_that_grows_ends_as_the_whole_one(text: str, first: tuple[str, str]) -> None:
+def test_an_incremental_result_ends_as_the_complete_one(text: str, first: tuple[str, str]) -> None:
     source = SourceFile("k.ptx", text)
     *parts, last = lint_incremental(source, DEFAULT, first)
     assert last == lint_source(source)
@@ -74,7 +74,7 @@ def test_a_result_that_grows_ends_as_the_whole_one(text: str, first: tuple[str, 
     assert all(before <= after for before, after in pairwise(found))
 
 
-def test_a_kernel_and_a_rule_are_heard_first() -> None:
+def test_a_kernel_and_a_rule_may_be_reported_first() -> None:
     functions = [each.name for each in parse(TWO).functions() if each.kind == "entry"]
     for name in functions:
         found = next(
@@ -83,14 +83,14 @@ def test_a_kernel_and_a_rule_are_heard_first() -> None:
         assert [(code, function) for code, function, _ in baseline_entries(found.diagnostics)] == [("PTX401", name)]
 
 
-def test_what_comments_hide_is_told_at_the_end_alone() -> None:
+def test_hidden_findings_are_reported_only_at_the_end() -> None:
     line = next(line for line in UNFENCED.splitlines() if "cp.async.bulk.global" in line)
     text = UNFENCED.replace(line, f"{line} // ptxkit: ignore[PTX401] the host fences")
     [found] = lint_incremental(SourceFile("k.ptx", text), DEFAULT, ("", "PTX401"))
     assert (found.diagnostics, found.suppressed) == ((), 1)
 
 
-def test_what_is_left_for_want_of_budget_does_not_hang_on_what_is_heard_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_exclusions_do_not_depend_on_the_order_of_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_TOTAL_PAIR_CHECKS", 3)
     source = SourceFile("k.ptx", TWO)
     for code in ("PTX401", "PTX302", "PTX303"):
@@ -101,7 +101,7 @@ def test_what_is_left_for_want_of_budget_does_not_hang_on_what_is_heard_first(mo
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_mutilated_kernel_never_breaks_the_linter(seed: int) -> None:
-    """Lines go, come back elsewhere, swap words: all of it is a finding or nothing, and none is a crash."""
+    """Lines disappear, move, exchange words: the result is findings or none, and never a crash."""
     rng = random.Random(seed)
     paths = sorted((CORPUS / "kernels").glob("*.ptx"))
     for _ in range(6):

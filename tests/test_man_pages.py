@@ -1,4 +1,4 @@
-"""The manual pages have every command and option, and nothing that roff would take for a request."""
+"""The manual pages have every command and option, and no text that roff interprets as a request."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def text_of(page: Path) -> str:
-    """The text of a page without macros and fonts."""
+    """Returns the text of a page without macros and fonts."""
     text = re.sub(r"^\.(?:TP|PP|B|BR|SH|SS) ?", "", page.read_text("utf-8"), flags=re.MULTILINE)
     return re.sub(r"\\f[BRI]|\\&", "", text).replace("\\-", "-").replace("\\e", "\\")
 
 
-def test_there_is_a_page_for_each_command(folder: Path) -> None:
+def test_each_command_has_a_page(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"ptxkit.1", *(f"ptxkit-{name}.1" for name in COMMANDS)}
     for name in COMMANDS:
         assert f"ptxkit-{name}(1)" in text_of(folder / "ptxkit.1")
@@ -70,6 +70,6 @@ def test_a_page_is_text_with_known_macros(folder: Path, name: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("mandoc") is None, reason="needs mandoc")
-def test_mandoc_has_no_remark(folder: Path) -> None:
+def test_mandoc_reports_nothing(folder: Path) -> None:
     done = subprocess.run(["mandoc", "-Tlint", *folder.iterdir()], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

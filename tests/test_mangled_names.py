@@ -33,11 +33,11 @@ def test_a_name_stands_for_itself_or_for_those_with_that_short_form() -> None:
         ("_Z", "_Z"),
     ],
 )
-def test_a_name_is_taken_out_of_its_mangled_form(name: str, expected: str) -> None:
+def test_a_name_is_extracted_from_its_mangled_form(name: str, expected: str) -> None:
     assert short_name(name) == expected
 
 
-def test_two_names_that_would_be_one_stay_mangled() -> None:
+def test_two_names_that_would_be_equal_remain_mangled() -> None:
     texts = ["reads `_ZZ1fvE4tile` after `_ZZ1gvE4tile`", "and `_ZZ1fvE4ring`"]
     assert short_names(texts) == {"_ZZ1fvE4ring": "ring"}
 

@@ -1,4 +1,4 @@
-"""Modules held against other headings and launches than their own."""
+"""Modules checked with other headings and launches than their own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def linted(text: str, **given: object) -> list[str]:
     return [item.code for item in lint_source(SourceFile("k.ptx", text), settings).diagnostics]
 
 
-def test_another_heading_changes_what_is_allowed_and_no_place() -> None:
+def test_another_heading_changes_what_is_allowed_and_no_location() -> None:
     assert linted(TEXT) == []
     result = lint_source(SourceFile("k.ptx", TEXT), Settings(target="sm_80"))
     assert [item.code for item in result.diagnostics] == ["PTX801", "PTX801"]
@@ -32,14 +32,14 @@ def test_another_heading_changes_what_is_allowed_and_no_place() -> None:
     assert set(linted(TEXT, ptx_version=(7, 5))) == {"PTX801"}
 
 
-def test_options_of_the_target_stay() -> None:
+def test_options_of_the_target_are_kept() -> None:
     module = override_heading(parse(TEXT), "sm_100a", (8, 6))
     assert (module.version, module.targets) == ((8, 6), ("sm_100a", "texmode_independent"))
     same = override_heading(parse(TEXT), None, None)
     assert same == parse(TEXT)
 
 
-def test_a_launch_becomes_what_the_kernel_declares() -> None:
+def test_a_launch_becomes_the_declaration_of_the_kernel() -> None:
     module = apply_launches(parse(TEXT), [parsers.parse_launch("k:block=16x8,cluster=2")])
     [kernel] = module.functions()
     reqntid, cluster = kernel.directive("reqntid"), kernel.directive("reqnctapercluster")
@@ -48,7 +48,7 @@ def test_a_launch_becomes_what_the_kernel_declares() -> None:
     assert (reqntid.words, cluster.words) == (("16", "8", "1"), ("2", "1", "1"))
 
 
-def test_the_last_launch_that_fits_counts_and_others_stay_as_they_are() -> None:
+def test_the_last_matching_launch_counts_and_others_are_unchanged() -> None:
     module = parse(TEXT + ".entry other() { ret; }\n")
     launched = apply_launches(module, [parsers.parse_launch("block=64"), parsers.parse_launch("k*:block=32")])
     blocks = [kernel.directive("reqntid") for kernel in launched.functions()]
@@ -64,7 +64,7 @@ def test_the_last_launch_that_fits_counts_and_others_stay_as_they_are() -> None:
         (".reqnctapercluster 2", "k:cluster=4", "contradicts its `.reqnctapercluster 2, 1, 1`"),
     ],
 )
-def test_a_launch_that_a_kernel_cannot_have_is_told(directives: str, launch: str, message: str) -> None:
+def test_an_impossible_launch_is_reported(directives: str, launch: str, message: str) -> None:
     text = HEAD + f".entry k() {directives} {{ ret; }}\n"
     with pytest.raises(LaunchConflictError) as raised:
         apply_launches(parse(text), [parsers.parse_launch(launch)])
@@ -74,8 +74,8 @@ def test_a_launch_that_a_kernel_cannot_have_is_told(directives: str, launch: str
     assert (result.status, result.diagnostics[0].code) == ("failed", "PTX100")
 
 
-def test_a_launch_decides_what_was_open() -> None:
-    """`mbarrier.init` counts 256 arrivals: right for blocks of 256 threads, and for no others."""
+def test_a_launch_decides_an_open_question() -> None:
+    """`mbarrier.init` counts 256 arrivals: correct for blocks of 256 threads, and for no others."""
     text = (
         HEAD
         + """.shared .align 8 .b64 bar;

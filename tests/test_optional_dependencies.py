@@ -1,4 +1,4 @@
-"""What the playground does in a browser needs no module that is compiled for the system."""
+"""The parts of the playground that run in a browser need no module that is compiled for the system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MISSING = ("numpy", "lz4", "zstandard", "rich", "click", "ssl", "mmap", "fcntl", "resource", "termios", "ctypes")
-"""Modules that the playground does not have: what is compiled for the system, and what only the commands import."""
+"""Modules that the playground does not have: compiled ones, and those that only the commands import."""
 PROGRAM = """\
 import importlib.abc, json, sys
 sys.path[:0] = ["scripts", "."]
@@ -44,7 +44,7 @@ def texts() -> list[str]:
 
 
 def results(missing: tuple[str, ...], paths: list[str]) -> list[list[str]]:
-    """The results of the playground for each text, in a Python that lacks some modules."""
+    """Returns the results of the playground for each text, in a Python that lacks some modules."""
     command = [sys.executable, "-c", PROGRAM, ",".join(missing), *paths]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
-"""What users install and run first: the wheel, with its grammars, and the scripts that make an environment."""
+"""The files that users install and run first: the wheel, with its grammars, and the scripts that make an
+environment."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subproces
     )
 
 
-def test_the_wheel_holds_the_package_and_works_where_it_is_installed(tmp_path: Path) -> None:
+def test_the_wheel_contains_the_package_and_works_where_it_is_installed(tmp_path: Path) -> None:
     """One test, since each process that got one of several would build and install the wheel for itself."""
     wheel = build_wheel(tmp_path / "wheel")
     the_wheel_holds_every_grammar_and_every_module(wheel)
@@ -43,7 +44,7 @@ def test_the_wheel_holds_the_package_and_works_where_it_is_installed(tmp_path: P
 
 
 def build_wheel(folder: Path) -> Path:
-    """The wheel of this checkout, built by hatchling without a network."""
+    """Returns the wheel of this checkout, built by hatchling without a network."""
     done = run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     [built] = folder.glob("*.whl")
@@ -88,7 +89,7 @@ def ptxkit_lints_from_an_installed_wheel(target: Path, tmp_path: Path) -> None:
 
 
 def the_wheel_brings_its_compiled_grammars_along(target: Path, tmp_path: Path) -> None:
-    """They are used, and where they cannot be, all works without them: nothing can be written here."""
+    """They are used, and where they cannot be, everything works without them: nothing can be written here."""
     script = (
         "import ptxkit.isa.loader, ptxkit.syntax.lark_tables as tables\n"
         "from ptxkit.isa import table\n"
@@ -114,7 +115,7 @@ def the_wheel_brings_its_compiled_grammars_along(target: Path, tmp_path: Path) -
     assert compiled_now() == "['compile_tables', 'load_instructions', 'terminals']"
 
 
-def test_what_the_tests_need_is_declared() -> None:
+def test_the_dependencies_of_the_tests_are_declared() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert any(line.startswith("nvidia-cuda-nvcc>=13.5") for line in extras["dev"])
     assert set(extras) >= {"cuda", "testing", "dev"}
@@ -129,7 +130,7 @@ def test_the_scripts_are_posix_shell(name: str) -> None:
 
 
 def checkout(tmp_path: Path, python: str) -> Path:
-    """A folder with the scripts, the project file, and a `python` that is this shell script."""
+    """Returns a folder with the scripts, the project file, and a `python` that is this shell script."""
     (tmp_path / "scripts").mkdir()
     for name in ("pyproject.toml", "scripts/environment", "scripts/test"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
@@ -140,7 +141,7 @@ def checkout(tmp_path: Path, python: str) -> Path:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the scripts are for a POSIX shell")
-def test_an_old_python_is_refused_in_words(tmp_path: Path) -> None:
+def test_an_old_python_is_rejected_with_a_message(tmp_path: Path) -> None:
     python = checkout(tmp_path, 'case "$1" in --version) echo Python 3.8.18 ;; *) exit 1 ;; esac')
     done = run("sh", "scripts/test", cwd=tmp_path, PYTHON=str(python))
     assert done.returncode == 2
@@ -149,7 +150,7 @@ def test_an_old_python_is_refused_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the scripts are for a POSIX shell")
-def test_a_missing_python_is_told(tmp_path: Path) -> None:
+def test_a_missing_python_is_reported(tmp_path: Path) -> None:
     checkout(tmp_path, "")
     done = run("sh", "scripts/test", cwd=tmp_path, PYTHON="python-of-nobody")
     assert done.returncode == 2
@@ -157,7 +158,7 @@ def test_a_missing_python_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the scripts are for a POSIX shell")
-def test_a_python_that_can_make_no_environment_is_told_what_to_install(tmp_path: Path) -> None:
+def test_a_python_without_venv_names_the_package_to_install(tmp_path: Path) -> None:
     python = checkout(tmp_path, 'case "$1 $2" in "-m "*) exit 1 ;; *) exec ' + f"'{sys.executable}'" + ' "$@" ;; esac')
     done = run("sh", "scripts/test", cwd=tmp_path, PYTHON=str(python))
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""The README and CONTRIBUTING say what is so: commands, links, the tree. `tests/docs` runs the README's code blocks."""
+"""The README and CONTRIBUTING are correct: commands, links, the tree. `tests/docs` runs the README's code blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
-def test_the_finding_on_the_first_screen_is_an_error_and_settled_by_its_fence() -> None:
+def test_the_finding_on_the_first_screen_is_an_error_and_fixed_by_its_fence() -> None:
     first = re.search(r"^\$ ptxkit lint (\S+)$", README, re.MULTILINE)
     assert first is not None
     assert README[: first.start()].count("\n") < 20

@@ -1,4 +1,4 @@
-"""Every script starts from any folder, with what it imports from the packages of `scripts/`."""
+"""Every script starts from any folder, with its imports from the packages of `scripts/`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_scripts_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", PYTHON_SCRIPTS)
-def test_a_script_explains_itself(name: str, tmp_path: Path) -> None:
+def test_a_script_describes_itself(name: str, tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPTS / name), "--help"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

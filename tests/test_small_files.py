@@ -1,4 +1,4 @@
-"""Small files that a folder brings along: what is not one is told, and nothing waits for it."""
+"""Small files of a folder: other kinds of files are reported, and nothing waits for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_regular_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe_or_a_device_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_pipe_or_a_device_is_rejected_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zero").symlink_to("/dev/zero")
     for name in ("pipe", "zero"):
@@ -31,7 +31,7 @@ def test_a_pipe_or_a_device_is_refused_at_once(tmp_path: Path) -> None:
             read_small_file(str(tmp_path / name))
 
 
-def test_what_is_not_there_says_so(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     kinds = {tmp_path / "none": FileNotFoundError, tmp_path: IsADirectoryError, Path("a\0b"): UnsuitableFileError}
     for path, kind in kinds.items():
         with pytest.raises(kind):
@@ -45,7 +45,7 @@ def test_a_document_that_is_too_deep_is_a_value_error() -> None:
             parse_json(text)
 
 
-def test_a_place_in_a_folder_is_told_from_one_outside(tmp_path: Path) -> None:
+def test_a_path_in_a_folder_is_distinguished_from_one_outside(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "folder2").mkdir()

@@ -1,4 +1,4 @@
-"""Instructions as the languages write them that PTX is compiled from."""
+"""Instructions in the notation of the languages that compile to PTX."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_each_entry_is_an_instruction_of_the_table(entry: dict[str, str]) -> Non
         assert spell(f"{code};", (language,)) == entry[language].format(**OPERANDS)
 
 
-def test_operands_are_carried_over() -> None:
+def test_operands_are_translated() -> None:
     assert spell("cp.async.wait_group 3;", ("cuda",)) == "__pipeline_wait_prior(3)"
     assert spell("bar.sync 2, 64;", ("cuda", "cutlass")) == "cutlass::arch::NamedBarrier::sync(64, 2)"
     assert spell("bar.sync 2, 64;", ("cuda",)) is None
@@ -58,5 +58,5 @@ def test_a_text_has_both_spellings() -> None:
         (["/lib/python3/site-packages/cutlass/cute/arch/mbar.py", "k.py"], ("cute-dsl",)),
     ],
 )
-def test_the_language_is_known_by_the_files(files: list[str], expected: tuple[str, ...]) -> None:
+def test_the_language_is_determined_by_the_files(files: list[str], expected: tuple[str, ...]) -> None:
     assert source_languages([SourceLine(file, 1) for file in files]) == expected

@@ -1,4 +1,4 @@
-"""The names and packages of the tree, held by reading it: unique classes, the order of sub-packages, sizes of files."""
+"""The names and packages of the tree: unique classes, the order of sub-packages, sizes of files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ptxkit"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 SHARED_NAMES = {"Address", "Barrier", "Function", "Label", "Program", "TensorMap", "TensorMemory"}
-"""Public classes of which there are two: one of them is the builder's or the device's, and users import it."""
+"""Public classes with the same name: one of them is the builder's or the device's, and users import it."""
 
 ANALYSIS = (
     *("ir", "values", "cfg", "dataflow", "abstract_interpretation", "symexec", "sync", "context"),
@@ -42,7 +42,7 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def test_public_classes_have_names_of_their_own() -> None:
+def test_public_classes_have_unique_names() -> None:
     homes = defaultdict(list)
     for path in MODULES:
         for node in tree_of(path).body:
@@ -53,7 +53,7 @@ def test_public_classes_have_names_of_their_own() -> None:
     assert len(SHARED_NAMES) <= 10
 
 
-def test_the_packages_of_the_analysis_import_only_those_before_them() -> None:
+def test_the_packages_of_the_analysis_import_only_earlier_ones() -> None:
     folder = PACKAGE / "analysis"
     assert {path.parent.name for path in folder.rglob("*.py") if path.parent != folder} == set(ANALYSIS)
     wrong, looked_at = [], 0
@@ -72,7 +72,7 @@ def test_the_packages_of_the_analysis_import_only_those_before_them() -> None:
     assert wrong == []
 
 
-def test_the_packages_of_the_emulator_import_only_those_before_them() -> None:
+def test_the_packages_of_the_emulator_import_only_earlier_ones() -> None:
     folder = PACKAGE / "emulator"
     modules = [path for path in folder.rglob("*.py") if path.parent != folder]
     assert {path.relative_to(folder).parts[0] for path in modules} == set(EMULATOR) - {"limits"}
@@ -86,13 +86,13 @@ def test_the_packages_of_the_emulator_import_only_those_before_them() -> None:
     assert [arrow for arrow in arrows if EMULATOR.index(arrow[2]) > EMULATOR.index(arrow[0].parts[0])] == []
 
 
-def test_packages_say_what_they_are() -> None:
+def test_packages_have_descriptions() -> None:
     packages = [path for path in MODULES if path.name == "__init__.py"]
     assert len(packages) > 40
     assert [path.relative_to(PACKAGE).as_posix() for path in packages if not ast.get_docstring(tree_of(path))] == []
 
 
-def test_modules_are_of_a_size_that_can_be_read() -> None:
+def test_modules_have_a_readable_size() -> None:
     long = {
         path.relative_to(PACKAGE).as_posix()
         for path in MODULES
@@ -126,7 +126,8 @@ def module_names() -> dict[str, Path]:
 
 
 def imports_of(path: Path) -> set[str]:
-    """The modules of ptxkit that a module names in its imports, those for types and inside functions included."""
+    """Returns the modules of ptxkit that a module names in its imports, those for types and inside functions
+    included."""
     names = module_names()
     found = set()
     for node in ast.walk(tree_of(path)):
@@ -139,7 +140,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 def find_cycles(graph: dict[str, set[str]]) -> list[set[str]]:
-    """The strongly connected components of several modules."""
+    """Yields the strongly connected components of several modules."""
     reaches: dict[str, set[str]] = {}
     for start in graph:
         seen: set[str] = set()
@@ -190,7 +191,7 @@ LIMIT_FILES = {"limits.py", "tensormap_limits.py"}
 
 
 def is_number(node: ast.expr) -> bool:
-    """Whether an expression is of numbers only: `1 << 20`, `-1`, `2.0 if windows else 3.0`, `8, 4`."""
+    """Returns whether an expression consists of numbers only: `1 << 20`, `-1`, `2.0 if windows else 3.0`, `8, 4`."""
     match node:
         case ast.Constant(value=value):
             return isinstance(value, int | float) and not isinstance(value, bool)
@@ -204,7 +205,7 @@ def is_number(node: ast.expr) -> bool:
 
 
 def limits_of(path: Path) -> Iterator[str]:
-    """The limits that a module defines."""
+    """Yields the limits that a module defines."""
     for node in tree_of(path).body:
         match node:
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
@@ -220,7 +221,7 @@ def test_limits_are_in_the_limits_of_their_package() -> None:
     assert sum(map(len, found.values())) > 150
 
 
-def test_each_limit_says_what_it_bounds() -> None:
+def test_each_limit_states_its_meaning() -> None:
     silent = []
     for path in MODULES:
         if path.name != "limits.py":

@@ -1,4 +1,4 @@
-"""Comments that hide findings: of a line, a function or a file; and those that hide nothing."""
+"""Comments that hide findings of a line, a function or a file, and unused ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def codes(text: str, level: ConfigLayer | None = None) -> list[str]:
     return [item.code for item in lint_source(SourceFile("k.ptx", text), settings).diagnostics]
 
 
-def test_without_a_comment_the_finding_is_there() -> None:
+def test_without_a_comment_the_finding_is_reported() -> None:
     assert codes(HEAD + kernel(WRONG)) == ["PTX106"]
 
 
@@ -42,11 +42,11 @@ def test_without_a_comment_the_finding_is_there() -> None:
         "//ptxkit: ignore[ PTX106 ]",
     ],
 )
-def test_a_comment_behind_a_statement_hides_its_findings(comment: str) -> None:
+def test_a_comment_after_a_statement_hides_its_findings(comment: str) -> None:
     assert codes(HEAD + kernel(f"{WRONG} {comment}")) == []
 
 
-def test_a_comment_alone_is_for_the_next_line_of_code() -> None:
+def test_a_comment_on_a_separate_line_is_for_the_next_line_of_code() -> None:
     above = "// ptxkit: ignore[PTX106] why\n// another comment\n\n"
     assert codes(HEAD + kernel(above + WRONG)) == []
     assert codes(HEAD + kernel(above + WRONG + "\n" + WRONG)) == ["PTX106"]
@@ -66,7 +66,7 @@ def test_a_comment_at_the_head_of_a_function_is_for_the_function(place: str) -> 
     assert codes(HEAD + kernel(WRONG, "other") + first) == ["PTX106"]
 
 
-def test_a_comment_for_the_file_is_for_all_of_it_wherever_it_stands() -> None:
+def test_a_comment_for_the_file_is_for_all_of_it_wherever_it_is() -> None:
     text = HEAD + kernel(WRONG) + kernel(WRONG, "other")
     comment = "// ptxkit: ignore-file[PTX106] old\n"
     assert codes(text) == ["PTX106", "PTX106"]
@@ -80,7 +80,7 @@ def test_a_comment_hides_questions_too() -> None:
     assert ptxkit.lint(HEAD + call.replace("wait_all;", "wait_all; // ptxkit: ignore[PTX300] dead")) == Verdict(())
 
 
-def test_another_code_is_not_hidden_and_the_comment_is_said_to_be_idle() -> None:
+def test_another_code_is_not_hidden_and_the_comment_is_reported_as_unused() -> None:
     found = ptxkit.lint(HEAD + kernel(f"{WRONG} // ptxkit: ignore[PTX401]")).diagnostics
     assert [(item.code, item.severity) for item in found] == [
         ("PTX106", Severity.ERROR),
@@ -88,7 +88,7 @@ def test_another_code_is_not_hidden_and_the_comment_is_said_to_be_idle() -> None
     ]
 
 
-def test_of_two_codes_the_idle_one_is_told_and_its_mend_takes_it_out() -> None:
+def test_of_two_codes_the_unused_one_is_reported_and_its_fix_removes_it() -> None:
     text = HEAD + kernel(f"{WRONG} // ptxkit: ignore[PTX106, PTX401] why")
     [idle] = ptxkit.lint(text).diagnostics
     assert (idle.code, text[idle.span.start : idle.span.end]) == ("PTX191", "PTX401")
@@ -100,7 +100,7 @@ def test_of_two_codes_the_idle_one_is_told_and_its_mend_takes_it_out() -> None:
 @pytest.mark.parametrize(
     "line", ["ret; // ptxkit: ignore[PTX401]", "// ptxkit: ignore[PTX401] why\nret;", "ret; /* ptxkit: ignore[PTX4] */"]
 )
-def test_an_idle_comment_is_taken_out_whole(line: str) -> None:
+def test_an_unused_comment_is_removed_completely(line: str) -> None:
     text = HEAD + kernel(line)
     found = ptxkit.lint(text)
     assert [item.code for item in found.diagnostics] == ["PTX191"]
@@ -116,7 +116,7 @@ def fixed(text: str, verdict: Verdict) -> str:
     return text
 
 
-def test_of_what_is_not_asked_for_no_comment_is_idle() -> None:
+def test_a_comment_for_a_code_that_is_off_by_default_is_not_unused() -> None:
     text = HEAD + kernel("ret; // ptxkit: ignore[PTX401]")
     assert codes(text) == ["PTX191"]
     assert codes(text, ConfigLayer("x", ignore=("PTX4",))) == []
@@ -126,7 +126,7 @@ def test_of_what_is_not_asked_for_no_comment_is_idle() -> None:
     assert codes(text.replace("PTX401", "PTX651")) == []
 
 
-def test_what_only_the_strict_policy_warns_of_is_not_idle_under_the_other() -> None:
+def test_a_comment_for_a_warning_of_the_strict_policy_is_not_unused_under_the_other() -> None:
     path = next((ROOT / "corpus/rules").glob("PTX402_bad_*.ptx"))
     lines = path.read_text().split("\n")
     [line] = [number for number, each in enumerate(lines) if "expect(strict): PTX402" in each]
@@ -140,27 +140,27 @@ def test_what_only_the_strict_policy_warns_of_is_not_idle_under_the_other() -> N
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("// ptxkit: ignore", "the comment does not say which codes it hides"),
-        ("// ptxkit: ignore[]", "the comment does not say which codes it hides"),
-        ("// ptxkit: ignore[PTX106", "the comment does not say which codes it hides"),
+        ("// ptxkit: ignore", "the comment does not name the codes that it hides"),
+        ("// ptxkit: ignore[]", "the comment does not name the codes that it hides"),
+        ("// ptxkit: ignore[PTX106", "the comment does not name the codes that it hides"),
         ("// ptxkit: ignore[PTX166]", "there is no code `PTX166`; did you mean `PTX1"),
         ("// ptxkit: ignore[ptx106]", "there is no code `ptx106`; did you mean `PTX106`?"),
         ("// ptxkit: ingore[PTX106]", "ptxkit knows no `ingore` in a comment"),
         ("// ptxkit: noqa", "ptxkit knows no `noqa` in a comment"),
     ],
 )
-def test_a_comment_that_cannot_be_read_is_told_and_hides_nothing(comment: str, message: str) -> None:
+def test_an_unreadable_comment_is_reported_and_hides_nothing(comment: str, message: str) -> None:
     found = ptxkit.lint(HEAD + kernel(f"{WRONG} {comment}")).diagnostics
     assert [item.code for item in found] == ["PTX106", "PTX192"]
     assert found[1].message.startswith(message)
 
 
 @pytest.mark.parametrize("comment", ["// made by ptxkit: ignore[PTX401] it", "// ptxkit: 0.1", "// ptxkit: generated"])
-def test_other_words_behind_the_mark_are_left_alone(comment: str) -> None:
+def test_other_words_after_the_mark_are_ignored(comment: str) -> None:
     assert codes(HEAD + kernel(f"ret; {comment}")) == []
 
 
-def test_the_mark_in_a_text_is_no_comment() -> None:
+def test_the_mark_in_a_string_is_not_a_comment() -> None:
     assert codes(HEAD + '.file 1 "// ptxkit: ignore[PTX401]"\n' + kernel("ret;")) == []
 
 
@@ -176,7 +176,7 @@ def test_hidden_findings_are_counted() -> None:
     assert lint_source(SourceFile("k.ptx", HEAD + kernel("ret;"))).suppressed == 0
 
 
-def test_a_great_many_comments_take_time_by_their_number_only() -> None:
+def test_many_comments_take_time_proportional_to_their_number() -> None:
     """Each of these took minutes; together they take some seconds."""
     import time
 
@@ -192,5 +192,5 @@ def test_a_great_many_comments_take_time_by_their_number_only() -> None:
     assert time.thread_time() - begun < 400
 
 
-def test_a_code_that_stands_twice_in_one_comment_is_told_once() -> None:
+def test_a_repeated_code_in_one_comment_is_reported_once() -> None:
     assert codes(HEAD + kernel("ret; // ptxkit: ignore[PTX401, PTX401]")) == ["PTX191"]

@@ -1,4 +1,4 @@
-"""Text of somebody else on one line of ours: nothing in it is acted on, by a terminal or by the reader of a log."""
+"""Untrusted text on one line of output: a terminal or a log reader interprets no part of it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ptxkit.untrusted_text import escape_lines, escape_path, escape_text
         ("\U000e0001", r"\U000e0001"),
     ],
 )
-def test_what_is_no_plain_character_is_spelled_out(text: str, shown: str) -> None:
+def test_special_characters_are_escaped(text: str, shown: str) -> None:
     assert escape_text(text) == shown
 
 
-def test_line_feeds_of_a_text_of_several_lines_stay() -> None:
+def test_line_feeds_of_a_text_of_several_lines_are_kept() -> None:
     assert escape_lines("a\r\nb\x1b\n") == "a\\x0d\nb\\x1b\n"
 
 

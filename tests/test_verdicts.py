@@ -26,7 +26,7 @@ def record(folder: Path) -> Path:
 
 
 def changed(old: Path, new: Path, key: str, value: str) -> Path:
-    """A copy of a record in which one finding has another severity or message."""
+    """Returns a copy of a record in which one finding has another severity or message."""
     new.mkdir()
     for each in old.iterdir():
         if each.is_file():
@@ -42,7 +42,7 @@ def changed(old: Path, new: Path, key: str, value: str) -> Path:
 def test_records_of_the_same_texts_are_equal_and_a_changed_verdict_is_named(tmp_path: Path) -> None:
     """One test, since a record takes seconds: each process of a parallel run would make one for itself.
 
-    A changed wording is named only on request.
+    A changed message is reported only on request.
     """
     old = record(tmp_path / "old")
     again = verdicts("record", tmp_path / "new", "--jobs", "1", "--like", old)
@@ -58,7 +58,7 @@ def test_records_of_the_same_texts_are_equal_and_a_changed_verdict_is_named(tmp_
         assert ("PTX401" in compared.stdout) == bool(count), (new.name, options)
 
 
-def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path) -> None:
+def test_a_folder_with_files_is_not_written_to(tmp_path: Path) -> None:
     (tmp_path / "something").write_text("mine")
     ran = verdicts("record", tmp_path)
     assert ran.returncode == 1

@@ -1,4 +1,4 @@
-"""One text through the house for its picture, also where a part of the house breaks."""
+"""One text through all stages for its picture, including failures of a stage."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_a_file_that_parses_has_functions_words_and_findings() -> None:
     assert function.transfers is not None
 
 
-def test_a_file_that_does_not_parse_has_words_and_findings_alone() -> None:
+def test_a_file_that_does_not_parse_has_words_and_findings_only() -> None:
     seen = build_file_view(SourceFile("k.ptx", BROKEN))
     assert [item.code for item in seen.result.diagnostics] == ["PTX101"]
     assert (seen.functions, bool(seen.colored_spans)) == ((), True)
     assert "syntax errors" in seen.missing_functions_reason
 
 
-def test_settings_count_as_for_lint() -> None:
+def test_settings_apply_as_for_lint() -> None:
     text = CLEAN.replace("sm_80", "sm_800")
     assert build_file_view(SourceFile("k.ptx", text)).result.diagnostics
     assert not build_file_view(
@@ -44,7 +44,7 @@ def test_settings_count_as_for_lint() -> None:
     ).result.diagnostics
 
 
-def test_an_analysis_that_breaks_is_a_finding_and_the_text_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_analysis_that_crashes_is_a_finding_and_the_text_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise KeyError("x")
 
@@ -57,7 +57,7 @@ def test_an_analysis_that_breaks_is_a_finding_and_the_text_is_there(monkeypatch:
     assert "cvta.to.global.u64" in page
 
 
-def test_places_stand_where_the_source_line_changes() -> None:
+def test_locations_are_where_the_source_line_changes() -> None:
     text = CLEAN.replace("\tmov.u32", "\t.loc 1 7 3\n\tmov.u32").replace("\tret;", "\t.loc 1 9 1\n\tret;")
     text = text.replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"')
     seen = build_file_view(SourceFile("k.ptx", text))
@@ -65,7 +65,7 @@ def test_places_stand_where_the_source_line_changes() -> None:
     assert lines == {"mov.u32": (SourceLine("k.cu", 7),), "ret;": (SourceLine("k.cu", 9),)}
 
 
-def test_a_kernel_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_is_executed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[str] = []
     run = Explorer.run
 

@@ -39,7 +39,7 @@ def test_the_workflows_are_those_of_pull_requests_and_releases() -> None:
     assert workflow("release.yml")[True] == {"push": {"tags": ["v*"]}}
 
 
-def test_a_job_may_read_the_sources_and_only_the_publishing_one_has_a_token() -> None:
+def test_only_the_publishing_job_has_a_token_and_others_may_read_the_sources() -> None:
     assert workflow("ci.yml")["permissions"] == {"contents": "read"}
     assert workflow("release.yml")["permissions"] == {}
     allowed = {(file, job): each.get("permissions") for file, job, each in jobs()}
@@ -57,7 +57,7 @@ def test_a_job_may_read_the_sources_and_only_the_publishing_one_has_a_token() ->
     assert "secrets." not in (FOLDER / "release.yml").read_text("utf-8")
 
 
-def test_nothing_is_published_that_was_not_tested() -> None:
+def test_only_tested_artifacts_are_published() -> None:
     release = workflow("release.yml")["jobs"]
     assert (release["publish"]["needs"], release["test"]["needs"]) == ("test", "build")
     for name in ("test", "publish"):
@@ -132,7 +132,7 @@ def test_a_tag_of_another_version_is_not_built(tmp_path: Path, tag: str, message
 
 
 @pytest.mark.parametrize("names", [[], ["ptxkit-0.0-py3-none-any.whl"], ["other.txt"]])
-def test_other_files_than_the_two_are_refused(tmp_path: Path, names: list[str]) -> None:
+def test_other_files_than_the_two_are_rejected(tmp_path: Path, names: list[str]) -> None:
     for name in names:
         (tmp_path / name).write_text("")
     done = check_dist("--only", "test", "--dist", str(tmp_path))

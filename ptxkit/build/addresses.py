@@ -99,7 +99,7 @@ class Address(typing.Generic[ScalarT]):
             raise BuildTypeError("a slice ends at a constant, and then begins at one; `array[i:]` has no end")
         stop = self[wanted.stop]
         if stop.offset < start.offset:
-            raise BuildValueError(f"a slice goes forward, not from {first} to {wanted.stop}")
+            raise BuildValueError(f"a slice is ascending, not from {first} to {wanted.stop}")
         return self._at_offset(self.base, start.offset, start.alignment, (start.offset, stop.offset))
 
     def __add__(self, index: int | Register[Any]) -> Self:
@@ -107,7 +107,7 @@ class Address(typing.Generic[ScalarT]):
 
     def __sub__(self, index: int | Register[Any]) -> Self:
         if isinstance(index, bool) or not isinstance(index, int | Register):
-            raise BuildTypeError(f"what is subtracted from an address is a number of elements, not {index!r}")
+            raise BuildTypeError(f"the value subtracted from an address is a number of elements, not {index!r}")
         return self[-index]
 
     def __eq__(self, other: object) -> bool:
@@ -316,7 +316,7 @@ class SharedCluster(Address[ScalarT]):
 
     def _check_barrier(self, barrier: object) -> SharedCluster[b64]:
         if not isinstance(barrier, SharedCluster) or barrier.type is not b64:
-            remedy = "; `.map_rank(r)` gives it as that CTA's" if isinstance(barrier, Shared) else ""
+            remedy = "; `.map_rank(r)` maps it to that CTA" if isinstance(barrier, Shared) else ""
             raise BuildTypeError(f"the mbarrier is one of the CTA that the address is in, not {barrier!r}{remedy}")
         return barrier
 

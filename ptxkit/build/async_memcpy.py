@@ -97,7 +97,7 @@ def memcpy_async(
 
     The result states the selected mechanism and the reason. The current phase of the mbarrier `barrier` waits for the
     copy. `multicast` is a mask of CTAs of the cluster: all of them must call this function with the same source and a
-    barrier of their own, and all receive the bytes at the same offset. Raises `BuildTypeError` if the addresses are not
+    separate barrier, and all receive the bytes at the same offset. Raises `BuildTypeError` if the addresses are not
     in global or shared memory, and `BuildValueError` for a size below 1 or an invalid mask. See
     `ptxkit.build.async_memcpy`.
     """
@@ -108,7 +108,7 @@ def memcpy_async(
     if isinstance(destination, Shared) and isinstance(source, Global):
         plan = _plan_load(k.target, aligned, tracked=barrier is not None)
     elif multicast is not None:
-        raise BuildTypeError("a multicast brings a part of global memory to the shared memory of CTAs")
+        raise BuildTypeError("a multicast copies a part of global memory to the shared memory of CTAs")
     else:
         out = isinstance(destination, Global) and isinstance(source, Shared)
         plan = _plan_store(k.target, aligned, group, out=out, tracked=barrier is not None)
@@ -170,7 +170,7 @@ def _plan_store(target: Target | None, aligned: int, group: Group, *, out: bool,
             unit, "a bulk copy to global memory reports its end to no mbarrier: wait for the copy instead"
         )
     if group.scattered:
-        return _plan_plain(unit, "a bulk copy is issued after a barrier, and these threads meet at none")
+        return _plan_plain(unit, "a bulk copy is issued after a barrier, and these threads have none")
     without = _reason_against_bulk(target)
     return _plan_plain(unit, without) if without else _CopyPlan(BULK, 0, _ALIGNED_REASON)
 
@@ -191,7 +191,7 @@ def _plan_plain(unit: int, reason: str) -> _CopyPlan:
 
 def _check_size(size: object) -> int:
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise BuildValueError(f"a copy has a whole number of bytes, at least 1, not {size!r}")
+        raise BuildValueError(f"the size of a copy is an integer of at least 1 byte, not {size!r}")
     return size
 
 
@@ -222,9 +222,9 @@ def _emit_bulk_load(
     barrier: Barrier,
     ranks: int | None,
 ) -> None:
-    """Emits the announcement of the bytes and the copy, which one thread executes.
+    """Emits the expect-tx of the bytes and the copy, which one thread executes.
 
-    For a multicast copy, each CTA announces the bytes, and the first CTA of the mask issues the copy for all.
+    For a multicast copy, each CTA expects the bytes, and the first CTA of the mask issues the copy for all.
     """
     with _if_first_thread(k, group):
         barrier.expect_tx(size)
@@ -236,7 +236,7 @@ def _emit_bulk_load(
 
 
 def _record_self_expecting_copy(k: InstructionBuilder, barrier: Barrier, begun: int) -> None:
-    """Records that the copy, whose statements begin at `begun` in the body, announced its bytes to the mbarrier."""
+    """Records that the copy, whose statements begin at `begun` in the body, includes the expect-tx of its bytes."""
     variable = k.barrier_uses.find_origin_variable(barrier.base if isinstance(barrier.base, str) else barrier.base.name)
     if variable is not None:
         statements = tuple(entry.statement for entry in k.recorder.body[begun:])

@@ -9,7 +9,7 @@ from ptxkit.syntax import tree
 
 @dataclass(frozen=True, slots=True)
 class SelfExpectingCopy:
-    """A copy that announced its own bytes to its mbarrier.
+    """A copy with the expect-tx of its own bytes.
 
     `variable` is the name of the mbarrier's variable, and `statements` are the statements of the copy.
     """
@@ -30,7 +30,7 @@ class BarrierUses:
         self.commit_locations: dict[str, Location] = {}
         """The lines where stages of a pipeline are committed, by the variable of their mbarriers."""
         self.expected_bytes_locations: dict[str, Location] = {}
-        """The lines where stages of a pipeline announce bytes, by the variable of their mbarriers."""
+        """The lines where stages of a pipeline expect bytes, by the variable of their mbarriers."""
         self.self_expecting_copies: list[SelfExpectingCopy] = []
 
     def find_origin_variable(self, base: str | None) -> str | None:

@@ -136,7 +136,7 @@ def _find_unwaited_barriers(
         }
         for name, where in {**reported, **routine.barrier_uses.commit_locations}.items():
             if name not in settled:
-                yield f"mbarrier `{name}` tracks what is copied here, and no thread waits for it", where
+                yield f"mbarrier `{name}` tracks the copies of this line, and no thread waits for it", where
 
 
 def _is_copy_completion(effect: object) -> bool:

@@ -83,7 +83,7 @@ def _address_argument(wanted: ParameterSlot, value: object, what: str) -> Regist
         raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}, got {value!r}")
     assert isinstance(value, Address)
     if value.type is not wanted.scalar:
-        raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}, got {value!r}; say .cast({wanted.scalar.word})")
+        raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}, got {value!r}; use .cast({wanted.scalar.word})")
     if value.alignment < wanted.alignment:
         raise BuildTypeError(f"{what} `{wanted.name}` is aligned to {wanted.alignment} bytes, got {value!r}")
     return value.to_register()

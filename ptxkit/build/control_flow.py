@@ -381,11 +381,11 @@ def reopen_branch(k: InstructionBuilder) -> tuple[Label, Label | None]:
 
 def _check_condition_function(condition: object) -> Callable[[], Register[pred]]:
     if not callable(condition):
-        raise BuildTypeError("the condition is computed where it is asked for: pass a function, `lambda: i < n`")
+        raise BuildTypeError("the condition is computed where it is tested: pass a function, `lambda: i < n`")
     return condition
 
 
 def _check_predicate(value: object) -> Register[pred]:
     if not isinstance(value, Register) or value.type is not pred:
-        raise BuildTypeError(f"a condition is a predicate register, such as a comparison gives; got {value!r}")
+        raise BuildTypeError(f"a condition is a predicate register, such as the result of a comparison; got {value!r}")
     return value

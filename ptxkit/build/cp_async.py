@@ -78,7 +78,7 @@ def copy_async(  # noqa: PLR0913  (the modifiers and operands of the instruction
 
 def _select_cache(cache: str | None, size: int) -> str:
     if cache is not None and cache not in SIZES:
-        raise BuildValueError(f"a copy goes through the caches {' or '.join(SIZES)}, not {cache!r}")
+        raise BuildValueError(f"a copy uses the caches {' or '.join(SIZES)}, not {cache!r}")
     found = cache or ("cg" if size in SIZES["cg"] else "ca")
     if size not in SIZES[found]:
         raise BuildValueError(f"cp.async.{found} copies {', '.join(map(str, SIZES[found]))} bytes, not {size!r}")
@@ -87,4 +87,4 @@ def _select_cache(cache: str | None, size: int) -> str:
 
 def _check_predicate(name: str, value: object) -> None:
     if not isinstance(value, Register) or value.type is not pred:
-        raise BuildTypeError(f"`{name}` is a predicate register, such as a comparison gives; got {value!r}")
+        raise BuildTypeError(f"`{name}` is a predicate register, such as the result of a comparison; got {value!r}")

@@ -1,8 +1,8 @@
-"""Detects bytes that a pipeline stage announces and that no copy transfers.
+"""Detects bytes that a pipeline stage expects and that no copy transfers.
 
-`stage(bytes=...)` and `commit(bytes=...)` announce to the stage's mbarrier the number of bytes that its phase waits
-for, for copies that do not announce them. `memcpy_async` announces the bytes of its own copy. If no other instruction
-transfers bytes to the mbarriers of the pipeline, the additional bytes that a stage announces are never transferred, and
+`stage(bytes=...)` and `commit(bytes=...)` expect at the stage's mbarrier the number of bytes that its phase waits
+for, for copies without an expect-tx. `memcpy_async` expects the bytes of its own copy. If no other instruction
+transfers bytes to the mbarriers of the pipeline, the additional bytes that a stage expects are never transferred, and
 the phase never completes.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: expect-tx operation, complete-tx operation".
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def check_expected_bytes(routine: InstructionBuilder) -> None:
-    """Raises `BuildError` at the line of a `memcpy_async` whose bytes the stage that it fills announces, too."""
+    """Raises `BuildError` at the line of a `memcpy_async` whose bytes the stage that it fills expects, too."""
     uses = routine.barrier_uses
-    for name, announced in uses.expected_bytes_locations.items():
+    for name, expected in uses.expected_bytes_locations.items():
         own = [each for each in uses.self_expecting_copies if each.variable == name]
         if not own or name in uses.escaped:
             continue
@@ -32,7 +32,7 @@ def check_expected_bytes(routine: InstructionBuilder) -> None:
         others = (each for each in bringing if id(each.statement) not in statements)
         if all(uses.find_origin_variable(each.base) not in (name, None) for each in others):
             raise BuildError(
-                f"memcpy_async announces the bytes of this copy itself, and the stage announces bytes, too "
-                f"({announced}), which no copy brings: the phase never completes; leave out `bytes=` there",
+                f"memcpy_async expects the bytes of this copy itself, and the stage expects bytes, too "
+                f"({expected}), which no copy transfers: the phase never completes; leave out `bytes=` there",
                 own[0].location,
             )

@@ -204,7 +204,7 @@ def _rejection_message(
         return _explain_rejections(name, rejected)
     if unsaid:
         choices = ", ".join(to_name_part(value) for value in unsaid[0].slot.values)
-        return f"{name} does not say which: one of {choices} is part of its name"
+        return f"{name} is incomplete: its name includes one of {choices}"
     if not hints.types:
         return f"no form of {name} has the modifiers {', '.join(keywords)}"
     longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in find_expected_words(name)[:12])

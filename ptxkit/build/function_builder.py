@@ -1,6 +1,6 @@
 """`FunctionBuilder`: the methods that kernels and device functions have in common.
 
-The class has no code of its own for them. Each subject is a module of functions whose first parameter is the builder,
+The class has no separate code for them. Each subject is a module of functions whose first parameter is the builder,
 and the class assigns those functions to the names of its methods: `k.if_(p)` is `control_flow.if_(k, p)`. A module
 imports the modules whose functions it calls, and no module needs the whole builder.
 

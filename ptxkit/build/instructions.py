@@ -258,7 +258,7 @@ class InstructionBuilder(Methods):
                 raise BuildTypeError(f"{operand!r} belongs to another kernel")
 
     def append_block(self, statements: list[tree.Statement]) -> None:
-        """Appends statements in a scope of their own, which count as one statement of the user."""
+        """Appends statements in a separate scope, which count as one statement of the user."""
         for each in statements:
             if isinstance(each, tree.Instruction):
                 match = table().match(each)
@@ -323,5 +323,5 @@ def _check_result(register: object, place: ResultPlaceholder, name: str) -> Regi
         raise BuildTypeError(f"`into` takes registers, not {type(register).__name__}")
     wanted, found = place.type, register.type
     if found is not wanted and not (found.bits == wanted.bits and "b" in (found.family, wanted.family)):
-        raise BuildTypeError(f"{name} gives .{wanted.word}, and {register!r} is to receive it")
+        raise BuildTypeError(f"{name} returns .{wanted.word}, and {register!r} has another type")
     return register

@@ -72,7 +72,7 @@ def get_launch(kernel: _LaunchableKernel, geometry: Any) -> Launch:
     try:
         known = kernel.launches.by_geometry.get(geometry)
     except TypeError:
-        raise BuildTypeError(f"kernel[grid, block] takes whole numbers or tuples of them: {geometry!r}") from None
+        raise BuildTypeError(f"kernel[grid, block] takes integers or tuples of integers: {geometry!r}") from None
     if known is not None:
         return known
     from ptxkit.device import ArgumentError

@@ -191,7 +191,7 @@ class Barrier(Shared[b64]):
         into: Register[pred] | None = None,
     ) -> Register[pred]:
         if token is None and isinstance(parity, Register) and parity.type.bits == 64:
-            raise BuildTypeError(f"{parity!r} is not a parity; what an arrival gave goes by name: token={parity.name}")
+            raise BuildTypeError(f"{parity!r} is not a parity; pass the result of an arrival as token={parity.name}")
         if (parity is None) == (token is None):
             raise BuildTypeError("a wait is for the phase of a parity or of a token: give one of them")
         if parity is not None and not isinstance(parity, Register) and parity not in (0, 1):

@@ -56,7 +56,7 @@ def dynamic_shared(
     """
     check_element(scalar)
     if not isinstance(count, int) or count < 0:
-        raise BuildValueError(f"launch-sized memory has at least a whole number of elements, not {count!r}")
+        raise BuildValueError(f"the minimum number of elements is an integer of at least 0, not {count!r}")
     alignment = resolve_alignment(align, scalar)
     known, size = k.declarations.dynamic_request
     k.declarations.dynamic_request = (max(known, alignment), max(size, count * scalar.size()))
@@ -152,7 +152,7 @@ def reserve_name(k: InstructionBuilder, name: str, what: str) -> str:
 
 def _check_count(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise BuildValueError(f"an array has a whole number of elements, at least 1, not {count!r}")
+        raise BuildValueError(f"the number of elements of an array is an integer of at least 1, not {count!r}")
     return count
 
 

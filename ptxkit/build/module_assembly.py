@@ -139,7 +139,7 @@ def _check_names(items: Sequence[tree.Item], parts: Sequence[_FunctionEntries]) 
     names += Counter({called.name for part in parts for called in part.routine.callees.values()} - standing)
     twice = [name for name, count in names.items() if count > 1]
     if twice:
-        raise BuildError(f"the name {twice[0]!r} stands for two things in one module", parts[-1].routine.location)
+        raise BuildError(f"the name {twice[0]!r} has two meanings in one module", parts[-1].routine.location)
 
 
 # ----------------------------------------------------------------------------------------------- header

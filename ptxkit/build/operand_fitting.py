@@ -116,7 +116,7 @@ def _type_distance(scalar: type[Scalar], word: str) -> int | None:
 def _fit_address(value: Address[Scalar], form: OperandForm) -> FitResult:
     if form.kind != "address":
         return OperandMismatch(
-            f"needs {_describe_kind(form)}, got the address {value!r}; load from it, or say .to_register()"
+            f"needs {_describe_kind(form)}, got the address {value!r}; load from it, or use .to_register()"
         )
     wanted = _required_space(form)
     if not _is_subspace(value.space, wanted):
@@ -127,7 +127,7 @@ def _fit_address(value: Address[Scalar], form: OperandForm) -> FitResult:
     if isinstance(alignment, int) and value.alignment < alignment:
         return OperandMismatch(
             f"needs an address aligned to {alignment} bytes, got {value!r}; declare the array with align={alignment}, "
-            f"or say .aligned({alignment}) where you know better",
+            f"or use .aligned({alignment}) if the address is aligned",
             is_near_match=True,
         )
     return FittedOperand(value.operand())
@@ -152,7 +152,7 @@ def _is_subspace(space: str, wanted: str) -> bool:
 
 def _conversion_hint(space: str, wanted: str) -> str:
     if wanted == "generic":
-        return f"; say .to_generic() if a conversion from .{space} is meant"
+        return f"; use .to_generic() if a conversion from .{space} is meant"
     if space == "generic":
         return f"; convert it with cvta.to.{wanted} if it is known to lie there"
     return ""

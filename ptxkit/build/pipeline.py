@@ -60,7 +60,7 @@ class Pipeline:
     ) -> None:
         for what, count in (("producers", producers), ("consumers", consumers)):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise BuildValueError(f"a pipeline has a whole number of {what}, at least 1, not {count!r}")
+                raise BuildValueError(f"the number of {what} of a pipeline is an integer of at least 1, not {count!r}")
         self._kernel = kernel
         self.stages = stages
         self.producers, self.consumers = producers, consumers
@@ -101,7 +101,7 @@ class Pipeline:
             self._kernel.barrier_uses.commit_locations.setdefault(self.full.base, find_caller())
 
     def record_expected_bytes(self, size: int | Register[u32]) -> None:
-        """Records the line where a stage announces bytes, for the error about bytes that no copy transfers."""
+        """Records the line where a stage expects bytes, for the error about bytes that no copy transfers."""
         if isinstance(self.full.base, str) and (isinstance(size, Register) or size):
             self._kernel.barrier_uses.expected_bytes_locations.setdefault(self.full.base, find_caller())
 
@@ -126,7 +126,7 @@ class Producer:
     def commit(self, stage: Stage, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> None:  # noqa: A002
         """Marks the stage as full when all of its data has arrived, and advances to the next stage.
 
-        `bytes` is the number of bytes that this thread's bulk copies transfer; the arrival announces them, so the
+        `bytes` is the number of bytes that this thread's bulk copies transfer; the arrival expects them, so the
         commit comes *before* the copies, as in `stage()`. With `copies`, the arrival waits for this thread's `cp.async`
         copies. Raises `BuildError` if both are given.
         """
@@ -146,7 +146,7 @@ class Producer:
     def stage(self, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> Iterator[Stage]:  # noqa: A002
         """Acquires a stage, and commits it after the block: `with producer.stage(bytes=n) as stage:`.
 
-        With `bytes`, the bytes of the copies in the block are announced before them. `memcpy_async` announces its own
+        With `bytes`, the bytes of the copies in the block are expected before them. `memcpy_async` expects its own
         bytes, so a stage that it fills is opened without `bytes`.
         """
         stage = self.acquire()
@@ -182,7 +182,7 @@ class Consumer:
         """
         elsewhere = tuple(ranks)
         if elsewhere and self._pipeline.scope != "cluster":
-            raise BuildError("consumers of other CTAs release stages: say so, pipe.init(cluster=True)")
+            raise BuildError("consumers of other CTAs release stages: use pipe.init(cluster=True)")
         for rank in elsewhere:
             stage.empty.map_rank(rank).arrive()
         if not elsewhere:
@@ -204,7 +204,7 @@ class ThreadPipeline:
 
     def __init__(self, kernel: InstructionBuilder, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
-            raise BuildValueError(f"a pipeline has a whole number of stages, at least 1, not {stages!r}")
+            raise BuildValueError(f"the number of stages of a pipeline is an integer of at least 1, not {stages!r}")
         self._kernel = kernel
         self.stages = stages
 

@@ -202,7 +202,7 @@ class Register(Generic[ScalarT]):
         """
         if register_class(scalar) != register_class(self.type) or scalar.bits != self.type.bits:
             move = f"move them: k.mov_b{self.type.bits}(value, into=k.register({scalar.__name__}))"
-            remedy = move if scalar.bits == self.type.bits else f"say .convert({scalar.__name__}) for the value"
+            remedy = move if scalar.bits == self.type.bits else f"use .convert({scalar.__name__}) for the value"
             raise BuildTypeError(
                 f"the bits of .{self.type.word} are in other registers than those of .{scalar.word}; {remedy}"
             )
@@ -239,7 +239,7 @@ class Register(Generic[ScalarT]):
             raise BuildTypeError(f"arithmetic on .{self.type.word}: reinterpret the value as a number first")
         _check_same_type(self, left if right is self else right)
         if name in ("div", "rem") and isinstance(right, int) and right == 0:
-            raise BuildValueError(f"{self!r} is divided by 0, which gives no defined value")
+            raise BuildValueError(f"{self!r} is divided by 0, and the result is undefined")
         result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right), into=into))
         if into is None:
             result.multiple = multiple
@@ -327,7 +327,7 @@ def _check_same_type(register: Register[Any], other: object) -> None:
             raise BuildTypeError(f"{other!r} belongs to another kernel than {register!r}")
         if other.type is not register.type:
             raise BuildTypeError(
-                f"{register!r} and {other!r} have different types; say .reinterpret(...) to take the bits "
+                f"{register!r} and {other!r} have different types; use .reinterpret(...) for the bits "
                 "or .convert(...) for the value"
             )
         return

@@ -61,7 +61,7 @@ class Rows(Generic[ScalarT]):
         if place.alignment < needed:
             raise BuildTypeError(
                 f"the rows are aligned to {needed} bytes, and not {place!r}; declare the array with align={needed}, or "
-                f"say .aligned({needed}) where you know better"
+                f"use .aligned({needed}) if the address is aligned"
             )
 
     def at(self, row: int | Register[u32], column: int | Register[u32] = 0) -> Shared[ScalarT]:

@@ -49,7 +49,7 @@ def special(k: InstructionBuilder, name: str) -> Register[u32]:
     found = table().special(name) if name.startswith("%") else None
     if found is None or found.vector != ("." in name) or SCALARS[found.type].bits != u32.bits:
         near = get_close_matches(name, [each.name for each in table().specials], n=1)
-        parts = f"; say {name}.x" if found is not None and found.vector and "." not in name else ""
+        parts = f"; use {name}.x" if found is not None and found.vector and "." not in name else ""
         wide = f"; it has {SCALARS[found.type].bits} bits" if found is not None and not parts else ""
         hint = f"; did you mean {near[0]!r}?" if near and found is None else ""
         raise BuildValueError(f"no special register of 32 bits is called {name!r}{parts}{wide}{hint}")

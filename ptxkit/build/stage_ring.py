@@ -19,7 +19,7 @@ class Ring:
 
     def __init__(self, flow: InstructionBuilder, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
-            raise BuildValueError(f"a ring has a whole number of stages, at least 1, not {stages!r}")
+            raise BuildValueError(f"the number of stages of a ring is an integer of at least 1, not {stages!r}")
         self._flow = flow
         self.stages = stages
         self.stage: Variable[u32] | int = 0 if stages == 1 else variable(flow, u32, 0)

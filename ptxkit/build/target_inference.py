@@ -63,7 +63,7 @@ def parse_supported_target(word: str) -> Target:
     """
     target = parse_target(word) if isinstance(word, str) else None
     if target is None or word not in _FIRST_VERSIONS:
-        raise ValueError(f"{word!r} is not a target from sm_75 on; say for example 'sm_90a'")
+        raise ValueError(f"{word!r} is not a target from sm_75 on; use for example 'sm_90a'")
     return target
 
 

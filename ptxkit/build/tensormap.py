@@ -186,11 +186,11 @@ class TensorMap:
         if place.alignment < needed:
             raise BuildTypeError(
                 f"a box with a swizzle of {self.form.swizzle} bytes is aligned to {needed} bytes, and not {place!r}; "
-                f"declare the array with align={needed}, or say .aligned({needed}) where you know better"
+                f"declare the array with align={needed}, or use .aligned({needed}) if the address is aligned"
             )
         room = None if place.count is None else place.count * place.type.size()
         if room is not None and room < self.bytes:
-            raise BuildValueError(f"a box has {self.bytes} bytes, and {place!r} has room for {room}")
+            raise BuildValueError(f"a box has {self.bytes} bytes, and {place!r} has {room}")
 
 
 def _as_signed(coordinate: Coordinate) -> object:
@@ -208,7 +208,7 @@ def make_tensor_form(
         rank, most = len(extents), (MAX_BOX,) * len(extents)
     elif mode == "im2col":
         if rank is None or not 3 <= rank <= MAX_RANK or len(extents) != 2:
-            raise BuildValueError("an im2col map says its tensor's rank, 3 to 5, and its box as (channels, pixels)")
+            raise BuildValueError("an im2col map requires its tensor's rank, 3 to 5, and its box as (channels, pixels)")
         most = (MAX_BOX, MAX_PIXELS)
     else:
         raise BuildValueError(f"the mode of a tensor map is tiled or im2col, not {mode!r}")

@@ -38,7 +38,8 @@ class Group:
         """
         if self.scattered:
             raise BuildError(
-                "barriers of a CTA count whole warps, so these threads meet at an mbarrier: memcpy_async(..., barrier=)"
+                "barriers of a CTA count whole warps, so these threads synchronize at an mbarrier: "
+                "memcpy_async(..., barrier=)"
             )
         if self.barrier == 0:
             cta_sync(self.builder)
@@ -75,7 +76,9 @@ def these_warps(k: InstructionBuilder, warps: Iterable[int] | int, *, barrier: i
     if len(numbers) == 1 and barrier is None:
         return this_warp(k)
     if isinstance(barrier, bool) or not isinstance(barrier, int) or not 1 <= barrier < NAMED_BARRIERS:
-        raise BuildValueError(f"several warps meet at a named barrier, 1 to {NAMED_BARRIERS - 1}, not {barrier!r}")
+        raise BuildValueError(
+            f"several warps synchronize at a named barrier, 1 to {NAMED_BARRIERS - 1}, not {barrier!r}"
+        )
     x, y, z = k.threads or (0, 0, 0)
     if numbers[-1] * WARP_SIZE + WARP_SIZE > x * y * z:
         raise BuildValueError(f"warp {numbers[-1]} of the CTA is not a whole one, and a barrier counts whole warps")
@@ -90,7 +93,7 @@ def these_threads(k: InstructionBuilder, size: int, rank: Register[u32]) -> Grou
     `rank` is the number of the executing thread in the group. Only an mbarrier can track the copies of such a group.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise BuildValueError(f"a group has a whole number of threads, at least 1, not {size!r}")
+        raise BuildValueError(f"the number of threads of a group is an integer of at least 1, not {size!r}")
     if not isinstance(rank, Register) or rank.type is not u32:
         raise BuildTypeError(f"a thread's number in a group is a u32 register, not {rank!r}")
     return Group(k, size, rank, scattered=True)

@@ -46,7 +46,7 @@ from ptxkit.untrusted_text import escape_path
 def extract(
     ctx: click.Context, paths: tuple[str, ...], output: str | None, listed: bool, target: str | None, force: bool
 ) -> None:
-    """Write each PTX text embedded in FILE to a file of its own: libfoo.1.sm_90a.ptx is the first one of libfoo.so.
+    """Write each PTX text embedded in FILE to a separate file: libfoo.1.sm_90a.ptx is the first one of libfoo.so.
 
     FILE is a .fatbin, a .cubin compiled with -G, an object, a library (.a, .so), a program, or a zip archive of these,
     e.g. a wheel. Folders are searched for such files. `ptxkit lint` reads all of these formats directly.

@@ -183,7 +183,7 @@ def lint(  # noqa: PLR0913 (options)
         )
     if obligations and (statistics or write_baseline or add_ignores or write_fixes or show_diff or show_fixes):
         raise CommandLineError(
-            "`--obligations` cannot be combined with other actions", "list the obligations in a run of their own"
+            "`--obligations` cannot be combined with other actions", "list the obligations in a separate run"
         )
     if cluster is not None and jobs is not None:
         raise exclusive("--jobs", "--cluster")

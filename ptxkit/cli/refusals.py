@@ -1,4 +1,4 @@
-"""The error that a command prints if it cannot be run: `PLACE: error: MESSAGE`, and the remedy on a line of its own.
+"""The error that a command prints if it cannot be run: `PLACE: error: MESSAGE`, and the remedy on a separate line.
 
 PLACE is the settings file with its line, the file that cannot be written, or `ptxkit` for the command line. An input
 that cannot be read or parsed is a diagnostic of the same shape, with a code.

@@ -34,7 +34,7 @@ OPTION_NAMES = ("--show", "--show-undecided", "--all", "--verbose")
 
 
 def report_options(command: _Command) -> _Command:
-    """Adds `--show`, `--all` and the like, which fill the fields of `ReportOptions`."""
+    """Adds `--show`, `--all` and similar options, which fill the fields of `ReportOptions`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

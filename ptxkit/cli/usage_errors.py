@@ -73,7 +73,7 @@ def _value_count(error: click.BadOptionUsage) -> tuple[str, str]:
     """An option without its value, or with one that it does not take."""
     option = _option(error)
     if option is None or option.is_flag:
-        return f"the option `{error.option_name}` takes no value", f"write `{error.option_name}` alone"
+        return f"the option `{error.option_name}` takes no value", f"write `{error.option_name}` without one"
     metavar = option.metavar or option.type.name.upper()
     return f"the option `{error.option_name}` requires a value", f"write `{error.option_name} {metavar}`"
 

@@ -50,7 +50,7 @@ def format_option(words: Sequence[str]) -> Callable[[Any], Any]:
 
 
 class WholeNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """A whole number that is not less than another one."""
+    """An integer that is not less than a minimum."""
 
     name = "number"
 
@@ -62,7 +62,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         try:
             number = int(value)
         except ValueError:
-            raise BadValueError(f"`{value}` is not a whole number", f"write {self.minimum} or more") from None
+            raise BadValueError(f"`{value}` is not an integer", f"write {self.minimum} or more") from None
         if number < self.minimum:
             raise BadValueError(f"`{value}` is too small", f"write {self.minimum} or more")
         return number

@@ -88,7 +88,7 @@ def _has_array_interface(kind: Any) -> bool | None:
     """Returns whether objects of a type are arrays. The type is examined, because attributes of a tensor can raise
     errors.
 
-    Returns None if the type does not decide it, because its objects have attributes of their own.
+    Returns None if the type does not decide it, because its objects have individual attributes.
     """
     if issubclass(kind, np.generic):
         return False

@@ -108,7 +108,7 @@ def _normalize_extents(what: str, extents: Extents, most: Shape, least: int = 1)
     except TypeError:
         numbers = ()
     if not 1 <= len(numbers) <= 3:
-        raise LaunchError(f"{what} is a whole number, or one to three of them, not {extents!r}")
+        raise LaunchError(f"{what} is an integer, or a tuple of one to three integers, not {extents!r}")
     x, y, z = (*numbers, 1, 1)[:3]
     if any(not least <= each <= limit for each, limit in zip((x, y, z), most, strict=True)):
         raise LaunchError(f"{what} is {extents!r}; its extents are {least} to {', '.join(map(str, most))}")

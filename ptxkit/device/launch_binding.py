@@ -123,7 +123,7 @@ class Launcher:
         try:
             bindings = self._bindings.get(geometry)
         except TypeError:
-            raise ArgumentError(f"grid, block and cluster are whole numbers or tuples of them: {geometry!r}") from None
+            raise ArgumentError(f"grid, block and cluster are integers or tuples of integers: {geometry!r}") from None
         if bindings is None:
             bindings = insert_bounded(self._bindings, geometry, LaunchBinding(self, geometry))
         return Launch(bindings, stream, wait=wait)
@@ -137,12 +137,12 @@ class Launcher:
         try:
             known = self.launches.get(geometry)
         except TypeError:
-            raise ArgumentError(f"kernel[grid, block] takes whole numbers or tuples of them: {geometry!r}") from None
+            raise ArgumentError(f"kernel[grid, block] takes integers or tuples of integers: {geometry!r}") from None
         if known is None:
             grid, block = geometry if isinstance(geometry, tuple) else (geometry, None)
             for extents in (grid, block):
                 if extents is not None and not isinstance(extents, int | tuple):
-                    raise ArgumentError(f"kernel[grid, block] takes whole numbers or tuples of them, not {extents!r}")
+                    raise ArgumentError(f"kernel[grid, block] takes integers or tuples of integers, not {extents!r}")
             known = insert_bounded(self.launches, geometry, self.launch(grid=grid, block=block))
         return known
 

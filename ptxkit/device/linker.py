@@ -8,9 +8,9 @@ belongs to one input, two definitions of a name are detected before nvJitLink, w
 functions of LTO-IR that only PTX calls are kept, which nvJitLink would remove as unused if it linked both at once. If
 all inputs are LTO-IR, they are compiled as one program.
 
-Releases before 13.3 link LTO-IR alone as a whole program, although it must be relocatable, and so remove all of its
-functions. They keep those that are linked together with a module of PTX, which may be empty, unless the LTO-IR also has
-a kernel. So these releases compile each input of LTO-IR alone.
+Releases before 13.3 link inputs of LTO-IR only as a whole program, although it must be relocatable, and so remove all
+of its functions. They keep those that are linked together with a module of PTX, which may be empty, unless the LTO-IR
+also has a kernel. So these releases compile each input of LTO-IR separately.
 
 Source: nvJitLink documentation, "Supported Link Options"; PTX ISA, "Linking Directives".
 """
@@ -60,7 +60,7 @@ def link(
     """
     check_target(target)
     if not isinstance(inputs, Iterable) or isinstance(inputs, str | bytes):
-        raise DeviceError(f"what is linked is given as a list, link([kernel, ...]), not as one {type(inputs).__name__}")
+        raise DeviceError(f"the inputs are a list, link([kernel, ...]), not as one {type(inputs).__name__}")
     given = [make_link_input(value, number) for number, value in enumerate(inputs, 1)]
     if not given:
         raise DeviceError("there is nothing to link")
@@ -185,9 +185,7 @@ def _make_relocatable_unit(piece: NvJitLinkInput, options: list[str]) -> _LinkUn
         except ElfError as error:
             raise LinkError(f"{piece.name} cannot be read: {error}") from None
         if not found.is_relocatable:
-            raise LinkError(
-                f"{piece.name} is linked already; what is linked must be relocatable: nvcc -rdc=true, ptxas -c"
-            )
+            raise LinkError(f"{piece.name} is linked already; inputs must be relocatable: nvcc -rdc=true, ptxas -c")
         return _LinkUnit(piece, found)
     try:
         return _LinkUnit(piece, cubin_reader.read_cubin(link_cubin([piece], [*options, "-r"])[0]))

@@ -90,7 +90,7 @@ def _explain_refusal(options: Sequence[str], word: str, version: Sequence[int]) 
     release = f"nvJitLink {version[0]}.{version[1]}"
     if _UNKNOWN_TARGET_WORD.match(word):
         target = next(each for each in options if each.startswith("-arch=")).removeprefix("-arch=")
-        return f"{release} makes no machine code for {target!r}; say for example 'sm_90a'"
+        return f"{release} makes no machine code for {target!r}; use for example 'sm_90a'"
     return f"{release} does not take the options {' '.join(options)}: {word}"
 
 

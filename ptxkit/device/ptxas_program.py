@@ -77,7 +77,7 @@ def query_ptxas(path: Path) -> PtxasProgram:
         probe.write_text(".version 99.0 .target sm_90 .address_size 64")
         newest = re.search(r"current version is '(\d+)\.(\d+)'", _run_ptxas(path, str(probe), "-o", os.devnull))
     if release is None or newest is None:
-        raise RuntimeError(f"{path} is no ptxas that can be asked")
+        raise RuntimeError(f"{path} is not a ptxas that reports its targets")
     return PtxasProgram(path, release[1], (int(newest[1]), int(newest[2])), frozenset(f"sm_{each}" for each in targets))
 
 
@@ -154,7 +154,7 @@ def explain_too_old(module: tree.Module, target: str) -> str:
 def assemble_cubin(text: str, target: str, options: Sequence[str], program: PtxasProgram) -> tuple[bytes | None, str]:
     """Returns the cubin of a whole program, or None if ptxas rejects it, and the output of ptxas.
 
-    If ptxas fails without a message, or is ended by a signal, the output says so.
+    If ptxas fails without a message, or is ended by a signal, the output states so.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"

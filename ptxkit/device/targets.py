@@ -15,7 +15,7 @@ _REAL_TARGET = re.compile(r"sm_[1-9]\d{1,2}[af]?")
 def check_target(target: str) -> None:
     """Raises `DeviceError` if machine code can be generated for this target by no release of the compiler."""
     if not _REAL_TARGET.fullmatch(target):
-        raise DeviceError(f"{target!r} is not a target for machine code; say for example 'sm_90a'")
+        raise DeviceError(f"{target!r} is not a target for machine code; use for example 'sm_90a'")
 
 
 def device_target(capability: tuple[int, int]) -> str:

@@ -129,7 +129,7 @@ def make_plan(
         raise DeviceError(f"{min(both)!r} is made by the operator, so it is not an argument that is written")
     plan = OperatorPlan(kinds, changed, {name: _KeywordSelector(maker) for name, maker in makes.items()})
     if not any(kinds[name] == "Tensor" for name in plan.arguments):
-        raise DeviceError(f"the operator of kernel {kernel!r} takes no tensor, so nothing says on which GPU it runs")
+        raise DeviceError(f"the operator of kernel {kernel!r} has no tensor parameter, which would determine its GPU")
     if not changed and not makes:
         raise DeviceError(f"the operator of kernel {kernel!r} changes nothing and makes nothing: name it in writes=")
     return plan

@@ -1,6 +1,6 @@
 """Fixes of findings: proposals of rules that are tried on the text and offered only where they settle the finding.
 
-A fix is valid if the changed text parses, the finding is gone, there is no new finding, and there is no new open
+A fix is valid if the changed text parses, the finding is fixed, there is no new finding, and there is no new open
 question. `fix_source` applies all valid fixes; `with_verified_fixes` adds them to the findings of a result.
 """
 

@@ -169,7 +169,7 @@ class FunctionContext:
         return found
 
     def branch_target(self, step: Step) -> int | None:
-        """Returns the index of the step to which a branch goes; None for any other step."""
+        """Returns the index of the target step of a branch; None for any other step."""
         is_branch = any(isinstance(effect, Control) and effect.kind == "branch" for effect in step.effects)
         return step.targets[0] if is_branch and step.targets else None
 

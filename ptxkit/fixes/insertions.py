@@ -149,7 +149,7 @@ def _insert_arrive_expect_tx(around: FunctionContext, step: Step, size: int) -> 
         end = spans.operands[-1].end
         if spans.opcode is not None:
             edits = (Edit(spans.opcode, opcode), Edit(Span(end, end), f", {size}"))
-            yield Fix(fix_titles.ANNOUNCE_BYTES(size=size, opcode=opcode), edits)
+            yield Fix(fix_titles.ADD_EXPECT_TX(size=size, opcode=opcode), edits)
 
 
 def _insert_arrive(around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:

@@ -104,7 +104,7 @@ class TableEncoder:
         kind: Any = type(value)
         parts = value if isinstance(value, tuple) else [getattr(value, name) for name in kind.__match_args__]
         if kind not in self.classes:
-            assert kind.__module__.startswith(_HOME), f"{kind} is none of the classes that make a table"
+            assert kind.__module__.startswith(_HOME), f"{kind} is not among the classes of a table"
             self.classes.append(kind)
         return self._append((self.classes.index(kind), *map(self.index_of, parts)))
 

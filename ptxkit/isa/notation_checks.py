@@ -98,7 +98,7 @@ def _check_lines(tree: Tree[Token], fail: Fail) -> None:
             head, in_section = "", True
         elif kind in _FORM_LINES | MODULE_LINES:
             if head and kind not in _MODULE_LINES[head]:
-                raise fail(f"`{kind}` says nothing of a {head}", node)
+                raise fail(f"`{kind}` has no meaning for a {head}", node)
             if not head and not in_section and not _is_common_gate(node):
                 raise fail(f"`{kind}` precedes all sections", node)
 

@@ -82,7 +82,7 @@ class _Checker:
             for condition in _modifier_conditions(node):
                 for token in _names(condition, outside=("present", "default")):
                     if str(token) in roles:
-                        raise self.fail(f"{token} is an operand, and modifiers alone decide here; see `need`", token)
+                        raise self.fail(f"{token} is an operand, and only modifiers decide here; see `need`", token)
 
     def _key(self, node: Node) -> str:
         """Returns the key that no two lines of a kind can share: a name, or the whole line."""

@@ -25,7 +25,7 @@ A key is never removed or given another meaning while `version` is 1; readers ig
     requirement  {"version": "8.0", "minimum": 90, "families": ["sm_90a"...], "before": "9.0" | null,
                   "below": 70 | null}: a PTX version, a number or families of targets, and where that ends
 
-An expression is text in the notation of `grammars/isa.lark`. `module` holds what `grammars/isa/directives.isa` says,
+An expression is text in the notation of `grammars/isa.lark`. `module` contains `grammars/isa/directives.isa`,
 with the fields of the classes of `ptxkit.isa.module_forms`.
 """
 
@@ -88,7 +88,7 @@ def _form(form: Form) -> dict[str, object]:
 
 
 _FLAGS = frozenset({"optional"})
-"""Truth values of an operand that have keys of their own."""
+"""Truth values of an operand that have separate keys."""
 
 
 def _operand(operand: OperandForm) -> dict[str, object]:

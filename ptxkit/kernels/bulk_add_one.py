@@ -6,8 +6,8 @@ access the same memory:
 
 1. **Copy in.** An mbarrier in shared memory counts bytes. One thread initializes it, and a barrier of the CTA publishes
    it to the others (PTX501). This needs no proxy fence, because a copy accesses its mbarrier through the generic proxy.
-   The same thread announces the bytes (`arrive.expect_tx`) and starts the copy, which reports its bytes to the
-   mbarrier. If the announced number is wrong, the phase completes too early or never (PTX503). All threads wait for the
+   The same thread expects the bytes (`arrive.expect_tx`) and starts the copy, which reports its bytes to the
+   mbarrier. If the expected number is wrong, the phase completes too early or never (PTX503). All threads wait for the
    phase. After the wait they may read the copied bytes without a fence (PTX302 without the wait).
 2. **Add one.** Each thread updates its elements with ordinary stores, which use the *generic proxy*.
 3. **Copy out.** Bulk copies do not observe generic stores without a proxy fence. Each thread that stored executes

@@ -11,7 +11,7 @@ cluster with an atomic operation on *distributed shared memory*. The upper bits 
     counts    0..32767      32768..65535             128 KB each
     target    0..32767      32768..65535             cp.reduce.async.bulk adds all of it
 
-Each cluster iterates over the keys and has a histogram of its own at the end. A bulk reduction adds it to the target:
+Each cluster iterates over the keys and has a separate histogram at the end. A bulk reduction adds it to the target:
 one instruction of one thread for each CTA, for 128 KB at once.
 
 The speed is limited by the atomic operations on other CTAs' memory, which are half of them here. In a cluster of four

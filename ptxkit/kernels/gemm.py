@@ -45,7 +45,7 @@ reports nothing; such rules have no code below, and the author is responsible fo
 * mbarriers are initialized before any thread uses them, also those of other CTAs (PTX501, PTX613): the initializing
   thread executes a fence, and a barrier of the cluster follows. No CTA exits while others may still signal its
   mbarriers: a second barrier of the cluster is at the end.
-* A stage is read only after its phase is complete, and the announced bytes are those of the boxes (PTX503 for one CTA).
+* A stage is read only after its phase is complete, and the expected bytes are those of the boxes (PTX503 for one CTA).
 * Sums may be accessed only after a wait for the multiplications (PTX311), and a stage is released only then.
 * `wgmma.fence` precedes the first multiplication after other instructions have accessed the sums (PTX312).
 * All warps of a warpgroup release registers before the others request them (PTX605).

@@ -29,8 +29,8 @@ The rules that make the kernel correct, with the code that the verifier reports 
 * A CTA's shared memory and mbarriers are valid only after it has started: the thread that initializes them executes a
   fence, and a barrier of the cluster precedes the first step (PTX611, PTX613). A CTA must not exit while a neighbor
   sends to it; this cannot happen here, because each CTA waits for all elements that are sent to it.
-* The receiving thread announces the bytes (`arrive.expect_tx`), then waits. The bytes may arrive before they are
-  announced, because the phase also needs one arrival to complete (PTX503, PTX505).
+* The receiving thread expects the bytes (`arrive.expect_tx`), then waits. The bytes may arrive before they are
+  expected, because the phase also needs one arrival to complete (PTX503, PTX505).
 * The wait has the scope of the cluster, because another CTA writes the data. The verifier does not check this.
 * Shared memory is read after the barrier that follows the writes (PTX621). It is written again two steps later, after
   the barrier of the step between.
@@ -154,7 +154,7 @@ class _Edges:
     def neighbors(
         self, half: int, parity: Register[u32], first: Register[f32], last: Register[f32]
     ) -> tuple[Register[f32], Register[f32]]:
-        """Returns the elements next to the thread's own, or the own elements at the ends of the rod."""
+        """Returns the elements next to the thread's own, or the thread's elements at the ends of the rod."""
         k = self.k
         before, after = k.variable(f32, first), k.variable(f32, last)
         with k.predicated(k.tid.x != 0):

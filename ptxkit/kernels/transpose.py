@@ -11,7 +11,7 @@ kept in the cache (`evict_last`) until their neighbors have been read, too.
 
 The rules that make the kernel correct, with the code that the verifier reports if one is violated:
 
-* A tile may be read when its phase is complete (PTX302); the announced bytes are those of its two boxes (PTX503).
+* A tile may be read when its phase is complete (PTX302); the expected bytes are those of its two boxes (PTX503).
 * The threads store through the generic proxy, and the copy out reads through the async proxy: each thread executes a
   proxy fence after its stores, a barrier follows, and then one thread issues the copy (PTX401).
 * The CTA may exit only after its shared memory has been read: the thread that issued the copy waits for its group

@@ -1,4 +1,4 @@
-"""Links from the codes of findings to their pages in the documentation, where the user says where that is."""
+"""Links from the codes of findings to their pages in the documentation, if the user configures its address."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ProgramDiagnostics:
     ) -> Iterator[tuple[str, list[types.Diagnostic]]]:
         """Replaces the findings of a text; yields each program for which they changed, with all of its findings.
 
-        What several texts say of one place, such as compilations for two targets, is one finding.
+        Findings of several texts at one place, such as compilations for two targets, are one finding.
         """
         before = self._by_text.pop(uri, {})
         if found:

@@ -1,6 +1,6 @@
 """Renames declared names, also one register of those that are declared by number (`%r<9>`), or all of them.
 
-A register of `%r<9>` gets a declaration of its own next to that of the others, whose number remains. The new text is
+A register of `%r<9>` gets a separate declaration next to that of the others, whose number remains. The new text is
 parsed before it is offered.
 """
 

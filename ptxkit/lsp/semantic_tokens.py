@@ -1,6 +1,6 @@
 """The classes of the words of a text: mnemonics, modifiers, registers, labels, variables by state space, directives.
 
-Comments, constants and strings have none: editors color them by the syntax alone. A word on a line that cannot be
+Comments, constants and strings have none: editors color them by the syntax only. A word on a line that cannot be
 parsed has one only if a name of it is declared.
 """
 

@@ -1,4 +1,4 @@
-"""The format for people: a line for each diagnostic, a code frame, what to do, and where the manual says so.
+"""The format for people: a line for each diagnostic, a code frame, the remedy, and the section of the manual.
 
 Where `.loc` leads to the program that the PTX was compiled from, the header and the first frame are of that program,
 and the PTX is below them.

@@ -24,7 +24,7 @@ MAX_DRAWN_NODES = 2_500
 """Blocks of a graph that are drawn, chains counted as one: the layout of more takes minutes."""
 
 MAX_DRAWN_LOOPS = 60
-"""Loops of a function, up to which each has a drawing of its own."""
+"""Loops of a function, up to which each has a separate drawing."""
 
 MAX_FENCE_DISTANCE = 10
 """Rows between a fence and its bar up to which the fence is drawn at the bar."""

@@ -56,7 +56,7 @@ def draw_mark(sort: AsyncOpCategory, x: float = 0, y: float = 0) -> str:
 
 
 def inline_mark(sort: AsyncOpCategory) -> str:
-    """A mark as a drawing of its own, in a line of text."""
+    """A mark as a separate drawing, in a line of text."""
     return tag(
         "svg", draw_mark(sort), xmlns=SVG, class_="sign", width=12, height=12, viewBox="0 0 12 12", aria_hidden="true"
     )

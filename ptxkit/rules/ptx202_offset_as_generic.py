@@ -5,7 +5,7 @@ What it does
     generic address.
 
 Why it matters
-    Generic addressing maps a small number to global memory. The access goes there, or faults.
+    Generic addressing maps a small number to global memory. The access is to that memory, or faults.
 
 Example
     mov.u64 %rd0, tile;

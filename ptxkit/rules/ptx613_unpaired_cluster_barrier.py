@@ -6,7 +6,7 @@ What it does
 
 Why it matters
     A thread arrives once in each phase of the barrier, and waits before it arrives again. A second arrival counts for a
-    phase that other threads have not completed; a wait without an arrival waits for the own arrival of the thread, and
+    phase that other threads have not completed; a wait without an arrival waits for the thread's own arrival, and
     the kernel hangs.
 
 Example

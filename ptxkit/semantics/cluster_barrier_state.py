@@ -1,6 +1,6 @@
 """The state machine of the barrier of a cluster: arriving and waiting are two instructions, which alternate.
 
-Sets of threads are the bits of an integer; a caller assigns each thread of the cluster a bit of its own.
+Sets of threads are the bits of an integer; a caller assigns each thread of the cluster a separate bit.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster" (a wait is for all threads
 that have not exited to arrive), "Control Flow Instructions: exit".

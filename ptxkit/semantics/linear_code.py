@@ -5,7 +5,7 @@ Only an instruction is a step. The index after the last step is the end of the f
 not describe the effect of an instruction: the analysis decorates each step with its match in the instruction table, and
 the reference machine with the decoded operation.
 
-Source: PTX ISA, "Labels", "Variable Declarations" (a nested block has a scope of its own for registers, variables and
+Source: PTX ISA, "Labels", "Variable Declarations" (a nested block has a separate scope for registers, variables and
 labels), "Control Flow Directives: .branchtargets", "Kernel and Function Directives".
 """
 

@@ -100,7 +100,7 @@ def parse_version(text: str) -> tuple[int, int]:
 
 
 def parse_launch(text: str) -> KernelLaunch:
-    """Parses `k:block=128,cluster=2`; without `k:` it applies to every kernel that has no launch of its own."""
+    """Parses `k:block=128,cluster=2`; without `k:` it applies to every kernel that has no separate launch."""
     kernel, colon, parts = text.rpartition(":")
     if colon and not kernel:
         raise RefusedError(f"`{text}` has no kernel before the colon", "write `k:block=128`")

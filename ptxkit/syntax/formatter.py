@@ -1,6 +1,6 @@
 """`ptxkit fmt`: canonical text that keeps the comments.
 
-The statements are printed as `printer` prints them. A comment on a line of its own stays on one, before the next
+The statements are printed as `printer` prints them. A comment on a separate line stays on one, before the next
 statement; a comment after a statement stays after it; a comment inside a statement moves before it. Blank lines are
 kept, one where there were several.
 """

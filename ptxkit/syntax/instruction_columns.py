@@ -59,7 +59,7 @@ def operand_lists(texts: Sequence[str], memo: OperandMemo) -> list[tuple[Operand
     """Returns the operands of each text between opcode and semicolon. Raises `FastPathError` if one is not an
     operand.
     """
-    # Braces and parentheses contain commas of their own: such texts, and empty ones, are handled by the loop below;
+    # Braces and parentheses contain further commas: such texts, and empty ones, are handled by the loop below;
     # until then they are replaced by one operand, the sink.
     flat = ["_" if not text or "{" in text or "(" in text else text for text in texts]
     counts = [text.count(",") + 1 for text in flat]

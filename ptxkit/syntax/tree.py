@@ -246,7 +246,7 @@ class Prototype:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A nested `{ ... }` with a scope of its own for registers, variables and labels."""
+    """A nested `{ ... }` with a separate scope for registers, variables and labels."""
 
     body: Body
 

@@ -41,7 +41,7 @@ from ptxkit.validate.vector_elements import (
     vector_name_mismatch,
 )
 
-# The memories whose addresses are numbers of their own, not addresses of variables: Tensor Memory, and that of a fabric
+# The memories whose addresses are separate numbers, not addresses of variables: Tensor Memory, and that of a fabric
 # endpoint.
 _NUMERIC_SPACES = frozenset({"tensor", "fabric"})
 
@@ -284,7 +284,7 @@ def _vector_mismatch(operand: OperandForm, parts: Sequence[TypedOperand]) -> Mes
         return wrong or element_mismatch(operand.elements[0], (parts[0], TypedName("b32"), *parts[2:]))
     if not _begins_with_index(operand):
         return _first_mismatch(operand, parts, inside=True)
-    # With an index of its own type, ptxas treats the others as a vector.
+    # With an index of another type, ptxas treats the others as a vector.
     first, other, *_ = operand.elements
     wrong = type_mismatch(first, parts[0], inside=True)
     if other.exact:
@@ -297,13 +297,13 @@ def _vector_mismatch(operand: OperandForm, parts: Sequence[TypedOperand]) -> Mes
 
 
 def _begins_with_index(operand: OperandForm) -> bool:
-    """Returns whether the first element of a vector has a type of its own, and the others share one."""
+    """Returns whether the first element of a vector has a separate type, and the others share one."""
     first, *others = operand.elements
     return len({each.type for each in others}) == 1 and (len(others) > 1 or first.type != others[0].type)
 
 
 def _has_index_second(operand: OperandForm) -> bool:
-    """Returns whether only the second element of a vector has a type of its own, among at least three others."""
+    """Returns whether only the second element of a vector has a separate type, among at least three others."""
     if len(operand.elements) < 4:
         return False
     first, second, *others = operand.elements

@@ -185,7 +185,7 @@ def _parse_map_fields(
                 value if name == "oob" else int(value) if name in _SCALAR_FIELDS else _parse_extents(value)
             )
         except ValueError:
-            what = f"`{text}`: `{name}` takes whole numbers, not `{value}`"
+            what = f"`{text}`: `{name}` takes integers, not `{value}`"
             raise ArgumentSpecError(what, f"write `{name}=64` or `{name}=64x8`") from None
     try:
         ArgumentSpec(text, None, type_, shape, "zeros", made).make_value(numpy.random.default_rng(0))

@@ -101,7 +101,7 @@ def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, A
         elif value.isdigit():
             made[name] = int(value) if name == "channels" else value != "0"
         else:
-            raise ValueError(f"`{name}` takes a whole number, not `{value}`")
+            raise ValueError(f"`{name}` takes an integer, not `{value}`")
     return made
 
 

@@ -125,7 +125,7 @@ def _make_final_event(finding: Violation, witness: Witness, actor: int | None, n
     """Returns an event for an access at which the run ended: its address or a state is not valid."""
     threads = numpy.array([actor or 0])
     text = witness.action.rpartition(": ")[2]
-    return RecordedEvent(number + 1, StepKind.UPDATE, witness.cta, threads, finding.offset, text, "goes no further")
+    return RecordedEvent(number + 1, StepKind.UPDATE, witness.cta, threads, finding.offset, text, "does not continue")
 
 
 def _accessed_range(event: RecordedEvent, thread: int) -> BufferRange | None:

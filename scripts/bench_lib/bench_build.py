@@ -1,12 +1,12 @@
 """`scripts/bench build`: the time of building, verifying and compiling a kernel. It needs no GPU.
 
 Each figure is the median of several new processes: seconds on the clock, and of the processor in brackets, since a busy
-machine makes the clock say little. The timed interval begins when the packages are loaded, and ends with the cubin;
-starting Python and loading the packages have lines of their own. Three states of the user's cache folder are
+machine makes the clock unreliable. The timed interval begins when the packages are loaded, and ends with the cubin;
+starting Python and loading the packages have separate lines. Three states of the user's cache folder are
 distinguished:
 
-* nothing: not even the instruction table is compiled, as when a checkout is used for the first time;
-* installed: there are the compiled table and grammar, which a wheel brings along, and nothing of any kernel;
+* nothing: nothing is compiled, including the instruction table, as when a checkout is used for the first time;
+* installed: there are the compiled table and grammar, which a wheel contains, and nothing of any kernel;
 * from the cache: the kernel was built and compiled before, by another process.
 """
 

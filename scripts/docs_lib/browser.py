@@ -37,7 +37,7 @@ class BrowserPage:
         self._input = os.fdopen(from_browser, "rb")
         self._last = 0
         self._session: str | None = None
-        self._frames: list[str] = []  # the sessions of the frames that have processes of their own
+        self._frames: list[str] = []  # the sessions of the frames that have separate processes
         self._loaded: set[str] = set()  # the identifiers of the loads that have ended
         self.messages: list[str] = []  # what the page wrote to the console, and errors that nothing caught
         self._session = self._attach()
@@ -67,12 +67,12 @@ class BrowserPage:
         return self._evaluate(self._session, script)
 
     def evaluate_in_frame(self, script: str) -> Any:
-        """Returns the value of a script in the newest frame with a process of its own, as frames have in a sandbox.
+        """Returns the value of a script in the newest frame with a separate process, as frames have in a sandbox.
 
         The frame must be loaded; what it wrote to the console is then in `messages`. Raises BrowserError.
         """
         if not self._frames:
-            raise BrowserError("no frame of the page has a process of its own")
+            raise BrowserError("no frame of the page has a separate process")
         session = self._frames[-1]
         for name in ("Runtime.enable", "Log.enable"):
             self._call(session, name, {})

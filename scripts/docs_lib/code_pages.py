@@ -43,8 +43,8 @@ FIX_WORDS = {
     "none": "No fix is offered: what is missing cannot be inferred.",
 }
 FIX_NOTE = (
-    "A fix is validated before it is offered: the changed text is checked, the finding is gone, and there is neither a "
-    "new finding nor a new open question."
+    "A fix is validated before it is offered: the changed text is checked, the finding is fixed, and there is no "
+    "new finding and no new open question."
 )
 _SHORT_FIX = {"safe": "safe", "unsafe": "unsafe", "both": "safe or unsafe", "none": "-"}
 

@@ -58,7 +58,7 @@ def instruction_pages() -> Iterator[tuple[str, str]]:
 
 def _index(by_file: dict[str, list[Form]]) -> Iterator[str]:
     count = sum(map(len, by_file.values()))
-    yield from ("# Instructions", "", f"The {count} forms of the instruction table, by chapter. Each says what it is")
+    yield from ("# Instructions", "", f"The {count} forms of the instruction table, by chapter. Each states what it is")
     yield "written like, which PTX version and target it needs, and the effects that the analyses and the reference"
     yield from ("machine know. `ptxkit isa cp.async.bulk` prints the same in a terminal.", "")
     rows = []

@@ -13,7 +13,7 @@ _PLACE = {
 }
 _ORIGIN = (
     "array of places of the source",
-    "what `.loc` says: the line that the place was compiled from, then the line that it was inlined at, and so on",
+    "the contents of `.loc`: the line that the place was compiled from, then the line where it was inlined, etc.",
 )
 SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "document": {
@@ -25,7 +25,7 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "path": ("string", "as the user named it, or `<stdin>`; `foo.whl!foo/k.ptx` for a text inside another file"),
         "status": (
             "string",
-            "the first that applies of `failed` (no verdict: its one diagnostic, PTX100, says why), `findings` (an "
+            "the first that applies of `failed` (no verdict: its one diagnostic, PTX100, states why), `findings` (an "
             "error or a warning), `undecided` (no finding, but an open question) and `clean`",
         ),
         "diagnostics": ("array of diagnostics", "in the order of the text; all copies of a fault are in it"),
@@ -61,7 +61,7 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "source": _ORIGIN,
     },
     "place of the source": {
-        "file": ("string", "as `.file` says it"),
+        "file": ("string", "as in `.file`"),
         "line, column": ("number", "counted from 1"),
     },
     "fix": {
@@ -157,7 +157,7 @@ _HEAD = """\
 # JSON
 
 `ptxkit lint --format json`, and the same of `verify` and `run`, prints one document. Readers must ignore keys that they
-do not know. `--format json-lines` prints the diagnostics alone, one a line, as files are done. `ptxkit isa --json`
+do not know. `--format json-lines` prints only the diagnostics, one a line, as files are done. `ptxkit isa --json`
 prints the [instruction table](instructions/index.md), `ptxkit explain --all --format json` the pages of the
 [codes](codes/index.md). The exit status is that of the command, whatever the format.
 

@@ -10,7 +10,7 @@ from ptxkit.build import Kernel
 MODULES = {
     "ptxkit": "Parse, lint and format PTX; the names that most users need.",
     "ptxkit.build": "The builder's types: addresses, registers, copies, mbarriers, pipelines, matrices, errors. "
-    "The methods of a kernel are on [a page of their own](../builder.md).",
+    "The methods of a kernel are on [a separate page](../builder.md).",
     "ptxkit.emulator": "The reference machine: runs PTX on the CPU.",
     "ptxkit.testing": "Assertions, oracles and strategies for tests of what writes or changes PTX.",
     "ptxkit.testing.strategies": "Strategies of Hypothesis: kernels, pipelines of asynchronous copies, arrays.",

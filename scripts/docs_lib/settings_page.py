@@ -74,7 +74,7 @@ match, the longest applies.
 _TAIL = """\
 ## Comments
 
-A comment hides findings of a line (at its end, or alone on the line above), of a function (above its head, or on its
+A comment hides findings of a line (at its end, or on a separate line above), of a function (above its head, or on its
 line) or of a file. One that hides nothing is reported as [PTX191](codes/PTX191.md), and one that cannot be read as
 [PTX192](codes/PTX192.md).
 

@@ -123,7 +123,7 @@ def _see_also(titles: Sequence[str]) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The text, each sentence on lines of its own, so that the formatter knows where sentences end."""
+    """The text, each sentence on separate lines, so that the formatter knows where sentences end."""
     for sentence in re.split(r"(?<=[.:;]) (?=[A-Z-])", " ".join(text.split())):
         for line in textwrap.wrap(sentence, _COLUMNS, break_long_words=False, break_on_hyphens=False):
             yield _escape(line)

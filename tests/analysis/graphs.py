@@ -1,4 +1,4 @@
-"""Small graphs for tests of control flow, and what can be said of them by trying every node."""
+"""Small graphs for tests of control flow, and their properties by exhaustive search."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Graph = Sequence[Sequence[int]]
 
 @st.composite
 def graphs(draw: st.DrawFn, most: int = 9) -> list[tuple[int, ...]]:
-    """By node, what may come after it: up to two nodes, as after a branch."""
+    """The successors of each node: up to two, as after a branch."""
     count = draw(st.integers(1, most))
     node = st.integers(0, count - 1)
     return [tuple(dict.fromkeys(draw(st.lists(node, max_size=2)))) for _ in range(count)]
 
 
 def reachable(after: Graph, roots: Iterable[int], without: Iterable[int] = ()) -> set[int]:
-    """The nodes that some root reaches in a graph from which some were taken."""
+    """Returns the nodes that some root reaches in a graph without some nodes."""
     gone = set(without)
     seen = {root for root in roots if root not in gone}
     waiting = list(seen)
@@ -31,7 +31,7 @@ def reachable(after: Graph, roots: Iterable[int], without: Iterable[int] = ()) -
 
 
 def dominates(after: Graph, roots: Iterable[int], first: int, node: int) -> bool:
-    """By definition: without the first one, no root reaches the node."""
+    """Returns, by definition, whether no root reaches the node without the first one."""
     roots = list(roots)
     if first == node:
         return True
@@ -40,7 +40,7 @@ def dominates(after: Graph, roots: Iterable[int], first: int, node: int) -> bool
 
 
 def is_reducible(after: Graph, root: int = 0) -> bool:
-    """Whether nothing goes in circles once the ways back to dominators are gone."""
+    """Returns whether the graph without the back edges to dominators has no cycle."""
     reached = reachable(after, [root])
     forward = [
         tuple(other for other in following if node in reached and not dominates(after, [root], other, node))
@@ -50,7 +50,7 @@ def is_reducible(after: Graph, root: int = 0) -> bool:
 
 
 def natural_loops(after: Graph, root: int = 0) -> dict[int, set[int]]:
-    """By header: the nodes that come back to it without passing it, by any of the ways back."""
+    """Returns by header the nodes that reach a back edge to it without passing it."""
     reached = reachable(after, [root])
     found: dict[int, set[int]] = {}
     for node in reached:

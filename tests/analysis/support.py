@@ -1,4 +1,4 @@
-"""What the tests of the analyses share: kernels from a few lines of PTX, walked by one thread or explored."""
+"""Shared by the tests of the analyses: kernels of a few lines of PTX, executed by one thread or explored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REGISTERS = ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<40>; .reg .b64 %r
 
 
 def module_of(body: str, *, bounds: str = "", parameters: str = "", before: str = "") -> Module:
-    """A module with one kernel `k` of that body. bounds: its directives. before: what stands in front of it."""
+    """A module with one kernel `k` of that body. bounds: its directives. before: the text before it."""
     return parse(
         f".version 9.0\n.target sm_90a\n.address_size 64\n{before}\n"
         f".visible .entry k({parameters})\n{bounds}\n{{\n{REGISTERS}\n{body}\nret;\n}}\n"
@@ -37,7 +37,7 @@ def program_of(module: Module) -> Program:
 
 
 def explorer_of(module: Module) -> Explorer:
-    """The kernel of a module, explored."""
+    """Explores the kernel of a module."""
     explorer = Explorer(program_of(module))
     explorer.run()
     return explorer
@@ -49,7 +49,7 @@ def kernel_of(module: Module) -> KernelFacts:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """One thread's walk, with what it left in its registers."""
+    """The execution of one thread, with the final contents of its registers."""
 
     state: GroupState
 
@@ -63,7 +63,7 @@ class Walk:
         return held
 
     def events(self, *kinds: type[Effect]) -> list[TraceEvent]:
-        """Its events, of some classes where any are given."""
+        """Returns its events, of some classes if any are given."""
         found = [event for event in self.trace.events if isinstance(event, TraceEvent)]
         return [event for event in found if not kinds or isinstance(event.effect, kinds)]
 
@@ -73,7 +73,7 @@ class Walk:
 
 
 def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scenario: Scenario | None = None) -> Walk:
-    """Thread `tid` of the module's kernel, walked alone."""
+    """Executes thread `tid` of the module's kernel."""
     program = program_of(module)
     code = compile_program(program, whole=True)
     taken = scenario or Scenario(launch_config_of(program), sample, rank)
@@ -83,7 +83,7 @@ def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scen
 
 
 def computed(line: str, **registers: Value) -> Value | None:
-    """What one instruction leaves in its destination, `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
+    """Returns the result of one instruction in `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
     program = program_of(module_of(line))
     state = GroupState(
         CompiledProgram(program, lambda _: None, whole=True),

@@ -1,4 +1,4 @@
-"""Requests for the work of other clusters: what a walk takes the answers to be, and whom a request reaches."""
+"""Requests to cancel other clusters: the responses that an execution assumes, and the CTAs that a request reaches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REQUEST = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_
 
 
 def answers(body: str) -> list[object]:
-    """What a thread is told, in order."""
+    """Returns the values that a thread stores, in order."""
     return [event.amount for event in walk(module_of(START + body)).events(Cancellation)]
 
 
@@ -24,7 +24,7 @@ def test_the_first_two_requests_are_granted_and_the_next_is_not() -> None:
     assert answers(rounds) == [1, 1, 0, 0]
 
 
-def test_one_response_has_one_answer() -> None:
+def test_one_response_has_one_value() -> None:
     assert answers(READ.format(1) + ASK.format(1, 1) + ASK.format(2, 1)) == [1, 1]
 
 

@@ -1,7 +1,7 @@
-"""What a check costs grows with a text as the text does, and not as its square.
+"""The cost of a check is proportional to its text and does not grow with its square.
 
-Generated code repeats itself, thousands of times at worst. A statement of a fixture stands there as often; how many
-functions are called says more of the cost than a clock does.
+Generated code repeats itself, thousands of times at worst, and so does one statement of a fixture here. The number of
+function calls measures the cost better than a clock does.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ptxkit import lint
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 
 FEW, MANY = 30, 120
-"""How often a statement is repeated."""
+"""The number of copies of a statement."""
 MOST = 5.0
-"""How many times as much the many may cost: four times would be in proportion, and sixteen the square."""
+"""The highest ratio of costs: four is proportional, and sixteen is the square."""
 
 
 @pytest.mark.parametrize(
@@ -30,17 +30,17 @@ MOST = 5.0
         ("PTX403_bad_acquired_too_early", "tensormap.cp_fenceproxy"),
     ],
 )
-def test_a_statement_that_is_repeated_costs_as_often(fixture: str, statement: str) -> None:
+def test_a_repeated_statement_costs_in_proportion(fixture: str, statement: str) -> None:
     lines = (CORPUS / "rules" / f"{fixture}.ptx").read_text().split("\n")
     place = next(number for number, line in enumerate(lines) if line.lstrip().startswith(statement))
-    lint("\n".join(lines))  # what is read once is read here
+    lint("\n".join(lines))  # results that are computed once are computed here
     texts = ["\n".join([*lines[:place], *[lines[place]] * count, *lines[place + 1 :]]) for count in (FEW, MANY)]
     few, many = map(calls, texts)
     assert many < MOST * few
 
 
 def calls(text: str) -> int:
-    """How many functions a check of a text calls."""
+    """Returns the number of functions that a check of a text calls."""
     profile = Profile()
     profile.runcall(lint, text)
     return sum(each.callcount for each in profile.getstats())

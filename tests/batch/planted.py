@@ -25,7 +25,7 @@ def answered(asked: Job) -> JobResult:
         limit_processor_time(0.05)
         while True:
             pass
-    if SPINS in text:  # for as long as its limit allows; a file says that it does
+    if SPINS in text:  # for as long as its limit allows; a file states that it does
         Path(text.partition(SPINS)[2]).touch()
         while True:
             pass
@@ -45,6 +45,6 @@ def answered(asked: Job) -> JobResult:
 
 
 def serve(channel: ParentChannel) -> None:
-    """In the place of `ptxkit.batch.supervised_checker.WORKER`."""
+    """Replaces `ptxkit.batch.supervised_checker.WORKER`."""
     worker.run_job = answered  # type: ignore[attr-defined]
     worker.serve(channel)

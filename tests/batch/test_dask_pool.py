@@ -1,4 +1,7 @@
-"""Two workers of dask.distributed: the same results, order and exit status as here. `local:2` needs none of them."""
+"""Two workers of dask.distributed: the same results, order and exit status as in this process.
+
+`local:2` needs no network.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,12 @@ def heard(event, arguments):
             file.write(f"{sys.argv} {arguments[1]!r}\\n")
 sys.addaudithook(heard)
 """
-"""In every process of a command, too: what it binds a socket to."""
+"""In every process of a command: the addresses to which it binds a socket."""
 
 
 @contextmanager
 def two_workers() -> Iterator[str]:
-    """The address of a scheduler with two workers."""
+    """Returns the address of a scheduler with two workers."""
     import distributed
 
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -63,7 +66,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_two_workers_print_what_this_machine_prints(files: Path) -> None:
+def test_two_workers_print_the_output_of_this_machine(files: Path) -> None:
     inputs = (".", "nowhere.ptx", "w.whl")
     with two_workers() as address:
         there = shell("lint", "--cluster", address, "--format", "json", *inputs)
@@ -93,7 +96,7 @@ def test_two_workers_print_what_this_machine_prints(files: Path) -> None:
     ],
 )
 def test_local_workers_open_no_port(files: Path, command: tuple[str, ...]) -> None:
-    """Any process of the machine could speak to one, and a scheduler does whatever it is told."""
+    """Any process of the machine could connect to a port, and a scheduler executes every request."""
     (files / "site").mkdir()
     (files / "site" / "sitecustomize.py").write_text(WATCH)
     watch = {"PYTHONPATH": f"{files / 'site'}:{ROOT}", "BOUND": str(files / "bound")}
@@ -106,13 +109,15 @@ def test_local_workers_open_no_port(files: Path, command: tuple[str, ...]) -> No
     assert (files / "bound").exists(), "the watch hears nothing"
 
 
-def test_local_workers_print_what_this_machine_prints(files: Path) -> None:
+def test_local_workers_print_the_output_of_this_machine(files: Path) -> None:
     there = shell("lint", "--cluster", "local:2", "--no-cache", "--format", "json", ".")
     here = shell("lint", "--jobs", "2", "--no-cache", "--format", "json", ".")
     assert (there.returncode, there.stdout) == (here.returncode, here.stdout)
 
 
-def test_a_text_that_ends_its_process_there_fails_alone(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_ends_its_remote_process_affects_no_other_text(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tests.batch import planted
 
     (files / "2.ptx").write_text(CLEAN + planted.DIES)
@@ -141,14 +146,14 @@ def test_a_text_that_ends_its_process_there_fails_alone(files: Path, monkeypatch
         ("tcp://127.0.0.1:9", "no scheduler"),
     ],
 )
-def test_a_cluster_that_is_not_there_is_told(files: Path, address: str, told: str) -> None:
+def test_an_unreachable_cluster_is_reported(files: Path, address: str, told: str) -> None:
     done = shell("lint", "--cluster", address, "0.ptx", DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s")
     assert (done.returncode, done.stdout) == (2, b"")
     assert told in done.stderr.decode()
     assert b"Traceback" not in done.stderr
 
 
-def test_where_all_results_are_known_no_cluster_is_asked(files: Path) -> None:
+def test_where_all_results_are_cached_no_cluster_is_contacted(files: Path) -> None:
     kept = files / "kept"
     assert shell("lint", "--cache-dir", kept, "0.ptx").returncode == 0
     assert shell("lint", "--cache-dir", kept, "--cluster", "tcp://127.0.0.1:9", "0.ptx").returncode == 0

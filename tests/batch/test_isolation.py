@@ -1,4 +1,4 @@
-"""A text that hangs or ends its process is that text's failed result; the others are checked all the same."""
+"""A text that hangs or ends its process is that text's failed result; the others are still checked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
 @pytest.fixture
 def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[SupervisedChecker]:
-    """A process in which comments of a text do harm."""
+    """A process in which comments of a text cause misbehavior."""
     monkeypatch.setattr(supervised_checker, "WORKER", planted.serve)
     monkeypatch.syspath_prepend(str(ROOT))
     one = SupervisedChecker(100)
@@ -55,7 +55,7 @@ def message(result: FileResult) -> str:
     return item.message
 
 
-def test_a_process_answers_as_the_linter_does(process: SupervisedChecker) -> None:
+def test_a_process_returns_the_results_of_the_linter(process: SupervisedChecker) -> None:
     for text in (CLEAN, BROKEN):
         assert of(process, text) == lint_source(SourceFile("k.ptx", text))
 
@@ -69,56 +69,50 @@ def test_a_process_answers_as_the_linter_does(process: SupervisedChecker) -> Non
         (planted.FILLS, "the check of this file ran out of memory"),
     ],
 )
-def test_a_text_that_does_harm_fails_and_the_next_is_checked(
-    process: SupervisedChecker, harm: str, expected: str
-) -> None:
+def test_a_harmful_text_fails_and_the_next_is_checked(process: SupervisedChecker, harm: str, expected: str) -> None:
     assert message(of(process, CLEAN + harm)) == expected
     assert of(process, CLEAN).status is Status.CLEAN
 
 
-def test_where_a_check_hung_is_told(process: SupervisedChecker) -> None:
+def test_the_place_of_a_hanging_check_is_reported(process: SupervisedChecker) -> None:
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
     assert "in answered" in str(item.properties["stack"])
 
 
-def test_a_process_that_is_not_let_run_has_its_processor_time(
+def test_a_process_that_is_not_scheduled_keeps_its_processor_time(
     process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a machine with too much to do: by the clock its time is over at once."""
+    """On an overloaded machine: by the clock its time is over at once."""
     monkeypatch.setattr(supervised_checker, "WALL_TIME_FACTOR", 0.0001)
     monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=True))
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
     assert "in answered" in str(item.properties["stack"])
 
 
-def test_a_process_that_waits_for_ever_is_ended_by_the_clock(
-    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_blocked_process_is_ended_by_the_clock(process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervised_checker, "WALL_TIME_FACTOR", 0.01)
     assert "took longer than 100 seconds" in message(of(process, CLEAN + planted.SLEEPS))
 
 
-def test_what_a_check_prints_does_not_come_between_the_answers(process: SupervisedChecker) -> None:
+def test_output_of_a_check_does_not_corrupt_the_results(process: SupervisedChecker) -> None:
     assert of(process, CLEAN + planted.PRINTS).status is Status.CLEAN
 
 
-def test_the_same_process_goes_on_after_an_ordinary_text(process: SupervisedChecker) -> None:
+def test_the_same_process_continues_after_an_ordinary_text(process: SupervisedChecker) -> None:
     of(process, CLEAN)
     first = process._process
     of(process, BROKEN)
     assert process._process is first
 
 
-def test_a_process_with_much_memory_makes_place_for_another(
-    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_with_much_memory_is_replaced(process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervised_checker, "MAX_RETAINED_MEMORY", 1)
     assert of(process, CLEAN).status is Status.CLEAN
     assert process._process is None
     assert of(process, CLEAN).status is Status.CLEAN
 
 
-def test_among_many_texts_only_those_that_do_harm_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_among_many_texts_only_the_harmful_ones_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervised_checker, "WORKER", planted.serve)
     monkeypatch.syspath_prepend(str(ROOT))
     harms = {2: planted.DIES, 3: planted.HANGS, 7: planted.EXITS}
@@ -133,7 +127,7 @@ def test_among_many_texts_only_those_that_do_harm_fail(monkeypatch: pytest.Monke
     assert {results[n].status for n in range(9) if n not in harms} == {Status.CLEAN}
 
 
-def test_an_endless_check_in_this_process_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_check_in_this_process_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptxkit.batch.in_process.run_job", planted.answered)
     alone = InProcessRunner(100)
     result = alone.run_job(asked(CLEAN + planted.HANGS)).result
@@ -177,10 +171,10 @@ def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("place", ["worker", "in_process"])
-def test_what_a_check_had_is_gone_before_it_is_told_that_it_was_too_much(
+def test_the_data_of_a_check_is_freed_before_its_failure_is_reported(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or there is no room for the answer."""
+    """Otherwise there is no memory for the result."""
 
     class Much:
         pass
@@ -209,7 +203,7 @@ def told_by_worker(question: Job) -> JobResult:
     return decode_result(answer, question.source)
 
 
-def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path: Path) -> None:
+def test_a_process_whose_parent_was_killed_ends_even_if_its_check_hangs(tmp_path: Path) -> None:
     import os
     import signal
     import subprocess
@@ -243,13 +237,13 @@ def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path:
         except ProcessLookupError:
             return
         if Path(f"/proc/{child}/stat").exists() and ") Z " in Path(f"/proc/{child}/stat").read_text():
-            return  # gone, and whoever adopts it has not looked yet
+            return  # it has ended, and its new parent has not noticed yet
         time.sleep(0.1)
     os.kill(child, signal.SIGKILL)
     pytest.fail("it goes on")
 
 
-def test_a_mistake_in_the_table_is_told_by_whoever_asked() -> None:
+def test_an_error_in_the_table_is_reported_to_the_caller() -> None:
     import pickle
 
     from ptxkit.isa.errors import NotationError

@@ -1,4 +1,4 @@
-"""Results of earlier runs: used where all that they were made from is the same, and never in the way."""
+"""Results of earlier runs: used where all their inputs are the same, and never an obstacle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asked(text: str = BROKEN, path: str = "k.ptx", settings: Settings = DEFAULT,
 
 
 def filled(folder: Path, question: Job) -> JobResult:
-    """Keep the answer to a question, as a run does."""
+    """Stores the result of a job, as a run does."""
     store = ResultCache(str(folder))
     with_key, known = store.lookup(question)
     assert known is None
@@ -49,12 +49,12 @@ def entries(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("text", [CLEAN, BROKEN, WARNED])
-def test_what_is_kept_is_what_was_found(folder: Path, text: str) -> None:
+def test_a_stored_result_is_the_found_result(folder: Path, text: str) -> None:
     answer = filled(folder, asked(text))
     assert known(folder, asked(text)) == answer
 
 
-def test_the_name_of_the_file_is_that_of_the_question(folder: Path) -> None:
+def test_the_name_of_the_file_is_that_of_the_job(folder: Path) -> None:
     filled(folder, asked(path="a.ptx"))
     found = known(folder, asked(path="b/c.ptx"))
     assert found is not None
@@ -75,23 +75,23 @@ def test_the_name_of_the_file_is_that_of_the_question(folder: Path) -> None:
         asked(wish="offer"),
     ],
 )
-def test_another_text_or_other_settings_are_asked_anew(folder: Path, other: Job) -> None:
+def test_another_text_or_other_settings_are_checked_again(folder: Path, other: Job) -> None:
     filled(folder, asked())
     assert known(folder, other) is None
 
 
-def test_a_baseline_is_no_part_of_what_is_kept(folder: Path) -> None:
+def test_a_baseline_is_not_part_of_the_stored_result(folder: Path) -> None:
     filled(folder, asked())
     assert known(folder, asked(settings=Settings(baseline="known.json"))) is not None
 
 
-def test_another_state_of_ptxkit_asks_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_state_of_ptxkit_checks_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(folder, asked())
     monkeypatch.setattr(result_cache, "installation_stamp", lambda: "another")
     assert known(folder, asked()) is None
 
 
-def test_nothing_is_kept_when_ptxkit_was_changed_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_stored_when_ptxkit_was_changed_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_cache, "is_installation_unchanged", lambda: False)
     filled(folder, asked())
     assert entries(folder) == []
@@ -107,7 +107,7 @@ def test_a_damaged_entry_counts_as_missing_and_is_written_again(folder: Path, da
     assert known(folder, asked()) == answer
 
 
-def test_every_single_byte_that_is_changed_is_noticed(folder: Path) -> None:
+def test_every_changed_byte_is_noticed(folder: Path) -> None:
     filled(folder, asked())
     [entry] = entries(folder)
     data = entry.read_bytes()
@@ -118,7 +118,7 @@ def test_every_single_byte_that_is_changed_is_noticed(folder: Path) -> None:
     assert known(folder, asked()) is not None
 
 
-def test_a_failed_result_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_result_is_not_stored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(*_: object) -> None:
         raise RuntimeError("planted")
 
@@ -127,12 +127,12 @@ def test_a_failed_result_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPat
     assert entries(folder) == []
 
 
-def test_mended_texts_are_not_kept(folder: Path) -> None:
+def test_fixed_texts_are_not_stored(folder: Path) -> None:
     filled(folder, asked(wish="fix"))
     assert entries(folder) == []
 
 
-def test_a_folder_that_cannot_be_written_is_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_folder_is_harmless(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "no space left on device")
 
@@ -142,14 +142,14 @@ def test_a_folder_that_cannot_be_written_is_no_harm(folder: Path, monkeypatch: p
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs permissions")
-def test_a_folder_that_others_may_write_to_is_refused(folder: Path) -> None:
+def test_a_folder_that_others_may_write_to_is_rejected(folder: Path) -> None:
     assert result_folder(str(folder)) == str(folder)
     folder.chmod(0o777)
     with pytest.raises(UnusableCacheError, match="is writable by other users"):
         result_folder(str(folder))
 
 
-def test_the_entries_that_were_used_last_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_entries_that_were_used_last_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_cache, "MAX_CACHED_RESULTS", 3)
     store = ResultCache(str(folder))
     for number in range(5):
@@ -162,7 +162,7 @@ def test_the_entries_that_were_used_last_stay(folder: Path, monkeypatch: pytest.
     assert [number for number in range(5) if known(folder, asked(CLEAN + f"// {number}"))] == [2, 3, 4]
 
 
-def test_the_bytes_of_all_entries_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_all_entries_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(folder, asked())
     monkeypatch.setattr(result_cache, "MAX_CACHED_RESULTS_BYTES", entries(folder)[0].stat().st_size + 10)
     store = ResultCache(str(folder))

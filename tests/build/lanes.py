@@ -1,4 +1,4 @@
-"""What the integer registers of a built kernel hold in each thread of a warp: its arithmetic, done here."""
+"""The integer registers of a built kernel in each thread of a warp, computed here."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _OPERATIONS: dict[str, Callable[..., int]] = {
 
 
 def addresses(module: Module, opcode: str, tid: int, variables: dict[str, int]) -> list[int]:
-    """The address that each instruction of that name has in one thread, with the variables at these places.
+    """Returns the address of each instruction of that name in one thread, with the variables at these places.
 
-    The kernel is straight; instructions that compute no integer leave their results alone.
+    The kernel is straight; instructions that compute no integer leave their results unchanged.
     """
     registers = dict(variables)
     found = []

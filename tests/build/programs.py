@@ -1,4 +1,4 @@
-"""Whole kernels made with the builder's helpers, their arguments, and what NumPy says that they leave.
+"""Whole kernels that use the builder's helpers, their arguments, and NumPy's results.
 
 They run on a GPU (`tests/device/test_built.py`) and on the reference machine (`tests/build/test_meaning.py`).
 """
@@ -36,7 +36,7 @@ RANDOM = np.random.default_rng(20)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A kernel and one launch of it. expected: by the number of an argument, what is in it afterwards."""
+    """A kernel and one launch of it. expected: the final contents of arguments, by their numbers."""
 
     kernel: Kernel
     arguments: tuple[np.ndarray[Any, Any], ...]
@@ -49,7 +49,7 @@ class Program:
 
 
 def narrow() -> Function[tuple[object, ...]]:
-    """Takes and gives what is passed in unusual ways."""
+    """Receives and returns values in unusual ways."""
     function = Function("narrow", results=(s16, u8, Generic[f32]), visible=True)
     number, byte = function.param(s16, "number"), function.param(u8, "byte")
     half, place = function.param(f16, "half"), function.param(Generic[f32], "place")
@@ -71,7 +71,7 @@ def calling(function: object) -> Kernel:
 
 
 def all_widths() -> Program:
-    """A function takes and gives values of all widths."""
+    """A function receives and returns values of all widths."""
     lane = np.arange(32)
     expected = {0: np.concatenate([lane, np.full(32, 2.5)]), 1: (lane - 5) * 1000 + lane}
     return Program(calling(narrow()), (np.zeros(64, np.float32), np.zeros(32, np.int32)), expected)
@@ -121,7 +121,7 @@ FORMATS: list[tuple[str, type[Scalar], type[Scalar]]] = [
 
 
 def filled(k: Kernel, source: Global[Scalar], count: int, columns: int, swizzle: int, name: str) -> Rows[Scalar]:
-    """The source's rows in shared memory, element by element, where the swizzle puts them."""
+    """The source's rows in shared memory, element by element, at the positions of the swizzle."""
     place = k.shared(source.type, count * columns, align=1024, name=name)
     rows = k.rows(place, columns, swizzle=swizzle)
     with k.for_range(k.tid.x, count * columns, 32) as i:
@@ -180,7 +180,7 @@ def halves() -> Program:
 
 
 def zero_filling() -> Program:
-    """Copies write zeros for what they do not read."""
+    """Copies write zeros for the bytes that they do not read."""
     k = Kernel("zeros", threads=32)
     source, out = k.param(Global[u32], "source", align=16), k.param(Global[u32], "out", align=16)
     tile, lane = k.shared(u32, 4 * 128, align=16), k.tid.x
@@ -284,7 +284,7 @@ def multicast_ring() -> Program:
 
 
 def multicast_copy() -> Program:
-    """Two of three CTAs get the same tile by one copy, and each copies it out again."""
+    """Two of three CTAs receive the same tile by one copy, and each copies it out again."""
     k = Kernel("multicast_copy", threads=64, target="sm_90a", cluster=3)
     source, out = k.param(Global[f32], "source", align=16), k.param(Global[f32], "out", align=16)
     tile, there = k.shared(f32, 128, align=128, name="tile"), k.mbarrier("there")
@@ -303,7 +303,7 @@ def multicast_copy() -> Program:
 
 
 def even_threads() -> Program:
-    """Threads of even numbers copy for all."""
+    """Even threads copy for all."""
     k = Kernel("even_threads", threads=64, target="sm_80")
     source, out = k.param(Global[u32], "source", align=16), k.param(Global[u32], "out")
     tile, there = k.shared(u32, 256, align=16), k.mbarrier("there")

@@ -1,4 +1,4 @@
-"""What the tests of the builder share: ptxas from the package index, and finding a marked line of a test."""
+"""Shared by the tests of the builder: ptxas from the package index, and the search for a marked line of a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptxkit.syntax.tree import Body, Instruction, Module
 
 @cache
 def ptxas() -> Path:
-    """The ptxas that the development dependencies bring; never one that happens to be on the machine."""
+    """Returns the ptxas of the development dependencies; never one that is installed on the machine."""
     spec = importlib.util.find_spec("nvidia")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for found in Path(folder).glob("cu*/bin/ptxas"):
@@ -25,7 +25,7 @@ def ptxas() -> Path:
 
 
 def assert_ptxas_accepts(text: str, folder: Path, target: str = "sm_90a") -> None:
-    """ptxas makes a cubin of the text, without a word."""
+    """Asserts that ptxas makes a cubin of the text without diagnostics."""
     path = folder / "kernel.ptx"
     path.write_text(text)
     command = [str(ptxas()), f"-arch={target}", str(path), "-o", str(folder / "kernel.cubin")]
@@ -34,7 +34,7 @@ def assert_ptxas_accepts(text: str, folder: Path, target: str = "sm_90a") -> Non
 
 
 def body(module: Module) -> Body:
-    """The body of the module's only function."""
+    """Returns the body of the module's only function."""
     (function,) = module.functions()
     assert function.body is not None
     return function.body
@@ -49,7 +49,7 @@ def opcodes(module: Module) -> list[str]:
 
 
 def marked(word: str) -> Location:
-    """The line of the calling test file that ends with `# <word>`."""
+    """Returns the line of the calling test file that ends with `# <word>`."""
     frame = inspect.currentframe()
     assert frame is not None
     assert frame.f_back is not None

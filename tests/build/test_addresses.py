@@ -1,4 +1,4 @@
-"""Typed addresses: spaces, alignment, arithmetic, and no conversion that nobody asked for."""
+"""Typed addresses: spaces, alignment, arithmetic, and no implicit conversions."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def test_the_wrong_space_fails_at_the_callers_line(k: Kernel) -> None:
     assert "needs an address in .shared::cta, got [%rd1]: Global[f32]" in str(caught.value)
 
 
-def test_the_right_space_is_taken(k: Kernel) -> None:
+def test_the_right_space_is_accepted(k: Kernel) -> None:
     k.cp_async_cg(k.shared(f32, 4, align=16), k.param(Global[f32], "source", align=16), 16)
     assert "cp.async.cg.shared.global" in opcodes(k.module())
 
 
-def test_a_register_is_no_address_until_it_is_made_one(k: Kernel) -> None:
+def test_a_register_is_not_an_address_until_it_is_converted(k: Kernel) -> None:
     r = k.register(u64)
     with pytest.raises(BuildTypeError, match=r"k.pointer\(...\) makes an address of one"):
         k.ld_global_u32(r)
@@ -76,7 +76,7 @@ def test_a_register_is_no_address_until_it_is_made_one(k: Kernel) -> None:
         k.pointer(Shared[u32], r)
 
 
-def test_a_parameter_that_points_to_global_memory_needs_no_cvta(k: Kernel) -> None:
+def test_a_pointer_parameter_to_global_memory_needs_no_cvta(k: Kernel) -> None:
     k.param(Global[f32], "data", align=16).load()
     text = str(k)
     assert ".param .u64 .ptr .global .align 16 data" in text
@@ -90,14 +90,14 @@ def test_a_generic_parameter_is_loaded_through_generic_addresses(k: Kernel) -> N
     assert "ld.f32 %f0, [%rd0];" in text
 
 
-def test_a_conversion_is_in_the_text_when_it_was_asked_for(k: Kernel) -> None:
+def test_a_conversion_is_in_the_text_when_it_was_requested(k: Kernel) -> None:
     tile = k.shared(f32, 4, name="tile")
     generic = tile.to_generic()
     generic.load()
     assert opcodes(k.module()) == ["mov.u32", "cvt.u64.u32", "cvta.shared.u64", "ld.f32", "ret"]
 
 
-def test_every_space_is_generic_memory_and_back_again() -> None:
+def test_every_space_converts_to_generic_memory_and_back() -> None:
     k = Kernel("there_and_back", threads=32)
     out, tile, own = k.param(Global[u32], "out"), k.shared(u32, 32), k.local(u32, 4)
     table = k.constant(u32, [1, 2, 3, 4])
@@ -113,13 +113,13 @@ def test_every_space_is_generic_memory_and_back_again() -> None:
     assert (result == 19).all()
 
 
-def test_generic_memory_is_not_taken_where_a_space_is_wanted(k: Kernel) -> None:
+def test_generic_memory_is_rejected_where_a_space_is_required(k: Kernel) -> None:
     generic = k.param(Generic[f32], "data", align=16)
     with pytest.raises(BuildTypeError, match=r"convert it with cvta.to.global"):
         k.cp_async_cg(k.shared(f32, 4, align=16), generic, 16)
 
 
-def test_the_alignment_that_is_known_must_suffice(k: Kernel) -> None:
+def test_the_known_alignment_must_suffice(k: Kernel) -> None:
     tile, source = k.shared(f32, 64, align=16), k.param(Global[f32], "source", align=16)
     i = k.param(u32, "i")
     k.cp_async_cg(tile[i * 4], source[4], 16)
@@ -138,7 +138,7 @@ def test_vector_accesses_need_the_alignment_of_the_vector(k: Kernel) -> None:
     k.ld_v2(source.aligned(8))
 
 
-def test_other_elements_at_the_same_place(k: Kernel) -> None:
+def test_an_address_is_reinterpreted_for_other_elements(k: Kernel) -> None:
     data = k.param(Global[f32], "data", align=16).cast(u8)
     data[3].load()
     assert "ld.global.u8 %rs0, [%rd0+3];" in str(k)
@@ -168,7 +168,7 @@ def test_launch_sized_memory_has_one_base_and_the_largest_alignment(k: Kernel) -
     assert k.dynamic_bytes == 400
 
 
-def test_names_are_not_given_twice(k: Kernel) -> None:
+def test_names_are_not_reused(k: Kernel) -> None:
     k.shared(f32, 1, name="tile")
     with pytest.raises(BuildError, match="'tile' is taken"):
         k.param(u32, "tile")
@@ -181,7 +181,7 @@ def test_an_address_is_not_iterated_over(k: Kernel) -> None:
         list(k.shared(f32, 4))  # type: ignore[call-overload]
 
 
-def test_what_is_stored_has_the_type_of_the_elements(k: Kernel) -> None:
+def test_a_stored_value_has_the_type_of_the_elements(k: Kernel) -> None:
     data, n = k.param(Global[f32], "data"), k.param(u32, "n")
     for mistake in (lambda: data.store(n), lambda: k.st(data, n), lambda: k.atom_add(data, n)):  # type: ignore[arg-type]
         with pytest.raises(BuildTypeError, match=r"needs \.f32, got %r0: \.u32"):

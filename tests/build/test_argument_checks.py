@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind: an error of the builder at the caller's line, that names the argument."""
+"""Arguments of the wrong kind: an error of the builder at the caller's line, which names the argument."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def test_the_argument_is_named_at_the_callers_line(k: Kernel, build: Callable[[K
     with pytest.raises(BuildTypeError, match=message) as raised:
         build(k)
     assert raised.value.location.file == __file__
-    assert raised.value.__cause__ is not None, "what failed inside is told, too"
+    assert raised.value.__cause__ is not None, "the inner error is reported, too"
 
 
-def test_a_token_that_stands_for_a_parity_is_told_from_it(k: Kernel) -> None:
+def test_a_token_instead_of_a_parity_is_reported(k: Kernel) -> None:
     bar = k.mbarrier("bar")
     token = bar.arrive()
-    with pytest.raises(BuildTypeError, match="is not a parity; what an arrival gave goes by name: token="):
+    with pytest.raises(BuildTypeError, match="is not a parity; pass the result of an arrival as token="):
         bar.wait(token)  # type: ignore[arg-type]
     bar.wait(token=token)
 
 
-def test_an_error_inside_a_block_stays_what_it_is(k: Kernel) -> None:
+def test_an_error_inside_a_block_is_unchanged(k: Kernel) -> None:
     with pytest.raises(ZeroDivisionError), k.if_(k.tid.x < 3):
         _ = 1 // 0
     with pytest.raises(AttributeError, match="upper") as raised, k.if_(k.tid.x < 3):
@@ -62,20 +62,20 @@ def test_an_error_inside_a_block_stays_what_it_is(k: Kernel) -> None:
     assert not isinstance(raised.value, BuildTypeError)
 
 
-def test_operators_refuse_what_they_cannot_take(k: Kernel) -> None:
+def test_operators_reject_wrong_operands(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match="is a number of elements, not Kernel"):
         k.shared(f32, 4) - k  # type: ignore[operator]
-    with pytest.raises(BuildTypeError, match="whole numbers or tuples of them"):
+    with pytest.raises(BuildTypeError, match="integers or tuples of integers"):
         k[1:2]
 
 
-def test_a_call_with_too_few_arguments_is_told_by_python(k: Kernel) -> None:
+def test_python_reports_a_call_with_too_few_arguments(k: Kernel) -> None:
     with pytest.raises(TypeError, match="missing 1 required positional argument") as raised:
         k.branch()  # type: ignore[call-arg]
     assert not isinstance(raised.value, BuildTypeError)
 
 
-def test_right_arguments_are_not_looked_at_and_signatures_stay(k: Kernel) -> None:
+def test_right_arguments_are_unchanged_and_signatures_remain(k: Kernel) -> None:
     assert list(inspect.signature(Kernel.memcpy_async).parameters)[:4] == ["k", "destination", "source", "size"]
     with k.if_(k.tid.x < 3):
         k.mov_u32(1)
@@ -85,10 +85,10 @@ def test_right_arguments_are_not_looked_at_and_signatures_stay(k: Kernel) -> Non
     assert k.register(u32).type is u32
 
 
-def test_a_special_register_is_one_that_there_is(k: Kernel) -> None:
+def test_a_special_register_must_exist(k: Kernel) -> None:
     with pytest.raises(BuildValueError, match="no special register of 32 bits is called '%smi'; did you mean '%smid'"):
         k.special("%smi")
-    with pytest.raises(BuildValueError, match=r"called '%tid'; say %tid\.x"):
+    with pytest.raises(BuildValueError, match=r"called '%tid'; use %tid\.x"):
         k.special("%tid")
     with pytest.raises(BuildValueError, match="'%clock64'; it has 64 bits"):
         k.special("%clock64")

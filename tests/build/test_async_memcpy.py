@@ -1,4 +1,4 @@
-"""`memcpy_async`: which mechanism serves and why, that each waits as it must, and that all bytes are copied."""
+"""`memcpy_async`: the selected mechanism and its reason, the wait of each mechanism, and that all bytes are copied."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.build.support import assert_ptxas_accepts, opcodes
 def staged(
     target: str | None, align: int, size: int, *, barrier: bool, threads: int = 128, wait: bool = True
 ) -> tuple[Kernel, tuple[str, int, str]]:
-    """A kernel in which each thread reads what its neighbor's part of the copy brought."""
+    """A kernel in which each thread reads its neighbor's part of the copy."""
     k = Kernel("staged", threads=threads, target=target)
     source, out = k.param(Global[b8], "source", align=align), k.param(Global[b8], "out")
     tile = k.shared(b8, max(size, threads), align=16)
@@ -77,14 +77,14 @@ def test_alignment_size_and_target_decide(
 
 @pytest.mark.filterwarnings("ignore::ptxkit.build.NeverWaitedWarning")
 @pytest.mark.parametrize(("target", "barrier"), [("sm_90", True), ("sm_80", True), ("sm_80", False)])
-def test_what_nobody_waits_for_is_refused(target: str, barrier: bool) -> None:
+def test_a_copy_that_no_thread_waits_for_is_rejected(target: str, barrier: bool) -> None:
     k, _ = staged(target, 16, 4096, barrier=barrier, wait=False)
     with pytest.raises(VerificationError) as caught:
         k.verify()
     assert caught.value.diagnostics[0].code == "PTX302"
 
 
-def test_a_copy_of_few_turns_is_written_out_and_its_end_guarded() -> None:
+def test_a_copy_of_few_iterations_is_unrolled_and_its_end_guarded() -> None:
     k, _ = staged("sm_80", 16, 16 * 200, barrier=False)
     assert opcodes(k.module()).count("cp.async.cg.shared.global") == 2
     assert "setp.lt.u32 %p0, %r4, 3200;" in str(k)
@@ -103,7 +103,7 @@ def test_a_long_copy_and_one_of_unknown_length_are_loops(tmp_path: Path) -> None
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_one_thread_copies_alone() -> None:
+def test_one_thread_copies() -> None:
     k = Kernel("k", threads=32, target="sm_90")
     source, tile, bar = k.param(Global[f32], "source", align=16), k.shared(f32, 64, align=16), k.mbarrier("bar")
     with k.thread_is(0):
@@ -116,7 +116,7 @@ def test_one_thread_copies_alone() -> None:
 
 
 def out_of(target: str | None, *, align: int = 16, group: str = "cta", read: bool = False) -> tuple[Kernel, Copy]:
-    """A kernel in which each thread fills its part of a tile, which is copied out."""
+    """A kernel in which each thread fills its part of a tile, which is copied to global memory."""
     k = Kernel("out_of", threads=64, target=target)
     to, tile = k.param(Global[f32], "to", align=align), k.shared(f32, 128, align=16)
     tile[k.tid.x].store(1.5)
@@ -142,7 +142,7 @@ def out_of(target: str | None, *, align: int = 16, group: str = "cta", read: boo
     ],
 )
 @pytest.mark.parametrize("group", ["cta", "warp"])
-def test_copies_out_of_shared_memory_are_bulk_copies_where_that_serves(
+def test_copies_from_shared_memory_are_bulk_copies_where_possible(
     target: str | None, align: int, expected: tuple[str, int, str], group: str, tmp_path: Path
 ) -> None:
     k, copy = out_of(target, align=align, group=group)
@@ -151,7 +151,7 @@ def test_copies_out_of_shared_memory_are_bulk_copies_where_that_serves(
     assert_ptxas_accepts(str(k), tmp_path, target or "sm_90a")
 
 
-def test_a_bulk_copy_out_is_fenced_and_waited_for_by_the_thread_that_issued_it() -> None:
+def test_a_bulk_copy_to_global_memory_is_fenced_and_waited_for_by_the_thread_that_issued_it() -> None:
     k, _ = out_of("sm_90")
     found = opcodes(k.module())
     assert found[found.index("fence.proxy.async.shared::cta") :] == [
@@ -163,7 +163,7 @@ def test_a_bulk_copy_out_is_fenced_and_waited_for_by_the_thread_that_issued_it()
     assert "cp.async.bulk.wait_group.read" in opcodes(out_of("sm_90", read=True)[0].module())
 
 
-def test_no_mbarrier_waits_for_a_copy_out(tmp_path: Path) -> None:
+def test_no_mbarrier_tracks_a_copy_to_global_memory(tmp_path: Path) -> None:
     k = Kernel("k", threads=32, target="sm_90")
     target, tile = k.param(Global[f32], "target", align=16), k.shared(f32, 128, align=16)
     copy = k.memcpy_async(target, tile, 512, group=k.this_cta(), barrier=k.mbarrier("bar"))
@@ -173,7 +173,7 @@ def test_no_mbarrier_waits_for_a_copy_out(tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_a_multicast_is_issued_by_the_first_cta_and_announced_in_each(tmp_path: Path) -> None:
+def test_a_multicast_is_issued_by_the_first_cta_and_expected_in_each(tmp_path: Path) -> None:
     k = multicast_copy().kernel
     text = str(k)
     assert text.count("expect_tx") == 1
@@ -190,13 +190,13 @@ def test_without_a_copy_engine_each_cta_of_a_multicast_copies_for_itself(tmp_pat
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_a_multicast_goes_to_ctas_of_a_cluster() -> None:
+def test_a_multicast_is_to_ctas_of_a_cluster() -> None:
     k = Kernel("k", threads=32, target="sm_90")
     source, tile, bar = k.param(Global[f32], "source", align=16), k.shared(f32, 128, align=16), k.mbarrier("bar")
     for wrong in (0, -1, 1 << 16, True):
         with pytest.raises(BuildValueError, match="1 to 65535"):
             k.memcpy_async(tile, source, 512, group=k.this_cta(), barrier=bar, multicast=wrong)
-    with pytest.raises(BuildTypeError, match="brings a part of global memory"):
+    with pytest.raises(BuildTypeError, match="copies a part of global memory"):
         k.memcpy_async(source, tile, 512, group=k.this_cta(), multicast=3)
 
 
@@ -217,24 +217,24 @@ def test_warps_of_a_role_are_a_group(tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_threads_that_are_no_warps_copy_together_and_meet_at_an_mbarrier(tmp_path: Path) -> None:
+def test_threads_of_partial_warps_copy_together_and_synchronize_at_an_mbarrier(tmp_path: Path) -> None:
     k = even_threads().kernel
     assert k.verify().diagnostics == ()
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_a_group_is_of_whole_warps_or_meets_at_an_mbarrier() -> None:
+def test_a_group_has_whole_warps_or_an_mbarrier() -> None:
     k = Kernel("k", threads=80)
     source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 64, align=16)
-    with pytest.raises(BuildError, match=r"these threads meet at an mbarrier: memcpy_async\(..., barrier=\)"):
+    with pytest.raises(BuildError, match=r"these threads synchronize at an mbarrier: memcpy_async\(..., barrier=\)"):
         k.memcpy_async(tile, source, 256, group=k.these_threads(40, k.tid.x // 2)).wait()
-    with pytest.raises(BuildValueError, match="meet at a named barrier, 1 to 15, not None"):
+    with pytest.raises(BuildValueError, match="synchronize at a named barrier, 1 to 15, not None"):
         k.these_warps(range(2))
     with pytest.raises(BuildValueError, match="warp 2 of the CTA is not a whole one"):
         k.these_warps(range(3), barrier=1)
     with pytest.raises(BuildValueError, match="there is no warp 3"):
         k.these_warps(3)
-    with pytest.raises(BuildValueError, match="a whole number of threads"):
+    with pytest.raises(BuildValueError, match="the number of threads of a group is an integer"):
         k.these_threads(0, k.tid.x)
     with pytest.raises(BuildTypeError, match="is a u32 register"):
         k.these_threads(4, 0)  # type: ignore[arg-type]
@@ -249,7 +249,7 @@ def test_groups_are_the_producers_and_consumers_of_a_pipeline() -> None:
 def test_a_copy_has_bytes_and_two_memories() -> None:
     k = Kernel("k", threads=32)
     tile, stack = k.shared(f32, 64), k.local(f32, 64)
-    with pytest.raises(BuildValueError, match="at least 1, not 0"):
+    with pytest.raises(BuildValueError, match="at least 1 byte, not 0"):
         k.memcpy_async(tile, tile, 0, group=k.this_cta())
     with pytest.raises(BuildTypeError, match="between global and shared memory"):
         k.memcpy_async(tile, stack, 64, group=k.this_cta())

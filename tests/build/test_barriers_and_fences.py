@@ -1,4 +1,4 @@
-"""Barriers and fences by their names in CUDA C++: what each emits."""
+"""Barriers and fences by their names in CUDA C++: the instruction of each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EMITTED: list[tuple[Callable[[Kernel], object], list[str]]] = [
 
 
 @pytest.mark.parametrize(("call", "expected"), EMITTED)
-def test_each_emits_what_its_docstring_names(
+def test_each_emits_the_instruction_of_its_docstring(
     call: Callable[[Kernel], object], expected: list[str], tmp_path: Path
 ) -> None:
     k = Kernel("k", threads=64)
@@ -59,7 +59,7 @@ def test_a_reduction_at_a_barrier_names_it_and_its_threads() -> None:
     assert "bar.red.and.pred %p2, 0, %p1;" in str(k)
 
 
-def test_what_does_not_exist_is_refused() -> None:
+def test_a_name_that_does_not_exist_is_rejected() -> None:
     k = Kernel("k")
     with pytest.raises(BuildValueError, match="there is no barrier 16"):
         k.cta_sync(16, 32)

@@ -1,4 +1,4 @@
-"""Warnings: kernels that were never used, copies that nothing waits for, and silence about sound ones."""
+"""Warnings: kernels that were never used and copies that nothing waits for, and none for correct kernels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.build.support import marked
 
 @pytest.fixture(autouse=True)
 def collected() -> None:
-    """What other tests left is gone."""
+    """The warnings of other tests are discarded."""
     gc.collect()
 
 
@@ -53,7 +53,7 @@ def written(name: str = "left") -> Kernel:
     return k
 
 
-def test_a_kernel_that_was_never_used_is_told_at_its_line() -> None:
+def test_an_unused_kernel_is_reported_at_its_line() -> None:
     (found,) = warned(lambda: written() and None)
     assert found.category is UnusedWarning
     assert str(found.message) == "Kernel('left') was built and never used: print, verify, compile or launch it"
@@ -61,11 +61,11 @@ def test_a_kernel_that_was_never_used_is_told_at_its_line() -> None:
 
 
 @pytest.mark.parametrize("use", [str, Kernel.module, Kernel.verify, Kernel.assembled])
-def test_a_kernel_that_was_used_is_not_told(use: Callable[[Kernel], object]) -> None:
+def test_a_used_kernel_is_not_reported(use: Callable[[Kernel], object]) -> None:
     assert warned(lambda: use(written()) and None) == []
 
 
-def test_an_empty_kernel_is_not_told() -> None:
+def test_an_empty_kernel_is_not_reported() -> None:
     assert warned(lambda: Kernel("empty") and None) == []
 
 
@@ -83,7 +83,7 @@ def test_a_function_is_used_when_it_is_called() -> None:
     assert "Function('f') was built and never used" in str(found.message)
 
 
-def test_a_kernel_that_an_error_cut_short_is_not_told() -> None:
+def test_a_kernel_that_an_error_interrupted_is_not_reported() -> None:
     def refused() -> None:
         k = written()
         with pytest.raises(TypeError):
@@ -110,14 +110,14 @@ k.cta_sync()
 @pytest.mark.parametrize(
     ("more", "expected"), [("", True), ("str(k)", False), ("raise ValueError", False), ("del k", True)]
 )
-def test_at_the_programs_end_its_own_kernels_are_told(more: str, expected: bool, tmp_path: Path) -> None:
+def test_at_the_programs_end_its_own_kernels_are_reported(more: str, expected: bool, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.format(imports="", more=more))
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
     assert (f"{program}:4: UnusedWarning" in done.stderr) is expected, done.stderr
 
 
-def test_at_the_programs_end_kernels_of_modules_that_it_imports_are_not_told(tmp_path: Path) -> None:
+def test_at_the_programs_end_kernels_of_imported_modules_are_not_reported(tmp_path: Path) -> None:
     (tmp_path / "offers.py").write_text(PROGRAM.format(imports="", more=""))
     program = tmp_path / "program.py"
     program.write_text("import offers\n")
@@ -138,7 +138,7 @@ class Copying:
         self.full.init(1)
 
     def bulk(self, barrier: Barrier) -> None:
-        barrier.arrive_expect_tx(16)  # bytes are announced
+        barrier.arrive_expect_tx(16)  # bytes are expected
         self.k.cp_async_bulk(self.tile, self.source, 16, barrier)
 
 
@@ -202,7 +202,7 @@ CASES = [groups, thread_pipeline, stores, bulk, tracked, far, pipeline, raw]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_committed_and_never_waited_for_is_told_once(case: Callable[..., None]) -> None:
+def test_a_commit_without_a_wait_is_reported_once(case: Callable[..., None]) -> None:
     c = Copying()
     case(c, wait=False)
     found = warned(lambda: (c.k.assembled(), c.k.assembled()))
@@ -211,7 +211,7 @@ def test_what_is_committed_and_never_waited_for_is_told_once(case: Callable[...,
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_waited_for_is_not_told(case: Callable[..., None]) -> None:
+def test_a_commit_with_a_wait_is_not_reported(case: Callable[..., None]) -> None:
     c = Copying()
     case(c, wait=True)
     assert warned(c.k.assembled) == []
@@ -221,11 +221,11 @@ def test_the_line_is_that_of_the_commit() -> None:
     c = Copying()
     bulk(c, wait=False)
     (found,) = warned(c.k.assembled)
-    assert found.lineno == marked("bytes are announced").line
-    assert str(found.message) == "mbarrier `full` tracks what is copied here, and no thread waits for it"
+    assert found.lineno == marked("bytes are expected").line
+    assert str(found.message) == "mbarrier `full` tracks the copies of this line, and no thread waits for it"
 
 
-def test_printing_an_unfinished_kernel_tells_nothing() -> None:
+def test_printing_an_unfinished_kernel_reports_nothing() -> None:
     c = Copying()
     bulk(c, wait=False)
     assert warned(lambda: str(c.k)) == []
@@ -250,34 +250,34 @@ def by_other_module(c: Copying) -> None:
 
 
 @pytest.mark.parametrize("case", [by_function, by_address, by_other_module])
-def test_where_the_wait_may_be_out_of_sight_nothing_is_told(case: Callable[[Copying], None]) -> None:
+def test_where_the_wait_may_be_elsewhere_nothing_is_reported(case: Callable[[Copying], None]) -> None:
     c = Copying()
     case(c)
     assert warned(c.k.assembled) == []
 
 
-# ------------------------------------------------------------------------------------- what the verifier warns of
+# ---------------------------------------------------------------------------------------- the verifier's warnings
 
 
 def past_the_end(threads: int) -> Kernel:
     k = Kernel("past", threads=threads)
     tile = k.shared(f32, 64)
-    tile[k.tid.x].store(1.0)  # each its own
+    tile[k.tid.x].store(1.0)  # each has its own
     return k
 
 
-def test_what_the_verifier_warns_of_is_a_warning_at_the_users_line() -> None:
+def test_a_warning_of_the_verifier_is_a_warning_at_the_users_line() -> None:
     [found] = warned(past_the_end(96).verify)
     assert found.category is FindingWarning
     assert str(found.message) == (
         "PTX207: uses 4 bytes from byte 380 on: begins 124 bytes after the end of `shared_0`, which has 256 bytes; "
         "keep the 4 bytes within `shared_0`, or declare it larger"
     )
-    assert (found.filename, found.lineno) == (__file__, marked("each its own").line)
+    assert (found.filename, found.lineno) == (__file__, marked("each has its own").line)
     assert warned(past_the_end(64).verify) == []
 
 
-def test_of_a_text_the_warning_is_at_its_own_line() -> None:
+def test_a_warning_for_a_text_is_at_its_own_line() -> None:
     text = str(past_the_end(96))
     place = text[: text.index("st.shared")].count("\n") + 1
     [found] = warned(lambda: verify_assembled(Assembled(parse(text, "k.ptx"), ()), "past"))

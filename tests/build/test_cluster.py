@@ -34,7 +34,7 @@ def last(k: Kernel) -> str:
     return str(k).splitlines()[-3].strip()
 
 
-def test_an_address_is_mapped_to_another_rank_and_tells_its_rank(k: Kernel, tmp_path: Path) -> None:
+def test_an_address_is_mapped_to_another_rank_and_has_its_rank(k: Kernel, tmp_path: Path) -> None:
     tile, bar = k.shared(f32, 32, align=16, name="tile"), k.mbarrier("bar")
     there = k.map_shared_rank(tile, 1)
     assert (type(there), there.alignment) == (SharedCluster, 16)
@@ -49,7 +49,7 @@ def test_an_address_is_mapped_to_another_rank_and_tells_its_rank(k: Kernel, tmp_
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_a_generic_address_is_mapped_and_stays_generic(k: Kernel, tmp_path: Path) -> None:
+def test_a_generic_address_is_mapped_and_remains_generic(k: Kernel, tmp_path: Path) -> None:
     place = k.shared(f32, 32).to_generic()
     there = k.map_shared_rank(place, 1)
     assert type(there) is Generic
@@ -122,7 +122,7 @@ REDUCTIONS = [
 
 
 @pytest.mark.parametrize(("element", "operation", "word"), REDUCTIONS)
-def test_reductions_in_another_cta(
+def test_reductions_in_another_cta_are_emitted(
     k: Kernel, element: type[u32] | type[s32] | type[u64], operation: str, word: str, tmp_path: Path
 ) -> None:
     bar, numbers = k.mbarrier("bar"), k.shared(element, 4)
@@ -131,7 +131,7 @@ def test_reductions_in_another_cta(
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_what_is_no_asynchronous_reduction_is_refused(k: Kernel) -> None:
+def test_other_asynchronous_reductions_are_rejected(k: Kernel) -> None:
     bar, numbers = k.mbarrier("bar").map_rank(1), k.shared(u32, 4).map_rank(1)
     with pytest.raises(BuildValueError, match="one of add, min, max, inc, dec, and, or, xor, not 'exch'"):
         numbers.reduce_async("exch", 1, bar)
@@ -141,7 +141,7 @@ def test_what_is_no_asynchronous_reduction_is_refused(k: Kernel) -> None:
 
 def test_the_barrier_is_in_the_same_cta(k: Kernel) -> None:
     bar, numbers = k.mbarrier("bar"), k.shared(u32, 4).map_rank(1)
-    with pytest.raises(BuildTypeError, match=r"not .*Barrier.*; `.map_rank\(r\)` gives it"):
+    with pytest.raises(BuildTypeError, match=r"not .*Barrier.*; `.map_rank\(r\)` maps it"):
         numbers.store_async(1, bar)  # type: ignore[arg-type]
     with pytest.raises(BuildTypeError, match="the mbarrier is one of the CTA"):
         numbers.reduce_async("add", 1, numbers)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Branches and loops: the text they become, and that ptxas takes it."""
+"""Branches and loops: their text, and that ptxas accepts it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def k() -> Kernel:
 
 
 def lines(k: Kernel, first: str) -> list[str]:
-    """The body's lines from the one that begins so."""
+    """Returns the body's lines from the one with this prefix."""
     text = [line.strip() for line in str(k).splitlines()]
     start = next(index for index, line in enumerate(text) if line.startswith(first))
     return text[start:-1]
 
 
-def test_if_skips_what_is_inside(k: Kernel) -> None:
+def test_if_skips_its_body(k: Kernel) -> None:
     n = k.param(u32, "n")
     with k.if_(n > 3):
         k.trap()
     assert lines(k, "setp") == ["setp.gt.u32 %p0, %r0, 3;", "@!%p0 bra $endif_0;", "trap;", "$endif_0:", "ret;"]
 
 
-def test_else_takes_the_other_threads(k: Kernel) -> None:
+def test_else_is_executed_by_the_other_threads(k: Kernel) -> None:
     n = k.param(u32, "n")
     with k.if_(n > 3):
         k.trap()
@@ -46,7 +46,7 @@ def test_else_takes_the_other_threads(k: Kernel) -> None:
     ]
 
 
-def test_else_stands_directly_after_its_if(k: Kernel) -> None:
+def test_else_must_directly_follow_its_if(k: Kernel) -> None:
     with k.if_(k.tid.x > 3):
         k.trap()
     k.brkpt()
@@ -55,7 +55,7 @@ def test_else_stands_directly_after_its_if(k: Kernel) -> None:
     assert caught.value.location == marked("a late else")
 
 
-def test_elif_asks_the_threads_that_are_left(k: Kernel, tmp_path: Path) -> None:
+def test_elif_tests_the_remaining_threads(k: Kernel, tmp_path: Path) -> None:
     n = k.param(u32, "n")
     with k.if_(n > 3):
         k.trap()
@@ -87,21 +87,21 @@ def test_elif_asks_the_threads_that_are_left(k: Kernel, tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_elif_computes_its_condition_only_where_it_is_asked(k: Kernel) -> None:
+def test_elif_computes_its_condition_only_where_it_is_reached(k: Kernel) -> None:
     with k.if_(k.tid.x > 3):
         k.trap()
     with pytest.raises(BuildTypeError, match="pass a function"):
         k.elif_(k.tid.x > 2)  # type: ignore[arg-type]
 
 
-def test_a_loop_that_is_written_out_counts_in_python(k: Kernel) -> None:
+def test_an_unrolled_loop_counts_in_python(k: Kernel) -> None:
     assert list(k.unroll(3)) == [0, 1, 2]
     assert list(k.unroll(4, 0, -2)) == [4, 2]
     with pytest.raises(BuildTypeError, match="constant ends"):
         k.unroll(k.tid.x)  # type: ignore[arg-type]
 
 
-def test_a_loop_may_be_kept_from_being_unrolled(k: Kernel, tmp_path: Path) -> None:
+def test_a_loop_may_be_excluded_from_unrolling(k: Kernel, tmp_path: Path) -> None:
     with k.for_range(0, 4, unroll=False):
         k.trap()
     assert lines(k, "$for_0")[:2] == ["$for_0:", '.pragma "nounroll";']
@@ -115,7 +115,7 @@ def test_a_condition_is_a_predicate(k: Kernel) -> None:
         k.while_(k.tid.x < 3)  # type: ignore[arg-type]
 
 
-def test_while_computes_its_condition_in_each_turn(k: Kernel) -> None:
+def test_while_computes_its_condition_in_each_iteration(k: Kernel) -> None:
     i = k.variable(u32, 0)
     with k.while_(lambda: i < 10) as loop:
         i.set(i + 1)
@@ -177,14 +177,14 @@ def test_one_thread_of_the_cta_or_of_each_warp(k: Kernel) -> None:
     ]
 
 
-def test_special_registers_are_read_once_before_everything_else(k: Kernel) -> None:
+def test_special_registers_are_read_once_before_other_code(k: Kernel) -> None:
     with k.if_(k.tid.x > 3):
         k.ctaid.y + k.tid.x
     assert opcodes(k.module())[:2] == ["mov.u32", "mov.u32"]
     assert str(k).count("%tid.x") == 1
 
 
-def test_a_label_is_placed_once_and_somewhere(k: Kernel) -> None:
+def test_a_label_must_be_placed_exactly_once(k: Kernel) -> None:
     label = k.label("there")
     k.branch(label)  # to nowhere
     with pytest.raises(BuildError) as caught:
@@ -211,7 +211,7 @@ def test_ptxas_accepts_all_of_it(k: Kernel, tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_predicated_instructions_carry_a_guard_and_no_branch(k: Kernel, tmp_path: Path) -> None:
+def test_predicated_instructions_have_a_guard_and_no_branch(k: Kernel, tmp_path: Path) -> None:
     data = k.param(Global[u32], "data")
     few = k.laneid < 3
     with k.predicated(few):
@@ -223,7 +223,7 @@ def test_predicated_instructions_carry_a_guard_and_no_branch(k: Kernel, tmp_path
         "brkpt;",
         "ret;",
     ]
-    assert "\tmov.u32 %r2, 7;" in str(k)  # what is true for the whole kernel is computed in any case
+    assert "\tmov.u32 %r2, 7;" in str(k)  # a value for the whole kernel is computed in any case
     assert_ptxas_accepts(str(k), tmp_path)
 
 
@@ -247,7 +247,7 @@ def test_a_range_has_a_shorter_name(k: Kernel) -> None:
     assert opcodes(k.module()).count("bra") == 2
 
 
-def test_one_of_two_values_is_taken(k: Kernel, tmp_path: Path) -> None:
+def test_one_of_two_values_is_selected(k: Kernel, tmp_path: Path) -> None:
     n = k.param(u32, "n")
     p = n > 3
     assert k.selected(n * 4, 8, p).multiple == 4
@@ -260,7 +260,7 @@ def test_one_of_two_values_is_taken(k: Kernel, tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_two_constants_do_not_tell_their_type(k: Kernel) -> None:
+def test_two_constants_have_no_type(k: Kernel) -> None:
     p = k.param(u32, "n") > 3
     with pytest.raises(BuildTypeError, match=r"give it, `k\.selected\(1, 0, p, u32\)`"):
         k.selected(1, 0, p)

@@ -1,4 +1,4 @@
-"""`cp.async` with everything that it takes: what each part becomes in the text, and what is refused."""
+"""`cp.async` with all of its operands: the text of each, and rejected combinations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.build.support import assert_ptxas_accepts
 
 
 class Staging:
-    """A kernel in which each thread copies its 16 bytes, waits and writes them out."""
+    """A kernel in which each thread copies its 16 bytes, waits and stores them."""
 
     def __init__(self, copy: Callable[[Staging], object]) -> None:
         self.k = k = Kernel("staging", threads=32)
@@ -39,7 +39,7 @@ class Staging:
         self.k.copy_async(self.to, self.of, size, **how)
 
     def lines(self) -> list[str]:
-        """The copies, without their addresses, and what makes their operands."""
+        """Returns the copies, without their addresses, and the instructions that compute their operands."""
         found = [line.strip() for line in str(self.k).splitlines() if line.strip().startswith(("cp.async.c", "selp"))]
         return [line for line in found if "commit" not in line]
 
@@ -72,7 +72,7 @@ EMITTED: list[tuple[Callable[[Staging], object], list[str]]] = [
 
 
 @pytest.mark.parametrize(("copy", "expected"), EMITTED)
-def test_each_part_stands_in_its_place_and_nothing_is_converted(
+def test_each_operand_is_at_its_position_and_nothing_is_converted(
     copy: Callable[[Staging], object], expected: list[str], tmp_path: Path
 ) -> None:
     staging = Staging(copy)
@@ -91,7 +91,7 @@ def test_a_predicate_in_place_of_a_size_needs_the_version_that_has_it() -> None:
     assert ".version 7.0" in str(Staging(lambda s: s.copy(when=s.few)).k)
 
 
-def test_addresses_of_other_spaces_are_refused() -> None:
+def test_addresses_of_other_spaces_are_rejected() -> None:
     k = Kernel("k")
     tile, source = k.shared(f32, 4, align=16), k.param(Global[f32], "source", align=16)
     with pytest.raises(BuildTypeError, match=r"not to .*Global"):
@@ -124,7 +124,7 @@ REFUSED: list[tuple[Callable[[Kernel, Shared[f32], Global[f32]], object], type[B
 
 
 @pytest.mark.parametrize(("call", "error", "message"), REFUSED)
-def test_what_no_copy_can_be_is_refused(
+def test_impossible_copies_are_rejected(
     call: Callable[[Kernel, Shared[f32], Global[f32]], object], error: type[BuildError], message: str
 ) -> None:
     k = Kernel("k")

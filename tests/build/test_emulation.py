@@ -1,4 +1,4 @@
-"""Kernels of the builder on the reference machine, called as launches are."""
+"""Kernels of the builder on the reference machine, called in the same way as launches."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def test_arrays_are_changed_in_place_as_by_a_launch() -> None:
 
 
 @pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
-def test_a_kernel_that_keeps_the_rules_is_right_under_every_policy(policy: str) -> None:
+def test_a_correct_kernel_passes_under_every_policy(policy: str) -> None:
     data = np.arange(64, dtype=np.float32)
     turned(meet=True).emulate(1, policy=policy, seed=3)(data)
     assert data.tolist() == list(range(63, -1, -1))
 
 
-def test_what_a_run_shows_is_an_error_at_the_users_lines_with_both_accesses() -> None:
+def test_a_finding_of_a_run_is_an_error_at_the_users_lines_with_both_accesses() -> None:
     with pytest.raises(EmulationError) as caught:
         turned(meet=False).emulate(1)(np.zeros(64, np.float32))
     (found, *_) = caught.value.diagnostics
@@ -69,7 +69,7 @@ def test_what_a_run_shows_is_an_error_at_the_users_lines_with_both_accesses() ->
     assert "policy late, seed 0" in text
 
 
-def test_what_would_not_end_is_no_finding() -> None:
+def test_an_endless_run_is_not_a_finding() -> None:
     k = Kernel("endless", threads=1)
     data = k.param(Global[u32], "data")
     with k.loop():
@@ -78,7 +78,7 @@ def test_what_would_not_end_is_no_finding() -> None:
         k.emulate(1, seconds=0.02)(np.zeros(2, np.uint32))
 
 
-def test_arguments_are_held_against_the_parameters() -> None:
+def test_arguments_are_compared_with_the_parameters() -> None:
     with pytest.raises(BuildTypeError, match="takes 2 arguments"):
         scale().emulate(1)(np.zeros(4, np.float32))
     with pytest.raises(BuildTypeError, match="does not fit in parameter 'count'"):
@@ -87,7 +87,7 @@ def test_arguments_are_held_against_the_parameters() -> None:
         scale().emulate(1, 32)(np.zeros(4, np.float32), 4)
 
 
-def test_an_array_that_is_read_only_may_be_read_and_not_written() -> None:
+def test_a_read_only_array_may_be_read_and_not_written() -> None:
     data = np.arange(64, dtype=np.float32)
     data.flags.writeable = False
     scale().emulate(1)(data, 0)
@@ -95,7 +95,7 @@ def test_an_array_that_is_read_only_may_be_read_and_not_written() -> None:
         scale().emulate(1)(data, 64)
 
 
-def test_an_array_for_a_tensor_map_is_mapped_as_the_kernel_says() -> None:
+def test_an_array_for_a_tensor_map_is_mapped_as_the_kernel_specifies() -> None:
     source = np.arange(32 * 32, dtype=np.float32).reshape(32, 32)
     target = np.zeros_like(source)
     tensor_tile().emulate((1, 1))(source, target)
@@ -104,7 +104,7 @@ def test_an_array_for_a_tensor_map_is_mapped_as_the_kernel_says() -> None:
     assert (source == 2 * target).all()
 
 
-def test_launch_sized_shared_memory_is_what_the_kernel_asks_for() -> None:
+def test_launch_sized_shared_memory_is_the_kernels_request() -> None:
     k = Kernel("sized", threads=32)
     out = k.param(Global[u32], "out")
     tile = k.dynamic_shared(u32, 32)
@@ -118,7 +118,7 @@ def test_launch_sized_shared_memory_is_what_the_kernel_asks_for() -> None:
 
 
 def handed_back() -> Kernel:
-    """One warp reads what another has brought, and frees it by an arrival that orders nothing by the letter."""
+    """One warp reads bytes that another one copied, and releases them by an arrival that formally orders nothing."""
     k = Kernel("k", threads=64, target="sm_90a")
     source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 4, align=16)
     full, free = k.mbarrier("full"), k.mbarrier("free")
@@ -139,14 +139,14 @@ def handed_back() -> Kernel:
     return k
 
 
-def test_what_the_isa_leaves_open_is_found_where_it_is_asked_for() -> None:
+def test_behavior_that_the_isa_leaves_open_is_found_on_request() -> None:
     data = np.zeros(8, np.float32)
     assert handed_back().emulate(1)(data).is_clean
     with pytest.raises(EmulationError, match="PTX303"):
         handed_back().emulate(1, strict=True)(data)
 
 
-def test_a_comparison_that_was_cut_is_among_what_was_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_comparison_is_among_the_unchecked_items(monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(*_: object, **__: object) -> UninitializedDependence:
         return UninitializedDependence(incomplete_reason="the run took too long")
 
@@ -160,7 +160,7 @@ def test_a_comparison_that_was_cut_is_among_what_was_not_checked(monkeypatch: py
     )
 
 
-def test_a_value_that_no_turn_of_a_loop_has_set_is_an_error_where_it_matters() -> None:
+def test_an_unset_value_of_a_loop_is_an_error_where_it_matters() -> None:
     k = Kernel("k", threads=32)
     data, out, count = k.param(Global[f32], "data"), k.param(Global[f32], "out"), k.param(u32, "count")
     with k.for_range(0, count) as index:

@@ -1,4 +1,4 @@
-"""Every form of the instruction table can be written by its method's name, and spelled out."""
+"""Every form of the instruction table can be written by its method's name, and with its full opcode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODULE = ".version 9.0\n.target sm_100a\n.address_size 64\n.entry e()\n{{\n{}\n}
 
 
 def some(name: str) -> Iterator[InstructionInstance]:
-    """An instance of each form of the manual that begins with that word."""
+    """Returns an instance of each form of the manual that begins with that word."""
     random = Random(7)
     for form in table().forms(name):
         if not form.tolerated:
@@ -37,7 +37,7 @@ def instruction(text: str) -> tree.Instruction:
 def given(
     forms: Sequence[OperandForm], operands: Sequence[tree.Operand], results: frozenset[str]
 ) -> Iterator[tree.Operand]:
-    """The operands that are no results: what a method takes."""
+    """Returns the operands that are not results: the arguments of a method."""
     for form, operand in zip(forms, operands, strict=False):
         parts: Sequence[tree.Operand] = (operand,)
         if isinstance(operand, tree.Pair):
@@ -51,7 +51,7 @@ def given(
 
 
 @pytest.mark.parametrize("name", table().names)
-def test_every_form_is_written_by_its_name_and_spelled_out(name: str) -> None:
+def test_every_form_is_written_by_its_name_and_with_its_full_opcode(name: str) -> None:
     for each in some(name):
         wanted = instruction(each.text)
         k = Kernel("k")
@@ -62,4 +62,4 @@ def test_every_form_is_written_by_its_name_and_spelled_out(name: str) -> None:
         assert spelled_out == wanted
         assert isinstance(by_name, tree.Instruction)
         said = set(by_name.opcode.split("."))
-        assert said >= set(wanted.opcode.split("."))  # and what assemblers let be left out, the builder says
+        assert said >= set(wanted.opcode.split("."))  # and words that assemblers let users omit, the builder writes

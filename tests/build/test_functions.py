@@ -1,4 +1,4 @@
-"""Device functions: what is passed and returned, how it lies in `.param` memory, and what callers may not do."""
+"""Device functions: arguments and results, their layout in `.param` memory, and the restrictions on callers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ DEFINITION = """\
 """
 
 
-def test_a_function_stands_before_the_kernel_that_calls_it(tmp_path: Path) -> None:
+def test_a_function_precedes_the_kernel_that_calls_it(tmp_path: Path) -> None:
     k = kernel_calling(squared())
     text = str(k)
     assert DEFINITION in text
@@ -100,7 +100,7 @@ def test_a_function_is_in_the_module_once_however_often_it_is_called(tmp_path: P
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_no_function_of_others_is_in_the_module() -> None:
+def test_no_function_of_another_module_is_in_the_module() -> None:
     squared()
     assert ".func" not in str(Kernel("k"))
 
@@ -108,7 +108,7 @@ def test_no_function_of_others_is_in_the_module() -> None:
 # ------------------------------------------------------------------------------------------------ passing
 
 
-def test_what_cuda_widens_is_widened_and_a_half_is_two_bytes(tmp_path: Path) -> None:
+def test_values_that_cuda_widens_are_widened_and_a_half_has_two_bytes(tmp_path: Path) -> None:
     function = Function("narrow", results=s16)
     byte, half = function.param(u8, "byte"), function.param(f16, "half")
     function.return_((byte.convert(s16)) + half.convert(s16, "rzi"))
@@ -142,7 +142,7 @@ def test_several_results_are_the_members_of_a_structure(tmp_path: Path) -> None:
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_addresses_keep_their_space_and_their_alignment(tmp_path: Path) -> None:
+def test_addresses_keep_their_space_and_alignment(tmp_path: Path) -> None:
     function = Function("wait_and_sum", results=f32)
     tile = function.param(Shared[f32], "tile", align=16)
     ready = function.param(Barrier, "ready")
@@ -175,7 +175,7 @@ def test_arguments_of_other_types_fail_at_the_callers_line() -> None:
     assert caught.value.location == marked("an integer")
     with pytest.raises(BuildTypeError, match=r"`tile` is a Shared\[f32\], got .*: Global\[f32\]"):
         function(k, 1.0, k.param(Global[f32], "data", align=16))
-    with pytest.raises(BuildTypeError, match=r"say \.cast\(f32\)"):
+    with pytest.raises(BuildTypeError, match=r"use \.cast\(f32\)"):
         function(k, 1.0, tile.cast(u32))
     with pytest.raises(BuildTypeError, match="aligned to 16 bytes"):
         function(k, 1.0, tile[1])
@@ -204,7 +204,7 @@ def test_a_constant_must_fit_its_parameter() -> None:
         function(k, 1.5)
 
 
-def test_what_no_parameter_can_be_is_refused() -> None:
+def test_impossible_parameters_are_rejected() -> None:
     function = Function("f")
     with pytest.raises(BuildTypeError, match="pass a u32"):
         function.param(pred, "p")
@@ -250,7 +250,7 @@ def test_functions_may_call_each_other(tmp_path: Path) -> None:
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_a_function_returns_what_it_said() -> None:
+def test_a_function_returns_the_declared_values() -> None:
     function = Function("f", results=f32)
     n = function.param(u32, "n")
     with pytest.raises(BuildTypeError, match="returns 1 values, not 2"):
@@ -266,7 +266,7 @@ def test_a_function_returns_what_it_said() -> None:
     assert str(function).count("st.param.f32 [func_retval0]") == 2
 
 
-def test_a_function_without_results_ends_by_itself(tmp_path: Path) -> None:
+def test_a_function_without_results_returns_implicitly(tmp_path: Path) -> None:
     function = Function("f")
     function.param(Global[u32], "out").store(1)
     k = Kernel("k")
@@ -300,11 +300,11 @@ def test_a_function_is_called_with_the_kernel_first() -> None:
 
 
 def bringing(size: int) -> Kernel:
-    """A kernel whose function brings a box of 2048 bytes by a map of the kernel."""
+    """A kernel whose function loads a box of 2048 bytes by a map of the kernel."""
     function = Function("bring")
     source = function.tensor_map("source", bf16, box=(64, 16), swizzle=128)
     tile, bar = function.param(Shared[bf16], "tile", align=1024), function.param(Barrier, "bar")
-    bar.arrive_expect_tx(size)  # announced
+    bar.arrive_expect_tx(size)  # expected
     source.load(tile, (0, 0), bar)
     bar.wait(0)
     k = Kernel("k", threads=1)
@@ -324,10 +324,10 @@ def test_a_tensor_map_is_passed_by_address_and_its_bytes_are_counted(tmp_path: P
     assert_ptxas_accepts(str(k), tmp_path)
     with pytest.raises(VerificationError, match="the copies complete 2048") as caught:
         bringing(1024).verify()
-    assert caught.value.blames[0].location == marked("announced")
+    assert caught.value.blames[0].location == marked("expected")
 
 
-def test_a_tensor_map_of_another_form_is_refused() -> None:
+def test_a_tensor_map_of_another_form_is_rejected() -> None:
     function = Function("f")
     function.tensor_map("source", bf16, box=(64, 16), swizzle=128)
     k = Kernel("k")
@@ -343,7 +343,7 @@ def test_a_tensor_map_of_another_form_is_refused() -> None:
 # ------------------------------------------------------------------------------------------ shared, names
 
 
-def test_memory_of_functions_counts_as_the_kernels(tmp_path: Path) -> None:
+def test_memory_of_functions_counts_toward_the_kernel(tmp_path: Path) -> None:
     function = Function("f", threads=64)
     k = Kernel("k", threads=64)
     function.dynamic_shared(f64, 100, align=128)[function.thread_rank].store(1.0)
@@ -358,7 +358,7 @@ def test_memory_of_functions_counts_as_the_kernels(tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_shared_arrays_of_all_functions_fit_together() -> None:
+def test_shared_arrays_of_all_functions_must_fit_together() -> None:
     function = Function("f")
     function.shared(u32, 8000)
     k = Kernel("k")
@@ -369,21 +369,21 @@ def test_shared_arrays_of_all_functions_fit_together() -> None:
         str(k)
 
 
-def test_a_function_for_ctas_of_a_shape_is_called_in_such() -> None:
+def test_a_function_for_a_cta_shape_is_called_from_such_ctas() -> None:
     function = Function("f", threads=64)
     function(Kernel("k", threads=64))
     with pytest.raises(BuildError, match=r"CTAs of \(64, 1, 1\) threads, and Kernel\('k'\) has \(32, 1, 1\)"):
         function(Kernel("k", threads=32))
 
 
-def test_a_name_stands_for_one_thing() -> None:
+def test_a_name_has_one_meaning() -> None:
     k = kernel_calling(squared())
     str(k)
     with pytest.raises(BuildError, match="another function of the name 'square'"):
         squared()(k, 1.0)
     twice = Kernel("square")
     squared()(twice, 1.0)
-    with pytest.raises(BuildError, match="the name 'square' stands for two things"):
+    with pytest.raises(BuildError, match="the name 'square' has two meanings"):
         str(twice)
 
 
@@ -418,7 +418,7 @@ def test_an_external_function_is_declared_and_called(tmp_path: Path) -> None:
     subprocess.run([ptxas(), "-c", "-arch=sm_90", path, "-o", tmp_path / "k.o"], check=True)
 
 
-def test_a_visible_function_is_a_module_of_its_own(tmp_path: Path) -> None:
+def test_a_visible_function_is_a_separate_module(tmp_path: Path) -> None:
     function = Function("twice", results=f32, visible=True)
     x = function.param(f32, "x")
     function.return_(x + x)
@@ -450,7 +450,7 @@ def staging(*, wait: bool) -> Kernel:
     return k
 
 
-def test_a_fault_in_a_function_is_told_at_its_own_line() -> None:
+def test_a_fault_in_a_function_is_reported_at_its_own_line() -> None:
     assert staging(wait=True).verify().diagnostics == ()
     with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning):
         staging(wait=False).verify()
@@ -460,7 +460,7 @@ def test_a_fault_in_a_function_is_told_at_its_own_line() -> None:
     assert marked("the copy") in [where for where, *_ in blame.others]
 
 
-def test_lines_of_functions_are_told_to_debuggers(tmp_path: Path) -> None:
+def test_lines_of_functions_are_in_the_debugging_information(tmp_path: Path) -> None:
     k = kernel_calling(squared())
     k.debug = True
     text = str(k)

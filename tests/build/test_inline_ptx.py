@@ -1,4 +1,4 @@
-"""Raw PTX in a built kernel: operands by name, errors at the caller's line, verified like the rest."""
+"""Raw PTX in a built kernel: operands by name, errors at the caller's line, verified together with the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def k() -> Kernel:
     return Kernel("k", threads=32)
 
 
-def test_operands_stand_where_their_names_do(k: Kernel) -> None:
+def test_operands_replace_their_names(k: Kernel) -> None:
     data, tile = k.param(Global[f32], "data"), k.shared(f32, 8, name="tile")
     d = k.register(f32)
     k.asm("fma.rn.f32 {d}, {a}, {two}, {one};", d=d, a=data.load(), two=2.0, one=1)
@@ -43,12 +43,12 @@ def test_other_braces_are_those_of_ptx(k: Kernel, tmp_path: Path) -> None:
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_what_it_uses_decides_the_target(k: Kernel) -> None:
+def test_its_instructions_decide_the_target(k: Kernel) -> None:
     k.asm("{ fence.proxy.async; }")
     assert ".target sm_90" in str(k)
 
 
-def test_a_branch_goes_to_a_label_of_the_kernel(k: Kernel) -> None:
+def test_a_branch_may_target_a_label_of_the_kernel(k: Kernel) -> None:
     end = k.label("end")
     k.asm("bra {end};", end=end)
     k.place(end)
@@ -67,38 +67,38 @@ def test_a_branch_goes_to_a_label_of_the_kernel(k: Kernel) -> None:
         ("ret;", r"the text has no \{d\}"),
     ],
 )
-def test_what_is_no_ptx_fails_at_the_callers_line(k: Kernel, text: str, message: str) -> None:
+def test_invalid_ptx_fails_at_the_callers_line(k: Kernel, text: str, message: str) -> None:
     d = k.register(u32)
     with pytest.raises(BuildError, match=message) as caught:
         k.asm(text, d=d)  # the raw text
     assert caught.value.location == marked("the raw text")
-    assert "ret" in str(k)  # and nothing of it was taken
+    assert "ret" in str(k)  # and nothing of it was appended
     assert "add.u32" not in str(k)
 
 
-def test_an_operand_is_something_that_ptx_can_spell(k: Kernel) -> None:
+def test_an_operand_must_have_a_notation_in_ptx(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match=r"\{d\} is a register, an address, a label or a number, not list"):
         k.asm("trap {d};", d=[1])
 
 
-def test_a_register_of_another_kernel_is_refused(k: Kernel) -> None:
+def test_a_register_of_another_kernel_is_rejected(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match="belongs to another kernel"):
         k.asm("neg.s32 {d}, {d};", d=Kernel("other").register(u32))
 
 
-def test_it_is_verified_with_the_rest(k: Kernel) -> None:
+def test_raw_ptx_is_verified_with_the_rest(k: Kernel) -> None:
     data, tile = k.param(Global[f32], "data", align=16), k.shared(f32, 128, align=16)
-    k.asm("cp.async.cg.shared.global [{to}], [{source}], 16;", to=tile, source=data)  # a copy that nobody waits for
+    k.asm("cp.async.cg.shared.global [{to}], [{source}], 16;", to=tile, source=data)  # a copy that no thread waits for
     data.store(tile.load())
     with pytest.raises(VerificationError) as caught:
         k.verify()
     assert caught.value.diagnostics[0].code == "PTX302"
     others = [where for blame in caught.value.blames for where, *_ in blame.others]
-    assert marked("a copy that nobody waits for") in others
+    assert marked("a copy that no thread waits for") in others
 
 
 @pytest.mark.parametrize(("last", "version"), [("{few}", "7.5"), ("!{few}", "7.5"), ("{size}", "7.0"), ("4", "7.0")])
-def test_predicates_choose_between_forms_that_are_spelled_alike(last: str, version: str) -> None:
+def test_predicates_select_between_forms_with_the_same_opcode(last: str, version: str) -> None:
     k = Kernel("k", threads=32)
     source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 4, align=16)
     operands = {"few": k.tid.x < 3} if "few" in last else {"size": k.tid.x & 15} if "size" in last else {}

@@ -32,7 +32,7 @@ def k() -> Kernel:
 
 
 def last(k: Kernel) -> str:
-    """The newest instruction as text."""
+    """Returns the newest instruction as text."""
     text = str(k.module()).splitlines()
     assert text[-2] == "\tret;"
     return text[-3].strip()
@@ -45,7 +45,7 @@ def test_the_type_follows_from_typed_operands(k: Kernel) -> None:
     assert last(k) == "add.f32 %f2, %f0, %f1;"
 
 
-def test_untyped_forms_take_values_of_their_width(k: Kernel) -> None:
+def test_untyped_forms_accept_values_of_their_width(k: Kernel) -> None:
     k.popc(k.register(u32))
     assert last(k) == "popc.b32 %r1, %r0;"
 
@@ -78,13 +78,13 @@ def test_pairs_of_results_are_returned_together(k: Kernel) -> None:
     assert (lane.name, elected.name) == ("%r0", "%p0")
 
 
-def test_modifiers_that_a_form_fixes_need_not_be_said(k: Kernel) -> None:
+def test_fixed_modifiers_may_be_omitted(k: Kernel) -> None:
     source, target = k.param(Global[f32], "p", align=16), k.shared(f32, 4, align=16, name="t")
     k.cp_async_cg(target, source, 16)
     assert last(k) == "cp.async.cg.shared.global [t], [%rd0], 16;"
 
 
-def test_an_optional_modifier_is_given_by_its_word_or_its_place(k: Kernel) -> None:
+def test_an_optional_modifier_is_given_by_its_word_or_its_position(k: Kernel) -> None:
     k.add_rz(k.register(f32), 1.0)
     assert last(k).startswith("add.rz.f32")
     k.add(k.register(f32), 1.0, rnd="rm")
@@ -93,7 +93,7 @@ def test_an_optional_modifier_is_given_by_its_word_or_its_place(k: Kernel) -> No
     assert last(k).startswith("add.ftz.f32")
 
 
-def test_the_form_that_needs_the_lowest_target_is_taken(k: Kernel) -> None:
+def test_the_form_with_the_lowest_target_is_selected(k: Kernel) -> None:
     bar = k.mbarrier("bar")
     source, target = k.param(Global[f32], "p", align=16), k.shared(f32, 4, align=16, name="t")
     k.cp_async_bulk(target, source, 16, bar)
@@ -102,14 +102,14 @@ def test_the_form_that_needs_the_lowest_target_is_taken(k: Kernel) -> None:
     assert last(k) == "mbarrier.init.shared.b64 [bar], 1;"
 
 
-def test_a_result_may_go_to_a_given_register(k: Kernel) -> None:
+def test_a_result_may_be_assigned_to_a_given_register(k: Kernel) -> None:
     total = k.variable(u32, 0)
     k.add(total, 5, into=total)
     assert last(k) == "add.u32 %r0, %r0, 5;"
 
 
-def test_a_result_does_not_go_to_a_register_of_another_type(k: Kernel) -> None:
-    with pytest.raises(BuildTypeError, match=r"gives \.u32, and %f0: \.f32 is to receive it"):
+def test_a_result_is_not_assigned_to_a_register_of_another_type(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match=r"returns \.u32, and %f0: \.f32 has another type"):
         k.add(k.register(u32), 5, into=k.register(f32))
 
 
@@ -127,7 +127,7 @@ def test_a_guard_is_a_predicate(k: Kernel) -> None:
         k.trap(guard=k.register(u32))  # type: ignore[arg-type]
 
 
-def test_the_words_of_a_name_may_stand_in_any_order(k: Kernel) -> None:
+def test_the_words_of_a_name_may_be_in_any_order(k: Kernel) -> None:
     data = k.param(Global[u32], "data")
     k.ld_relaxed_gpu_global_u32(data)
     first = last(k).split()[0]
@@ -135,7 +135,7 @@ def test_the_words_of_a_name_may_stand_in_any_order(k: Kernel) -> None:
     assert last(k).split()[0] == first == "ld.relaxed.gpu.global.u32"
 
 
-def test_names_that_are_python_words_take_an_underscore(k: Kernel) -> None:
+def test_names_that_are_python_words_end_in_an_underscore(k: Kernel) -> None:
     k.and_(k.register(u32), k.register(u32))
     assert last(k) == "and.b32 %r2, %r0, %r1;"
 
@@ -146,7 +146,7 @@ def test_negative_constants_are_written_as_the_parser_reads_them(k: Kernel) -> N
     assert add.operands[2] == Unary("-", Integer(3, "3"))
 
 
-def test_constants_stay_within_their_type(k: Kernel) -> None:
+def test_constants_must_be_in_range_of_their_type(k: Kernel) -> None:
     k.add(k.register(u32), 0xFFFFFFFF)
     with pytest.raises(BuildTypeError, match=r"4294967296 does not fit in \.u32"):
         k.add(k.register(u32), 1 << 32)
@@ -155,7 +155,7 @@ def test_constants_stay_within_their_type(k: Kernel) -> None:
     k.add(k.register(s32), -1)
 
 
-def test_constants_stay_within_the_range_of_the_form(k: Kernel) -> None:
+def test_constants_must_be_in_range_of_the_form(k: Kernel) -> None:
     k.setmaxnreg_inc(64)
     with pytest.raises(BuildTypeError, match="needs a constant from 24 to 256 in steps of 8, got 63"):
         k.setmaxnreg_inc(63)
@@ -181,20 +181,20 @@ def test_an_unknown_name_fails_at_the_callers_line_with_the_nearest(k: Kernel) -
         k.cp_async_wait_grup(0)
 
 
-def test_a_name_that_stops_too_early_says_what_could_follow(k: Kernel) -> None:
+def test_an_incomplete_name_shows_its_continuations(k: Kernel) -> None:
     with pytest.raises(BuildError) as caught:
         k.mul(k.register(u32), k.register(u32))
     for name in ("mul_hi", "mul_lo", "mul_wide"):
         assert f" {name}" in str(caught.value)
 
 
-def test_a_type_that_nothing_tells_is_asked_for(k: Kernel) -> None:
+def test_an_unknown_type_is_requested(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match="do not determine its type; write it in the name"):
         k.mov(5)
     assert k.mov_u32(5).type is u32
 
 
-def test_the_wrong_number_of_operands_names_the_places(k: Kernel) -> None:
+def test_the_wrong_number_of_operands_names_the_parameters(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match=r"takes 3 operands \(a, b, c\), got 2"):
         k.mad_lo(k.register(u32), k.register(u32))
 
@@ -207,7 +207,7 @@ def test_a_method_documents_itself_from_the_table(k: Kernel) -> None:
     assert '    effect write(dst, d, n, completion="cp.async")' in k.cp_async_cg.__doc__
 
 
-def test_the_raw_layer_takes_the_whole_opcode_and_every_operand(k: Kernel) -> None:
+def test_the_raw_layer_accepts_the_whole_opcode_and_every_operand(k: Kernel) -> None:
     d, a = k.register(u32), k.register(u32)
     k.emit("add.u32", d, a, 7)
     assert last(k) == "add.u32 %r0, %r1, 7;"
@@ -224,7 +224,7 @@ def test_the_raw_layer_is_matched_by_the_table_too(k: Kernel) -> None:
         k.emit("add.u32", k.register(u32), k.register(f32), 1)
 
 
-def test_values_of_another_kernel_are_refused(k: Kernel) -> None:
+def test_values_of_another_kernel_are_rejected(k: Kernel) -> None:
     other: Register[u32] = Kernel("other").register(u32)
     with pytest.raises(BuildTypeError, match="belongs to another kernel"):
         k.register(u32) + other
@@ -242,40 +242,40 @@ def test_completion_offers_instructions(k: Kernel) -> None:
     assert "mbarrier_init" in dir(k)
 
 
-def test_an_untyped_result_takes_the_type_of_its_operands(k: Kernel) -> None:
+def test_an_untyped_result_has_the_type_of_its_operands(k: Kernel) -> None:
     assert k.shfl_sync_bfly(k.register(f32), 1, 31, -1).type is f32
     assert k.atom_cas(k.param(Global[u32], "p"), k.register(u32), 0).type is u32
-    assert k.mov_b32(k.register(f32)).type is b32  # asked for by name
+    assert k.mov_b32(k.register(f32)).type is b32  # the name is in the source
 
 
-def test_words_that_no_form_does_without_may_be_left_out(k: Kernel) -> None:
+def test_words_that_all_forms_share_may_be_omitted(k: Kernel) -> None:
     k.wgmma_fence()
     assert last(k) == "wgmma.fence.sync.aligned;"
     with pytest.raises(BuildAttributeError, match="one of bulk, ca, cg"):
         k.cp_async(0)
 
 
-def test_what_follows_the_comma_of_an_address_stands_beside_it(k: Kernel) -> None:
+def test_a_second_operand_of_an_address_follows_it(k: Kernel) -> None:
     tile, bar = k.shared(f32, 64, align=128, name="tile"), k.mbarrier("bar")
     tensor = k.param(Generic[b64], "map", align=64)
     k.cp_async_bulk_tensor_2d(tile, (tensor, (k.register(s32), 3)), bar)
     assert last(k).endswith("[tile], [%rd0, {%r0, 3}], [bar];")
 
 
-def test_a_result_that_does_not_exist_is_the_sink(k: Kernel) -> None:
+def test_a_missing_result_is_the_sink(k: Kernel) -> None:
     remote = k.pointer(SharedCluster[b64], k.register(u32))
     assert k.mbarrier_arrive(remote) is None
     assert last(k) == "mbarrier.arrive.shared::cluster.b64 _, [%r0];"
     assert k.mbarrier_arrive(k.mbarrier("bar")).type.word == "b64"
 
 
-def test_exchanges_know_no_signs_and_take_any_type_of_the_width(k: Kernel) -> None:
+def test_exchanges_ignore_signs_and_accept_any_type_of_the_width(k: Kernel) -> None:
     old = k.atom_exch(k.param(Global[u32], "p"), k.register(u32))
     assert last(k) == "atom.global.exch.b32 %r1, [%rd0], %r0;"
     assert old.type is u32
 
 
-def test_the_raw_layer_takes_pairs_vectors_and_sinks(k: Kernel) -> None:
+def test_the_raw_layer_accepts_pairs_vectors_and_sinks(k: Kernel) -> None:
     k.emit("elect.sync", (k.register(b32), k.register(pred)), -1)
     assert last(k) == "elect.sync %r0|%p0, -1;"
     k.emit("mov.b64", (k.register(b32), k.register(b32)), k.register(b64))
@@ -285,19 +285,19 @@ def test_the_raw_layer_takes_pairs_vectors_and_sinks(k: Kernel) -> None:
     assert last(k) == "mbarrier.arrive.shared::cluster.b64 _, [%r3];"
 
 
-def test_a_word_that_nobody_said_is_not_taken_for_an_older_target() -> None:
+def test_an_omitted_word_is_not_selected_for_an_older_target() -> None:
     k = Kernel("k")
     k.mbarrier_arrive(k.mbarrier("bar"), 2)
     assert "mbarrier.arrive.shared.b64 %rd0, [bar], 2;" in str(k)
 
 
-def test_what_only_assemblers_allow_to_be_left_out_is_there() -> None:
+def test_words_that_only_assemblers_let_users_omit_are_written() -> None:
     k = Kernel("k")
     k.wgmma_fence()
     assert "wgmma.fence.sync.aligned;" in str(k)
 
 
-def test_what_was_chosen_once_is_chosen_again_only_for_operands_that_are_alike() -> None:
+def test_a_selection_is_reused_only_for_equal_kinds_of_operands() -> None:
     k = Kernel("k", threads=32)
     source = k.param(Global[f32], "source", align=16)
     tile, odd = k.shared(f32, 64, align=16), k.shared(f32, 64, align=4)
@@ -312,7 +312,7 @@ def test_what_was_chosen_once_is_chosen_again_only_for_operands_that_are_alike()
     assert [each for each in opcodes(k.module()) if each.startswith("add")] == ["add.u32", "add.f32"] * 2
 
 
-def test_constants_that_are_equal_and_not_the_same_are_written_as_they_are() -> None:
+def test_equal_constants_of_different_types_are_written_separately() -> None:
     k = Kernel("k", threads=32)
     for value in (0.0, -0.0, 0.0):
         k.mov_f32(value)

@@ -36,7 +36,7 @@ from tests.build.support import assert_ptxas_accepts, body, marked
 
 
 def everything() -> Kernel:
-    """A kernel with a bit of all that the builder can say."""
+    """A kernel with several features of the builder."""
     k = Kernel("everything", threads=(32, 2), debug=True)
     data = k.param(Global[f64], "data", align=16)
     small = k.param(Generic[u8], "small")
@@ -69,18 +69,18 @@ def test_ptxas_accepts_everything(tmp_path: Path) -> None:
     assert_ptxas_accepts(str(everything()), tmp_path)
 
 
-def test_a_plain_kernel_asks_for_the_floor() -> None:
+def test_a_plain_kernel_has_the_lowest_version() -> None:
     module = Kernel("k").module()
     assert (module.version, module.targets, module.address_size) == ((6, 3), ("sm_75",), 64)
 
 
-def test_the_version_and_target_are_the_lowest_that_serve() -> None:
+def test_the_version_and_target_are_the_lowest_possible() -> None:
     copy, bulk = async_copy().module(), bulk_add_one().module()
     assert (copy.version, copy.targets) == ((7, 0), ("sm_80",))
     assert (bulk.version, bulk.targets) == ((8, 0), ("sm_90",))
 
 
-def test_an_instruction_of_one_architecture_asks_for_it() -> None:
+def test_an_instruction_of_one_architecture_requires_it() -> None:
     k = Kernel("k")
     k.setmaxnreg_inc(64)
     assert (k.module().version, k.module().targets) == ((8, 0), ("sm_90a",))
@@ -99,12 +99,12 @@ def test_an_instruction_that_the_given_target_lacks_fails_at_its_line() -> None:
     assert caught.value.location == marked("not on sm_80")
 
 
-def test_a_target_has_a_known_shape() -> None:
+def test_a_target_must_have_a_known_form() -> None:
     with pytest.raises(BuildValueError, match="'hopper' is not a target"):
         Kernel("k", target="hopper")
 
 
-def test_special_registers_of_clusters_ask_for_a_target_that_has_them() -> None:
+def test_special_registers_of_clusters_require_a_target_that_has_them() -> None:
     k = Kernel("k")
     k.shared(u32, 1).store(k.cluster_ctarank)
     assert k.module().targets == ("sm_90",)
@@ -140,7 +140,7 @@ def test_debugging_names_the_users_file_and_lines() -> None:
     assert ".loc" not in str(bulk_add_one())
 
 
-def test_every_statement_knows_the_users_line() -> None:
+def test_every_statement_has_the_users_line() -> None:
     k = Kernel("k")
     n = k.param(u32, "n")  # the parameter
     n + 1  # the sum
@@ -165,10 +165,10 @@ def test_the_end_of_a_kernel_is_written_once() -> None:
 def test_instructions_that_exclude_each_other_fail_at_the_second() -> None:
     k = Kernel("k")
     k.wgmma_fence()  # for sm_90a only
-    k.tcgen05_wait_ld()  # for sm_100a and its like
+    k.tcgen05_wait_ld()  # for sm_100a and similar targets
     with pytest.raises(BuildError, match="not available on any target with the others") as caught:
         k.module()
-    assert caught.value.location == marked("for sm_100a and its like")
+    assert caught.value.location == marked("for sm_100a and similar targets")
 
 
 def test_the_example_in_the_documentation_works(capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,13 +207,13 @@ def test_the_example_in_the_documentation_works(capsys: pytest.CaptureFixture[st
         lambda _: Kernel("k", target=90),
     ],
 )
-def test_junk_is_a_build_error_with_a_place(mistake: Callable[[Kernel], object]) -> None:
+def test_invalid_input_is_a_build_error_with_a_location(mistake: Callable[[Kernel], object]) -> None:
     with pytest.raises(BuildError) as caught:
         mistake(Kernel("k"))
     assert caught.value.location.file == __file__
 
 
-def test_two_threads_that_write_one_kernel_have_registers_of_their_own() -> None:
+def test_two_threads_that_write_one_kernel_have_separate_registers() -> None:
     k = Kernel("k", threads=32)
     out = k.param(Global[u32], "out")
     before = sys.getswitchinterval()
@@ -230,7 +230,7 @@ def test_two_threads_that_write_one_kernel_have_registers_of_their_own() -> None
     assert k.verify().diagnostics == ()
 
 
-def test_a_second_thread_writes_nothing_into_a_block_of_the_first() -> None:
+def test_a_second_thread_appends_nothing_to_a_block_of_the_first() -> None:
     k = Kernel("k", threads=32)
     out = k.param(Global[u32], "out")
     with ThreadPoolExecutor(1) as pool:

@@ -19,7 +19,7 @@ def last(k: Kernel) -> str:
     return str(k).splitlines()[-3].strip()
 
 
-def test_a_ring_is_initialized_object_by_object(k: Kernel) -> None:
+def test_each_mbarrier_of_a_ring_is_initialized(k: Kernel) -> None:
     full = k.mbarrier("full", 3)
     full.init(2)
     text = str(k)
@@ -31,7 +31,7 @@ def test_a_ring_is_initialized_object_by_object(k: Kernel) -> None:
     ]
 
 
-def test_one_of_a_ring_is_one_object(k: Kernel) -> None:
+def test_an_element_of_a_ring_is_one_mbarrier(k: Kernel) -> None:
     full = k.mbarrier("full", 3)
     full[1].init(2)
     full[0:2].inval()
@@ -41,7 +41,7 @@ def test_one_of_a_ring_is_one_object(k: Kernel) -> None:
         full[4]
 
 
-def test_arrivals(k: Kernel) -> None:
+def test_arrivals_are_emitted(k: Kernel) -> None:
     bar = k.mbarrier("bar")
     assert bar.arrive().type is b64
     assert last(k) == "mbarrier.arrive.shared.b64 %rd0, [bar];"
@@ -97,7 +97,9 @@ def waiting(target: str | None) -> Kernel:
         ("sm_90", ("7.8", "sm_90"), "mbarrier.try_wait.shared.b64 %p1, [bar], %rd0, 1000;"),
     ],
 )
-def test_a_wait_is_what_the_target_has(target: str | None, header: tuple[str, str], wait: str, tmp_path: Path) -> None:
+def test_a_wait_uses_the_instruction_of_the_target(
+    target: str | None, header: tuple[str, str], wait: str, tmp_path: Path
+) -> None:
     k = waiting(target)
     lines = str(k).splitlines()
     assert lines[:2] == [f".version {header[0]}", f".target {header[1]}"]
@@ -106,14 +108,14 @@ def test_a_wait_is_what_the_target_has(target: str | None, header: tuple[str, st
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_a_wait_suspends_where_something_else_needs_the_newer_target_anyway() -> None:
+def test_a_wait_suspends_where_another_instruction_requires_the_newer_target_anyway() -> None:
     k = waiting(None)
     k.cluster_sync(aligned=False)
     assert ".target sm_90" in str(k)
     assert "mbarrier.try_wait.shared.b64 %p1, [bar], %rd0, 1000;" in str(k)
 
 
-def test_a_wait_in_a_function_is_what_the_module_has() -> None:
+def test_a_wait_in_a_function_uses_the_instruction_of_the_module() -> None:
     function = Function("waits")
     function.param(Shared[b64], "bar")
     bar = function.mbarrier("own")
@@ -125,7 +127,7 @@ def test_a_wait_in_a_function_is_what_the_module_has() -> None:
         assert f"mbarrier.{word}.parity" in str(k)
 
 
-def test_a_single_question_gives_a_predicate(k: Kernel) -> None:
+def test_a_single_test_returns_a_predicate(k: Kernel) -> None:
     bar = k.mbarrier("bar")
     bar.test_wait(1)
     assert last(k) == "mbarrier.test_wait.parity.shared.b64 %p0, [bar], 1;"

@@ -1,4 +1,4 @@
-"""What the builder's helpers make, run on the reference machine: the answers, and that nothing is found."""
+"""The builder's helpers on the reference machine: correct results, and no findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.build.programs import PROGRAMS, calling, narrow
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_what_is_built_does_what_numpy_says(name: str) -> None:
+def test_built_kernels_compute_the_results_of_numpy(name: str) -> None:
     program = PROGRAMS[name]()
     k = program.kernel
     verdict = k.verify()

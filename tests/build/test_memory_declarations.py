@@ -1,4 +1,4 @@
-"""Declared memory: arrays of known size, parts of them, and what leaves them."""
+"""Declared memory: arrays of known size, slices of them, and accesses beyond their bounds."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ def test_a_slice_is_a_part_of_the_array(k: Kernel) -> None:
     assert tile[k.tid.x :].count is None
 
 
-def test_a_constant_index_stays_in_the_array(k: Kernel) -> None:
+def test_a_constant_index_must_be_in_bounds(k: Kernel) -> None:
     tile = k.shared(f32, 64)
-    assert tile[64].count == 0  # the end of the array is a place, too
+    assert tile[64].count == 0  # the end of the array is an address, too
     with pytest.raises(BuildValueError, match=r"index 65 leaves .* which has 64 elements") as caught:
-        tile[65]  # behind it
-    assert caught.value.location == marked("behind it")
+        tile[65]  # after it
+    assert caught.value.location == marked("after it")
     with pytest.raises(BuildValueError, match="index -1 leaves"):
         tile[0:8][-1]
     with pytest.raises(BuildValueError, match="index 9 leaves"):
         tile[8:16][9]
 
 
-def test_the_end_of_an_array_holds_nothing_to_load_or_store(k: Kernel) -> None:
+def test_the_end_of_an_array_cannot_be_loaded_or_stored(k: Kernel) -> None:
     tile = k.shared(f32, 64)
     tile[63].store(1.0)
     with pytest.raises(BuildValueError, match="is where its array ends: no element is there") as caught:
-        tile[64].store(1.0)  # behind the last
-    assert caught.value.location == marked("behind the last")
+        tile[64].store(1.0)  # after the last
+    assert caught.value.location == marked("after the last")
     with pytest.raises(BuildValueError, match="is where its array ends"):
         tile[0:8][8].load()
 
 
-def test_an_array_of_unknown_size_takes_any_index(k: Kernel) -> None:
+def test_an_array_of_unknown_size_accepts_any_index(k: Kernel) -> None:
     data, dynamic = k.param(Global[f32], "data"), k.dynamic_shared(u8)
     assert data[1 << 20].offset == 4 << 20
     assert dynamic[100_000].count is None
 
 
-def test_a_slice_has_no_step_and_goes_forward(k: Kernel) -> None:
+def test_a_slice_has_no_step_and_is_ascending(k: Kernel) -> None:
     tile = k.shared(f32, 64)
     with pytest.raises(BuildTypeError, match="no step"):
         tile[0:8:2]
-    with pytest.raises(BuildValueError, match="goes forward, not from 8 to 4"):
+    with pytest.raises(BuildValueError, match="is ascending, not from 8 to 4"):
         tile[8:4]
     with pytest.raises(BuildTypeError, match="ends at a constant"):
         tile[k.tid.x : 4]
@@ -72,7 +72,7 @@ def test_constants_have_their_values_in_the_text(k: Kernel, tmp_path: Path) -> N
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_a_constant_fits_its_type(k: Kernel) -> None:
+def test_a_constant_must_be_in_range_of_its_type(k: Kernel) -> None:
     with pytest.raises(BuildValueError, match=r"256 does not fit in .u8 \(0..255\)"):
         k.constant(u8, [256])
     with pytest.raises(BuildTypeError, match=r"no constant 1.0 of type .f16"):
@@ -91,7 +91,7 @@ def test_local_memory_is_the_threads_own(k: Kernel, tmp_path: Path) -> None:
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_a_name_is_taken_once(k: Kernel) -> None:
+def test_a_name_is_used_once(k: Kernel) -> None:
     k.shared(f32, 4, name="tile")
     with pytest.raises(BuildError, match="the name 'tile' is taken"):
         k.constant(f32, [1.0], name="tile")

@@ -1,4 +1,4 @@
-"""Tiles for `mma.sync`: the instructions, where fragments come from, and what does not go together."""
+"""Tiles for `mma.sync`: the instructions, the sources of fragments, and invalid combinations."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_step_multiplies_32_bytes_of_k(
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_results_begin_with_zero_and_are_added_to() -> None:
+def test_results_begin_with_zero_and_are_accumulated() -> None:
     k = Kernel("k", threads=32)
     left, right = operands(k)
     acc = k.mma_tile(16, 8)
@@ -77,7 +77,7 @@ def test_results_begin_with_zero_and_are_added_to() -> None:
     assert "}, {%f0, %f1, %f2, %f3};" in text
 
 
-def test_matrices_along_m_or_n_are_transposed_on_their_way(tmp_path: Path) -> None:
+def test_matrices_along_m_or_n_are_transposed_by_the_load(tmp_path: Path) -> None:
     k = Kernel("k", threads=32)
     left, right = operands(k)
     acc = k.mma_tile(16, 16)
@@ -92,19 +92,19 @@ def test_matrices_along_m_or_n_are_transposed_on_their_way(tmp_path: Path) -> No
     for thread in range(32):
         matrix, line = divmod(thread, 8)
         below, right_of = matrix >> 1, matrix & 1
-        of_a = _at(16 + below * 8 + line, 8 + right_of * 8)  # row along K; the next one holds eight rows of A more
+        of_a = _at(16 + below * 8 + line, 8 + right_of * 8)  # row along K; the next one has eight rows of A more
         of_b = (1 << 16) + _at(16 + (matrix & 1) * 8 + line, 24 + (matrix >> 1) * 8)
         assert addresses(module, "ldmatrix", thread, first) == [of_a, of_b]
     assert_ptxas_accepts(str(k), tmp_path)
 
 
 def _at(row: int, column: int) -> int:
-    """Of a bf16 element in rows of 128 bytes with that swizzle."""
+    """Checks a bf16 element in rows of 128 bytes with that swizzle."""
     offset = row * 128 + column * 2
     return offset ^ (row & 7) << 4
 
 
-def test_results_are_stored_two_at_a_time_where_they_belong(tmp_path: Path) -> None:
+def test_results_are_stored_in_pairs_at_their_positions(tmp_path: Path) -> None:
     k = Kernel("k", threads=32)
     out = k.shared(f32, 32 * 64, align=16, name="out")
     k.mma_tile(32, 16).store(out, 64)
@@ -145,7 +145,7 @@ def test_a_warpgroup_stores_its_results_as_halves(tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_what_does_not_go_together_is_refused() -> None:
+def test_invalid_combinations_are_rejected() -> None:
     k = Kernel("k", threads=32)
     left, right = operands(k)
     acc, a, b = k.mma_tile(16, 16), k.mma_a(left, 0, 0), k.mma_b(right, 0, 0, count=16)
@@ -166,7 +166,7 @@ def test_what_does_not_go_together_is_refused() -> None:
         acc.store(k.shared(f32, 272, align=16, name="odd"), 17)
 
 
-def test_what_no_tile_can_be_is_refused() -> None:
+def test_impossible_tiles_are_rejected() -> None:
     k = Kernel("k", threads=32)
     left, _ = operands(k, b8)
     with pytest.raises(BuildValueError, match="multiple of 16 rows and of 8 columns, not 24"):

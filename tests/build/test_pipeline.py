@@ -1,4 +1,4 @@
-"""Pipelines: stages handed over by mbarriers, verified as whole kernels; stages of a thread's own copies."""
+"""Pipelines: stages synchronized by mbarriers, verified as whole kernels; stages of a thread's own copies."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def ring(*, release: bool = True, expected: int | None = None) -> Kernel:
     return k
 
 
-def test_roles_hand_stages_over(tmp_path: Path) -> None:
+def test_roles_synchronize_by_stages(tmp_path: Path) -> None:
     k = ring()
     assert k.verify().diagnostics == ()
     assert_ptxas_accepts(str(k), tmp_path)
     assert ".shared .align 8 .b64 pipeline_0_full[4];" in str(k)
 
 
-def test_a_stage_that_nobody_releases_is_refused() -> None:
+def test_a_stage_that_no_thread_releases_is_rejected() -> None:
     with pytest.raises(VerificationError) as caught:
         ring(release=False).verify()
     (blame,) = caught.value.blames
@@ -88,7 +88,7 @@ def test_stages_that_producers_of_two_ctas_fill_are_released_to_both(tmp_path: P
     assert "at which no thread arrives" in str(caught.value)
 
 
-def test_stages_are_released_elsewhere_only_in_a_pipeline_of_the_cluster() -> None:
+def test_stages_are_released_to_other_ctas_only_in_a_pipeline_of_the_cluster() -> None:
     k = Kernel("k", threads=32, cluster=2)
     pipe = k.pipeline(2, producers=1, consumers=64)
     pipe.init()
@@ -125,13 +125,13 @@ def test_a_threads_own_stages_are_groups(stages: int, tmp_path: Path) -> None:
     assert f"cp.async.wait_group {stages - 1};" in str(k)
 
 
-def test_waiting_for_one_group_too_few_is_refused() -> None:
+def test_a_wait_for_one_group_too_few_is_rejected() -> None:
     with pytest.raises(VerificationError) as caught:
         staged(2, pending=2).verify()
     assert caught.value.diagnostics[0].code == "PTX302"
 
 
-def test_copies_that_arrive_fill_a_stage() -> None:
+def test_copies_with_tracking_arrivals_fill_a_stage() -> None:
     k = Kernel("k", threads=64)
     source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 512, align=16)
     pipe = k.pipeline(2, producers=64, consumers=64)
@@ -163,7 +163,7 @@ def test_a_ring_of_one_stage_alternates() -> None:
     assert "selp" not in str(k)
 
 
-def test_a_pipeline_has_stages_and_threads(tmp_path: Path) -> None:
+def test_a_pipeline_needs_stages_and_threads(tmp_path: Path) -> None:
     k = Kernel("k")
     with pytest.raises(BuildValueError, match="at least 1, not 0"):
         k.pipeline(2, producers=0, consumers=1)
@@ -176,7 +176,7 @@ def test_a_pipeline_has_stages_and_threads(tmp_path: Path) -> None:
 
 
 def copied_ring(size: int | None, *, target: str | None = None, align: int = 16, also: bool = False) -> Kernel:
-    """A producing thread that fills stages by `memcpy_async`, and perhaps by another bulk copy."""
+    """A producing thread that fills stages by `memcpy_async`, and optionally by another bulk copy."""
     k = Kernel("copied", threads=64, target=target)
     source, out, tiles = k.param(Global[f32], "source", align=align), k.param(Global[f32], "out"), k.param(u32, "tiles")
     boxes = k.shared(f32, 2 * 64, align=16)
@@ -196,18 +196,18 @@ def copied_ring(size: int | None, *, target: str | None = None, align: int = 16,
 
 
 @pytest.mark.parametrize(("target", "align"), [(None, 16), ("sm_90a", 16), ("sm_80", 16), ("sm_90", 4)])
-def test_a_stage_that_memcpy_async_fills_announces_no_bytes(target: str | None, align: int) -> None:
-    with pytest.raises(BuildError, match="announces the bytes of this copy itself") as caught:
+def test_a_stage_that_memcpy_async_fills_expects_no_bytes(target: str | None, align: int) -> None:
+    with pytest.raises(BuildError, match="expects the bytes of this copy itself") as caught:
         copied_ring(128, target=target, align=align).module()
     assert "k.memcpy_async(boxes[stage.index * 64]" in caught.value.location.text
     assert copied_ring(None, target=target, align=align).verify().diagnostics == ()
 
 
-def test_a_stage_announces_the_bytes_of_the_other_copies_in_it() -> None:
+def test_a_stage_expects_the_bytes_of_the_other_copies_in_it() -> None:
     assert "mbarrier.arrive.expect_tx" in str(copied_ring(128, target="sm_90a", also=True))
 
 
-def test_bytes_are_announced_once_where_the_stage_is_committed_behind_the_copy() -> None:
+def test_bytes_are_expected_once_where_the_stage_is_committed_after_the_copy() -> None:
     k = Kernel("k", threads=32)
     source, tile = k.param(Global[f32], "source", align=16), k.shared(f32, 64, align=16)
     pipe = k.pipeline(1, producers=1, consumers=1)
@@ -217,6 +217,6 @@ def test_bytes_are_announced_once_where_the_stage_is_committed_behind_the_copy()
         stage = producer.acquire()
         k.memcpy_async(tile, source, 256, group=k.this_thread(), barrier=stage.full)
         producer.commit(stage, bytes=256)
-    with pytest.raises(BuildError, match="announces the bytes of this copy itself") as caught:
+    with pytest.raises(BuildError, match="expects the bytes of this copy itself") as caught:
         k.module()
     assert "k.memcpy_async(tile" in caught.value.location.text

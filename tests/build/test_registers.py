@@ -81,7 +81,7 @@ def test_powers_of_two_divide_unsigned_values_by_shifts_and_masks(
     assert str(k).splitlines()[-3].strip() == instruction
 
 
-def test_signed_values_round_toward_zero_so_they_are_divided(k: Kernel) -> None:
+def test_signed_values_round_toward_zero_so_they_are_divided_by_an_instruction(k: Kernel) -> None:
     a = k.register(s32)
     assert (a // 64).type is (a % 64).type is s32
     assert opcodes(k.module()) == ["div.s32", "rem.s32", "ret"]
@@ -99,20 +99,20 @@ def test_floats_divide_with_a_slash_and_integers_do_not(k: Kernel) -> None:
 def test_a_division_by_the_constant_0_fails_and_one_by_0_0_is_infinite(k: Kernel) -> None:
     for scalar in (u32, s32):
         for divide in (operator.floordiv, operator.mod):
-            with pytest.raises(BuildValueError, match="is divided by 0, which gives no defined value"):
+            with pytest.raises(BuildValueError, match="is divided by 0, and the result is undefined"):
                 divide(k.register(scalar), 0)
     k.register(f32) / 0.0
     assert opcodes(k.module())[0] == "div.rn.f32"
 
 
-def test_predicates_combine_with_the_operators_of_logic(k: Kernel) -> None:
+def test_predicates_combine_with_the_logical_operators(k: Kernel) -> None:
     p, q = k.register(u32) < 3, k.register(u32) < 4
     assert (p & q).type is pred
     assert (~p).type is pred
     assert opcodes(k.module()) == ["setp.lt.u32", "setp.lt.u32", "and.pred", "not.pred", "ret"]
 
 
-def test_adding_nothing_costs_nothing(k: Kernel) -> None:
+def test_adding_zero_costs_nothing(k: Kernel) -> None:
     a = k.register(u32)
     assert (a + 0).name == a.name
     assert opcodes(k.module()) == ["ret"]
@@ -154,7 +154,7 @@ def test_bits_in_other_registers_cannot_be_reinterpreted(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match=r"in other registers .* k\.mov_b32\(value, into=k\.register\(f32\)\)"):
         k.register(u32).reinterpret(f32)
     assert k.mov_b32(k.register(u32), into=k.register(f32)).type is f32
-    with pytest.raises(BuildTypeError, match=r"are in other registers .* say \.convert\(u16\) for the value"):
+    with pytest.raises(BuildTypeError, match=r"are in other registers .* use \.convert\(u16\) for the value"):
         k.register(u32).reinterpret(u16)
 
 
@@ -164,7 +164,7 @@ def test_a_register_has_no_truth_value(k: Kernel) -> None:
         bool(p)
 
 
-def test_what_divides_a_value_is_known_from_constants(k: Kernel) -> None:
+def test_the_divisor_of_a_value_is_known_from_constants(k: Kernel) -> None:
     a = k.register(u32)
     assert (a * 12).multiple == 4
     assert (a * 12 + 8).multiple == 4
@@ -179,7 +179,7 @@ def test_what_divides_a_value_is_known_from_constants(k: Kernel) -> None:
     assert (a * 16 % 40).multiple == 8
 
 
-def test_a_variable_keeps_the_multiple_it_promises(k: Kernel) -> None:
+def test_a_variable_keeps_the_multiple_that_it_declares(k: Kernel) -> None:
     a = k.register(u32)
     index = k.variable(u32, a * 4, multiple=4)
     index.set(index + 8)

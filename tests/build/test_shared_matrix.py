@@ -1,4 +1,4 @@
-"""Rows in shared memory: where elements lie under a swizzle, and which lines the threads of a warp name."""
+"""Rows in shared memory: the positions of elements under a swizzle, and the lines that the threads of a warp name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def k() -> Kernel:
 
 
 def swizzled(offset: int, span: int) -> int:
-    """As the bulk copy engine places a byte: of each row of 128 bytes, the 16-byte pieces change places."""
+    """Returns the offset at which the bulk copy engine places a byte: the 16-byte chunks of each row of 128 bytes are
+    permuted."""
     return offset ^ (((offset >> 7) & (span // 16 - 1)) << 4) if span else offset
 
 
@@ -29,7 +30,7 @@ SHAPES = [(0, 40), (128, 64), (64, 32), (32, 16)]
 
 
 @pytest.mark.parametrize(("swizzle", "columns"), SHAPES)
-def test_an_element_lies_where_the_swizzle_puts_it(k: Kernel, swizzle: int, columns: int, tmp_path: Path) -> None:
+def test_an_element_is_at_the_position_of_the_swizzle(k: Kernel, swizzle: int, columns: int, tmp_path: Path) -> None:
     rows = k.rows(k.shared(bf16, 64 * columns, align=1024, name="tile"), columns, swizzle=swizzle)
     lane = k.laneid
     places: list[Place] = [
@@ -51,9 +52,7 @@ def test_an_element_lies_where_the_swizzle_puts_it(k: Kernel, swizzle: int, colu
 
 @pytest.mark.parametrize(("swizzle", "columns"), SHAPES)
 @pytest.mark.parametrize("across", [False, True])
-def test_each_thread_names_the_line_that_is_its_own(
-    k: Kernel, swizzle: int, columns: int, across: bool, tmp_path: Path
-) -> None:
+def test_each_thread_names_its_own_line(k: Kernel, swizzle: int, columns: int, across: bool, tmp_path: Path) -> None:
     rows = k.rows(k.shared(bf16, 64 * columns, align=1024, name="tile"), columns, swizzle=swizzle)
     warp = k.tid.x >> 5
     registers = rows.ldmatrix(16, 0, across=across)
@@ -68,7 +67,7 @@ def test_each_thread_names_the_line_that_is_its_own(
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_one_two_and_four_matrices_with_and_without_a_transpose(k: Kernel, tmp_path: Path) -> None:
+def test_one_two_and_four_matrices_are_loaded_with_and_without_a_transpose(k: Kernel, tmp_path: Path) -> None:
     rows = k.rows(k.shared(b16, 64 * 64, align=16), 64)
     for count in (1, 2, 4):
         for transposed in (False, True):
@@ -82,7 +81,7 @@ def test_one_two_and_four_matrices_with_and_without_a_transpose(k: Kernel, tmp_p
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_what_moves_matrices_is_sound(k: Kernel) -> None:
+def test_matrix_loads_and_stores_have_no_findings(k: Kernel) -> None:
     out = k.param(Global[b16], "out")
     rows = k.rows(k.shared(b16, 32 * 16, align=16), 16)
     rows.at(k.laneid, 0).store(k.mov_b16(1))
@@ -95,7 +94,7 @@ def test_what_moves_matrices_is_sound(k: Kernel) -> None:
     assert k.verify().diagnostics == ()
 
 
-def test_what_no_matrix_can_be_is_refused(k: Kernel) -> None:
+def test_impossible_matrices_are_rejected(k: Kernel) -> None:
     tile = k.shared(bf16, 64 * 64, align=128)
     rows = k.rows(tile, 64)
     with pytest.raises(BuildTypeError, match=r"aligned to 1024 bytes, and not .*declare the array with align=1024"):

@@ -1,4 +1,4 @@
-"""The signatures that editors and type checkers see are what the table gives, and what the methods do."""
+"""The signatures for editors and type checkers agree with the table and with the methods."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def stub_generator() -> object:
 
 
 def defined(name: str) -> list[str]:
-    """The lines of the stub that begin so."""
+    """Returns the lines of the stub with this prefix."""
     return [line for line in STUB.read_text().splitlines() if line.startswith(f"    def {name}")]
 
 
-def test_they_are_what_the_table_gives(stub_generator: object) -> None:
+def test_they_are_generated_from_the_table(stub_generator: object) -> None:
     assert STUB.read_text() == stub_generator.render_stub(), "run scripts/stubs"  # type: ignore[attr-defined]
 
 
-def test_every_method_in_them_is_there() -> None:
+def test_they_contain_every_method() -> None:
     k = Kernel("k")
     names = {line.split("(")[0].removeprefix("    def ") for line in defined("")}
     assert len(names) > 250
@@ -40,7 +40,7 @@ def test_every_method_in_them_is_there() -> None:
         assert getattr(k, name).__doc__
 
 
-def test_they_tell_operands_results_and_modifiers() -> None:
+def test_they_contain_operands_results_and_modifiers() -> None:
     line = next(each for each in defined("mbarrier_expect_tx(") if "mask" not in each)
     assert "bar: " in line
     assert "tx: Value" in line

@@ -45,7 +45,7 @@ def test_every_gate_is_kept_and_one_alternative_suffices() -> None:
     assert infer_lowest_target([first, gate(Requirement((8, 1), 100))]) == ((8, 6), Target(100))
 
 
-def test_a_family_is_served_by_its_first_member() -> None:
+def test_a_family_is_satisfied_by_its_first_member() -> None:
     assert infer_lowest_target([gate(Requirement((8, 8), families=("sm_100f",)))]) == ((8, 8), Target(100, "f"))
     with pytest.raises(ValueError, match="sm_100"):
         infer_lowest_target([gate(Requirement((8, 8), families=("sm_100f",)))], Target(100))

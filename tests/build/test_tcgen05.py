@@ -1,5 +1,5 @@
-"""The tensor core of sm_100: descriptors as the manual lays them out, a product that ptxas takes and nothing is said
-about, and what is refused."""
+"""The tensor core of sm_100: descriptors in the manual's layout, a product that compiles without findings, and rejected
+arguments."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def product(
     return k
 
 
-def test_a_product_is_sound_and_compiles(tmp_path: Path) -> None:
+def test_a_product_is_correct_and_compiles(tmp_path: Path) -> None:
     k = product()
     verdict = k.verify()
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
@@ -94,7 +94,7 @@ def test_a_product_is_sound_and_compiles(tmp_path: Path) -> None:
         assert_ptxas_accepts(text, tmp_path, target)
 
 
-def test_the_verifier_watches_over_tensor_memory() -> None:
+def test_the_verifier_checks_tensor_memory() -> None:
     with pytest.raises(VerificationError) as caught:
         product(fence=False).verify()
     assert "PTX705" in {each.code for each in caught.value.diagnostics}
@@ -124,7 +124,7 @@ def test_a_matrix_descriptor_has_its_generation_and_swizzle_in_their_fields() ->
 
 
 DESCRIPTORS: list[tuple[int, tuple[int, int], str, dict[str, object]]] = [
-    (0x08200010, (128, 128), "f16", {}),  # as another compiler has them for its products
+    (0x08200010, (128, 128), "f16", {}),  # as another compiler writes them for its products
     (0x08210010, (128, 128), "f16", {"transposed": (False, True)}),
     (0x08100010, (128, 64), "f16", {}),
     (0x08200490, (128, 128), "bf16", {}),
@@ -160,7 +160,7 @@ REFUSED: list[tuple[tuple[int, int], str, dict[str, object], type[BuildError], s
 
 
 @pytest.mark.parametrize(("shape", "element", "more", "error", "message"), REFUSED)
-def test_what_no_instruction_multiplies_is_refused(
+def test_impossible_products_are_rejected(
     shape: tuple[int, int], element: str, more: dict[str, object], error: type[BuildError], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -190,7 +190,7 @@ def test_each_warp_reads_and_writes_its_own_lanes(k: Kernel, tmp_path: Path) -> 
     assert_ptxas_accepts(text, tmp_path, "sm_100a")
 
 
-def test_the_left_matrix_may_lie_in_tensor_memory(k: Kernel, tmp_path: Path) -> None:
+def test_the_left_matrix_may_be_in_tensor_memory(k: Kernel, tmp_path: Path) -> None:
     tensor, done = k.tensor_memory(256), k.mbarrier("done")
     b = k.tensor_matrix(k.shared(bf16, 64 * 128, align=1024), transposed=True)
     with k.thread_is(0):
@@ -216,7 +216,7 @@ def test_pairs_of_ctas_multiply_together(tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path, "sm_100a")
 
 
-def test_what_tensor_memory_has_not_is_refused(k: Kernel) -> None:
+def test_impossible_tensor_memory_is_rejected(k: Kernel) -> None:
     with pytest.raises(BuildValueError, match="32, 64, 128, 256, 512 columns are allocated at once, not 96"):
         k.tensor_memory(96)
     with pytest.raises(BuildValueError, match="one CTA multiplies, or a pair, not 4"):

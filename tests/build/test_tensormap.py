@@ -1,4 +1,4 @@
-"""Tensor maps as parameters: the copies' text, and what no box can be."""
+"""Tensor maps as parameters: the copies' text, and impossible boxes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_map_is_passed_by_value_and_used_as_a_generic_address(k: Kernel, tmp_p
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_every_direction_and_kind(k: Kernel, tmp_path: Path) -> None:
+def test_every_direction_and_kind_is_emitted(k: Kernel, tmp_path: Path) -> None:
     source, bar = k.tensor_map("source", f32, box=(32, 4, 2)), k.mbarrier("bar")
     tile, policy = k.shared(f32, 256, align=128, name="tile"), k.createpolicy_fractional_L2_evict_first(1.0)
     source.load(tile, (0, 0, 0), bar, multicast=3, policy=policy)
@@ -49,7 +49,7 @@ def test_every_direction_and_kind(k: Kernel, tmp_path: Path) -> None:
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_im2col_takes_the_offsets_of_the_filter(k: Kernel, tmp_path: Path) -> None:
+def test_im2col_accepts_the_offsets_of_the_filter(k: Kernel, tmp_path: Path) -> None:
     image, bar = k.tensor_map("image", f32, box=(32, 64), rank=4, mode="im2col"), k.mbarrier("bar")
     tile = k.shared(f32, 32 * 64, align=128, name="tile")
     assert image.bytes == 32 * 64 * 4
@@ -75,11 +75,11 @@ def test_rows_are_gathered_and_scattered(k: Kernel, tmp_path: Path) -> None:
         rows.gather4(tile, 0, (1, 2), bar)
 
 
-def test_a_box_fits_its_place(k: Kernel) -> None:
+def test_a_box_must_fit_its_destination(k: Kernel) -> None:
     source, bar = k.tensor_map("source", f32, box=(32, 4), swizzle=128), k.mbarrier("bar")
     with pytest.raises(BuildTypeError, match=r"aligned to 1024 bytes, and not .*declare the array with align=1024"):
         source.load(k.shared(f32, 128, align=128), (0, 0), bar)
-    with pytest.raises(BuildValueError, match=r"a box has 512 bytes, and .* has room for 256") as caught:
+    with pytest.raises(BuildValueError, match=r"a box has 512 bytes, and .* has 256") as caught:
         source.load(k.shared(f32, 64, align=1024), (0, 0), bar)  # too small
     assert caught.value.location == marked("too small")
     with pytest.raises(BuildTypeError, match="has 2 dimensions; got 3 coordinates"):
@@ -96,23 +96,23 @@ def test_a_box_fits_its_place(k: Kernel) -> None:
         ({"box": (32, 257)}, "1 to 256 elements in a dimension, not 257"),
         ({"box": (4,) * 6}, "1 to 5, not 6"),
         ({"box": (32, 4), "swizzle": 96}, "0, 32, 64, 128 bytes, not 96"),
-        ({"box": (32, 4), "mode": "im2col"}, "says its tensor's rank"),
+        ({"box": (32, 4), "mode": "im2col"}, "requires its tensor's rank"),
         ({"box": (32, 4), "mode": "tile"}, "tiled or im2col, not 'tile'"),
     ],
 )
-def test_what_no_box_can_be_is_refused(k: Kernel, options: dict[str, object], message: str) -> None:
+def test_impossible_boxes_are_rejected(k: Kernel, options: dict[str, object], message: str) -> None:
     with pytest.raises(BuildValueError, match=message):
         k.tensor_map("source", f32, **options)  # type: ignore[arg-type]
 
 
-def test_an_element_is_what_memory_holds(k: Kernel) -> None:
+def test_an_element_must_be_a_memory_type(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match="elements have a type that memory holds"):
         k.tensor_map("source", float, box=(32,))  # type: ignore[arg-type]
-    assert k.param(u32, "source").type is u32  # the name was not taken
+    assert k.param(u32, "source").type is u32  # the name was not used
 
 
-def announcing(size: int, *, debug: bool = False) -> Kernel:
-    """A kernel that brings a box of 2048 bytes, and announces some number of them."""
+def expecting(size: int, *, debug: bool = False) -> Kernel:
+    """A kernel that loads a box of 2048 bytes, and expects some number of bytes."""
     k = Kernel("k", threads=32, debug=debug)
     source, out = k.tensor_map("source", bf16, box=(64, 16), swizzle=128), k.param(Global[b16], "out")
     tile, bar = k.shared(b16, 64 * 16, align=1024), k.mbarrier("bar")
@@ -121,7 +121,7 @@ def announcing(size: int, *, debug: bool = False) -> Kernel:
         k.fence_barrier_init()
     k.cta_sync()
     with k.thread_is(0):
-        bar.arrive_expect_tx(size)  # announced
+        bar.arrive_expect_tx(size)  # expected
         source.load(tile, (0, 0), bar)
     bar.wait(0)
     out[k.tid.x].store(tile[k.tid.x].load())
@@ -130,16 +130,16 @@ def announcing(size: int, *, debug: bool = False) -> Kernel:
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_the_verifier_knows_the_bytes_of_a_box(debug: bool) -> None:
-    verdict = announcing(2048, debug=debug).verify()
+    verdict = expecting(2048, debug=debug).verify()
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
     for size, what in ((2064, "the phase never ends"), (1024, "the phase ends before all the data has arrived")):
         with pytest.raises(VerificationError, match=f"the copies complete 2048: {what}") as caught:
-            announcing(size, debug=debug).verify()
+            expecting(size, debug=debug).verify()
         (blame,) = caught.value.blames
-        assert (blame.diagnostic.code, blame.location) == ("PTX503", marked("announced"))
+        assert (blame.diagnostic.code, blame.location) == ("PTX503", marked("expected"))
 
 
-def test_without_the_builder_the_bytes_of_a_box_are_not_known() -> None:
-    verdict = lint(str(announcing(1024)))
+def test_without_the_builder_the_bytes_of_a_box_are_unknown() -> None:
+    verdict = lint(str(expecting(1024)))
     assert verdict.diagnostics == ()
     assert [each.code for each in verdict.undecided] == ["PTX503"]

@@ -1,4 +1,4 @@
-"""What a type checker sees: the same mistakes that the builder refuses, before anything runs."""
+"""A type checker detects the errors that the builder rejects, before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers that are read where nothing has written them: refused where that is certain, and nowhere else."""
+"""Registers that are read where nothing has written them: rejected where that is certain, and only there."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def set_in_an_inner_branch(s: Start) -> None:
         set_in_an_inner_branch,
     ],
 )
-def test_what_some_threads_have_not_set_is_refused_at_the_line_that_reads_it(write: Callable[[Start], None]) -> None:
+def test_a_register_that_some_threads_have_not_set_is_rejected_at_the_line_that_reads_it(
+    write: Callable[[Start], None],
+) -> None:
     start = Start()
     write(start)
     with pytest.raises(BuildError, match="has no value here in threads that go past") as caught:
@@ -191,7 +193,7 @@ def half_of_a_vector(s: Start) -> None:
         half_of_a_vector,
     ],
 )
-def test_what_may_be_set_or_may_not_matter_is_left_alone(write: Callable[[Start], None]) -> None:
+def test_registers_that_may_be_set_or_may_not_matter_are_accepted(write: Callable[[Start], None]) -> None:
     start = Start()
     write(start)
     assert ".entry k" in str(start.kernel)

@@ -1,4 +1,4 @@
-"""Verification: the verifier's errors, told at the user's Python line."""
+"""Verification: the verifier's errors, reported at the user's Python line."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def staged(*, wait: bool) -> Kernel:
     return k
 
 
-def test_a_sound_kernel_gives_its_verdict() -> None:
+def test_a_correct_kernel_returns_its_verdict() -> None:
     verdict = staged(wait=True).verify()
     assert not [found for found in verdict.diagnostics if found.severity is Severity.ERROR]
 
 
-def test_an_error_names_the_users_line_beside_the_ptx() -> None:
+def test_an_error_names_the_users_line_and_the_ptx() -> None:
     with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning):
         staged(wait=False).verify()
     (blame,) = caught.value.blames
@@ -40,7 +40,7 @@ def test_an_error_names_the_users_line_beside_the_ptx() -> None:
     assert "ld.shared.v4.f32" in text
 
 
-def test_a_line_of_ptx_with_a_hundred_registers_is_cut() -> None:
+def test_a_line_of_ptx_with_a_hundred_registers_is_truncated() -> None:
     k = Kernel("k", threads=128, target="sm_90a")
     tile = k.matrix(k.shared(bf16, 256 * 64, align=1024))
     k.accumulator(256).multiply(tile, tile, bf16)
@@ -51,7 +51,7 @@ def test_a_line_of_ptx_with_a_hundred_registers_is_cut() -> None:
     assert len(line) < 200
 
 
-def test_the_other_access_is_told_at_its_own_line() -> None:
+def test_the_other_access_is_reported_at_its_own_line() -> None:
     with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning):
         staged(wait=False).verify()
     (blame,) = caught.value.blames

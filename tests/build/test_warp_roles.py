@@ -1,4 +1,4 @@
-"""Warp specialization: which threads a role takes, and their registers."""
+"""Warp specialization: the threads of a role, and their registers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_registers_change_for_warpgroups_and_from_a_known_number(k: Kernel) -> N
         Kernel("k", threads=128).role(warps=range(4), registers=40)
 
 
-def test_a_role_has_warps_that_exist_and_follow_one_another(k: Kernel) -> None:
+def test_a_role_has_warps_that_exist_and_are_consecutive(k: Kernel) -> None:
     with pytest.raises(BuildValueError, match="there is no warp 12"):
         k.role(warps=12)
     with pytest.raises(BuildValueError, match=r"follow one another, not \[0, 2\]"):
@@ -66,7 +66,7 @@ def test_a_role_has_warps_that_exist_and_follow_one_another(k: Kernel) -> None:
         Kernel("k").role(warps=0)
 
 
-def test_a_kernel_says_its_cluster(tmp_path: Path) -> None:
+def test_a_kernel_declares_its_cluster(tmp_path: Path) -> None:
     text = str(Kernel("k", threads=32, cluster=(2, 1)))
     assert ".reqnctapercluster 2, 1, 1" in text
     assert ".target sm_90" in text
@@ -75,7 +75,7 @@ def test_a_kernel_says_its_cluster(tmp_path: Path) -> None:
         Kernel("k", cluster=32)
 
 
-def test_a_role_goes_by_a_number_that_the_warp_has_in_common(k: Kernel, tmp_path: Path) -> None:
+def test_a_role_may_depend_on_a_uniform_number_of_the_warp(k: Kernel, tmp_path: Path) -> None:
     warp = k.uniform(k.warp)
     with k.role(warps=range(4, 12), by=warp):
         k.trap()
@@ -88,7 +88,7 @@ def test_a_role_goes_by_a_number_that_the_warp_has_in_common(k: Kernel, tmp_path
     assert_ptxas_accepts(text, tmp_path)
 
 
-def test_the_verifier_knows_which_warps_are_in_a_role_by_a_uniform_number(k: Kernel) -> None:
+def test_the_verifier_determines_the_warps_of_a_role_from_a_uniform_number(k: Kernel) -> None:
     warp = k.uniform(k.warp)
     with k.role(warps=range(4), registers=40, by=warp):
         k.cta_sync(1, 128)
@@ -97,7 +97,7 @@ def test_the_verifier_knows_which_warps_are_in_a_role_by_a_uniform_number(k: Ker
     assert k.verify().diagnostics == ()
 
 
-def test_roles_by_a_number_that_nobody_knows_exclude_each_other(k: Kernel) -> None:
+def test_roles_by_an_unknown_number_exclude_each_other(k: Kernel) -> None:
     number = k.param(Global[u32], "numbers")[k.warp >> 2].load()
     with k.role(warps=range(4), registers=40, by=number):
         k.cta_sync(1, 128)

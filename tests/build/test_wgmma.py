@@ -1,4 +1,4 @@
-"""Warpgroup multiplications: descriptors as the manual lays them out, instructions that ptxas takes."""
+"""Warpgroup multiplications: descriptors in the manual's layout, and instructions that ptxas accepts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_descriptor_has_address_offsets_and_swizzle_in_their_fields(k: Kernel)
     assert "shr.u32 %r1, %r0, 4;\n\tand.b32 %r2, %r1, 16383;\n\tor.b32 %r3, %r2, 65536;" in text
 
 
-def test_a_matrix_moves_along_its_rows(k: Kernel) -> None:
+def test_a_matrix_advances_along_its_rows(k: Kernel) -> None:
     matrix = k.matrix(k.shared(bf16, 64 * 64, align=1024))
     assert matrix.moved(0) is matrix
     matrix.moved(32)
@@ -46,7 +46,7 @@ def test_a_matrix_moves_along_its_rows(k: Kernel) -> None:
         matrix.moved(8)
 
 
-def test_a_matrix_is_one_of_a_row_of_them(k: Kernel) -> None:
+def test_a_matrix_is_one_of_a_series(k: Kernel) -> None:
     matrix = k.matrix(k.shared(bf16, 64 * 64, align=1024))
     matrix.at(k.laneid, 8192)
     assert "mad.lo.u32 %r5, %r4, 512, %r3;" in str(k)
@@ -54,7 +54,7 @@ def test_a_matrix_is_one_of_a_row_of_them(k: Kernel) -> None:
         matrix.at(k.laneid, 24)
 
 
-def test_what_no_descriptor_can_be_is_refused(k: Kernel) -> None:
+def test_impossible_descriptors_are_rejected(k: Kernel) -> None:
     tile = k.shared(bf16, 64 * 64, align=1024)
     with pytest.raises(BuildValueError, match="0, 32, 64, 128 bytes, not 96"):
         k.matrix(tile, swizzle=96)
@@ -91,7 +91,7 @@ def test_each_type_multiplies_32_bytes_of_a_row(
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_a_predicate_says_whether_to_accumulate(k: Kernel, tmp_path: Path) -> None:
+def test_a_predicate_states_whether_to_accumulate(k: Kernel, tmp_path: Path) -> None:
     a = k.matrix(k.shared(bf16, 64 * 64, align=1024))
     acc = k.accumulator(64)
     k.wgmma_fence()
@@ -100,7 +100,7 @@ def test_a_predicate_says_whether_to_accumulate(k: Kernel, tmp_path: Path) -> No
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_an_accumulator_has_a_shape_that_the_hardware_has(k: Kernel) -> None:
+def test_an_accumulator_must_have_a_shape_of_the_hardware(k: Kernel) -> None:
     with pytest.raises(BuildValueError, match="by eights, not 12"):
         k.accumulator(12)
     with pytest.raises(BuildTypeError, match="holds f32 or s32"):
@@ -120,7 +120,7 @@ def test_results_are_packed_as_pairs_of_halves(k: Kernel, tmp_path: Path) -> Non
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_results_are_scaled_and_packed_into_registers_that_are_there(k: Kernel, tmp_path: Path) -> None:
+def test_results_are_scaled_and_packed_into_existing_registers(k: Kernel, tmp_path: Path) -> None:
     acc = k.accumulator(8)
     halves = [k.variable(b32, 0) for _ in range(2)]
     scale = k.param(Global[f32], "scale").load()
@@ -129,7 +129,7 @@ def test_results_are_scaled_and_packed_into_registers_that_are_there(k: Kernel, 
     assert_ptxas_accepts(str(k), tmp_path)
 
 
-def test_reading_results_before_the_wait_is_refused(k: Kernel) -> None:
+def test_reading_results_before_the_wait_is_rejected(k: Kernel) -> None:
     a, b = k.matrix(k.shared(bf16, 64 * 64, align=1024)), k.matrix(k.shared(bf16, 64 * 64, align=1024))
     out, acc = k.param(Global[f32], "out"), k.accumulator(64)
     k.wgmma_fence()

@@ -13,7 +13,7 @@ from ptxkit.cli.commands import cli
 
 @pytest.fixture
 def ptxkit() -> Callable[..., Result]:
-    """Run a command in this process: `ptxkit("lint", "k.ptx", input="...")`. An exception is a failed test."""
+    """Runs a command in this process: `ptxkit("lint", "k.ptx", input="...")`. An exception is a failed test."""
 
     def run(*arguments: str | Path, input: str | bytes | None = None) -> Result:  # noqa: A002
         return CliRunner(catch_exceptions=False).invoke(cli, [str(item) for item in arguments], input=input)

@@ -1,4 +1,4 @@
-"""What the tests of the commands share: two texts, and running a command as users do."""
+"""Shared by the tests of the commands: two texts, and a function that runs a command as users do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLEAN = """\
 \tret;
 }
 """
-"""A kernel with nothing wrong."""
+"""A correct kernel."""
 
 BROKEN = CLEAN.replace("mov.u32 \t%r1, 7;", "mov.u32 \t%r1, ;")
 """The same with a syntax error at line 12."""
@@ -33,7 +33,7 @@ BROKEN = CLEAN.replace("mov.u32 \t%r1, 7;", "mov.u32 \t%r1, ;")
 def shell(
     *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 900, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `ptxkit` as its own process."""
+    """Runs `ptxkit` in a separate process."""
     return subprocess.run(
         [sys.executable, "-m", "ptxkit", *map(str, arguments)],
         input=stdin,

@@ -33,7 +33,7 @@ def paths(result: Result) -> dict[str, str]:
     return {each["path"]: each["status"] for each in json.loads(result.stdout)["files"]}
 
 
-def test_a_library_is_linted_text_by_text(files: Path, ptxkit: Run) -> None:
+def test_each_text_of_a_library_is_linted(files: Path, ptxkit: Run) -> None:
     result = ptxkit("lint", "libfoo.so")
     assert result.exit_code == 1
     assert "libfoo.so!2.sm_90a.ptx:13:" in result.stdout
@@ -50,7 +50,7 @@ def test_standard_input_may_be_a_library(ptxkit: Run) -> None:
     assert "lib.so!2.sm_90a.ptx:13:" in ptxkit("lint", "--stdin-filename", "lib.so", "-", input=LIBRARY).stdout
 
 
-def test_a_folder_stands_for_its_libraries_on_request(files: Path, ptxkit: Run) -> None:
+def test_a_folder_includes_its_libraries_on_request(files: Path, ptxkit: Run) -> None:
     refused = ptxkit("lint", ".")
     assert (refused.exit_code, "--binaries" in refused.stdout) == (2, True)
     assert len(paths(ptxkit("lint", "--binaries", "--format", "json", "."))) == 5
@@ -58,7 +58,7 @@ def test_a_folder_stands_for_its_libraries_on_request(files: Path, ptxkit: Run) 
     assert list(paths(ptxkit("lint", "--format", "json", "."))) == ["./k.ptx"]
 
 
-def test_a_pattern_that_no_shell_expanded_is_expanded(files: Path, ptxkit: Run) -> None:
+def test_a_pattern_that_the_shell_did_not_expand_is_expanded(files: Path, ptxkit: Run) -> None:
     for name in ("a.ptx", "inner/b.ptx"):
         (files / name).write_text(CLEAN)
     assert list(paths(ptxkit("lint", "--format", "json", "**/*.ptx"))) == ["a.ptx", "inner/b.ptx"]
@@ -67,7 +67,7 @@ def test_a_pattern_that_no_shell_expanded_is_expanded(files: Path, ptxkit: Run) 
     assert list(paths(ptxkit("lint", "--format", "json", "a[1].ptx"))) == ["a[1].ptx"]
 
 
-def test_a_file_without_ptx_says_what_it_holds(files: Path, ptxkit: Run) -> None:
+def test_a_file_without_ptx_is_reported_with_its_contents(files: Path, ptxkit: Run) -> None:
     (files / "code.fatbin").write_bytes(WITHOUT)
     result = ptxkit("lint", "code.fatbin")
     assert result.exit_code == 2
@@ -76,7 +76,7 @@ def test_a_file_without_ptx_says_what_it_holds(files: Path, ptxkit: Run) -> None
     assert "host.o: PTX100 error: holds no PTX\n" in ptxkit("lint", "host.o").stdout
 
 
-def test_damage_is_told_and_the_rest_is_checked(files: Path, ptxkit: Run) -> None:
+def test_damage_is_reported_and_the_rest_is_checked(files: Path, ptxkit: Run) -> None:
     (files / "cut.fatbin").write_bytes(fatbin(entry(CLEAN.encode()), entry(CLEAN.encode(), 90, payload=1 << 40)))
     result = ptxkit("lint", "cut.fatbin")
     assert result.exit_code == 2
@@ -111,7 +111,7 @@ def test_fmt_prints_what_is_inside_and_writes_nothing_into_it(files: Path, ptxki
     assert {path.name for path in files.iterdir()} == {"inner", "libfoo.so", "one.fatbin"}
 
 
-def test_extract_writes_each_text_to_a_file_of_its_own(files: Path, ptxkit: Run) -> None:
+def test_extract_writes_each_text_to_a_separate_file(files: Path, ptxkit: Run) -> None:
     result = ptxkit("extract", "-o", "out", "libfoo.so", "inner")
     assert result.exit_code == 0
     assert {path.name for path in (files / "out").iterdir()} == {
@@ -125,7 +125,7 @@ def test_extract_writes_each_text_to_a_file_of_its_own(files: Path, ptxkit: Run)
     assert result.stdout.splitlines()[0] == str(Path("out") / "libfoo.1.sm_80.ptx")
 
 
-def test_extract_writes_over_nothing_unless_it_is_told(files: Path, ptxkit: Run) -> None:
+def test_extract_overwrites_files_only_on_request(files: Path, ptxkit: Run) -> None:
     (files / "libfoo.1.sm_80.ptx").write_text("mine")
     result = ptxkit("extract", "libfoo.so")
     assert (result.exit_code, (files / "libfoo.1.sm_80.ptx").read_text()) == (2, "mine")
@@ -137,7 +137,7 @@ def test_extract_writes_over_nothing_unless_it_is_told(files: Path, ptxkit: Run)
     assert (files / "libfoo.1.sm_80.ptx").read_text() == CLEAN
 
 
-def test_extract_lists_chooses_and_prints(files: Path, ptxkit: Run) -> None:
+def test_extract_lists_selects_and_prints(files: Path, ptxkit: Run) -> None:
     assert ptxkit("extract", "--list", "libfoo.so").stdout.split() == [
         "libfoo.so!1.sm_80.ptx",
         "libfoo.so!2.sm_90a.ptx",
@@ -153,7 +153,7 @@ def test_extract_lists_chooses_and_prints(files: Path, ptxkit: Run) -> None:
     assert [path.name for path in files.iterdir() if path.suffix == ".ptx"] == []
 
 
-def test_extract_tells_what_cannot_be_read(files: Path, ptxkit: Run) -> None:
+def test_extract_reports_unreadable_texts(files: Path, ptxkit: Run) -> None:
     (files / "code.fatbin").write_bytes(WITHOUT)
     result = ptxkit("extract", "nowhere.so", "code.fatbin", "libfoo.so")
     assert result.exit_code == 2
@@ -174,18 +174,16 @@ def test_extract_tells_what_cannot_be_read(files: Path, ptxkit: Run) -> None:
         ("a.whl!.ptx", "a.ptx"),
     ],
 )
-def test_the_name_of_a_file_stays_in_its_folder(title: str, name: str) -> None:
+def test_the_name_of_a_file_remains_in_its_folder(title: str, name: str) -> None:
     assert file_name(title) == name
 
 
-def test_a_long_name_is_cut_at_its_front() -> None:
+def test_a_long_name_is_truncated_at_its_beginning() -> None:
     assert len(file_name(f"a.whl!{'x' * 900}/1.sm_80.ptx")) <= 200
     assert file_name(f"a.whl!{'x' * 900}/1.sm_80.ptx").endswith("x.1.sm_80.ptx")
 
 
-def test_a_fault_in_the_reading_of_one_file_is_that_files_failure(
-    files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_in_one_file_does_not_affect_others(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object) -> None:
         raise KeyError("sections")
 
@@ -196,7 +194,7 @@ def test_a_fault_in_the_reading_of_one_file_is_that_files_failure(
     assert "KeyError: 'sections'" in result.stdout
 
 
-def test_patterns_of_files_fit_texts_inside_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns_of_files_match_texts_inside_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import zipfile
 
     monkeypatch.chdir(tmp_path)
@@ -245,7 +243,7 @@ def test_standard_input_that_is_ptx_is_not_extracted_and_of_several_texts_none_c
     assert (chosen.returncode, chosen.stdout.decode()) == (0, CLEAN)
 
 
-def test_of_several_texts_a_run_asks_for_one(files: Path, ptxkit: Run) -> None:
+def test_for_several_texts_a_run_requires_a_selection(files: Path, ptxkit: Run) -> None:
     result = ptxkit("run", "libfoo.so")
     assert result.exit_code == 2
     assert "holds 2 texts, but one is required: libfoo.so!1.sm_80.ptx, libfoo.so!2.sm_90a.ptx" in result.output

@@ -1,4 +1,4 @@
-"""A mistake in an .isa file is shown as it is: its file, its line, a caret; and no traceback."""
+"""An error in an .isa file is reported with its file, its line and a caret, without a traceback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cli.support import CLEAN
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The table's files have a mistake."""
+    """The table's files have an error."""
 
     def load() -> InstructionSet:
         return load_texts({"chapter.isa": 'section "A"\nform a{.<m>} d:.b32\n'})
@@ -31,7 +31,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("command", [["isa", "add"], ["isa", "--json"], ["lint"]])
-def test_every_command_shows_it_and_exits_with_2(
+def test_every_command_reports_it_and_exits_with_2(
     broken: None,
     command: list[str],
     tmp_path: Path,
@@ -49,13 +49,13 @@ def test_every_command_shows_it_and_exits_with_2(
     assert "Traceback" not in said
 
 
-def test_without_the_mistake_the_command_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_the_error_the_command_runs(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["isa", "add"])
     assert left.value.code == 0
 
 
-def test_a_form_that_cannot_be_used_is_a_mistake_too() -> None:
+def test_an_unusable_form_is_an_error_too() -> None:
     text = 'section "A"\nsummary "s"\nform a.<m> d:(wide(m))\n  m = .x .b32\n'
     forms = InstructionTable(load_texts({"chapter.isa": text}))
     assert forms.candidates("a.b32")

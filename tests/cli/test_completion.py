@@ -1,4 +1,4 @@
-"""What shells are given to complete a command line with, as click hands it over."""
+"""The completions of a command line that click passes to shells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.support import shell
 
 
 def offered(words: str) -> list[str]:
-    """What may stand in the place of the last word of a command line, in the words of bash: kind and value."""
+    """Returns the completions of the last word of a command line, in the notation of bash: kind and value."""
     done = shell(
         **{COMPLETION_VARIABLE: "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
     )
@@ -36,7 +36,7 @@ def offered(words: str) -> list[str]:
         ("ptxkit nothing ker", []),
     ],
 )
-def test_what_may_follow_is_offered(words: str, expected: list[str]) -> None:
+def test_possible_words_are_offered(words: str, expected: list[str]) -> None:
     assert offered(words) == expected
 
 
@@ -48,7 +48,7 @@ def test_each_shell_has_a_script(name: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_bash_takes_the_script() -> None:
+def test_bash_accepts_the_script() -> None:
     line = f"ptxkit() {{ '{sys.executable}' -m ptxkit \"$@\"; }}; export -f ptxkit; "
     line += f'eval "$({COMPLETION_VARIABLE}=bash_source ptxkit)" && complete -p ptxkit'
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
@@ -56,7 +56,7 @@ def test_bash_takes_the_script() -> None:
     assert done.stdout.endswith("ptxkit\n")
 
 
-def test_another_shell_is_told_which_ones_there_are() -> None:
+def test_for_another_shell_the_supported_ones_are_listed() -> None:
     done = shell(**{COMPLETION_VARIABLE: "tcsh_source"})
     assert done.returncode == 2
     assert done.stderr.decode() == (

@@ -1,5 +1,5 @@
-"""Rewriting in place: never what stands inside another file, never through a link out of the folder that was named; and
-the file stays what else it was."""
+"""Rewriting in place: never of text inside another file, never through a link out of the given folder; other properties
+of the file are kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., Result]
 RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
 
 SAFE = (RULES / "PTX401_bad_store_then_bulk_copy.ptx").read_text().replace("\tret;", "\t  ret ;")
-"""What a mend changes, a comment would hide, and fmt would print in another way."""
+"""A fix would change it, a comment would hide its finding, and fmt would print it differently."""
 LOGIN = "alias ls=ls\n"
 REWRITING = [
     ("fmt", "--write"),
@@ -28,14 +28,14 @@ REWRITING = [
     ("lint", "--add-ignores", "--no-cache"),
     ("lint", "--fix", "--binaries", "--no-cache"),
 ]
-"""Everything that writes over its inputs."""
+"""Every command that overwrites its inputs."""
 
 needs_links = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A file of the user beside the folder of somebody else."""
+    """A file of the user next to the folder of another user."""
     (tmp_path / "home").mkdir()
     path = tmp_path / "home" / ".bashrc"
     path.write_text(LOGIN)
@@ -44,7 +44,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def untouched(home: Path) -> bool:
-    """Whether nothing of the user was changed, and nothing put beside it."""
+    """Returns whether no file of the user was changed, and no file was added."""
     return home.read_text() in (LOGIN, SAFE) and os.listdir(home.parent) == [home.name] and not home.is_symlink()
 
 
@@ -70,10 +70,8 @@ def test_a_member_is_not_written_to_the_file_of_its_displayed_name(
 @needs_links
 @pytest.mark.parametrize("command", REWRITING)
 @pytest.mark.parametrize("named", ["theirs", "theirs/k.ptx", "theirs/sub/k.ptx", "theirs/*.ptx"])
-def test_no_link_leads_out_of_the_folder_that_was_named(
-    command: tuple[str, ...], named: str, home: Path, ptxkit: Run
-) -> None:
-    home.write_text(SAFE)  # what would be rewritten, were it the folder's own
+def test_no_link_leads_out_of_the_given_folder(command: tuple[str, ...], named: str, home: Path, ptxkit: Run) -> None:
+    home.write_text(SAFE)  # a file that would be rewritten if it belonged to the folder
     theirs = home.parent.parent / "theirs"
     (theirs / "sub").mkdir()
     (theirs / "k.ptx").symlink_to("../home/.bashrc")
@@ -88,12 +86,12 @@ def test_no_link_leads_out_of_the_folder_that_was_named(
 
 @needs_links
 @pytest.mark.parametrize("command", REWRITING)
-def test_a_link_inside_the_folder_that_was_named_is_followed(command: tuple[str, ...], home: Path, ptxkit: Run) -> None:
+def test_a_link_inside_the_given_folder_is_followed(command: tuple[str, ...], home: Path, ptxkit: Run) -> None:
     theirs = home.parent.parent / "theirs"
     (theirs / "sub").mkdir()
     (theirs / "k.txt").write_text(SAFE)
     (theirs / "sub" / "k.ptx").symlink_to("../k.txt")
-    (home.parent.parent / "way").symlink_to("theirs")  # the folder may be named by a link
+    (home.parent.parent / "way").symlink_to("theirs")  # the folder may be a link
     ptxkit(*command, home.parent.parent / "way")
     assert (theirs / "k.txt").read_text() != SAFE
     assert (theirs / "sub" / "k.ptx").is_symlink()
@@ -118,7 +116,7 @@ def test_extract_writes_through_no_link_out_of_its_folder(home: Path, ptxkit: Ru
     assert out.read_text() == CLEAN
 
 
-def test_what_is_no_file_of_its_own_is_never_written(tmp_path: Path) -> None:
+def test_a_special_file_is_never_written(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text("old")
     for origin in (TextOrigin(), TextOrigin(container=str(path)), TextOrigin(str(tmp_path))):
@@ -130,7 +128,7 @@ def test_what_is_no_file_of_its_own_is_never_written(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "link"), reason="needs hard links")
 @pytest.mark.parametrize("command", REWRITING[:3])
-def test_a_hard_link_and_the_permissions_stay(command: tuple[str, ...], tmp_path: Path, ptxkit: Run) -> None:
+def test_a_hard_link_and_the_permissions_are_kept(command: tuple[str, ...], tmp_path: Path, ptxkit: Run) -> None:
     path, other = tmp_path / "k.ptx", tmp_path / "other"
     path.write_text(SAFE)
     path.chmod(0o640)
@@ -146,7 +144,7 @@ def test_a_hard_link_and_the_permissions_stay(command: tuple[str, ...], tmp_path
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("command", REWRITING[:3])
-def test_the_owner_stays_the_owner_where_root_rewrites(command: tuple[str, ...], tmp_path: Path, ptxkit: Run) -> None:
+def test_the_owner_is_kept_where_root_rewrites(command: tuple[str, ...], tmp_path: Path, ptxkit: Run) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(SAFE)
     path.chmod(0o640)
@@ -156,7 +154,7 @@ def test_the_owner_stays_the_owner_where_root_rewrites(command: tuple[str, ...],
     assert (path.stat().st_uid, path.stat().st_gid, path.stat().st_mode & 0o7777) == (1234, 2345, 0o640)
 
 
-def test_a_file_that_cannot_be_given_back_to_its_owner_is_changed_itself(
+def test_a_file_whose_owner_cannot_be_restored_is_changed_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "k.ptx"
@@ -168,7 +166,7 @@ def test_a_file_that_cannot_be_given_back_to_its_owner_is_changed_itself(
     assert os.listdir(tmp_path) == ["k.ptx"]
 
 
-def test_a_file_that_cannot_be_changed_whole_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_changed_completely_is_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "k.ptx"
     path.write_text("old")
     monkeypatch.setattr("ptxkit.cli.file_replacement._set_owner", lambda *_: False)
@@ -196,7 +194,7 @@ IDLE = CLEAN.replace("%r1, 7;", "%r1, 7; // ptxkit: ignore[PTX401] nothing")
 
 @pytest.mark.parametrize("command", REWRITING[:3])
 @pytest.mark.parametrize("text", [SAFE, SAFE.replace("\n", "\r\n"), IDLE, IDLE.replace("\n", "\r\n")])
-def test_line_ends_stay_as_they_are(command: tuple[str, ...], text: str, tmp_path: Path, ptxkit: Run) -> None:
+def test_line_ends_are_kept(command: tuple[str, ...], text: str, tmp_path: Path, ptxkit: Run) -> None:
     path = tmp_path / "k.ptx"
     path.write_bytes(text.encode())
     ptxkit(*command, path)

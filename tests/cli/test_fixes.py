@@ -27,7 +27,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_fix_rewrites_the_file_and_reports_what_is_left(files: Path, ptxkit: Run) -> None:
+def test_fix_rewrites_the_file_and_reports_the_rest(files: Path, ptxkit: Run) -> None:
     result = ptxkit("lint", "--fix", ".")
     assert result.exit_code == 1
     assert "unsafe.ptx" in result.stdout
@@ -40,7 +40,7 @@ def test_fix_rewrites_the_file_and_reports_what_is_left(files: Path, ptxkit: Run
     assert ptxkit("lint", ".").exit_code == 0
 
 
-def test_diff_prints_what_would_change_and_writes_nothing(files: Path, ptxkit: Run) -> None:
+def test_diff_prints_the_changes_and_writes_nothing(files: Path, ptxkit: Run) -> None:
     result = ptxkit("lint", "--diff", ".")
     assert result.exit_code == 1
     assert [line for line in result.stdout.splitlines() if line.startswith(("---", "+++"))] == [
@@ -55,7 +55,7 @@ def test_diff_prints_what_would_change_and_writes_nothing(files: Path, ptxkit: R
     assert "+++ <stdin> (fixed)" in ptxkit("lint", "--diff", "-", input=SAFE).stdout
 
 
-def test_fixes_are_shown_where_they_hold(files: Path, ptxkit: Run) -> None:
+def test_fixes_are_shown_where_they_apply(files: Path, ptxkit: Run) -> None:
     assert "= fix:" not in ptxkit("lint", "safe.ptx").stdout
     assert (
         "  = fix: add `fence.proxy.async.shared::cta;` (`ptxkit lint --fix` does)\n"
@@ -73,13 +73,13 @@ def test_fixes_are_shown_where_they_hold(files: Path, ptxkit: Run) -> None:
     assert run["results"][0]["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"]
 
 
-def test_what_nobody_has_tried_is_not_shown(files: Path, ptxkit: Run) -> None:
+def test_unverified_fixes_are_not_shown(files: Path, ptxkit: Run) -> None:
     (files / "k.ptx").write_text(CLEAN.replace("%r1, 7;", "%r1, 7"))
     [run] = json.loads(ptxkit("lint", "--format", "sarif", "k.ptx").stdout)["runs"]
     assert "fixes" not in run["results"][0]
 
 
-def test_what_cannot_be_rewritten_is_told_and_reported_as_it_is(files: Path, ptxkit: Run) -> None:
+def test_a_file_that_cannot_be_rewritten_is_reported_with_its_findings(files: Path, ptxkit: Run) -> None:
     (files / "one.fatbin").write_bytes(fatbin(entry(SAFE.encode(), 90)))
     result = ptxkit("lint", "--fix", "one.fatbin")
     assert result.exit_code == 1

@@ -30,7 +30,7 @@ def tidy(tmp_path: Path, ptxkit: Run) -> Path:
     return path
 
 
-def test_one_file_is_printed_and_left_alone(untidy: Path, ptxkit: Run) -> None:
+def test_one_file_is_printed_and_not_changed(untidy: Path, ptxkit: Run) -> None:
     result = ptxkit("fmt", untidy)
     assert result.exit_code == 0
     assert "// seven" in result.stdout
@@ -49,7 +49,7 @@ def test_check_names_the_files_that_would_change(untidy: Path, tidy: Path, ptxki
     assert untidy.read_text() == UNTIDY
 
 
-def test_diff_shows_what_would_change(untidy: Path, tidy: Path, ptxkit: Run) -> None:
+def test_diff_shows_the_changes(untidy: Path, tidy: Path, ptxkit: Run) -> None:
     result = ptxkit("fmt", "--diff", untidy)
     assert result.exit_code == 1
     assert "-\t   mov.u32    %r1 ,7  ;   // seven\n" in result.stdout
@@ -65,13 +65,13 @@ def test_write_rewrites_in_place_and_keeps_the_mode(untidy: Path, tidy: Path, pt
     assert sorted(path.name for path in untidy.parent.iterdir()) == ["tidy.ptx", "untidy.ptx"]
 
 
-def test_a_tidy_file_is_not_touched(tidy: Path, ptxkit: Run) -> None:
+def test_a_formatted_file_is_not_touched(tidy: Path, ptxkit: Run) -> None:
     os.utime(tidy, (1, 1))
     ptxkit("fmt", "--write", tidy)
     assert tidy.stat().st_mtime == 1
 
 
-def test_a_link_stays_a_link(untidy: Path, ptxkit: Run) -> None:
+def test_a_link_remains_a_link(untidy: Path, ptxkit: Run) -> None:
     link = untidy.with_name("link.ptx")
     link.symlink_to(untidy.name)
     ptxkit("fmt", "--write", link)
@@ -79,7 +79,7 @@ def test_a_link_stays_a_link(untidy: Path, ptxkit: Run) -> None:
     assert untidy.read_text() != UNTIDY
 
 
-def test_a_failed_write_leaves_the_file_as_it_was(untidy: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_file_unchanged(untidy: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -91,7 +91,7 @@ def test_a_failed_write_leaves_the_file_as_it_was(untidy: Path, ptxkit: Run, mon
     assert [path.name for path in untidy.parent.iterdir()] == ["untidy.ptx"]
 
 
-def test_a_syntax_error_is_reported_and_the_file_left_alone(tmp_path: Path, untidy: Path, ptxkit: Run) -> None:
+def test_a_syntax_error_is_reported_and_the_file_is_not_changed(tmp_path: Path, untidy: Path, ptxkit: Run) -> None:
     broken = tmp_path / "broken.ptx"
     broken.write_text(BROKEN)
     result = ptxkit("fmt", "--write", broken, untidy)
@@ -101,18 +101,18 @@ def test_a_syntax_error_is_reported_and_the_file_left_alone(tmp_path: Path, unti
     assert untidy.read_text() != UNTIDY
 
 
-def test_several_files_are_not_printed_as_one(untidy: Path, tidy: Path, ptxkit: Run) -> None:
+def test_several_files_are_not_printed_together(untidy: Path, tidy: Path, ptxkit: Run) -> None:
     result = ptxkit("fmt", untidy, tidy)
     assert result.exit_code == 2
     assert "--write" in result.stderr
 
 
-def test_a_promise_not_to_write_is_not_mixed_with_writing(untidy: Path, ptxkit: Run) -> None:
+def test_check_and_diff_exclude_write(untidy: Path, ptxkit: Run) -> None:
     assert ptxkit("fmt", "--write", "--check", untidy).exit_code == 2
     assert ptxkit("fmt", "--write", "-", input=CLEAN).exit_code == 2
 
 
-def test_bytes_that_are_not_utf_8_come_out_as_they_went_in() -> None:
+def test_bytes_that_are_not_utf_8_are_kept() -> None:
     comment = "// déjà\n".encode("latin-1")
     done = shell("fmt", "-", stdin=CLEAN.encode() + comment)
     assert done.returncode == 0

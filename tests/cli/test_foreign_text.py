@@ -1,4 +1,4 @@
-"""Names and texts of somebody else in what the commands print: no control character, and no line that they forge."""
+"""Untrusted names and texts in the output of commands: no control characters, and no forged lines."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ COMMANDS = [
 
 @pytest.fixture
 def theirs(tmp_path: Path) -> Path:
-    """A folder of somebody else."""
+    """A folder of another user."""
     for name in (NAME, "::error::x.ptx", "k.ptx"):
         (tmp_path / name).write_text(UNTIDY, newline="")
     (tmp_path / f"broken{NAME}").write_text(BROKEN + FORGED, newline="")
@@ -66,7 +66,7 @@ def theirs(tmp_path: Path) -> Path:
 
 
 def forged(output: bytes) -> list[str]:
-    """Control characters and workflow commands that are not ours."""
+    """Returns the control characters and workflow commands that are not part of the output."""
     text = output.decode("utf-8", "surrogateescape")
     found = re.findall(r"[^\n\t -~\xa0-\u2027\u202f-\uffff]", re.sub(r"\r$", "", text, flags=re.M))
     lines = [line for line in re.split(r"[\n\r]", text) if re.match(r"\s*(::|##\[)", line)]
@@ -78,7 +78,7 @@ Printed = Callable[..., tuple[bytes, bytes]]
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Printed:
-    """Runs a command in a folder; what it printed."""
+    """Runs a command in a folder; returns its output."""
 
     def run(folder: Path, *arguments: str) -> tuple[bytes, bytes]:
         monkeypatch.chdir(folder)
@@ -91,7 +91,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
-def test_nothing_is_forged_by_names_or_texts(number: int, theirs: Path, printed: Printed) -> None:
+def test_names_and_texts_forge_nothing(number: int, theirs: Path, printed: Printed) -> None:
     output, errors = printed(theirs, *COMMANDS[number])
     assert output + errors or COMMANDS[number][:2] in (("fmt", "--write"), ("lint", "--diff"))
     assert (forged(output), forged(errors)) == ([], []), COMMANDS[number]
@@ -110,9 +110,7 @@ def test_nothing_is_forged_by_names_or_texts(number: int, theirs: Path, printed:
     ],
 )
 @pytest.mark.parametrize("command", [("lint", "--no-cache"), ("lint", "--show-settings"), ("verify",), ("run",)])
-def test_nothing_is_forged_by_settings(
-    command: tuple[str, ...], settings: str, tmp_path: Path, printed: Printed
-) -> None:
+def test_settings_forge_nothing(command: tuple[str, ...], settings: str, tmp_path: Path, printed: Printed) -> None:
     folder = tmp_path / "\x1b]0;\n::error::forged"
     folder.mkdir()
     (folder / "k.ptx").write_text(CLEAN)
@@ -122,8 +120,8 @@ def test_nothing_is_forged_by_settings(
     assert forged(output + errors) == []
 
 
-def test_a_difference_can_still_be_applied(tmp_path: Path, printed: Printed) -> None:
-    """With the line ends of the text, CR LF too; the text has no strange characters."""
+def test_a_diff_can_still_be_applied(tmp_path: Path, printed: Printed) -> None:
+    """With the line ends of the text, including CR LF; the text has no special characters."""
     (tmp_path / "k.ptx").write_bytes(CLEAN.replace("\tret;", "  ret ;").replace("\n", "\r\n").encode() + b"// last")
     lines = printed(tmp_path, "fmt", "--diff", "k.ptx")[0].decode().split("\n")
     assert "-  ret ;\r" in lines

@@ -1,4 +1,4 @@
-"""Every command over a folder that somebody prepared: nothing outside of it changes, nothing hangs or breaks."""
+"""Every command over a malicious folder: nothing outside of it changes, and nothing hangs or crashes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BASELINES = ["../home/.bashrc", "pipe", "zero", "deep.json", "link.json", "k.whl
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """The user's own folder, beside the prepared one."""
+    """The user's own folder, next to the malicious one."""
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / ".bashrc").write_text(SAFE)
     return tmp_path / "home"
@@ -67,7 +67,7 @@ def state(home: Path) -> dict[str, tuple[bytes, int, float]]:
 
 
 @pytest.mark.parametrize("baseline", BASELINES)
-def test_no_command_touches_what_is_the_users(
+def test_no_command_changes_files_of_the_user(
     baseline: str,
     home: Path,
     tmp_path: Path,
@@ -101,7 +101,7 @@ def test_no_command_touches_what_is_the_users(
     ],
     ids=["deep", "digits", "infinite", "long key", "forged", "NUL"],
 )
-def test_settings_that_cannot_be_used_are_one_message(
+def test_unusable_settings_are_one_message(
     settings: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (tmp_path / "k.ptx").write_text(CLEAN)

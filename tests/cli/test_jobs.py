@@ -1,4 +1,4 @@
-"""Many files: the report is the same however they are checked, and a text that does harm is one failed result."""
+"""Many files: the report does not depend on how they are checked, and a harmful text is one failed result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ INPUTS = (".", "w.whl", "nowhere.ptx")
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with all kinds of inputs: clean, broken, with findings, unreadable, no PTX, and a wheel of texts."""
+    """A folder with all kinds of inputs: clean, broken, with findings, unreadable, without PTX, and a wheel of
+    texts."""
     bad = sorted((ROOT / "corpus" / "rules").glob("PTX401_bad_*.ptx"))[:2]
     for number, path in enumerate(bad):
         (tmp_path / f"b{number}.ptx").write_bytes(path.read_bytes())
@@ -50,7 +51,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_any_number_of_jobs_gives_the_same_bytes_and_status(files: Path, ptxkit: Run) -> None:
-    """In the form that holds all of every answer; how answers are written does not depend on who gave them."""
+    """In the format with all details; the formats do not depend on which process checked a file."""
     ways = (["--jobs", "1"], ["--jobs", "2"], ["--jobs", "3"], [])
     first, *others = (ptxkit("lint", *jobs, "--format", "json", *INPUTS) for jobs in ways)
     assert {(each.stdout, each.exit_code) for each in others} == {(first.stdout, 2)}
@@ -68,14 +69,15 @@ def test_any_number_of_jobs_gives_the_same_bytes_and_status(files: Path, ptxkit:
     ],
     ids=lambda options: options[-1],
 )
-def test_two_processes_report_what_this_one_does(files: Path, ptxkit: Run, options: list[str]) -> None:
-    """All forms are written from the same results, which the test before compares; here what else is asked of them."""
+def test_two_processes_report_the_same_as_this_one(files: Path, ptxkit: Run, options: list[str]) -> None:
+    """All formats are written from the same results, which the test before compares; here the other requirements are
+    checked."""
     one, two = (ptxkit("lint", *jobs, *options, *INPUTS) for jobs in ([], ["--jobs", "2"]))
     assert (one.stdout, one.exit_code) == (two.stdout, 2)
     assert one.stdout
 
 
-def test_mends_made_by_two_jobs_are_those_of_one(files: Path, ptxkit: Run) -> None:
+def test_fixes_made_by_two_jobs_are_those_of_one(files: Path, ptxkit: Run) -> None:
     texts = []
     for jobs in (1, 2):
         before = {path: path.read_text() for path in files.glob("b*.ptx")}
@@ -93,10 +95,10 @@ def test_results_of_an_earlier_run_are_the_same_bytes(files: Path, ptxkit: Run) 
     first, second = (ptxkit("lint", *options, *INPUTS) for _ in range(2))
     without = ptxkit("lint", "--no-cache", "--format", "json", *INPUTS)
     assert first.stdout == second.stdout == without.stdout
-    assert len(list(folder.glob("*.result"))) == 12  # the broken text stands there twice
+    assert len(list(folder.glob("*.result"))) == 12  # the broken text occurs there twice
 
 
-def test_where_all_is_known_the_analysis_is_not_loaded(files: Path) -> None:
+def test_where_all_results_are_cached_the_analysis_is_not_loaded(files: Path) -> None:
     environment = {"PTXKIT_NO_CACHE": "", "PTXKIT_CACHE_DIR": str(files / "kept")}
     script = (
         "import sys\nfrom ptxkit.cli.main import main\n"
@@ -118,7 +120,7 @@ def test_where_all_is_known_the_analysis_is_not_loaded(files: Path) -> None:
         assert ("ptxkit.rules" in done.stderr.split()) is expected
 
 
-def test_a_cache_folder_of_others_is_refused(files: Path, ptxkit: Run) -> None:
+def test_a_cache_folder_of_others_is_rejected(files: Path, ptxkit: Run) -> None:
     (files / "shared").mkdir(mode=0o777)
     (files / "shared").chmod(0o777)
     result = ptxkit("lint", "--cache-dir", "shared", "c0.ptx")
@@ -129,7 +131,7 @@ def test_a_cache_folder_of_others_is_refused(files: Path, ptxkit: Run) -> None:
 @pytest.mark.parametrize(
     "options", [["--jobs", "2", "--cluster", "local:2"], ["--no-cache", "--cache-dir", "kept"], ["--jobs", "0"]]
 )
-def test_options_that_contradict_each_other_are_told(files: Path, ptxkit: Run, options: list[str]) -> None:
+def test_contradictory_options_are_reported(files: Path, ptxkit: Run, options: list[str]) -> None:
     assert ptxkit("lint", *options, "c0.ptx").exit_code == 2
 
 
@@ -169,7 +171,7 @@ def test_a_file_that_takes_too_long_fails_in_this_process_too(files: Path, ptxki
     assert "--timeout" in result.stdout
 
 
-def test_small_inputs_begin_no_process(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_inputs_start_no_process(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def begins(*_: object) -> None:
         pytest.fail("a process was begun")
 
@@ -179,7 +181,7 @@ def test_small_inputs_begin_no_process(files: Path, ptxkit: Run, monkeypatch: py
     assert ptxkit("lint", "large.ptx").exit_code == 0
 
 
-def test_a_settings_file_that_is_wrong_stops_the_run_where_it_counts(files: Path, ptxkit: Run) -> None:
+def test_a_wrong_settings_file_stops_the_run_where_it_applies(files: Path, ptxkit: Run) -> None:
     Path("inner").mkdir()
     Path("inner/ptxkit.toml").write_text("unknown = 1\n")
     Path("inner/k.ptx").write_text(CLEAN)
@@ -192,7 +194,7 @@ def test_a_settings_file_that_is_wrong_stops_the_run_where_it_counts(files: Path
     assert "unknown" in outputs[0].stderr
 
 
-def test_a_reader_who_has_had_enough_ends_the_run(files: Path) -> None:
+def test_a_closed_pipe_ends_the_run(files: Path) -> None:
     import subprocess
 
     for number in range(40):
@@ -209,13 +211,16 @@ def test_a_reader_who_has_had_enough_ends_the_run(files: Path) -> None:
     process.stderr.close()
 
 
-def test_no_bar_is_drawn_but_on_a_terminal(files: Path) -> None:
+def test_a_bar_is_drawn_only_on_a_terminal(files: Path) -> None:
     done = shell("lint", "--jobs", "2", *INPUTS, cwd=files)
     assert done.stderr == b""
 
 
 def in_terminal(files: Path, *arguments: str, out: bool, **more: str) -> str:
-    """What a terminal shows of a run; out: standard output is the terminal, too. more: of the environment."""
+    """Returns the output of a run on a terminal; out: standard output is the terminal, too.
+
+    more: of the environment.
+    """
     import pty
     import subprocess
 
@@ -250,7 +255,7 @@ def in_terminal(files: Path, *arguments: str, out: bool, **more: str) -> str:
     return shown.decode()
 
 
-def test_a_long_run_shows_on_a_terminal_how_far_it_is(files: Path) -> None:
+def test_a_long_run_shows_its_progress_on_a_terminal(files: Path) -> None:
     shown = in_terminal(files, "lint", "--jobs", "1", *INPUTS, out=False)
     assert "/13" in shown
 
@@ -261,7 +266,7 @@ def test_the_log_of_continuous_integration_has_no_bar(files: Path, more: dict[st
 
 
 @pytest.mark.parametrize("cluster", [["--jobs", "1"], ["--cluster", "local:1"]])
-def test_other_runners_show_it_too(files: Path, cluster: list[str]) -> None:
+def test_other_runners_show_progress_too(files: Path, cluster: list[str]) -> None:
     assert "/13" in in_terminal(files, "lint", *cluster, *INPUTS, out=False)
 
 
@@ -287,25 +292,23 @@ def test_a_campaign_shows_its_examples(files: Path) -> None:
     assert (plain.returncode, plain.stderr) == (0, b"")
 
 
-def test_on_one_terminal_the_report_stays_whole_beside_the_bar(files: Path) -> None:
+def test_on_one_terminal_the_report_is_complete_despite_the_bar(files: Path) -> None:
     shown = in_terminal(files, "lint", "--jobs", "1", "--format", "concise", *INPUTS, out=True)
     assert "/13" in shown
     plain = shell("lint", "--format", "concise", *INPUTS, cwd=files).stdout.decode()
     assert [line for line in plain.splitlines() if line not in shown] == []
 
 
-def test_a_report_for_machines_on_the_terminal_has_no_bar_in_it(files: Path) -> None:
+def test_a_machine_readable_report_on_the_terminal_contains_no_bar(files: Path) -> None:
     assert "/13" not in in_terminal(files, "lint", "--jobs", "1", "--format", "json", *INPUTS, out=True)
 
 
-def test_a_run_that_is_short_shows_no_bar(files: Path) -> None:
+def test_a_short_run_shows_no_bar(files: Path) -> None:
     assert progress.FIRST_SHOWN_AFTER >= 2
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "0", "-1", "1e3", "99999999h", "soon", "1 m", "\u0663"])
-def test_a_time_limit_that_no_clock_comes_to_is_a_mistake_in_the_command(
-    files: Path, ptxkit: Run, seconds: str
-) -> None:
+def test_an_unrepresentable_time_limit_is_an_error_of_the_command(files: Path, ptxkit: Run, seconds: str) -> None:
     result = ptxkit("lint", "--timeout", seconds, "long.ptx")
     assert result.exit_code == 2
     assert f"`{seconds}` is not a time" in result.output

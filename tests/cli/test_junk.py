@@ -53,7 +53,7 @@ Run = Callable[..., Result]
 
 
 def check(ptxkit: Run, path: Path, data: bytes) -> tuple[int, dict[str, object]]:
-    """Exit status and document of linting `data`; both formats are run, and neither ends with an exception."""
+    """Returns exit status and document of linting `data`; both formats are run, and neither ends with an exception."""
     path.write_bytes(data)
     full = ptxkit("lint", path)
     done = ptxkit("lint", "--format", "json", path)
@@ -64,7 +64,7 @@ def check(ptxkit: Run, path: Path, data: bytes) -> tuple[int, dict[str, object]]
 
 
 @pytest.mark.parametrize("name", JUNK)
-def test_junk_is_a_finding_with_a_place(name: str, ptxkit: Run, tmp_path: Path) -> None:
+def test_invalid_input_is_a_finding_with_a_place(name: str, ptxkit: Run, tmp_path: Path) -> None:
     status, document = check(ptxkit, tmp_path / "junk.ptx", JUNK[name])
     [file] = document["files"]  # type: ignore[misc]
     assert (status, file["status"]) == (1, "findings")
@@ -77,7 +77,7 @@ def test_junk_is_a_finding_with_a_place(name: str, ptxkit: Run, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", NOT_PTX)
-def test_a_file_of_a_known_other_kind_is_named_as_such(name: str, ptxkit: Run, tmp_path: Path) -> None:
+def test_a_file_of_another_known_kind_is_named_as_such(name: str, ptxkit: Run, tmp_path: Path) -> None:
     status, document = check(ptxkit, tmp_path / "other.ptx", NOT_PTX[name])
     [file] = document["files"]  # type: ignore[misc]
     assert (status, file["status"]) == (2, "failed")
@@ -87,13 +87,13 @@ def test_a_file_of_a_known_other_kind_is_named_as_such(name: str, ptxkit: Run, t
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_what_only_looks_odd_is_clean(name: str, ptxkit: Run, tmp_path: Path) -> None:
+def test_unusual_but_correct_input_is_clean(name: str, ptxkit: Run, tmp_path: Path) -> None:
     status, document = check(ptxkit, tmp_path / "odd.ptx", HARMLESS[name])
     assert (status, document["files"][0]["status"]) == (0, "clean")  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", ["binary noise", "100,000 parentheses"])
-def test_so_it_is_in_a_process_of_its_own(name: str, tmp_path: Path) -> None:
+def test_another_process_gives_the_same_results(name: str, tmp_path: Path) -> None:
     path = tmp_path / "junk.ptx"
     path.write_bytes(JUNK[name])
     done = shell("lint", path)

@@ -22,7 +22,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a clean file, a broken one below it, and one that is no PTX; it is the working directory."""
+    """A folder with a clean file, a broken one in a subfolder, and one that is not PTX; it is the working directory."""
     (tmp_path / "inner").mkdir()
     (tmp_path / "clean.ptx").write_text(CLEAN)
     (tmp_path / "inner" / "broken.ptx").write_text(BROKEN)
@@ -46,13 +46,13 @@ def test_a_syntax_error_exits_with_1_and_has_place_and_caret(files: Path, ptxkit
     assert result.stdout.endswith("checked 1 file: 1 error, 0 warnings, 0 undecided\n")
 
 
-def test_a_folder_stands_for_its_ptx_files_in_order(files: Path, ptxkit: Run) -> None:
+def test_a_folder_includes_its_ptx_files_in_order(files: Path, ptxkit: Run) -> None:
     document = json.loads(ptxkit("lint", "--format", "json", ".").stdout)
     assert [Path(each["path"]) for each in document["files"]] == [Path("clean.ptx"), Path("inner/broken.ptx")]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes and links")
-def test_in_a_folder_pipes_are_passed_over_and_broken_links_are_told(files: Path, ptxkit: Run) -> None:
+def test_in_a_folder_pipes_are_skipped_and_broken_links_are_reported(files: Path, ptxkit: Run) -> None:
     os.mkfifo("pipe.ptx")
     Path("link.ptx").symlink_to("nowhere.ptx")
     document = json.loads(ptxkit("lint", "--format", "json", ".").stdout)
@@ -64,7 +64,7 @@ def test_a_file_named_twice_is_checked_once(files: Path, ptxkit: Run) -> None:
     assert "checked 1 file:" in ptxkit("lint", "clean.ptx", "clean.ptx").stdout
 
 
-def test_standard_input_is_a_dash(ptxkit: Run) -> None:
+def test_a_dash_is_standard_input(ptxkit: Run) -> None:
     assert ptxkit("lint", "-", input=CLEAN).exit_code == 0
     broken = ptxkit("lint", "-", input=BROKEN)
     assert broken.exit_code == 1
@@ -114,7 +114,7 @@ def test_every_diagnostic_in_json_has_the_whole_schema(files: Path, ptxkit: Run)
     assert (found["severity"], found["line"]) == ("error", 12)
 
 
-def test_a_folder_without_ptx_says_so(tmp_path: Path, ptxkit: Run) -> None:
+def test_a_folder_without_ptx_is_reported(tmp_path: Path, ptxkit: Run) -> None:
     result = ptxkit("lint", tmp_path)
     assert result.exit_code == 2
     assert "the folder holds no file named *.ptx" in result.stdout
@@ -124,7 +124,7 @@ def test_a_folder_without_ptx_says_so(tmp_path: Path, ptxkit: Run) -> None:
         assert (told.exit_code, "--binaries" in told.output) == (2, False)
 
 
-def test_cuda_is_told_to_be_compiled_and_ptx_of_that_name_is_read(tmp_path: Path, ptxkit: Run) -> None:
+def test_cuda_source_must_be_compiled_and_ptx_of_that_name_is_read(tmp_path: Path, ptxkit: Run) -> None:
     path = tmp_path / "my k.cu"
     path.write_text("__global__ void k() {}\n")
     result = ptxkit("lint", path)
@@ -146,7 +146,7 @@ def test_cuda_is_told_to_be_compiled_and_ptx_of_that_name_is_read(tmp_path: Path
         ("k.cuh", "CUDA C++", "check the PTX of a .cu file that includes it: nvcc -ptx -lineinfo -arch=sm_90a FILE.cu"),
     ],
 )
-def test_a_program_is_told_how_its_ptx_is_made(
+def test_for_source_code_the_compiler_command_is_shown(
     name: str, language: str, remedy: str, tmp_path: Path, ptxkit: Run
 ) -> None:
     (tmp_path / name).write_text("\n")
@@ -156,14 +156,14 @@ def test_a_program_is_told_how_its_ptx_is_made(
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read everything")
-def test_a_file_without_permission_says_so(files: Path, ptxkit: Run) -> None:
+def test_a_file_without_permission_is_reported(files: Path, ptxkit: Run) -> None:
     Path("clean.ptx").chmod(0)
     result = ptxkit("lint", "clean.ptx")
     assert result.exit_code == 2
     assert "permission denied" in result.stdout
 
 
-def test_a_read_that_fails_is_this_files_failure(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_read_fails_this_file_only(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def deny(path: str, mode: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 
@@ -173,16 +173,14 @@ def test_a_read_that_fails_is_this_files_failure(files: Path, ptxkit: Run, monke
     assert "clean.ptx: PTX100 error: cannot be read: permission denied" in result.stdout
 
 
-def test_a_file_over_the_limit_says_so(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_over_the_limit_is_reported(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptxkit.cli.input_files.MAX_FILE_BYTES", 100)
     result = ptxkit("lint", "clean.ptx")
     assert result.exit_code == 2
     assert "longer than 100 bytes" in result.stdout
 
 
-def test_a_crash_in_the_analysis_is_one_files_failure(
-    files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_in_the_analysis_fails_one_file_only(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object, **__: object) -> None:
         raise KeyError("%r1")
 
@@ -197,7 +195,7 @@ def test_a_crash_in_the_analysis_is_one_files_failure(
     assert "Traceback" in reason["properties"]["traceback"]
 
 
-def test_a_crash_is_not_hidden_from_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_not_hidden_from_callers_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     import ptxkit as library
 
     def crash(*_: object, **__: object) -> None:
@@ -225,21 +223,21 @@ def test_both_policies_run(files: Path, ptxkit: Run) -> None:
 NEEDLESS = CLEAN.replace("ret;", "bar.sync 0;\nbar.sync 0;\nret;", 1)
 
 
-def test_notes_are_printed_on_request_and_change_no_status(files: Path, ptxkit: Run) -> None:
+def test_notes_are_printed_on_request_and_do_not_change_the_status(files: Path, ptxkit: Run) -> None:
     (files / "needless.ptx").write_text(NEEDLESS)
     silent, asked = ptxkit("lint", "needless.ptx"), ptxkit("lint", "--notes", "needless.ptx")
     assert ("PTX903" in silent.output, "PTX903" in asked.output) == (False, True)
     assert (silent.exit_code, asked.exit_code) == (0, 0)
 
 
-def test_lint_runs_as_its_own_process_with_the_same_answers(files: Path) -> None:
+def test_lint_in_a_separate_process_gives_the_same_results(files: Path) -> None:
     assert shell("lint", "clean.ptx").returncode == 0
     assert shell("lint", "inner/broken.ptx").returncode == 1
     assert shell("lint", "nowhere.ptx").returncode == 2
 
 
 def loaded_by(*arguments: str) -> set[str]:
-    """The packages and top modules that a command loads; run once before, so that the caches are filled."""
+    """Returns the packages and top modules that a command loads; run once before, so that the caches are filled."""
     script = (
         "import sys\nfrom ptxkit.cli.main import main\n"
         f"try: main({list(arguments)})\n"
@@ -252,7 +250,7 @@ def loaded_by(*arguments: str) -> set[str]:
 
 
 def test_lint_loads_nothing_that_it_does_not_need(files: Path) -> None:
-    """Each of these takes as long to load as a small file to lint."""
+    """Each of these takes as long to load as linting a small file."""
     slow = {
         "rich",
         "cuda",
@@ -279,7 +277,7 @@ def test_lint_with_options_loads_no_other_command(files: Path) -> None:
     assert {"numpy", "rich", "zstandard", "lz4"} & loaded_by("lint", "--select", "PTX4", "clean.ptx") == set()
 
 
-def test_options_behind_the_paths_are_read_too(files: Path) -> None:
+def test_options_after_the_paths_are_read_too(files: Path) -> None:
     assert json.loads(shell("lint", "clean.ptx", "--format", "json").stdout)["summary"]["files"] == 1
     assert b"Usage" in shell("lint", "clean.ptx", "--help").stdout
     assert shell("lint", "clean.ptx", "--nonsense").returncode == 2
@@ -288,7 +286,7 @@ def test_options_behind_the_paths_are_read_too(files: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(("variable", "colored"), [("NOTHING", True), ("NO_COLOR", False)])
-def test_color_is_for_terminals_that_want_it(files: Path, variable: str, colored: bool) -> None:
+def test_color_is_for_terminals_with_color_support(files: Path, variable: str, colored: bool) -> None:
     import pty
 
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
@@ -306,7 +304,7 @@ def test_color_is_for_terminals_that_want_it(files: Path, variable: str, colored
 
 
 def _read(terminal: int) -> bytes:
-    """What the terminal holds; nothing at its end, which Linux reports as an error."""
+    """Returns the contents of the terminal; an error at its end, which Linux reports, is ignored."""
     try:
         return os.read(terminal, 65536)
     except OSError:
@@ -326,7 +324,7 @@ def test_a_closed_pipe_is_quiet(files: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("form", ["full", "json"])
-def test_an_output_that_cannot_be_written_is_told_and_exits_with_2(files: Path, form: str) -> None:
+def test_an_unwritable_output_is_reported_and_exits_with_2(files: Path, form: str) -> None:
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "ptxkit", "lint", "--format", form, "clean.ptx"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
@@ -352,7 +350,7 @@ def test_an_interrupt_is_quiet() -> None:
     import signal
 
     command = [sys.executable, "-m", "ptxkit", "lint", "-"]
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background begins deaf to it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it at first
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     ) as process:
@@ -380,7 +378,7 @@ def test_obligations_are_listed_with_their_number_by_code(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("others", [["--format", "sarif"], ["--statistics"], ["--fix"], ["--write-baseline"]])
-def test_obligations_are_listed_alone(tmp_path: Path, others: list[str]) -> None:
+def test_obligations_are_listed_separately(tmp_path: Path, others: list[str]) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(CLEAN)
     done = shell("lint", "--obligations", *others, path)

@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 WRONG = CLEAN.replace("[%rd2], %r1;", "[%rd2], %missing;")
 """PTX106 in line 13."""
 NEEDLESS = CLEAN.replace("ret;", "bar.sync 0;\n\tbar.sync 0;\n\tret;")
-"""PTX903, a note on request."""
+"""PTX903, a note that is off by default."""
 
 
 @pytest.fixture
@@ -56,12 +56,12 @@ def test_a_severity_decides_the_exit_status(files: Path, ptxkit: Run) -> None:
     assert ptxkit("lint", "--severity", "PTX1=note", "--severity", "PTX106=warning", "wrong.ptx").exit_code == 1
 
 
-def test_a_syntax_error_stays_an_error(files: Path, ptxkit: Run) -> None:
+def test_a_syntax_error_remains_an_error(files: Path, ptxkit: Run) -> None:
     (files / "broken.ptx").write_text(BROKEN)
     assert ptxkit("lint", "--select", "PTX4", "--severity", "PTX=note", "broken.ptx").exit_code == 1
 
 
-def test_another_target_and_version_can_be_asked_about(files: Path, ptxkit: Run) -> None:
+def test_another_target_and_version_can_be_selected(files: Path, ptxkit: Run) -> None:
     (files / "k.ptx").write_text(CLEAN.replace("ret;", "cp.async.wait_all;\n\tret;"))
     assert ptxkit("lint", "k.ptx").exit_code == 0
     older = ptxkit("lint", "--target", "sm_75", "k.ptx")
@@ -88,9 +88,7 @@ def test_another_target_and_version_can_be_asked_about(files: Path, ptxkit: Run)
         (["--launch", "kk:block=3"], "`--launch`: no input has a kernel `kk` = help: did you mean `k`?"),
     ],
 )
-def test_an_option_that_means_nothing_exits_with_2(
-    files: Path, ptxkit: Run, arguments: list[str], message: str
-) -> None:
+def test_an_invalid_option_exits_with_2(files: Path, ptxkit: Run, arguments: list[str], message: str) -> None:
     result = ptxkit("lint", "wrong.ptx", *arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
@@ -117,14 +115,14 @@ def test_codes_are_ignored_for_files_by_pattern(files: Path, ptxkit: Run) -> Non
     assert (named.exit_code, named.stdout[:6]) == (1, "x.ptx:")
 
 
-def test_a_mistake_in_a_settings_file_names_its_line_and_exits_with_2(files: Path) -> None:
+def test_an_error_in_a_settings_file_names_its_line_and_exits_with_2(files: Path) -> None:
     (files / "ptxkit.toml").write_text('# ours\nselcet = ["PTX4"]\n')
     done = shell("lint", "wrong.ptx", cwd=files)
     assert done.returncode == 2
     assert done.stderr == b"ptxkit.toml:2: error: there is no setting `selcet`\n  = help: did you mean `select`?\n"
 
 
-def test_settings_are_shown_with_where_they_come_from(files: Path, ptxkit: Run) -> None:
+def test_settings_are_shown_with_their_origin(files: Path, ptxkit: Run) -> None:
     (files / "ptxkit.toml").write_text(
         'ignore = ["PTX106"]\nseverity = { PTX4 = "note" }\nlaunch = ["k:block=64"]\n'
         'per-file-ignores = { "a\\"b" = ["PTX5"] }\nptx-version = "8.0"\n'
@@ -151,7 +149,7 @@ def test_settings_are_shown_with_where_they_come_from(files: Path, ptxkit: Run) 
     assert ptxkit("lint", "--show-settings").exit_code == 2
 
 
-def test_lint_without_paths_says_what_to_name(ptxkit: Run) -> None:
+def test_lint_without_paths_states_what_to_name(ptxkit: Run) -> None:
     result = ptxkit("lint")
     assert result.exit_code == 2
     assert "requires the argument PATH" in result.output
@@ -168,13 +166,13 @@ def test_a_baseline_is_written_and_then_known(files: Path, ptxkit: Run) -> None:
     assert ptxkit("lint", "--baseline", "known.json", ".").exit_code == 1
 
 
-def test_a_baseline_in_the_settings_is_beside_their_file(files: Path, ptxkit: Run) -> None:
+def test_a_baseline_in_the_settings_is_relative_to_their_file(files: Path, ptxkit: Run) -> None:
     (files / "ptxkit.toml").write_text('baseline = "known.json"\n')
     assert ptxkit("lint", "--write-baseline", "inner").exit_code == 0
     assert "0 errors, 0 warnings, 0 undecided, 1 known" in ptxkit("lint", "inner").stdout
 
 
-def test_writing_a_baseline_tells_what_could_not_be_checked(files: Path, ptxkit: Run) -> None:
+def test_writing_a_baseline_reports_what_could_not_be_checked(files: Path, ptxkit: Run) -> None:
     result = ptxkit("lint", "--write-baseline", "--baseline", "known.json", "nowhere.ptx", "wrong.ptx")
     assert result.exit_code == 2
     assert "nowhere.ptx: PTX100 error" in result.stderr
@@ -236,7 +234,7 @@ def test_every_format_shows_the_finding_and_keeps_the_exit_status(files: Path, p
     assert ptxkit("lint", "--format", form, "--ignore", "PTX1", "wrong.ptx").exit_code == 0
 
 
-def test_statistics_take_the_place_of_findings(files: Path, ptxkit: Run) -> None:
+def test_statistics_replace_findings(files: Path, ptxkit: Run) -> None:
     result = ptxkit("lint", "--statistics", ".")
     assert result.exit_code == 1
     assert result.stdout.startswith("2  PTX106 error    undeclared-name\n\nchecked 2 files: 2 errors")
@@ -245,7 +243,7 @@ def test_statistics_take_the_place_of_findings(files: Path, ptxkit: Run) -> None
     assert ptxkit("lint", "--statistics", "--format", "sarif", ".").exit_code == 2
 
 
-def test_findings_name_the_line_that_they_were_compiled_from(files: Path, ptxkit: Run) -> None:
+def test_findings_name_the_line_of_the_source_code(files: Path, ptxkit: Run) -> None:
     body = WRONG.replace("\tst.global", "\t.loc 1 7 0\n\t.loc 2 9 0, function_name $n, inlined_at 1 7 0\n\tst.global")
     (files / "wrong.ptx").write_text(body + '.file 1 "k.cu"\n.file 2 "lib.h"\n')
     assert "  = source: lib.h:9, inlined at k.cu:7\n" in ptxkit("lint", "--isolated", "wrong.ptx").stdout
@@ -266,7 +264,7 @@ PROFILE = "export PATH\n"
 
 @pytest.fixture
 def profile(files: Path) -> Path:
-    """A file of the user outside of a folder of somebody else, in which the commands run."""
+    """A file of the user outside of a malicious folder, in which the commands run."""
     path = files / "profile"
     path.write_text(PROFILE)
     (files / "inner" / "link.json").symlink_to("../profile")
@@ -288,7 +286,7 @@ def test_settings_name_no_baseline_outside_of_their_folder(
     assert sorted(os.listdir("..")) == ["inner", "profile", "wrong.ptx"]
 
 
-def test_a_baseline_is_written_over_a_baseline_or_nothing(files: Path, profile: Path, ptxkit: Run) -> None:
+def test_a_baseline_overwrites_a_baseline_or_nothing(files: Path, profile: Path, ptxkit: Run) -> None:
     others = {"k.ptx": CLEAN, "x.json": "{}", "empty": ""}
     for name, text in others.items():
         (files / name).write_text(text)
@@ -315,9 +313,7 @@ def test_a_baseline_is_written_in_one_step(files: Path, ptxkit: Run, monkeypatch
     assert ((files / "known.json").read_text(), sorted(os.listdir(files))) == (before, names)
 
 
-def test_a_baseline_that_would_not_be_read_is_not_written(
-    files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unusable_baseline_is_not_written(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptxkit.limits.MAX_SETTINGS_BYTES", 50)
     result = ptxkit("lint", "--write-baseline", "--baseline", "known.json", "wrong.ptx")
     assert (result.exit_code, "the limit is 50" in result.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""The group of commands: version, help, and what is said of unknown things."""
+"""The group of commands: version, help, and the messages for unknown names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_help_lists_every_option_in_exactly_one_group_and_fits_80_columns(pt
 
 
 @pytest.mark.parametrize("name", sorted(cli.commands))
-def test_every_option_that_takes_a_value_has_a_metavar_of_its_own(name: str) -> None:
+def test_every_option_with_a_value_has_its_own_metavar(name: str) -> None:
     options = [each for each in cli.commands[name].params if isinstance(each, click.Option) and not each.is_flag]
     shown = {each.opts[0]: each.metavar or each.type.name.upper() for each in options}
     assert {
@@ -66,9 +66,7 @@ _PLAIN_METAVARS = {
 
 
 @pytest.mark.parametrize("name", sorted(set(cli.commands) - {"lsp"}))
-def test_every_example_is_a_command_line_that_is_read(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_example_is_a_valid_command_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "build").mkdir()
     numpy.save(tmp_path / "in.npy", numpy.zeros(8))
@@ -102,7 +100,7 @@ def test_an_unknown_command_suggests_the_nearest(ptxkit: Run) -> None:
     assert "did you mean `lint`?" in result.output
 
 
-def test_a_file_in_place_of_a_command_is_told_how_to_lint_it(ptxkit: Run, tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_command_suggests_how_to_lint_it(ptxkit: Run, tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text("")
     result = ptxkit(path)
@@ -179,8 +177,8 @@ def test_explain_suggests_the_nearest_code(ptxkit: Run, code: str, remedy: str) 
     )
 
 
-def test_the_summary_of_a_command_is_in_its_own_words_too(ptxkit: Run) -> None:
-    """The list of commands is written apart from them, so it is compared with the first sentence of each help."""
+def test_the_summary_of_a_command_is_the_first_sentence_of_its_help(ptxkit: Run) -> None:
+    """The list of commands is written separately, so it is compared with the first sentence of each help."""
     listed = dict(re.findall(r"^  (\w+) {2,}(\S[^\n]*)", ptxkit("--help").stdout, re.MULTILINE))
     for name, summary in listed.items():
         first = (cli.commands[name].help or "").split()[0]

@@ -1,4 +1,4 @@
-"""What every command prints where it cannot be run: one shape, in whole words, with a remedy."""
+"""The message of every command that cannot run: one format, whole sentences, with a remedy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIAGNOSTIC = re.compile(r"(?P<place>[^\s:]+(:\d+:\d+)?): PTX\d{3} error: (?P<mes
 """An error in an input."""
 
 NEEDED = {"view": ["k.ptx", "-o", "k.html"], "isa": [], "explain": [], "rule": [], "fuzz": ["--count", "1"], "lsp": []}
-"""The arguments with which a command can be run; `k.ptx` for the others."""
+"""The arguments with which a command runs; `k.ptx` for the others."""
 
 BAD = {
     "extract": [["k.ptx"], ["nowhere.so"], ["--target", "sm_90"]],
@@ -122,7 +122,7 @@ BAD = {
         ["k.ptx", "-o", "k.html", "--launch", "other:block=8"],
     ],
 }
-"""Command lines that cannot be run, each for one reason."""
+"""Command lines that cannot run, each for one reason."""
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +136,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def assert_refused(result: Result) -> None:
-    """The last lines are one error of either shape, without the quotes and the sentences of click."""
+    """Asserts that the last lines are one error in either format, without the quotes and the sentences of click."""
     assert result.exit_code == 2, result.output
     assert result.stderr == "" or result.stderr.endswith("\n")
     errors = result.stderr or result.stdout
@@ -152,19 +152,19 @@ def assert_refused(result: Result) -> None:
         assert not part[0].isupper(), part
 
 
-def test_the_bad_command_lines_are_those_of_every_command() -> None:
+def test_the_bad_command_lines_cover_every_command() -> None:
     assert set(BAD) | {"rule"} == set(cli.commands)
 
 
 @pytest.mark.parametrize(
     ("command", "arguments"), [(name, arguments) for name, several in BAD.items() for arguments in several]
 )
-def test_every_refusal_has_the_same_shape(ptxkit: Run, command: str, arguments: list[str]) -> None:
+def test_every_refusal_has_the_same_format(ptxkit: Run, command: str, arguments: list[str]) -> None:
     assert_refused(ptxkit(command, *arguments))
 
 
 @pytest.mark.parametrize("command", sorted(cli.commands))
-def test_what_click_refuses_has_the_same_shape(ptxkit: Run, command: str) -> None:
+def test_errors_of_click_have_the_same_format(ptxkit: Run, command: str) -> None:
     needed = NEEDED.get(command, ["k.ptx"])
     options = [each for each in cli.commands[command].params if isinstance(each, click.Option)]
     flags = [max(each.opts, key=len) for each in options if each.is_flag]
@@ -184,7 +184,7 @@ def test_what_click_refuses_has_the_same_shape(ptxkit: Run, command: str) -> Non
 
 
 @pytest.mark.parametrize("arguments", [["--no-such-option"], ["lnit"], ["qqq"], ["k.ptx"], ["lint"]])
-def test_what_no_command_is_has_the_same_shape(ptxkit: Run, arguments: list[str]) -> None:
+def test_an_unknown_command_has_the_same_format(ptxkit: Run, arguments: list[str]) -> None:
     assert_refused(ptxkit(*arguments))
 
 
@@ -201,7 +201,7 @@ def test_an_error_after_the_report_follows_it(folder: Path) -> None:
     assert COMMAND.fullmatch(done.stderr.decode())
 
 
-def test_the_same_command_lines_without_the_mistake_are_run(ptxkit: Run) -> None:
+def test_the_corrected_command_lines_run(ptxkit: Run) -> None:
     for command in sorted(set(cli.commands) - {"lsp", "fuzz", "run", "extract"}):
         assert ptxkit(command, *NEEDED.get(command, ["k.ptx"])).exit_code == 0, command
     assert ptxkit("run", "--arg", "p=u32[8]", "--block", "1", "k.ptx").exit_code == 0

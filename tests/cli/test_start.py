@@ -1,4 +1,4 @@
-"""What the help and the completion import: they must be fast, which modules show better than clocks."""
+"""The imports of the help and the completion: these must be fast, which modules show better than clocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAVY = {"asyncio", "dask", "hypothesis", "lark", "multiprocessing", "numpy", "r
 
 
 def imported(*arguments: str, **environment: str) -> set[str]:
-    """The modules that a command line imports."""
+    """Returns the modules that a command line imports."""
     command = [sys.executable, "-c", MODULES, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, input=CLEAN)
     assert done.stdout

@@ -25,13 +25,13 @@ def test_the_table_of_a_file_exits_with_0(ptxkit: Run) -> None:
     assert result.stdout.endswith("\n2 transfers in 1 kernel: 2 TMA\n")
 
 
-def test_standard_input_is_a_file_too() -> None:
+def test_standard_input_is_accepted_too() -> None:
     done = shell("transfers", "-", stdin=BULK.read_bytes())
     assert done.returncode == 0
     assert done.stdout.startswith(b"<stdin> for sm_90\n")
 
 
-def test_a_folder_stands_for_its_files_in_order(tmp_path: Path, ptxkit: Run) -> None:
+def test_a_folder_includes_its_files_in_order(tmp_path: Path, ptxkit: Run) -> None:
     (tmp_path / "b.ptx").write_text(CLEAN)
     (tmp_path / "a.ptx").write_text(BULK.read_text("utf-8"))
     document = json.loads(ptxkit("transfers", "--format", "json", str(tmp_path)).stdout)
@@ -56,7 +56,7 @@ def test_a_syntax_error_exits_with_1_and_has_its_diagnostic(tmp_path: Path, ptxk
     assert [(file["status"], file["target"], file["kernels"]) for file in document["files"]] == [("findings", None, [])]
 
 
-def test_an_unknown_instruction_is_told_beside_the_table(tmp_path: Path, ptxkit: Run) -> None:
+def test_an_unknown_instruction_is_reported_with_the_table(tmp_path: Path, ptxkit: Run) -> None:
     (tmp_path / "k.ptx").write_text(BULK.read_text("utf-8").replace("bar.sync", "bar.snyc"))
     result = ptxkit("transfers", str(tmp_path / "k.ptx"))
     assert result.exit_code == 1
@@ -64,14 +64,14 @@ def test_an_unknown_instruction_is_told_beside_the_table(tmp_path: Path, ptxkit:
     assert "PTX103 error" in result.stdout
 
 
-def test_what_cannot_be_read_exits_with_2_and_the_rest_is_listed(ptxkit: Run) -> None:
+def test_an_unreadable_file_exits_with_2_and_the_rest_is_listed(ptxkit: Run) -> None:
     result = ptxkit("transfers", "lost.ptx", str(BULK))
     assert result.exit_code == 2
     assert "lost.ptx: PTX100 error" in result.stdout
     assert "2 transfers" in result.stdout
 
 
-def test_a_fault_in_the_analysis_is_that_files_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_in_the_analysis_fails_one_file_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> None:
         raise KeyError("x")
 
@@ -82,7 +82,7 @@ def test_a_fault_in_the_analysis_is_that_files_alone(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("text", ["", "// nothing\n", ".version 8.0\n.target sm_80\n.address_size 64\n"])
-def test_a_text_without_kernels_is_no_fault(text: str) -> None:
+def test_a_text_without_kernels_is_not_an_error(text: str) -> None:
     assert shell("transfers", "-", stdin=text.encode()).returncode in (0, 1)
 
 
@@ -103,7 +103,7 @@ OF_THE_BLOCK = """.version 8.0
 """
 
 
-def test_a_launch_says_how_many_threads_there_are(tmp_path: Path, ptxkit: Run) -> None:
+def test_a_launch_sets_the_number_of_threads(tmp_path: Path, ptxkit: Run) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(OF_THE_BLOCK)
 
@@ -116,7 +116,7 @@ def test_a_launch_says_how_many_threads_there_are(tmp_path: Path, ptxkit: Run) -
     assert sizes("--launch", "block=16x2") == [256]
 
 
-def test_a_launch_that_a_kernel_cannot_have_is_told(tmp_path: Path, ptxkit: Run) -> None:
+def test_an_impossible_launch_is_reported(tmp_path: Path, ptxkit: Run) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(OF_THE_BLOCK.replace(".param .u64 in)", ".param .u64 in) .reqntid 32"))
     result = ptxkit("transfers", "--launch", "rows:block=64", str(path))

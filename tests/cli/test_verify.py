@@ -50,7 +50,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_clean_kernel_exits_with_0_and_tells_its_runs(file: Path, ptxkit: Run) -> None:
+def test_a_clean_kernel_exits_with_0_and_lists_its_runs(file: Path, ptxkit: Run) -> None:
     result = ptxkit("verify", "--schedules", "3", str(file))
     assert result.exit_code == 0
     assert re.search(r"ran scale 3 times, (\d+) of \1 instructions: grid 2, block 128; ", result.stdout)
@@ -71,32 +71,32 @@ def test_a_buffer_that_is_too_small_is_an_error_with_its_witness_in_json(file: P
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_what_a_run_finds_is_printed_in_all_formats_of_lint(file: Path, ptxkit: Run, form: str) -> None:
+def test_findings_of_a_run_are_printed_in_all_formats_of_lint(file: Path, ptxkit: Run, form: str) -> None:
     result = ptxkit("verify", "--schedules", "1", "--format", form, *GIVEN[:-1], "n=9", str(file))
     assert result.exit_code == 1
     assert "PTX207" in result.stdout
     assert "17" in result.stdout
 
 
-def test_a_run_prints_what_is_asked_for(file: Path, ptxkit: Run) -> None:
+def test_a_run_prints_the_requested_arrays(file: Path, ptxkit: Run) -> None:
     result = ptxkit("run", str(file), *GIVEN, "--out", "target")
     assert result.exit_code == 0
     assert result.stdout == "[ 0  2  4  6  8 10 12 14]\n"
 
 
-def test_a_run_keeps_an_array(file: Path, tmp_path: Path, ptxkit: Run) -> None:
+def test_a_run_saves_an_array(file: Path, tmp_path: Path, ptxkit: Run) -> None:
     kept = tmp_path / "out.npy"
     assert ptxkit("run", str(file), *GIVEN, "--out", f"target={kept}").exit_code == 0
     assert numpy.load(kept).tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
-def test_a_run_that_goes_wrong_exits_with_1(file: Path, ptxkit: Run) -> None:
+def test_a_failing_run_exits_with_1(file: Path, ptxkit: Run) -> None:
     result = ptxkit("run", str(file), *GIVEN[:-1], "n=9")
     assert result.exit_code == 1
     assert "PTX207 error" in result.stdout
 
 
-def test_a_run_says_what_it_leaves_undecided(file: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_lists_its_undecided_questions(file: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(*_: object, **__: object) -> UninitializedDependence:
         return UninitializedDependence(incomplete_reason="it was cut")
 
@@ -123,7 +123,7 @@ def test_a_run_says_what_it_leaves_undecided(file: Path, ptxkit: Run, monkeypatc
         (("--arg", "source=7.5", "--arg", "target=u32[8]", "--arg", "n=8", "--block", "32"), "source"),
     ],
 )
-def test_a_mistake_in_the_command_exits_with_2_and_says_what(
+def test_an_error_in_the_command_exits_with_2_and_is_described(
     file: Path, ptxkit: Run, command: str, options: tuple[str, ...], says: str
 ) -> None:
     result = ptxkit(command, str(file), *options)
@@ -146,17 +146,17 @@ def test_a_mistake_in_the_command_exits_with_2_and_says_what(
         (GIVEN[2:], "the kernel `scale` has no .reqntid, so the number of threads of a CTA is unknown"),
     ],
 )
-def test_a_run_wants_all_of_its_launch(file: Path, ptxkit: Run, options: tuple[str, ...], says: str) -> None:
+def test_a_run_requires_its_whole_launch(file: Path, ptxkit: Run, options: tuple[str, ...], says: str) -> None:
     result = ptxkit("run", str(file), *options)
     assert result.exit_code == 2
     assert says in result.output
 
 
-def test_an_argument_may_be_kept_by_its_number_as_it_is_given(file: Path, ptxkit: Run) -> None:
+def test_an_argument_may_be_saved_by_its_number_as_it_is_given(file: Path, ptxkit: Run) -> None:
     assert ptxkit("run", file, *GIVEN, "--out", "#1").stdout == ptxkit("run", file, *GIVEN, "--out", "target").stdout
 
 
-def test_an_argument_that_no_kernel_takes_is_told(file: Path, tmp_path: Path, ptxkit: Run) -> None:
+def test_an_argument_that_no_kernel_has_is_reported(file: Path, tmp_path: Path, ptxkit: Run) -> None:
     other = tmp_path / "other.ptx"
     other.write_text(KERNEL.replace("target", "where"))
     result = ptxkit("verify", "--schedules", "1", "--arg", "when=3", file, other)
@@ -172,7 +172,7 @@ def test_a_file_that_cannot_be_read_exits_with_2(tmp_path: Path, ptxkit: Run) ->
         assert "cannot be read" in result.output
 
 
-def test_a_trace_is_one_page_with_what_was_found(file: Path, tmp_path: Path, ptxkit: Run) -> None:
+def test_a_trace_is_one_page_with_the_findings(file: Path, tmp_path: Path, ptxkit: Run) -> None:
     page = tmp_path / "out.html"
     result = ptxkit("verify", "--schedules", "1", "--trace", page, *GIVEN[:-1], "n=9", file)
     assert result.exit_code == 1
@@ -184,7 +184,7 @@ def test_a_trace_is_one_page_with_what_was_found(file: Path, tmp_path: Path, ptx
 
 
 @pytest.mark.parametrize(("name", "says"), [("k.ptx", "does not end in .html"), ("none/out.html", "cannot be written")])
-def test_a_trace_that_cannot_be_written_is_a_mistake_in_the_command(
+def test_an_unwritable_trace_is_an_error_of_the_command(
     file: Path, tmp_path: Path, ptxkit: Run, name: str, says: str
 ) -> None:
     result = ptxkit("verify", "--schedules", "1", "--trace", tmp_path / name, *GIVEN, file)
@@ -199,7 +199,7 @@ HIDDEN = KERNEL.replace("\tst.global", "\t// ptxkit: ignore[PTX207] the host kno
 
 
 @pytest.mark.parametrize("command", ["verify", "run"])
-def test_settings_of_the_nearest_file_count_for_what_runs_show(file: Path, ptxkit: Run, command: str) -> None:
+def test_settings_of_the_nearest_file_apply_to_findings_of_runs(file: Path, ptxkit: Run, command: str) -> None:
     assert ptxkit(command, *SMALL, str(file)).exit_code != 0
     (file.parent / "ptxkit.toml").write_text('severity = { PTX207 = "note" }\n')
     result = ptxkit(command, *SMALL, str(file))
@@ -213,7 +213,7 @@ def test_settings_of_the_nearest_file_count_for_what_runs_show(file: Path, ptxki
     assert "unknown" in result.stderr
 
 
-def test_options_of_lint_count_for_verify(file: Path, ptxkit: Run) -> None:
+def test_options_of_lint_apply_to_verify(file: Path, ptxkit: Run) -> None:
     assert ptxkit("verify", "--schedules", "1", *SMALL, str(file)).exit_code == 1
     assert ptxkit("verify", "--schedules", "1", *SMALL, "--ignore", "PTX207", str(file)).exit_code == 0
     assert ptxkit("verify", "--schedules", "1", *SMALL, "--severity", "PTX2=note", str(file)).exit_code == 0
@@ -226,12 +226,12 @@ def test_a_launch_of_the_settings_is_run(file: Path, ptxkit: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["verify", "run"])
-def test_comments_hide_what_runs_show(file: Path, ptxkit: Run, command: str) -> None:
+def test_comments_hide_findings_of_runs(file: Path, ptxkit: Run, command: str) -> None:
     file.write_text(HIDDEN)
     assert "PTX207" not in ptxkit(command, *SMALL, str(file)).stdout
 
 
-def test_a_comment_for_what_only_runs_show_is_idle_where_they_do_not(file: Path, ptxkit: Run) -> None:
+def test_a_comment_for_findings_of_runs_is_not_unused_in_other_runs(file: Path, ptxkit: Run) -> None:
     file.write_text(HIDDEN)
     assert ptxkit("lint", str(file)).exit_code == 0
     assert ptxkit("verify", "--schedules", "2", *SMALL, str(file)).exit_code == 0
@@ -240,7 +240,7 @@ def test_a_comment_for_what_only_runs_show_is_idle_where_they_do_not(file: Path,
     assert "PTX191" in unused.stdout
 
 
-def test_verify_knows_a_baseline(file: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_reads_a_baseline(file: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(file.parent)
     known = {"version": 1, "files": {"k.ptx": [entry("PTX207")]}}
     (file.parent / "known.json").write_text(json.dumps(known))

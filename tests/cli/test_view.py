@@ -1,4 +1,4 @@
-"""`ptxkit view`: inputs, exit statuses, and that a page is written whole or not at all."""
+"""`ptxkit view`: inputs, exit statuses, and that a page is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_page_is_written_and_nothing_is_printed(ptxkit: Run, kernel: Path) -> 
     assert sorted(path.name for path in kernel.parent.iterdir()) == ["k.ptx", "out.html"]
 
 
-def test_findings_do_not_count_for_the_exit_status(ptxkit: Run, kernel: Path) -> None:
+def test_findings_do_not_change_the_exit_status(ptxkit: Run, kernel: Path) -> None:
     kernel.write_text(BROKEN)
     assert ptxkit("lint", kernel).exit_code == 1
     result = ptxkit("view", kernel, "-o", kernel.parent / "out.html")
@@ -45,7 +45,7 @@ def test_a_minus_is_standard_input_and_output(kernel: Path) -> None:
     assert b"<h1>&lt;stdin&gt;</h1>" in shell("view", "-", "-o", "-", stdin=kernel.read_bytes()).stdout
 
 
-def test_a_file_that_cannot_be_read_makes_no_page(ptxkit: Run, tmp_path: Path) -> None:
+def test_an_unreadable_file_makes_no_page(ptxkit: Run, tmp_path: Path) -> None:
     page = tmp_path / "out.html"
     page.write_text("before")
     result = ptxkit("view", tmp_path / "missing.ptx", "-o", page)
@@ -54,7 +54,7 @@ def test_a_file_that_cannot_be_read_makes_no_page(ptxkit: Run, tmp_path: Path) -
     assert page.read_text() == "before"
 
 
-def test_an_output_is_needed_and_must_be_named_like_a_page(ptxkit: Run, kernel: Path) -> None:
+def test_an_output_is_required_and_must_be_named_as_a_page(ptxkit: Run, kernel: Path) -> None:
     assert "--output" in ptxkit("view", kernel).stderr
     result = ptxkit("view", kernel, "-o", kernel)
     assert result.exit_code == 2
@@ -62,7 +62,7 @@ def test_an_output_is_needed_and_must_be_named_like_a_page(ptxkit: Run, kernel: 
     assert kernel.read_text() == CLEAN
 
 
-def test_a_page_that_cannot_be_written_is_told_and_leaves_nothing(ptxkit: Run, kernel: Path) -> None:
+def test_an_unwritable_page_is_reported_and_leaves_nothing(ptxkit: Run, kernel: Path) -> None:
     result = ptxkit("view", kernel, "-o", kernel.parent / "nowhere" / "out.html")
     assert result.exit_code == 2
     assert "cannot be written: No such file or directory" in result.stderr
@@ -83,7 +83,7 @@ def test_a_page_has_the_mode_of_a_new_file_or_keeps_its_own(ptxkit: Run, kernel:
     assert page.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_settings_of_lint_count(ptxkit: Run, kernel: Path) -> None:
+def test_the_settings_of_lint_apply(ptxkit: Run, kernel: Path) -> None:
     kernel.write_text(CLEAN.replace("sm_80", "sm_800"))
     page = kernel.parent / "out.html"
     ptxkit("view", kernel, "-o", page)
@@ -95,7 +95,7 @@ def test_the_settings_of_lint_count(ptxkit: Run, kernel: Path) -> None:
     assert "PTX803 note" in page.read_text("utf-8")
 
 
-def test_a_name_with_an_exclamation_mark_is_a_file_where_there_is_one(ptxkit: Run, tmp_path: Path) -> None:
+def test_a_name_with_an_exclamation_mark_is_a_file_if_it_exists(ptxkit: Run, tmp_path: Path) -> None:
     path = tmp_path / "a!b.ptx"
     path.write_text(CLEAN)
     assert ptxkit("view", path, "-o", tmp_path / "out.html").exit_code == 0
@@ -103,7 +103,7 @@ def test_a_name_with_an_exclamation_mark_is_a_file_where_there_is_one(ptxkit: Ru
     assert result.exit_code == 2
 
 
-def test_of_a_library_one_text_is_named(ptxkit: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_text_of_a_library_is_selected(ptxkit: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     texts = fatbin(entry(CLEAN.encode()), entry(CLEAN.replace("sm_80", "sm_90a").encode(), 90))
     Path("libfoo.so").write_bytes(elf([(".nv_fatbin", texts)]))

@@ -1,4 +1,4 @@
-"""What the tests of corpus/ share: its files, what they claim, and ptxas from the package index."""
+"""Shared by the tests of corpus/: its files, their expectations, and ptxas from the package index."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def compiler_files() -> tuple[CompilerFile, ...]:
 
 
 def more_found_in(path: Path, code: str) -> tuple[Diagnostic, ...]:
-    """What is found of one code in a file, by the policy `strict` and with notes; nobody looks for others."""
+    """The findings of one code in a file, by the policy `strict` and with notes; callers search for no others."""
     settings = Settings.of([ConfigLayer("test", policy="strict", notes=True, select=(code,))])
     return lint_source(SourceFile(path.name, path.read_text()), settings).diagnostics
 
 
 def looked_at(text: str, path: str) -> tuple[FileResult, TransferTable]:
-    """What lint finds in a correct text, and the table of its transfers, of one walk."""
+    """The findings of lint in a correct text, and the table of its transfers, from one execution."""
     explored: dict[str, KernelFacts] = {}
     result = lint_source(SourceFile(path, text), explored=explored)
     return result, collect_transfers(parse(text, path), explored=explored)
@@ -73,20 +73,21 @@ def kernels() -> list[Path]:
 
 
 def expectations(text: str, asked: str | None = None) -> Counter[tuple[str, int]]:
-    """(code, line) of every `// expect: PTXnnn` comment, or `// expect(strict): PTXnnn` where `strict` is asked for."""
+    """Yields (code, line) of every `// expect: PTXnnn` comment, or `// expect(strict): PTXnnn` if `strict` is
+    requested."""
     found = ((_EXPECTATION.search(line), number) for number, line in enumerate(text.splitlines(), 1))
     return Counter((match[2], number) for match, number in found if match and match[1] == asked)
 
 
 def places(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> Counter[tuple[str, int]]:
-    """(code, line of the primary span) of the diagnostics that have one of these severities."""
+    """Returns (code, line of the primary span) of the diagnostics that have one of these severities."""
     return Counter(
         (each.code, each.source.position(each.span.start)[0]) for each in diagnostics if each.severity in severities
     )
 
 
 def told(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> list[str]:
-    """One line a diagnostic, for the message of a failed test."""
+    """Returns one line for each diagnostic, for the message of a failed test."""
     return [
         f"{each.source.position(each.span.start)[0]}: {each.code} {each.message}"
         for each in diagnostics
@@ -96,7 +97,8 @@ def told(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> list[str
 
 @cache
 def ptxas() -> Path:
-    """The assembler of the development dependency `nvidia-cuda-nvcc`; never one that the machine happens to have."""
+    """Returns the assembler of the development dependency `nvidia-cuda-nvcc`; never one that is installed on the
+    machine."""
     spec = importlib.util.find_spec("nvidia")
     folders = spec.submodule_search_locations if spec and spec.submodule_search_locations else []
     for folder in folders:
@@ -112,10 +114,10 @@ def assemble(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def refusals(texts: Mapping[str, str]) -> dict[str, str]:
-    """Name and first message of each text that ptxas refuses; it checks them and generates nothing.
+    """Returns name and first message of each text that ptxas rejects; it checks them and generates nothing.
 
-    All of a target are asked together, in two processes where each alone would cost its own: what is refused beside
-    others is asked again, alone.
+    All of a target are checked together, in two processes, because a process for each is slow: a text that is rejected
+    with others is checked again, separately.
     """
     asked = probe_ptxas(ptxas())
     of_target: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""corpus/compilers and corpus/kernels: what compilers write is read, printed, validated, and not accused wrongly."""
+"""corpus/compilers and corpus/kernels: texts of compilers are read, printed, validated, and not reported wrongly."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ each_kernel = pytest.mark.parametrize("path", kernels(), ids=lambda path: path.s
 
 
 @each_file
-def test_a_compilers_file_survives_printing(file: CompilerFile) -> None:
+def test_a_compilers_file_is_restored_by_printing_and_parsing(file: CompilerFile) -> None:
     module = parse(file.path.read_text(), str(file.path))
     assert parse(str(module)) == module
 
 
 @each_file
-def test_a_compilers_file_is_valid_where_ptxas_takes_it(file: CompilerFile) -> None:
+def test_a_compilers_file_is_valid_where_ptxas_accepts_it(file: CompilerFile) -> None:
     found = validate(parse(file.path.read_text(), str(file.path))).diagnostics
     assert bool(told(found, Severity.ERROR)) != file.accepted_by_ptxas
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.kind == "real"], ids=lambda file: file.name)
-def test_a_real_kernel_is_not_accused(file: CompilerFile) -> None:
+def test_a_real_kernel_has_no_errors(file: CompilerFile) -> None:
     found = lint(file.path.read_text(), path=str(file.path)).diagnostics
     assert not told(found, Severity.ERROR)
 
 
 @each_file
-def test_the_manifest_is_right_about_ptxas(file: CompilerFile, tmp_path: Path) -> None:
+def test_the_manifest_agrees_with_ptxas(file: CompilerFile, tmp_path: Path) -> None:
     done = assemble(file.path, tmp_path)
     assert (done.returncode == 0) == file.accepted_by_ptxas, done.stderr
 
@@ -50,7 +50,7 @@ def test_the_manifest_names_every_file_and_the_readme_too() -> None:
 
 
 @each_kernel
-def test_nothing_is_found_in_a_correct_kernel(path: Path) -> None:
+def test_a_correct_kernel_has_no_findings(path: Path) -> None:
     """And every transfer is waited for, and fenced where it must be."""
     result, table = looked_at(path.read_text(), str(path))
     assert told(result.diagnostics, *Severity) == []
@@ -67,7 +67,7 @@ def test_ptxas_compiles_a_correct_kernel(path: Path, tmp_path: Path) -> None:
 
 
 @each_kernel
-def test_a_correct_kernel_says_what_it_does_and_which_rules_it_keeps(path: Path) -> None:
+def test_a_correct_kernel_describes_itself_and_the_rules_it_observes(path: Path) -> None:
     header = [line for line in path.read_text().splitlines() if line.startswith("//")]
     assert len(header) >= 3
     assert any("Keeps:" in line for line in header)

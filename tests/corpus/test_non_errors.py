@@ -1,4 +1,4 @@
-"""corpus/rules/silent_*.ptx: what looks like a fault and is none stays silent, in every shape."""
+"""corpus/rules/silent_*.ptx: correct code that resembles a fault has no findings, in every shape."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ptxkit import Severity, lint
 
 from .support import non_errors, refusals, told
 
-#: What the manual allows though it looks wrong; the head of a kernel says which of these it shows.
+#: Code that the manual permits although it seems wrong; the head of a kernel names the item that it shows.
 ITEMS = (
     "async, waited for, then generic",
     "mbarrier.init without a proxy fence",
-    "copy before its announcement",
+    "copy before its expect-tx",
     "parity 1 on a fresh barrier",
     "empty commit groups",
     "double fences",
@@ -33,7 +33,7 @@ each_kernel = pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.ste
 
 def item(path: Path) -> str:
     head = re.match(r"// Correct, (.+?): \S.+\.\n", path.read_text())
-    assert head is not None, f"{path.name} does not say what it shows"
+    assert head is not None, f"{path.name} does not describe what it shows"
     return head[1]
 
 
@@ -44,7 +44,7 @@ def test_every_item_has_kernels_in_three_shapes_or_more() -> None:
 
 
 @each_kernel
-def test_nothing_is_found_where_nothing_is_wrong_and_nothing_is_left_open(path: Path) -> None:
+def test_correct_kernels_have_no_findings_and_no_open_questions(path: Path) -> None:
     verdict = lint(path.read_text(), path=path.name)
     assert not told(verdict.diagnostics, *Severity)
     assert [(doubt.code, doubt.reason) for doubt in verdict.undecided] == []

@@ -1,4 +1,4 @@
-"""corpus/rules: every wrong kernel is found at the line that its comment names; every correct one stays silent."""
+"""corpus/rules: every wrong kernel is found at the line that its comment names; every correct one has no findings."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from .support import assemble, expectations, fixtures, more_found_in, places, re
 
 FIXTURES = fixtures()
 REFUSED = [path for path in FIXTURES if "\n// ptxas refuses this" in path.read_text()]
-"""Some of them when code is made for them only, not before."""
+"""Some of them are rejected only when code is generated."""
 each_fixture = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 
 
 @each_fixture
-def test_errors_are_exactly_those_that_the_comments_expect_and_more_is_found_by_those_who_ask(path: Path) -> None:
-    """The policy `strict` says more in warnings, those who ask for notes get notes: one run shows both. About a correct
-    kernel there is no warning either."""
+def test_errors_are_exactly_those_of_the_comments_and_other_findings_are_optional(path: Path) -> None:
+    """The policy `strict` adds warnings, and selected notes are added: one run shows both.
+
+    A correct kernel has no warning either.
+    """
     always = lint(path.read_text(), path=path.name).diagnostics
     assert places(always, Severity.ERROR) == expectations(path.read_text()), told(always, Severity.ERROR)
     if "_ok_" in path.stem:
@@ -32,17 +34,17 @@ def test_errors_are_exactly_those_that_the_comments_expect_and_more_is_found_by_
     assert all(each.severity is not Severity.ERROR for each in found if each not in always)
 
 
-def test_ptxas_accepts_every_fixture_that_does_not_say_otherwise() -> None:
+def test_ptxas_accepts_every_fixture_that_is_not_marked_otherwise() -> None:
     assert refusals({path.name: path.read_text() for path in FIXTURES if path not in REFUSED}) == {}
 
 
 @pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)
-def test_ptxas_refuses_the_fixture_that_says_so(path: Path, tmp_path: Path) -> None:
+def test_ptxas_rejects_the_marked_fixture(path: Path, tmp_path: Path) -> None:
     assert assemble(path, tmp_path).returncode != 0
 
 
 @each_fixture
-def test_a_fixture_says_what_it_shows(path: Path) -> None:
+def test_a_fixture_describes_what_it_shows(path: Path) -> None:
     code, verdict = path.stem.split("_")[:2]
     text = path.read_text()
     asked = expectations(text, "strict") + expectations(text, "notes")

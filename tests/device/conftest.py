@@ -11,7 +11,7 @@ from ptxkit.device import DeviceError, check_device
 
 @cache
 def reason() -> str | None:
-    """Why no kernel can be launched here; None where one can."""
+    """Returns why no kernel can be launched here; None where one can."""
     try:
         check_device()
     except DeviceError as error:

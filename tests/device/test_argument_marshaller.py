@@ -1,4 +1,4 @@
-"""Arguments packed for the driver: the fast way gives what the careful way gives, and refuses what that refuses."""
+"""Arguments packed for the driver: the fast path packs and rejects the same arguments as the checked path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANY = Signature(
 
 
 class Place:
-    """Where a tensor is, as PyTorch says it."""
+    """The device of a tensor in PyTorch's interface."""
 
     def __init__(self, kind: str) -> None:
         self.type = kind
@@ -41,7 +41,7 @@ class Place:
 
 
 class Tensor(Fake):
-    """A tensor as PyTorch shows it."""
+    """A tensor in PyTorch's interface."""
 
     is_cuda = True
     dtype = "torch.float32"
@@ -80,7 +80,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Packed:
-    """Memory for the parameters, and the function that fills it."""
+    """Returns memory for the parameters, and the function that fills it."""
 
     def __init__(self, signature: Signature) -> None:
         marshal = ArgumentMarshaller(signature, 0, 1)
@@ -94,7 +94,7 @@ class Packed:
 
 
 def words(signature: Signature, values: tuple[Any, ...], *formats: str) -> list[Any]:
-    """The parameters as the driver reads them, each by the letter of `struct`."""
+    """Returns the parameters as the driver reads them, each by the letter of `struct`."""
     found, packed = [], Packed(signature)
     for place, letter in zip(packed(values), formats, strict=True):
         assert place is not None
@@ -107,7 +107,7 @@ def test_every_kind_of_parameter_is_packed() -> None:
     assert words(MANY, values, "b", "Q", "f", "e", "Q", "12s", "I") == [-3, 0x1000, *values[2:]]
 
 
-def test_tensors_are_looked_at_with_care_once_for_each_type(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensors_are_checked_once_for_each_type(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed(POINTER)
     packed((Tensor(),))
     monkeypatch.setattr(
@@ -129,7 +129,7 @@ def test_tensors_are_looked_at_with_care_once_for_each_type(monkeypatch: pytest.
         ({"gpu": 1}, "the array is on GPU 1, and the kernel is launched on GPU 0, which cannot reach it"),
     ],
 )
-def test_every_tensor_is_checked_also_of_a_type_that_is_known(
+def test_every_tensor_is_checked_even_if_its_type_is_known(
     changes: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ptxkit.device.argument_marshaller.can_reach", lambda _: False)
@@ -143,7 +143,7 @@ def test_every_tensor_is_checked_also_of_a_type_that_is_known(
             packed((wrong,))
 
 
-def test_a_tensor_of_another_gpu_is_taken_where_this_one_can_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tensor_of_another_gpu_is_accepted_where_this_one_can_access_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptxkit.device.argument_marshaller.can_reach", lambda _: True)
     other = Tensor(address=0x3000)
     other.gpu = 1
@@ -153,7 +153,7 @@ def test_a_tensor_of_another_gpu_is_taken_where_this_one_can_reach_it(monkeypatc
     assert ctypes.c_uint64.from_address(place).value == 0x3000
 
 
-def test_plain_numbers_of_64_bits_take_tensors_as_compilers_write_no_pointers() -> None:
+def test_plain_integers_of_64_bits_accept_tensors_because_compilers_write_no_pointers() -> None:
     plain = Signature("k", (Argument("data", "u64"), Argument("n", "u64")))
     assert words(plain, (Tensor(address=0x2004), 3), "Q", "Q") == [0x2004, 3]
     narrow = Signature("k", (Argument("n", "u32"),))
@@ -161,7 +161,7 @@ def test_plain_numbers_of_64_bits_take_tensors_as_compilers_write_no_pointers() 
         words(narrow, (Tensor(),), "I")
 
 
-def test_what_does_not_fit_is_refused_in_words() -> None:
+def test_wrong_arguments_are_rejected_with_a_message() -> None:
     pointer = Signature("k", (Argument("data", "u64", "global", "f64", 16),))
     with pytest.raises(ArgumentError, match=r"points to \.f64"):
         Packed(pointer)((Tensor(),))
@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_refused_in_words() -> None:
         Packed(number)((1, 2))
 
 
-def test_tensor_maps_are_aligned_and_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensor_maps_are_aligned_and_checked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data = bytes(range(128))
     made = TensorMap(make_tensor(Fake(shape=(8, 64)), None), (32, 8), 128, "tiled", data, None)
     packed = Packed(Signature("k", (Argument("n", "u32"), Argument("map", None, size=128))))
@@ -209,7 +209,7 @@ def narrow(name: str, size: int) -> Tensor:
 
 
 @pytest.mark.parametrize(("name", "size", "element"), NARROW)
-def test_types_that_numpy_lacks_are_taken_as_what_they_are(name: str, size: int, element: str) -> None:
+def test_types_that_numpy_lacks_are_accepted_as_themselves(name: str, size: int, element: str) -> None:
     assert words(Signature("k", (Argument("data", "u64", "global", element),)), (narrow(name, size),), "Q") == [0x1000]
 
 
@@ -228,6 +228,6 @@ def test_types_that_numpy_lacks_are_taken_as_what_they_are(name: str, size: int,
         ("torch.float32", 4, "bf16x2"),
     ],
 )
-def test_types_that_numpy_lacks_are_not_taken_for_one_another(name: str, size: int, element: str) -> None:
+def test_types_that_numpy_lacks_are_not_confused(name: str, size: int, element: str) -> None:
     with pytest.raises(ArgumentError, match=rf"points to \.{element}, and the array holds {name}"):
         words(Signature("k", (Argument("data", "u64", "global", element),)), (narrow(name, size),), "Q")

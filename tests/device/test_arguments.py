@@ -1,4 +1,5 @@
-"""What a kernel accepts: arrays for addresses, numbers for values, of the right type, place, order and alignment."""
+"""The arguments of a kernel: arrays for addresses, numbers for values, of the right type, device, order and
+alignment."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
 
 @dataclass
 class Fake:
-    """An array in device memory, as far as its interface tells."""
+    """The interface of an array in device memory."""
 
     address: int = 0x1000
     typestr: str = "<f4"
@@ -40,7 +41,7 @@ def test_numbers_get_the_width_of_the_parameter() -> None:
     assert kernel_arguments(VALUES, (np.uint32(7), 1.5, 3))[1] == np.float32(1.5)
 
 
-def test_untyped_bits_are_taken_from_numbers_of_their_size() -> None:
+def test_untyped_bits_accept_numbers_of_their_size() -> None:
     bits = Signature("k", (Argument("x", "b32"),))
     assert kernel_arguments(bits, (np.float32(1.0),)) == [0x3F800000]
     assert kernel_arguments(bits, (np.int32(-1),)) == [0xFFFFFFFF]
@@ -62,7 +63,7 @@ def test_untyped_bits_are_taken_from_numbers_of_their_size() -> None:
         ((Fake(), 1.0, 0), "is a .u32 value, not an array"),
     ],
 )
-def test_numbers_that_do_not_fit_name_the_parameter(values: tuple[object, ...], message: str) -> None:
+def test_wrong_numbers_name_the_parameter(values: tuple[object, ...], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         kernel_arguments(VALUES, values)
 
@@ -85,24 +86,24 @@ def test_an_array_becomes_its_address() -> None:
         (Fake(typestr=">f4"), "this array holds NumPy's >f4, the highest byte first"),
     ],
 )
-def test_arrays_that_do_not_fit_name_the_parameter(value: object, message: str) -> None:
+def test_wrong_arrays_name_the_parameter(value: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         kernel_arguments(POINTER, (value,))
 
 
-def test_untyped_elements_take_any_of_their_size() -> None:
+def test_untyped_elements_accept_any_of_their_size() -> None:
     bits = Signature("k", (Argument("data", "u64", "global", "b32"),))
     kernel_arguments(bits, (Fake(typestr="<f4"),))
     with pytest.raises(ArgumentError, match=r"points to \.b32"):
         kernel_arguments(bits, (Fake(typestr="<f8"),))
 
 
-def test_unknown_elements_take_any_array() -> None:
+def test_unknown_elements_accept_any_array() -> None:
     kernel_arguments(Signature("k", (Argument("data", "u64"),)), (Fake(typestr="<f8"),))
 
 
 class DlpackOnly:
-    """An array that speaks DLPack and nothing else."""
+    """An array that implements only DLPack."""
 
     def __init__(self, host: np.ndarray[Any, Any]) -> None:
         self._host = host
@@ -114,26 +115,26 @@ class DlpackOnly:
         return self._host.__dlpack_device__()
 
 
-def test_arrays_that_speak_only_dlpack_are_looked_at_too() -> None:
+def test_arrays_that_implement_only_dlpack_are_checked_too() -> None:
     with pytest.raises(ArgumentError, match="this array is in host memory"):
         kernel_arguments(POINTER, (DlpackOnly(np.zeros(8, np.float32)),))
 
 
 class Holder:
-    """Says on the object, not on its type, that it is an array."""
+    """Declares on the object, not on its type, that it is an array."""
 
     def __init__(self, interface: dict[str, Any] | None) -> None:
         if interface is not None:
             self.__cuda_array_interface__ = interface
 
 
-def test_an_object_may_say_of_itself_that_it_is_an_array() -> None:
+def test_an_object_may_declare_itself_to_be_an_array() -> None:
     assert kernel_arguments(POINTER, (Holder(Fake().__cuda_array_interface__),)) == [0x1000]
     with pytest.raises(ArgumentError, match="is an address, so it takes an array, not Holder"):
         kernel_arguments(POINTER, (Holder(None),))
 
 
-def test_an_object_that_stands_for_an_array_is_one() -> None:
+def test_an_object_that_represents_an_array_is_one() -> None:
     class Proxy:
         def __getattr__(self, name: str) -> Any:
             return getattr(Fake(), name)
@@ -150,7 +151,7 @@ def doubled() -> Kernel:
 
 
 def as_on_a_device(array: np.ndarray[Any, Any]) -> Fake:
-    """An array in device memory like this one."""
+    """An array in device memory with the contents of this one."""
     return Fake(0x1000, array.dtype.str, array.shape, array.strides)
 
 
@@ -179,7 +180,9 @@ MATRIX = np.arange(64, dtype=np.float32).reshape(8, 8)
         (HOST, 32),
     ],
 )
-def test_the_reference_machine_refuses_what_a_launch_refuses_in_the_same_words(values: tuple[Any, ...]) -> None:
+def test_the_reference_machine_rejects_the_arguments_that_a_launch_rejects_with_the_same_message(
+    values: tuple[Any, ...],
+) -> None:
     kernel = doubled()
     on_device = [as_on_a_device(each) if isinstance(each, np.ndarray) else each for each in values]
     with pytest.raises(ArgumentError) as launched:
@@ -189,19 +192,19 @@ def test_the_reference_machine_refuses_what_a_launch_refuses_in_the_same_words(v
     assert emulated.value.message == str(launched.value)
 
 
-def test_the_reference_machine_takes_what_a_launch_takes() -> None:
+def test_the_reference_machine_accepts_the_arguments_that_a_launch_accepts() -> None:
     for count in (32, np.uint32(32)):
         data = HOST.copy().reshape(4, 8)
         doubled().emulate(1)(data, count, 2)
         assert (data.ravel() == 2 * HOST).all()
 
 
-def test_an_array_of_another_library_is_not_for_the_reference_machine() -> None:
+def test_an_array_of_another_library_is_rejected_by_the_reference_machine() -> None:
     with pytest.raises(BuildTypeError, match="the reference machine takes arrays of NumPy, not Fake"):
         doubled().emulate(1)(Fake(), 32, 2.0)
 
 
-def test_an_array_that_is_read_only_is_no_argument_that_the_kernel_writes() -> None:
+def test_a_read_only_array_is_rejected_where_the_kernel_writes() -> None:
     k = Kernel("k", threads=32)
     source, target = k.param(Global[f32], "source"), k.param(Global[f32], "target")
     moved, total = k.param(Global[f32], "moved"), k.param(Global[u32], "total")

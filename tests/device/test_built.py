@@ -1,4 +1,4 @@
-"""What the builder's helpers make, on a GPU: functions, fragments, swizzles, stores into other CTAs."""
+"""Kernels with the builder's helpers on a GPU: functions, fragments, swizzles, stores into other CTAs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.build.programs import PROGRAMS, Program, all_widths, calling, narrow
 
 
 def check(program: Program, kernel: object) -> None:
-    """Launches and compares all that is expected. kernel: what can be launched."""
+    """Launches and compares all expected results. kernel: a kernel that can be launched."""
     arrays = [to_device(each) for each in program.arguments]
     kernel.launch(grid=program.grid, cluster=program.cluster)(*arrays)  # type: ignore[attr-defined]
     for number, expected in program.expected.items():
@@ -20,7 +20,7 @@ def check(program: Program, kernel: object) -> None:
 
 @pytest.mark.device
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_what_is_built_does_what_numpy_says(name: str) -> None:
+def test_built_kernels_compute_the_results_of_numpy(name: str) -> None:
     program = PROGRAMS[name]()
     check(program, program.kernel)
 

@@ -1,4 +1,4 @@
-"""PTX to cubin with no GPU and no driver."""
+"""PTX to cubin without a GPU and driver."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_module_and_a_text_compile_too() -> None:
     assert compile(parse(PLAIN)).code.startswith(b"\x7fELF")
 
 
-def test_the_signature_of_a_built_kernel_knows_its_elements() -> None:
+def test_the_signature_of_a_built_kernel_has_its_elements() -> None:
     kernel = compile(bulk_add_one()).kernel()
     assert kernel.threads == (128, 1, 1)
     assert [(each.name, each.type, each.space, each.element, each.alignment) for each in kernel.arguments] == [
@@ -60,7 +60,7 @@ def test_the_signature_of_a_built_kernel_knows_its_elements() -> None:
     ]
 
 
-def test_the_signature_of_a_text_knows_what_ptx_says() -> None:
+def test_the_signature_of_a_text_has_its_declared_types() -> None:
     kernel = compile(PLAIN).kernel("plain")
     assert kernel.threads is None
     assert [(each.name, each.type, each.space, each.element, each.alignment) for each in kernel.arguments] == [
@@ -69,7 +69,7 @@ def test_the_signature_of_a_text_knows_what_ptx_says() -> None:
     ]
 
 
-def test_a_kernel_that_is_not_there_is_named_with_those_that_are() -> None:
+def test_a_missing_kernel_is_reported_with_the_existing_ones() -> None:
     with pytest.raises(DeviceError, match="no kernel is called 'other'; the cubin holds plain"):
         compile(PLAIN).kernel("other")
 
@@ -79,16 +79,16 @@ def test_a_kernel_with_an_error_is_not_compiled() -> None:
         compile(staged(wait=False))
 
 
-def test_verification_can_be_left_out_on_purpose() -> None:
+def test_verification_can_be_omitted_intentionally() -> None:
     assert compile(staged(wait=False), verify=False).code.startswith(b"\x7fELF")
 
 
-def test_text_that_is_no_ptx_is_a_syntax_error() -> None:
+def test_text_that_is_not_ptx_is_a_syntax_error() -> None:
     with pytest.raises(PTXSyntaxError):
         compile("this is no PTX")
 
 
-def test_what_the_compiler_refuses_is_told_at_the_users_line() -> None:
+def test_an_error_of_the_compiler_is_reported_at_the_users_line() -> None:
     k = Kernel("needs_more", target="sm_90a")
     k.setmaxnreg_inc(64)  # not for sm_80
     with pytest.raises(CompileError) as caught:
@@ -105,11 +105,11 @@ def test_what_the_compiler_refuses_is_told_at_the_users_line() -> None:
     assert "k.emit(" in str(caught.value)
 
 
-def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ptxas_program, "select_ptxas", lambda *_: None)  # an old ptxas may know an old target
+def test_unknown_targets_and_options_of_nvjitlink_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ptxas_program, "select_ptxas", lambda *_: None)  # an older ptxas may support an older target
     with pytest.raises(DeviceError, match="'hopper' is not a target"):
         compile(PLAIN, "hopper")
-    with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ makes no machine code for 'sm_50'; say for"):
+    with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ makes no machine code for 'sm_50'; use for"):
         compile(PLAIN.replace("sm_80", "sm_50"), "sm_50")
     with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ does not take the options .* -no-such-option"):
         compile(PLAIN, options=["-no-such-option"])
@@ -118,7 +118,7 @@ def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence(monke
 
 
 @pytest.mark.parametrize("target", ["sm_9", "sm_1", "sm_09", "compute_90", "sm_9000"])
-def test_what_ends_the_process_in_nvjitlink_or_is_no_chip_is_refused_before(target: str) -> None:
+def test_options_that_end_the_process_in_nvjitlink_and_unknown_chips_are_rejected_before(target: str) -> None:
     with pytest.raises(DeviceError, match=f"'{target}' is not a target for machine code"):
         compile(PLAIN, target)
     with pytest.raises(DeviceError, match=f"'{target}' is not a target for machine code"):
@@ -148,7 +148,7 @@ def test_a_text_without_kernels_compiles_and_offers_none() -> None:
     assert cubin.kernels == ()
 
 
-def test_errors_in_a_text_stand_at_the_lines_of_that_text() -> None:
+def test_errors_in_a_text_have_the_lines_of_that_text() -> None:
     text = "// first line\n" + str(staged(wait=False))
     with pytest.raises(VerificationError) as caught:
         compile(text)
@@ -158,7 +158,7 @@ def test_errors_in_a_text_stand_at_the_lines_of_that_text() -> None:
     assert caught.value.blames[0].location is None
 
 
-def test_a_function_of_another_module_is_to_be_linked() -> None:
+def test_a_function_of_another_module_must_be_linked() -> None:
     k = Kernel("k", threads=32)
     norm = k.external("norm", params=(f32,), results=f32)
     k.param(Global[f32], "out").store(norm(k, 1.0))

@@ -1,4 +1,4 @@
-"""Compiled kernels in the user's cache folder: found by all that they were made from, and never half written."""
+"""Compiled kernels in the user's cache folder: found by all their inputs, and never partly written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ptxkit.device import compiler, cubin_cache
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Nothing compiled is there; the table and the grammar are, which a process takes seconds to make."""
+    """The cache has no compiled kernel, but the table and the grammar, which a process takes seconds to make."""
     made, own = user_cache_folder(), tmp_path / "ptxkit"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for path in Path(made).iterdir() if made is not None else ():
@@ -37,7 +37,7 @@ def entries(folder: Path) -> list[Path]:
     return sorted(folder.glob("cubin.*"))
 
 
-def test_what_was_compiled_is_not_compiled_or_verified_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiled_kernel_is_not_compiled_or_verified_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = compile_kernel(kernel())
     assert len(entries(folder)) == 1
     for name in ("verify_assembled", "_link_source"):
@@ -59,7 +59,7 @@ def test_another_kernel_target_or_option_is_another_entry(folder: Path) -> None:
         assert len(entries(folder)) == before + 1
 
 
-def test_an_unverified_entry_is_none_for_who_verifies() -> None:
+def test_an_unverified_entry_is_not_used_by_callers_that_verify() -> None:
     k = Kernel("k", threads=32)
     tile, data = k.shared(f32, 128, align=16), k.param(Global[f32], "data", align=16)
     k.cp_async_cg(tile, data, 16)
@@ -69,7 +69,7 @@ def test_an_unverified_entry_is_none_for_who_verifies() -> None:
         compile_kernel(k)
 
 
-def test_the_cache_can_be_left_alone(folder: Path) -> None:
+def test_the_cache_can_be_disabled(folder: Path) -> None:
     compile_kernel(kernel(), cache=False)
     assert not entries(folder)
 
@@ -82,19 +82,19 @@ def test_a_damaged_entry_counts_as_missing(folder: Path) -> None:
         assert compile_kernel(kernel()).code == code
 
 
-def test_where_nothing_can_be_kept_all_works_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writable_cache_everything_works_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cubin_cache, "user_cache_folder", lambda: None)
     assert compile_kernel(kernel()).code.startswith(b"\x7fELF")
 
 
-def test_the_oldest_entries_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_entries_are_removed_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cubin_cache, "MAX_CACHED_CUBINS", 2)
     for value in (1.0, 2.0, 3.0):
         compile_kernel(kernel(value))
     assert len(entries(folder)) == 2
 
 
-def test_processes_may_race(folder: Path) -> None:
+def test_processes_may_write_concurrently(folder: Path) -> None:
     script = (
         "from ptxkit.build import Global, Kernel, f32\n"
         "k = Kernel('k', threads=32)\n"
@@ -108,7 +108,7 @@ def test_processes_may_race(folder: Path) -> None:
     assert not list(folder.glob(".part-*"))
 
 
-def test_a_later_process_builds_from_what_was_chosen_and_reads_no_table() -> None:
+def test_a_later_process_builds_from_stored_selections_and_reads_no_table() -> None:
     script = (
         "from ptxkit.build import Global, Kernel, f32\n"
         "from ptxkit.isa import table\n"

@@ -1,4 +1,4 @@
-"""Launch-sized shared memory is where the largest alignment wants it, whichever module says so and in which order."""
+"""Launch-sized shared memory has the largest alignment of all modules in any order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def declared(name: str, alignment: int) -> str:
 
 
 def one_module(first: int, second: int) -> str:
-    """A kernel that uses one array and stores where it is, with another declared beside it."""
+    """A kernel that uses one array and stores its address, with another declared after it."""
     both = declared("first", first) + declared("second", second)
     body = ENTRY.replace("NAME", "first").replace("CALL", "mov.u32 %r3, second;\nst.global.u32 [%rd1+4], %r3;")
     return HEADING + both + body
@@ -73,13 +73,13 @@ def two_modules(mine: int, theirs: int) -> list[str]:
     ]
 
 
-def test_the_largest_alignment_is_told() -> None:
+def test_the_largest_alignment_is_reported() -> None:
     assert dynamic_shared_placement.required_alignment(parse(one_module(4, 1024))) == 1024
     assert dynamic_shared_placement.required_alignment(parse(HEADING + ".extern .shared .f64 a[];\n")) == 8
     assert dynamic_shared_placement.required_alignment(parse(HEADING + ".shared .align 64 .b8 a[4];\n")) == 0
 
 
-def test_only_what_is_aligned_less_is_changed() -> None:
+def test_only_a_smaller_alignment_is_changed() -> None:
     module = parse(one_module(4, 1024))
     assert str(dynamic_shared_placement.align_declarations(module, 1024)).count(".align 1024") == 2
     even = parse(one_module(1024, 1024))
@@ -88,18 +88,18 @@ def test_only_what_is_aligned_less_is_changed() -> None:
 
 
 def end_of_fixed(code: bytes) -> int:
-    """Where launch-sized shared memory begins in each CTA: with the end of the section of what has a fixed size."""
+    """Returns where launch-sized shared memory begins in each CTA: at the end of the section of fixed size."""
     return dict(cubin_reader.section_sizes(code))[".nv.shared.k"]
 
 
 @pytest.mark.parametrize("alignments", [(4, 1024), (1024, 4)])
-def test_launch_sized_memory_begins_behind_what_is_fixed(alignments: tuple[int, int]) -> None:
+def test_launch_sized_memory_begins_after_the_fixed_section(alignments: tuple[int, int]) -> None:
     assert end_of_fixed(compile(one_module(*alignments), "sm_90", cache=False).code) % 1024 == 0
     assert end_of_fixed(link(two_modules(*alignments), "sm_90", cache=False).cubin.code) % 1024 == 0
 
 
 def as_release_13_0(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets nvJitLink see alignments of 16 only, as that release does."""
+    """Makes nvJitLink see alignments of 16 only, as that release does."""
 
     def linked(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
         blind = [replace(each, data=each.data.replace(b".align 1024", b".align 16")) for each in pieces]
@@ -109,7 +109,7 @@ def as_release_13_0(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linker, "link_cubin", linked)
 
 
-def test_memory_that_nvjitlink_misplaces_is_put_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_nvjitlink_misplaces_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = [nvjitlink.NvJitLinkInput("k", "PTX", one_module(16, 16).encode() + b"\0")]
     assert end_of_fixed(nvjitlink.link_cubin(raw, ["-arch=sm_90"])[0]) % 1024 == 16
     as_release_13_0(monkeypatch)
@@ -117,7 +117,7 @@ def test_memory_that_nvjitlink_misplaces_is_put_right(monkeypatch: pytest.Monkey
     assert end_of_fixed(link(two_modules(1024, 1024), "sm_90", cache=False).cubin.code) % 1024 == 0
 
 
-def test_memory_that_cannot_be_put_right_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_cannot_be_moved_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     as_release_13_0(monkeypatch)
     single = one_module(1024, 1024).replace(".shared .align 4 .b8 fixed[12]", ".shared .align 4 .b32 fixed")
     useless = one_module(1024, 1024).replace("    .shared", "    .shared .b8 useless[4];\n    .shared", 1)

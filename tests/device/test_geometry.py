@@ -1,4 +1,4 @@
-"""What can be launched: extents, blocks and clusters, held to the kernel and to what every device has."""
+"""Launch geometries: extents, blocks and clusters, checked with the kernel and the limits of every device."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ANY = Signature("k", ())
 FIXED = Signature("k", (), threads=(32, 2, 1), cluster=(2, 1, 1), dynamic_shared=64)
 
 
-def test_extents_left_out_are_one() -> None:
+def test_omitted_extents_are_one() -> None:
     assert make_geometry(ANY, 4, 32) == Geometry((4, 1, 1), (32, 1, 1))
     assert make_geometry(ANY, (4, 2), (8, 8, 2), (2, 2), 12) == Geometry((4, 2, 1), (8, 8, 2), (2, 2, 1), 12)
     assert make_geometry(ANY, np.int64(4), (np.int32(8), 8)) == Geometry((4, 1, 1), (8, 8, 1))  # type: ignore[arg-type]
 
 
-def test_what_the_kernel_says_need_not_be_said_again() -> None:
+def test_declared_extents_need_not_be_repeated() -> None:
     assert make_geometry(FIXED, (4, 3)) == Geometry((4, 3, 1), (32, 2, 1), None, 64)
     assert make_geometry(FIXED, 4, (32, 2), 2, 100) == Geometry((4, 1, 1), (32, 2, 1), None, 100)
 
@@ -39,10 +39,10 @@ def test_a_grid_without_a_cta_is_empty() -> None:
         (ANY, (1, 0), "block is 0; its extents are 1 to 1024, 1024, 64"),
         (ANY, (1, (1, 1, 65)), r"block is \(1, 1, 65\)"),
         (ANY, (1, (32, 33)), "a block has at most 1024 threads, not 1056"),
-        (ANY, (1, (8, 8, 2, 1)), "block is a whole number, or one to three of them"),
-        (ANY, (1.5, 8), "grid is a whole number, or one to three of them, not 1.5"),
-        (ANY, ("4", 8), "grid is a whole number, or one to three of them, not '4'"),
-        (ANY, ((), 8), "grid is a whole number, or one to three of them"),
+        (ANY, (1, (8, 8, 2, 1)), "block is an integer, or a tuple of one to three integers"),
+        (ANY, (1.5, 8), "grid is an integer, or a tuple of one to three integers, not 1.5"),
+        (ANY, ("4", 8), "grid is an integer, or a tuple of one to three integers, not '4'"),
+        (ANY, ((), 8), "grid is an integer, or a tuple of one to three integers"),
         (ANY, (64, 8, 17), "cluster is 17"),
         (ANY, (64, 8, (8, 4)), "a cluster has at most 16 CTAs, not 32"),
         (ANY, (5, 8, 2), r"has clusters of \(2, 1, 1\), and the grid \(5, 1, 1\) is not a multiple of that"),
@@ -52,7 +52,7 @@ def test_a_grid_without_a_cta_is_empty() -> None:
         (FIXED, (4, None, None, 63), "needs 64 bytes of launch-sized shared memory, not 63"),
     ],
 )
-def test_what_cannot_be_launched_is_said_in_one_sentence(
+def test_an_impossible_launch_is_reported_in_one_sentence(
     signature: Signature, given: tuple[Any, ...], message: str
 ) -> None:
     with pytest.raises(LaunchError, match=message) as caught:

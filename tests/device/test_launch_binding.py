@@ -14,7 +14,7 @@ from tests.device.test_loaded_kernel import FakeKernel, FakeStream, Limits
 
 
 class Bound:
-    """A bound kernel that only remembers."""
+    """A bound kernel that only records its calls."""
 
     def __init__(self, maker: Maker, geometry: tuple[Any, ...]) -> None:
         self.maker, self.geometry = maker, geometry
@@ -68,7 +68,7 @@ def test_a_kernel_is_bound_once_for_each_geometry(maker: Maker) -> None:
     assert k[4] is k[4]
 
 
-def test_a_kernel_that_grew_or_another_context_binds_again(maker: Maker) -> None:
+def test_a_kernel_that_changed_or_another_context_binds_again(maker: Maker) -> None:
     k = kernel()
     k[4](Fake())
     k.bar_sync(0)
@@ -92,15 +92,15 @@ def test_a_binding_that_fails_is_tried_again(maker: Maker, monkeypatch: pytest.M
             k[4](Fake())
 
 
-def test_what_is_no_geometry_is_an_error_at_the_callers_line() -> None:
+def test_an_invalid_geometry_is_an_error_at_the_callers_line() -> None:
     for wrong in ("4", 1.5, (4, "32")):
-        with pytest.raises(BuildTypeError, match="whole numbers or tuples of them"):
+        with pytest.raises(BuildTypeError, match="integers or tuples of integers"):
             kernel()[wrong]
-    with pytest.raises(BuildTypeError, match="whole numbers or tuples of them"):
+    with pytest.raises(BuildTypeError, match="integers or tuples of integers"):
         kernel().launch(grid=[4])  # type: ignore[arg-type]
 
 
-def test_a_launch_that_is_waited_for_says_which_kernel_failed(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_synchronous_launch_names_the_kernel(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     statuses = iter((0, 700))
 
     class Driver:

@@ -1,4 +1,4 @@
-"""Several inputs, one program: every kind of input, names across them, and what is said where they do not fit."""
+"""Several inputs, one program: every kind of input, names across them, and the errors where they do not match."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ CUDA = 'extern "C" __device__ float scale_by(float value, float factor) { return
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Nothing is taken from the user's cache."""
+    """The user's cache is not used."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path
 
 
 @cache
 def relocatable(text: str) -> bytes:
-    """A cubin as `ptxas -c` makes it."""
+    """Returns a cubin as `ptxas -c` writes it."""
     source = subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip()
     folder = Path(source)
     (folder / "f.ptx").write_text(text)
@@ -120,7 +120,7 @@ def relocatable(text: str) -> bytes:
 
 
 def fat(folder: Path) -> bytes:
-    """The same inside a fat binary."""
+    """Returns the same inside a fat binary."""
     (folder / "f.cubin").write_bytes(relocatable(FUNCTION))
     program = ptxas().parent / "fatbinary"
     image = f"--image3=kind=elf,sm=90,file={folder / 'f.cubin'}"
@@ -130,7 +130,7 @@ def fat(folder: Path) -> bytes:
 
 @cache
 def intermediate(text: bytes = LLVM) -> bytes:
-    """LTO-IR, of LLVM's text."""
+    """Returns LTO-IR, of LLVM's text."""
     nvvm: Any = importlib.import_module("cuda.bindings.nvvm")
     program = nvvm.create_program()
     nvvm.add_module_to_program(program, text, len(text), "f")
@@ -141,7 +141,7 @@ def intermediate(text: bytes = LLVM) -> bytes:
 
 
 def compiled(folder: Path, *options: str) -> Path:
-    """What nvcc makes of C++, which needs a compiler for the host."""
+    """Returns nvcc's output for C++, which needs a compiler for the host."""
     program = ptxas().parent / "nvcc"
     if shutil.which("gcc") is None or not program.exists():
         pytest.skip("nvcc needs a host compiler")
@@ -167,7 +167,7 @@ def file(folder: Path, name: str, data: bytes) -> Path:
 
 
 class ObjectCode:
-    """Code as `cuda.core` holds it."""
+    """Returns code as an object of `cuda.core`."""
 
     name, code_type = "f", "ltoir"
 
@@ -228,7 +228,7 @@ define void @beside(float* %p) {
 
 
 def link_as_before_13_3(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
-    """Links LTO-IR alone as a whole program in all cases, and removes its functions beside a kernel."""
+    """Links only LTO-IR as a whole program in all cases, and removes its functions if it has a kernel."""
     if not any(piece.kind == "PTX" for piece in pieces):
         options = [each for each in options if each != "-r" or "-lto" not in options]
     code, log = link_cubin(pieces, options)
@@ -250,13 +250,13 @@ def test_releases_before_13_3_keep_functions_of_intermediate_code(kind: str, fol
 
 
 @pytest.mark.usefixtures("before_13_3")
-def test_releases_before_13_3_compile_each_input_of_intermediate_code_alone() -> None:
+def test_releases_before_13_3_compile_each_input_of_intermediate_code_separately() -> None:
     beside = intermediate(LLVM.replace(b"scale_by", b"unused") + KERNEL_BESIDE)
     assert set(link([CALLER, intermediate(), beside], "sm_90")) == {"scaled", "beside"}
 
 
 @pytest.mark.usefixtures("before_13_3")
-def test_functions_that_releases_before_13_3_remove_are_told() -> None:
+def test_functions_that_releases_before_13_3_remove_are_reported() -> None:
     beside = intermediate(LLVM + KERNEL_BESIDE)
     message = (
         r"input 1 \(PTX\) needs 'scale_by', which no input defines; if input 2 defines it with a kernel, nvJitLink "
@@ -266,11 +266,11 @@ def test_functions_that_releases_before_13_3_remove_are_told() -> None:
         link([CALLER, beside], "sm_90")
 
 
-def test_intermediate_code_alone_is_one_program() -> None:
+def test_only_intermediate_code_is_one_program() -> None:
     assert link([intermediate()], "sm_90").cubin.code.startswith(elf.MAGIC)
 
 
-def test_a_kernel_in_machine_code_tells_its_parameters() -> None:
+def test_a_kernel_in_machine_code_has_its_parameters() -> None:
     signature = link([relocatable(KERNEL)], "sm_90")["other"].signature
     assert [(each.name, each.type, each.size) for each in signature.arguments] == [
         ("parameter 0", "b64", None),
@@ -280,14 +280,14 @@ def test_a_kernel_in_machine_code_tells_its_parameters() -> None:
     assert signature.threads == (64, 1, 1)
 
 
-def test_a_kernel_in_machine_code_tells_its_cluster() -> None:
+def test_a_kernel_in_machine_code_has_its_cluster() -> None:
     k = Kernel("together", threads=(32, 2), cluster=(2, 2))
     k.cluster_sync()
     signature = link([relocatable(str(k))], "sm_90")["together"].signature
     assert (signature.threads, signature.cluster) == ((32, 2, 1), (2, 2, 1))
 
 
-def test_what_was_linked_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_linked_program_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     first = link([CALLER, FUNCTION], "sm_90")
     monkeypatch.setattr(linker, "link_cubin", lambda *_: pytest.fail("it was linked again"))
     assert link([CALLER, FUNCTION], "sm_90").cubin.code == first.cubin.code
@@ -300,7 +300,7 @@ def test_what_was_linked_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 # -------------------------------------------------------------------------------------------------- errors
 
 
-def test_a_missing_name_is_told_with_the_input_that_needs_it(folder: Path) -> None:
+def test_a_missing_name_is_reported_with_the_input_that_needs_it(folder: Path) -> None:
     with pytest.raises(LinkError, match=r"^input 1 \(PTX\) needs 'scale_by', which no input defines$"):
         link([CALLER], "sm_90")
     path = file(folder, "caller.cubin", relocatable(CALLER))
@@ -313,7 +313,7 @@ def test_a_name_with_a_cpp_signature_is_pointed_out() -> None:
         link([CALLER, FUNCTION.replace("scale_by", "_Z8scale_byff")], "sm_90")
 
 
-def test_a_name_that_two_inputs_define_is_told_with_both() -> None:
+def test_a_name_that_two_inputs_define_is_reported_with_both() -> None:
     with pytest.raises(LinkError, match=r"^input 2 \(PTX\) and input 3 both define 'scale_by'$"):
         link([CALLER, FUNCTION, relocatable(FUNCTION)], "sm_90")
 
@@ -323,12 +323,12 @@ def test_weak_names_may_be_defined_twice() -> None:
     assert list(link([CALLER, weak, weak + KERNEL.removeprefix(HEADING)], "sm_90")) == ["scaled", "other"]
 
 
-def test_functions_that_two_inputs_see_differently_are_told() -> None:
+def test_functions_with_two_different_signatures_are_reported() -> None:
     with pytest.raises(LinkError, match=r"disagree about 'scale_by': \(4, 4\) to \(4\) bytes and \(8, 4\) to \(4\)"):
         link([CALLER, FUNCTION.replace(".param .b32 value", ".param .b64 value")], "sm_90", verify=False)
 
 
-def test_ptx_that_does_not_compile_is_told_with_its_line() -> None:
+def test_ptx_that_does_not_compile_is_reported_with_its_line() -> None:
     wrong = FUNCTION.replace("mul.f32", "mul.f77")
     with pytest.raises(CompileError, match=r"input 2 \(PTX\) does not compile for sm_90") as caught:
         link([CALLER, wrong], "sm_90", verify=False)
@@ -344,27 +344,27 @@ def test_ptx_is_verified_first() -> None:
     ("inputs", "message"),
     [
         ([], "there is nothing to link"),
-        (CALLER, r"what is linked is given as a list, link\(\[kernel, ...\]\), not as one str"),
-        (Kernel("alone"), r"what is linked is given as a list, link\(\[kernel, ...\]\), not as one Kernel"),
+        (CALLER, r"the inputs are a list, link\(\[kernel, ...\]\), not as one str"),
+        (Kernel("alone"), r"the inputs are a list, link\(\[kernel, ...\]\), not as one Kernel"),
         ([b"hello"], "input 1 is neither PTX nor a cubin"),
         (["kernel.ptx"], "input 1 is text without .version, so it is not PTX; a file is given as a Path"),
         ([CALLER, 7], "input 2: kernels, PTX, bytes and paths can be linked, not int"),
     ],
 )
-def test_what_cannot_be_linked_is_told(inputs: Any, message: str) -> None:
+def test_an_unlinkable_input_is_reported(inputs: Any, message: str) -> None:
     with pytest.raises(DeviceError, match=message):
         link(inputs, "sm_90")
 
 
 @pytest.mark.parametrize("beside", [[], [CALLER]])
-def test_damaged_intermediate_code_is_told_with_its_name(beside: list[str], folder: Path) -> None:
+def test_damaged_intermediate_code_is_reported_with_its_name(beside: list[str], folder: Path) -> None:
     wrong = file(folder, "wrong.ltoir", intermediate()[:100])
     with pytest.raises(LinkError, match=r"wrong\.ltoir cannot be linked"):
         link([*beside, wrong], "sm_90")
 
 
-def test_a_cubin_that_is_linked_already_is_told() -> None:
-    with pytest.raises(LinkError, match="input 2 is linked already; what is linked must be relocatable"):
+def test_an_already_linked_cubin_is_reported() -> None:
+    with pytest.raises(LinkError, match="input 2 is linked already; inputs must be relocatable"):
         link([CALLER, compile(FUNCTION, "sm_90").code], "sm_90")
     program = link([CALLER, FUNCTION], "sm_90")
     with pytest.raises(DeviceError, match="input 1 is a linked cubin, which cannot be linked again"):
@@ -395,7 +395,7 @@ def double() -> Kernel:
 
 
 def calling() -> Kernel:
-    """A kernel that calls what another module defines."""
+    """A kernel that calls a function of another module."""
     k = Kernel("calling", threads=32)
     scale_by = k.external("scale_by", params=(f32, f32), results=f32)
     data = k.param(Global[f32], "data")

@@ -1,4 +1,4 @@
-"""Launching: refusals without a GPU, and real runs with one."""
+"""Launches: errors without a GPU, and real runs with one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.device.test_arguments import Fake
 
 
 @pytest.mark.skipif(reason() is None, reason="this machine has a GPU")
-def test_without_a_gpu_launching_says_so_in_one_sentence() -> None:
+def test_without_a_gpu_launching_fails_with_one_sentence() -> None:
     kernel = bulk_add_one()
     for attempt in (check_device, lambda: load(kernel), lambda: launch(None, kernel, grid=1), kernel[1]):
         with pytest.raises(DeviceError, match="so kernels can be compiled but not launched") as caught:
@@ -49,7 +49,7 @@ def test_the_target_of_a_device_has_its_own_features() -> None:
 
 
 class Limits:
-    """A device's properties, as far as a launch reads them."""
+    """A device's properties that a launch reads."""
 
     name = "a device"
     device_id = 0
@@ -59,7 +59,7 @@ class Limits:
 
 
 class FakeKernel:
-    """A kernel as cuda.core shows it."""
+    """A kernel in the interface of cuda.core."""
 
     handle = 5
 
@@ -69,7 +69,7 @@ def loaded(*arguments: Argument, **options: Any) -> Loaded:
 
 
 class FakeStream:
-    """A stream as PyTorch shows it."""
+    """A stream in the interface of PyTorch."""
 
     cuda_stream = 77
 
@@ -88,7 +88,7 @@ class Submitted:
 
 
 class Driver:
-    """Stands for the driver's function: reads what it is given, and answers with `status`."""
+    """Replaces the driver's function: records its arguments, and returns `status`."""
 
     def __init__(self) -> None:
         self.calls: list[Submitted] = []
@@ -130,7 +130,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
         (loaded(), {"shared": 1001, "block": 1}, "1001 bytes of shared memory; a device gives a CTA at most 1000"),
     ],
 )
-def test_a_launch_that_cannot_be_is_refused_before_the_driver(
+def test_an_impossible_launch_is_rejected_before_the_driver(
     kernel: Loaded, options: dict[str, Any], message: str, driver: Driver
 ) -> None:
     with pytest.raises(LaunchError, match=message):
@@ -138,14 +138,14 @@ def test_a_launch_that_cannot_be_is_refused_before_the_driver(
     assert driver.calls == []
 
 
-def test_what_is_no_stream_is_refused(driver: Driver) -> None:
+def test_an_invalid_stream_is_rejected(driver: Driver) -> None:
     with pytest.raises(LaunchError, match=r"a stream of cuda\.core, PyTorch or CuPy is needed, not object"):
         loaded().launch(object(), grid=1, block=1)
     loaded().launch(FakeStream(), grid=1, block=1)
     assert len(driver.calls) == 1
 
 
-def test_shared_memory_counts_with_what_the_kernel_declares(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_memory_counts_with_the_kernels_declarations(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Loaded, "_get_attribute", lambda *_: 600)
     loaded().launch(FakeStream(), grid=1, block=1, shared=400)
     with pytest.raises(LaunchError, match="1001 bytes of shared memory with the 600 that the kernel declares"):
@@ -163,14 +163,14 @@ def test_arguments_are_checked_before_the_driver(driver: Driver) -> None:
     assert driver.calls == []
 
 
-def test_a_launch_hands_geometry_stream_and_arguments_to_the_driver(driver: Driver) -> None:
+def test_a_launch_passes_geometry_stream_and_arguments_to_the_driver(driver: Driver) -> None:
     driver.count = 2
     kernel = loaded(Argument("n", "u32"), Argument("m", "s32"), threads=(32, 2, 1), dynamic_shared=64)
     kernel.launch(FakeStream(), 7, 8, grid=(4, 2), cluster=2)
     assert driver.calls == [Submitted(5, [7, 8], 77, (4, 2, 1), (32, 2, 1), (2, 1, 1), 64)]
 
 
-def test_launches_that_follow_share_what_stays_the_same(driver: Driver) -> None:
+def test_consecutive_launches_share_the_constant_fields(driver: Driver) -> None:
     kernel = loaded(Argument("n", "u32"), threads=(32, 1, 1))
     bound = kernel.bind(1)
     assert kernel.bind(1) is bound
@@ -179,7 +179,7 @@ def test_launches_that_follow_share_what_stays_the_same(driver: Driver) -> None:
     assert [(each.stream, each.words) for each in driver.calls] == [(77, [1]), (0, [2]), (78, [3])]
 
 
-def test_a_kernel_for_a_cluster_is_launched_without_asking_for_one(driver: Driver) -> None:
+def test_a_kernel_for_a_cluster_is_launched_without_a_request(driver: Driver) -> None:
     kernel = loaded(threads=(32, 1, 1), cluster=(2, 1, 1))
     kernel.launch(FakeStream(), grid=4)
     kernel.launch(FakeStream(), grid=4, cluster=2)
@@ -197,9 +197,7 @@ def test_an_empty_grid_is_not_launched_and_its_arguments_are_checked(driver: Dri
         kernel.launch(FakeStream(), -1, grid=0)
 
 
-def test_what_a_launch_does_not_have_by_itself_is_asked_of_the_driver(
-    driver: Driver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_limits_of_a_launch_are_queried_from_the_driver(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, int]] = []
     monkeypatch.setattr(
         Loaded, "_set_attribute", lambda _, attribute, value: asked.append((attribute.name[18:], value))
@@ -231,7 +229,7 @@ def test_the_limit_of_shared_memory_is_never_lowered(driver: Driver, monkeypatch
     assert seen == [100_000, 120_000]
 
 
-def test_the_tables_of_bound_launches_have_an_end(driver: Driver) -> None:
+def test_the_tables_of_bound_launches_are_bounded(driver: Driver) -> None:
     kernel = loaded(threads=(32, 1, 1))
     first = kernel.bind(1)
     for grid in range(2, 2000):
@@ -246,7 +244,7 @@ def test_the_tables_of_bound_launches_have_an_end(driver: Driver) -> None:
     assert len(built.launches.launcher._bindings) < 1000
 
 
-def test_a_launch_that_fails_says_what_was_launched(driver: Driver) -> None:
+def test_a_failed_launch_names_its_geometry_and_arguments(driver: Driver) -> None:
     signature = Signature("k", (Argument("data", "u64", "global", "f32"), Argument("n", "u32")))
     undecided = ("PTX302: the address comes from a call (ptx:12)", "PTX302: another (ptx:13)", "PTX401: a loop (ptx:9)")
     driver.count, driver.status = 2, 1
@@ -263,7 +261,7 @@ def test_a_launch_that_fails_says_what_was_launched(driver: Driver) -> None:
     ]
 
 
-def test_another_context_is_noticed_and_not_taken_for_a_failure(driver: Driver) -> None:
+def test_another_context_is_noticed_and_not_reported_as_a_failure(driver: Driver) -> None:
     driver.count = 2
     pointer, number = Argument("data", "u64", "global", "f32"), Argument("n", "u32")
     with_pointer, without = loaded(pointer, number).bind(1, 32), loaded(number, number).bind(1, 32)
@@ -276,7 +274,7 @@ def test_another_context_is_noticed_and_not_taken_for_a_failure(driver: Driver) 
     assert len(driver.calls) == 2
 
 
-def test_a_driver_that_refuses_another_context_is_not_taken_for_a_failure(driver: Driver) -> None:
+def test_a_driver_that_rejects_another_context_is_not_reported_as_a_failure(driver: Driver) -> None:
     driver.status = 400
     bound = loaded(Argument("data", "u64", "global", "f32")).bind(1, 32)
     known = [1, 2]
@@ -289,7 +287,7 @@ def test_a_driver_that_refuses_another_context_is_not_taken_for_a_failure(driver
 @pytest.mark.parametrize(
     ("undecided", "line"), [(None, "the kernel was not verified"), ((), "the verifier left nothing open")]
 )
-def test_a_launch_that_fails_says_what_the_verifier_did(
+def test_a_failed_launch_reports_the_verdict_of_the_verifier(
     driver: Driver, undecided: tuple[str, ...] | None, line: str
 ) -> None:
     driver.status = 700
@@ -303,7 +301,7 @@ def test_a_launch_that_fails_says_what_the_verifier_did(
 
 
 def scale(shared_elements: int = 0) -> Kernel:
-    """data[i] = data[i] * factor, through launch-sized shared memory where some is asked for."""
+    """data[i] = data[i] * factor, through launch-sized shared memory where some is requested."""
     k = Kernel("scale", threads=64)
     data = k.param(Global[f32], "data")
     n, factor = k.param(u32, "n"), k.param(f32, "factor")
@@ -330,7 +328,7 @@ def test_a_kernel_runs_with_any_amount_of_shared_memory(shared_elements: int) ->
 
 
 @pytest.mark.device
-def test_streams_and_arrays_of_pytorch_are_taken() -> None:
+def test_streams_and_arrays_of_pytorch_are_accepted() -> None:
     torch = pytest.importorskip("torch")
     data = torch.arange(1000, dtype=torch.float32, device="cuda")
     launch(torch.cuda.current_stream(), scale(), data, 1000, 2.0, grid=16)
@@ -341,7 +339,7 @@ def test_streams_and_arrays_of_pytorch_are_taken() -> None:
 
 
 @pytest.mark.device
-def test_arrays_of_cupy_are_taken() -> None:
+def test_arrays_of_cupy_are_accepted() -> None:
     cupy = pytest.importorskip("cupy")
     data = cupy.arange(1000, dtype=cupy.float32)
     launch(cupy.cuda.get_current_stream(), scale(), data, 1000, 2.0, grid=16)
@@ -356,7 +354,7 @@ def test_an_empty_grid_runs_nothing() -> None:
 
 
 @pytest.mark.device
-def test_geometries_that_need_less_shared_memory_leave_the_limit_to_those_that_need_more() -> None:
+def test_geometries_that_need_less_shared_memory_keep_the_higher_limit() -> None:
     k = scale(1024)
     host = np.arange(1000, dtype=np.float32)
     data = to_device(host)
@@ -368,7 +366,7 @@ def test_geometries_that_need_less_shared_memory_leave_the_limit_to_those_that_n
 
 
 class OfStream:
-    """An array that says which stream still works on it."""
+    """An array with a pending stream."""
 
     def __init__(self, array: DeviceArray, stream: int, *, readonly: bool = False) -> None:
         self._interface = {**array.__cuda_array_interface__, "stream": stream}
@@ -391,7 +389,7 @@ def slow() -> Kernel:
 
 
 @pytest.mark.device
-def test_a_launch_waits_for_the_stream_that_an_array_names() -> None:
+def test_a_launch_waits_for_the_stream_of_an_array() -> None:
     first, second = use_device().create_stream(), use_device().create_stream()
     data = to_device(np.zeros(64, np.float32))
     writer, reader = load(slow()), load(scale())
@@ -403,7 +401,7 @@ def test_a_launch_waits_for_the_stream_that_an_array_names() -> None:
 
 
 @pytest.mark.device
-def test_a_launch_writes_to_no_array_that_is_read_only() -> None:
+def test_a_launch_rejects_a_read_only_array_for_output() -> None:
     data = to_device(np.zeros(64, np.float32))
     with pytest.raises(ArgumentError, match="parameter 'data' is written by the kernel, and this array is read-only"):
         load(scale()).launch(use_device().create_stream(), OfStream(data, 1, readonly=True), 64, 3.0, grid=1)
@@ -426,12 +424,12 @@ def test_one_kernel_is_launched_from_two_threads() -> None:
 
 
 @pytest.mark.device
-def test_dlpack_is_asked_for_an_array_as_the_stream_of_the_launch_sees_it() -> None:
+def test_dlpack_is_requested_for_the_stream_of_the_launch() -> None:
     torch = pytest.importorskip("torch")
     asked: list[object] = []
 
     class Exported:
-        """A tensor that speaks DLPack alone."""
+        """A tensor that implements only DLPack."""
 
         def __init__(self, tensor: object) -> None:
             self.tensor: Any = tensor

@@ -1,4 +1,4 @@
-"""The matrix product on the GPU, beside PyTorch's."""
+"""The matrix product on the GPU, compared with PyTorch's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compare(found: Any, wanted: Any) -> None:
 @pytest.mark.device
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("by_columns", [False, True])
-def test_bf16_products_are_right_also_of_odd_shapes(shape: tuple[int, int, int], by_columns: bool) -> None:
+def test_bf16_products_are_correct_even_of_odd_shapes(shape: tuple[int, int, int], by_columns: bool) -> None:
     torch = pytest.importorskip("torch")
     rows, columns, depth = shape
     a = torch.randn(rows, depth, device="cuda").bfloat16()
@@ -36,7 +36,7 @@ def test_bf16_products_are_right_also_of_odd_shapes(shape: tuple[int, int, int],
 
 @pytest.mark.device
 @pytest.mark.parametrize("cluster", [1, 2])
-def test_partial_sums_are_handed_on_again_and_again(cluster: int) -> None:
+def test_partial_sums_are_passed_on_repeatedly(cluster: int) -> None:
     torch = pytest.importorskip("torch")
     a = torch.randn(4864, 4096, device="cuda").bfloat16()
     b = torch.randn(4352, 4096, device="cuda").bfloat16().t()
@@ -65,7 +65,7 @@ def test_e4m3_products_are_scaled() -> None:
 
 
 @pytest.mark.device
-def test_precise_sums_of_e4m3_lose_nothing_where_all_have_one_sign() -> None:
+def test_precise_sums_of_e4m3_are_exact_where_all_have_one_sign() -> None:
     torch = pytest.importorskip("torch")
     for rows, columns, depth in [(128, 128, 640), (1000, 784, 528), (2048, 1920, 8192)]:
         a = torch.rand(rows, depth, device="cuda").to(torch.float8_e4m3fn)
@@ -78,7 +78,7 @@ def test_precise_sums_of_e4m3_lose_nothing_where_all_have_one_sign() -> None:
 
 @pytest.mark.device
 @pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
-def test_tensors_of_8_bit_numbers_are_taken_as_they_are(name: str) -> None:
+def test_tensors_of_8_bit_numbers_are_accepted(name: str) -> None:
     torch = pytest.importorskip("torch")
     kind = getattr(torch, name)
     for rows, columns, depth in [(128, 256, 128), (1000, 784, 528)]:

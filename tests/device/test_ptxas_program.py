@@ -1,4 +1,4 @@
-"""Which modules are compiled as a whole, and by what."""
+"""The modules that are compiled as a whole, and their compiler."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def test_a_module_that_sets_registers_is_compiled_as_a_whole() -> None:
     assert not ptxas_program.has_setmaxnreg(bulk_add_one().module())
 
 
-def test_its_machine_code_comes_from_ptxas_which_heeds_the_instruction() -> None:
+def test_its_machine_code_comes_from_ptxas_which_implements_the_instruction() -> None:
     found = compile_kernel(kernel_with_roles(), cache=False, options=("-v",))
     assert found.code.startswith(b"\x7fELF")
     assert "Used 128 registers" in found.log
     assert "ignored" not in found.log
 
 
-def test_what_ptxas_refuses_is_told_with_its_line() -> None:
+def test_an_error_of_ptxas_is_reported_with_its_line() -> None:
     text = str(kernel_with_roles()).replace("bar.sync 1, 128;", "bar.sync 16, 128;")
     with pytest.raises(CompileError) as caught:
         compile_kernel(text, verify=False, cache=False)
@@ -59,7 +59,7 @@ def test_what_ptxas_refuses_is_told_with_its_line() -> None:
     assert complaint.ptx == "bar.sync 16, 128;"
 
 
-def test_without_ptxas_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ptxas_one_sentence_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ptxas_program, "find_all_ptxas", tuple)
     with pytest.raises(MissingLibraryError, match="pip install nvidia-cuda-nvcc"):
         compile_kernel(kernel_with_roles(), cache=False)
@@ -83,7 +83,7 @@ def test_ptxas_is_found_by_the_environment_and_on_the_path(monkeypatch: pytest.M
 
 
 def program(folder: Path, release: str, newest: str, targets: tuple[str, ...] = ("90a",)) -> Path:
-    """A file that says of itself what a ptxas of some release says, and compiles by the one that is installed."""
+    """A file that reports the version of some ptxas release, and compiles by the installed one."""
     folder.mkdir()
     found = folder / "ptxas"
     there = ptxas_program.find_ptxas()
@@ -102,7 +102,7 @@ esac
     return found
 
 
-def test_the_first_ptxas_is_taken_that_knows_the_module_and_the_target(
+def test_the_first_ptxas_that_supports_the_module_and_the_target_is_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     old, new = program(tmp_path / "old", "12.8", "7.8"), program(tmp_path / "new", "13.0", "9.0", ("90a", "100a"))
@@ -118,7 +118,7 @@ def test_the_first_ptxas_is_taken_that_knows_the_module_and_the_target(
     assert ptxas_program.select_ptxas(k.module(), "sm_120a") is None
 
 
-def test_a_file_that_is_no_ptxas_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_that_is_not_ptxas_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken, new = tmp_path / "ptxas", program(tmp_path / "new", "13.0", "9.0")
     broken.write_text("")
     broken.chmod(0o755)
@@ -162,7 +162,7 @@ def test_a_module_of_a_version_that_no_compiler_knows_is_explained(
     assert explain_missing_release(bulk_add_one().module(), "sm_90a") == ""
 
 
-def test_where_every_ptxas_is_too_old_nvjitlink_compiles_and_that_is_said(
+def test_where_every_ptxas_is_too_old_nvjitlink_compiles_with_a_warning(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     old = program(tmp_path / "old", "12.8", "7.8")
@@ -197,7 +197,7 @@ def test_where_nvjitlink_is_too_old_ptxas_compiles(monkeypatch: pytest.MonkeyPat
         compile_kernel(bulk_add_one(), cache=False)
 
 
-def test_what_is_kept_says_what_made_it() -> None:
+def test_a_stored_program_names_its_compiler() -> None:
     made = [compile_kernel(bulk_add_one()).compiler for _ in range(2)]
     assert made[0] == made[1]
     assert made[0].startswith("nvJitLink ")

@@ -1,4 +1,4 @@
-"""The seed programs on the GPU, element by element: the builder's, and what nvcc makes of their twins."""
+"""The seed programs on the GPU, element by element: those of the builder, and nvcc's output for their twins."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
 
 
 def differing(subject: CheckedKernel) -> list[object]:
-    """The runs in which an element is wrong."""
+    """Returns the runs in which an element is wrong."""
     return [found for found in check_kernel(subject, 10, np.random.default_rng()) if not found.is_correct]
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("subject", CHECKED_SEEDS, ids=lambda subject: subject.build.__name__)
-def test_the_builders_program_gives_numpys_answer(subject: CheckedKernel) -> None:
+def test_the_builders_program_computes_the_result_of_numpy(subject: CheckedKernel) -> None:
     assert not differing(subject)
 
 
 @pytest.mark.device
-def test_the_copy_that_a_barrier_tracks_is_right_by_cp_async_too() -> None:
+def test_the_copy_that_a_barrier_tracks_is_correct_by_cp_async_too() -> None:
     assert not differing(replace(BY_NAME["barrier_copy"], build=lambda: barrier_copy(target="sm_80")))
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
-def test_the_twin_in_cuda_takes_the_same_data_to_the_same_answer(path: Path) -> None:
+def test_the_twin_in_cuda_computes_the_same_result_of_the_same_data(path: Path) -> None:
     subject = BY_NAME[path.name.split(".")[0]]
     signature = make_kernel_signature(subject.build())
 
     def twin() -> Any:
-        """The cubin, launched as the builder's kernel is."""
+        """The cubin, launched in the same way as the builder's kernel."""
         return replace(compile_kernel(path.read_text()), kernels=(signature,))
 
     assert not differing(CheckedKernel(cast("Any", twin), subject.cases))

@@ -1,4 +1,4 @@
-"""The stream of a launch: one that is given, or the current one of the library that the arrays are from."""
+"""The stream of a launch: a given one, or the current one of the library of the arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.device.test_arguments import Fake
 
 
 class Tensor:
-    """A tensor of PyTorch, which knows where it is."""
+    """A tensor of PyTorch with its device."""
 
     def __init__(self, device: int) -> None:
         self._device = device
@@ -29,7 +29,7 @@ class Tensor:
 
 
 class Parameter(Tensor):
-    """A class that somebody derived."""
+    """A derived class."""
 
 
 class Array:
@@ -74,7 +74,7 @@ def test_the_current_stream_is_that_of_the_first_array_with_a_library(arguments:
         assert current_stream(arguments) == handle
 
 
-def test_an_older_pytorch_gives_its_stream_as_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_pytorch_returns_its_stream_as_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=90 + device))
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(_C=SimpleNamespace(), cuda=cuda))
     get_torch_stream_function.cache_clear()
@@ -82,7 +82,7 @@ def test_an_older_pytorch_gives_its_stream_as_an_object(monkeypatch: pytest.Monk
 
 
 class Standard:
-    """A stream as cuda.core takes any library's."""
+    """A stream of any library in the interface of cuda.core."""
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, 5
@@ -91,12 +91,12 @@ class Standard:
 @pytest.mark.parametrize(
     ("stream", "handle"), [(SimpleNamespace(cuda_stream=3), 3), (SimpleNamespace(ptr=4), 4), (Standard(), 5)]
 )
-def test_streams_of_any_library_are_taken(stream: object, handle: int) -> None:
+def test_streams_of_any_library_are_accepted(stream: object, handle: int) -> None:
     assert stream_handle(stream) == handle
 
 
 @pytest.mark.parametrize("stream", [object(), 3, None])
-def test_nothing_else_is(stream: object) -> None:
+def test_other_objects_are_rejected(stream: object) -> None:
     with pytest.raises(LaunchError, match="a stream of"):
         stream_handle(stream)
 
@@ -128,7 +128,7 @@ def events(monkeypatch: pytest.MonkeyPatch) -> Events:
 WAITED = [("cuEventCreate", 2), ("cuEventRecord", 99, 5), ("cuStreamWaitEvent", 7, 99, 0), ("cuEventDestroy", 99)]
 
 
-def test_a_stream_waits_for_what_another_has_been_given(events: Events) -> None:
+def test_a_stream_waits_for_the_work_of_another(events: Events) -> None:
     make_stream_wait(5, 7)
     assert events.calls == WAITED
 
@@ -140,14 +140,14 @@ def test_a_stream_does_not_wait_for_itself(events: Events) -> None:
 
 
 class Named(Fake):
-    """An array that says which stream still works on it."""
+    """An array with a pending stream."""
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return super().__cuda_array_interface__ | {"stream": 5}
 
 
-def test_a_launch_waits_for_the_stream_that_an_array_names(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launch_waits_for_the_stream_of_an_array(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(argument_marshaller, "get_current_context", lambda: 1)
     signature = Signature("k", (Argument("data", "u64", "global", "f32"), Argument("n", "u32")))
     run = argument_marshaller.ArgumentMarshaller(signature, 0, 1).compile_function((), {})
@@ -159,19 +159,17 @@ def test_a_launch_waits_for_the_stream_that_an_array_names(events: Events, monke
     assert events.calls == []
 
 
-def test_an_array_is_looked_at_without_waiting(events: Events) -> None:
+def test_an_array_is_inspected_without_waiting(events: Events) -> None:
     assert view_device_array(Named(), "an array").address == 0x1000
     assert events.calls == []
 
 
 @pytest.mark.parametrize(("given", "asked"), [(None, -1), (0, 1), (7, 7)])
-def test_dlpack_is_asked_for_the_array_as_a_stream_sees_it(
-    given: int | None, asked: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dlpack_is_requested_for_the_stream(given: int | None, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
 
     class View:
-        """What `cuda.core` makes of an array."""
+        """The wrapper of an array in `cuda.core`."""
 
         ptr, shape, strides, dtype, readonly, is_device_accessible = 0x1000, (8,), None, np.dtype("f4"), False, True
 

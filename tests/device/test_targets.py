@@ -1,4 +1,4 @@
-"""What code is compiled for, so that a device runs it."""
+"""The compilation target for a device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptxkit.device import DeviceError, device_target, target_for
 
 
 @pytest.mark.parametrize(("capability", "target"), [((8, 0), "sm_80"), ((9, 0), "sm_90a"), ((12, 1), "sm_121a")])
-def test_a_device_has_the_instructions_of_its_very_chip_from_hopper_on(
+def test_a_device_has_the_instructions_of_its_exact_chip_from_hopper_on(
     capability: tuple[int, int], target: str
 ) -> None:
     assert device_target(capability) == target
@@ -22,7 +22,7 @@ def test_code_for_this_chip_and_older_ones_is_compiled_for_the_device(target: st
 @pytest.mark.parametrize(
     ("target", "device"), [("sm_100f", "sm_90a"), ("sm_100", "sm_90a"), ("sm_90a", "sm_100a"), ("sm_90a", "sm_80")]
 )
-def test_what_the_device_lacks_is_said(target: str, device: str) -> None:
+def test_a_missing_feature_of_the_device_is_reported(target: str, device: str) -> None:
     with pytest.raises(DeviceError, match=f"code for {target} does not run on this GPU, which is "):
         target_for([target], device)
 

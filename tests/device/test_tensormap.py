@@ -1,4 +1,4 @@
-"""Tensor maps on the host: every rule of the encoder by name, and what a kernel's parameter takes."""
+"""Tensor maps on the host: every rule of the encoder by name, and the requirements of a kernel's parameter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def matrix(**options: Any) -> Fake:
 
 
 def made(tensor: MappedTensor, box: tuple[int, ...], *, swizzle: int = 0, mode: str = "tiled") -> TensorMap:
-    """A map as if it were encoded."""
+    """Returns a map as if it were encoded."""
     return TensorMap(tensor, box, swizzle, mode, b"", None)
 
 
@@ -99,12 +99,12 @@ def test_each_rule_of_an_image_is_checked_by_name(options: dict[str, Any], messa
 
 
 @pytest.mark.skipif(reason() is None, reason="this machine has a GPU")
-def test_without_a_driver_nothing_is_encoded_and_one_sentence_says_so() -> None:
+def test_without_a_driver_nothing_is_encoded_and_the_error_is_one_sentence() -> None:
     with pytest.raises(DeviceError, match="compiled but not launched"):
         TensorMap.tiled(matrix(), box=(8, 8))
 
 
-def test_a_map_in_host_memory_is_refused() -> None:
+def test_a_map_in_host_memory_is_rejected() -> None:
     with pytest.raises(ArgumentError, match="a tensor map describes device memory; this array is in host memory"):
         TensorMap.tiled(np.zeros((8, 8), np.float32), box=(8, 8))
 
@@ -115,7 +115,7 @@ def signature() -> Signature:
     return make_kernel_signature(k)
 
 
-def test_a_kernel_takes_a_map_that_is_as_it_says() -> None:
+def test_a_kernel_accepts_a_matching_map() -> None:
     tensor = make_tensor(matrix(), None)
     fitting = made(tensor, (32, 8), swizzle=128)
     assert kernel_arguments(signature(), (fitting,)) == [fitting]
@@ -131,7 +131,7 @@ def test_a_kernel_takes_a_map_that_is_as_it_says() -> None:
         kernel_arguments(signature(), (5,))
 
 
-def test_an_array_is_encoded_as_the_parameter_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_array_is_encoded_as_the_parameter_requires(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, object]] = []
     monkeypatch.setattr(TensorMap, "tiled", staticmethod(lambda array, **options: asked.append(options)))
     kernel_arguments(signature(), (matrix(),))
@@ -150,8 +150,8 @@ def test_a_structure_is_passed_as_its_bytes() -> None:
 
 
 @pytest.mark.device
-def test_a_box_goes_through_shared_memory_and_back() -> None:
-    """Every element of a matrix, through swizzled boxes; what lies outside of it is zero and is not written."""
+def test_a_box_is_copied_through_shared_memory_and_back() -> None:
+    """Every element of a matrix, through swizzled boxes; elements outside are zero and are not written."""
     from ptxkit.device import to_device
 
     check_device()
@@ -183,7 +183,7 @@ def test_an_array_of_one_dimension_is_encoded() -> None:
     assert len(TensorMap.tiled(array, box=(64,)).data) == 128
 
 
-def test_half_precision_has_no_numpy_type_and_is_told_by_name() -> None:
+def test_half_precision_types_without_numpy_support_are_specified_by_name() -> None:
     k = Kernel("k")
     k.tensor_map("source", bf16, box=(64, 8), swizzle=128)
     assert make_kernel_signature(k).arguments[0].tensor is not None

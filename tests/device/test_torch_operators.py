@@ -1,4 +1,4 @@
-"""Kernels as operators of PyTorch: the schema without it, the operator itself where it and a GPU are."""
+"""Kernels as operators of PyTorch: the schema without it, and the operator itself with it and a GPU."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_numbers_that_are_addresses_can_be_named() -> None:
     assert plan.schema == "(Tensor(a0!) parameter_0, SymInt parameter_1) -> ()"
 
 
-def test_functions_are_given_the_arguments_that_they_name() -> None:
+def test_functions_receive_the_arguments_that_they_name() -> None:
     plan = make_plan("k", make_kernel_signature(scaled()).arguments, [], {"out": lambda count, data: (count, data)}, [])
     values = plan.bind_arguments(("tensor", 7), {"factor": 1.5})
     assert values == {"data": "tensor", "count": 7, "factor": 1.5}
@@ -72,18 +72,18 @@ DATA, COUNT = Argument("data", "u64", "global", "f32"), Argument("count", "u32")
         ((DATA, COUNT), ["count"], {}, "writes names 'count', and kernel 'k' takes no tensor for 'count'"),
         ((DATA, COUNT), [], {"count": len}, "makes names 'count', and kernel 'k' takes no tensor for 'count'"),
         ((DATA,), ["data"], {"data": len}, "'data' is made by the operator"),
-        ((DATA,), [], {"data": len}, "takes no tensor, so nothing says on which GPU"),
+        ((DATA,), [], {"data": len}, "has no tensor parameter, which would determine its GPU"),
         ((DATA,), [], {}, "changes nothing and makes nothing"),
         ((DATA, Argument("b", None, size=12)), ["data"], {}, "'b' of 'k' is a block of 12 bytes"),
         ((DATA, Argument("b", "bf16")), ["data"], {}, "'b' of 'k' is .bf16, which no argument of an operator is"),
     ],
 )
-def test_what_no_operator_can_have_is_told(arguments: Any, writes: Any, makes: Any, message: str) -> None:
+def test_an_impossible_operator_is_reported(arguments: Any, writes: Any, makes: Any, message: str) -> None:
     with pytest.raises(DeviceError, match=message):
         make_plan("k", arguments, writes, makes, [])
 
 
-def test_without_pytorch_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pytorch_the_error_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingLibraryError, match="torch_op makes an operator of PyTorch, which is not installed"):
         torch_op("ptxkit_tests::scaled", scaled(), grid=1, writes=["out"])
@@ -91,7 +91,7 @@ def test_without_pytorch_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -
 
 @needs_torch
 @pytest.mark.device
-def test_an_operator_makes_its_result_and_is_seen_by_the_compiler() -> None:
+def test_an_operator_creates_its_result_and_is_visible_to_the_compiler() -> None:
     torch: Any = importlib.import_module("torch")
     operator = torch_op(
         "ptxkit_tests::scaled", scaled(), grid=lambda count: -(-count // 128), makes={"out": empty_like}

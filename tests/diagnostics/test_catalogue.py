@@ -1,4 +1,4 @@
-"""The catalogue holds each code once, and all others name codes by its constants."""
+"""The catalogue contains each code once, and all others name codes by its constants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROSE = re.compile(r"(?:\b[a-z]+ ){3}[a-z]")
 
 
 def string_literals(path: Path) -> Iterator[ast.Constant]:
-    """The strings of a module that are no docstrings."""
+    """Yields the strings of a module that are not docstrings."""
     tree = ast.parse(path.read_text("utf-8"))
     documentation = {
         id(statement.value)
@@ -36,7 +36,7 @@ def string_literals(path: Path) -> Iterator[ast.Constant]:
             yield node
 
 
-def test_no_code_is_written_out_but_in_the_catalogue() -> None:
+def test_codes_are_written_only_in_the_catalogue() -> None:
     modules = [path for path in PACKAGE.rglob("*.py") if PACKAGE / "diagnostics" not in path.parents]
     assert len(modules) > 700
     wrong = [
@@ -48,7 +48,7 @@ def test_no_code_is_written_out_but_in_the_catalogue() -> None:
     assert wrong == []
 
 
-def test_no_message_is_worded_at_a_check() -> None:
+def test_messages_are_worded_only_in_the_catalogue() -> None:
     packages = ("syntax", "validate", "rules", "fixes")
     pages = PACKAGE / "rules" / "code_docs.py"
     modules = [path for package in packages for path in (PACKAGE / package).rglob("*.py") if path != pages]
@@ -63,7 +63,7 @@ def test_no_message_is_worded_at_a_check() -> None:
 
 
 def is_of_catalogue(title: ast.expr) -> bool:
-    """Whether a title is made by a template, or is that of another fix."""
+    """Returns whether a title is made by a template, or is that of another fix."""
     match title:
         case ast.Call(func=ast.Name(id="str"), args=[ast.Call(func=ast.Attribute())]):
             return True
@@ -119,7 +119,7 @@ def test_rules_name_the_sections_that_findings_break() -> None:
     assert all(rule.code.sections for rule in RULES)
 
 
-def test_notes_on_request_are_notes() -> None:
+def test_notes_that_are_off_by_default_are_notes() -> None:
     assert {rule.code for rule in RULES if rule.on_request} == {
         code for code in CODES if code.severity is Severity.NOTE
     }
@@ -134,8 +134,8 @@ def test_a_code_is_its_string() -> None:
     assert type(pickle.loads(pickle.dumps(code))) is str
 
 
-def test_messages_are_given_the_fields_that_their_templates_name() -> None:
-    """Each call of a template names fields of its text; `with_fields` may add the others."""
+def test_messages_have_the_fields_that_their_templates_name() -> None:
+    """Each call of a template passes fields of its text; `with_fields` may add the others."""
     assert len(TEMPLATES) > 300
     called = set()
     for path in PACKAGE.rglob("*.py"):

@@ -1,4 +1,4 @@
-"""Texts of messages, with the lines of their places filled in or left open."""
+"""Texts of messages, with the lines of their labels filled in or left open."""
 
 from __future__ import annotations
 

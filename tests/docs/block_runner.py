@@ -24,16 +24,16 @@ from tests.docs.shell_session import ShellSession
 
 EXCERPT_HEAD = ".version 9.3\n.target sm_100a\n.address_size 64\n"
 FORM_CODES = frozenset({"PTX101", "PTX102", "PTX103", "PTX104", "PTX105"})
-"""What no excerpt of PTX may have: errors of syntax, and instructions that do not exist."""
+"""Errors that no excerpt of PTX may have: syntax errors, and instructions that do not exist."""
 MALFORMED = frozenset({*FORM_CODES, *(f"PTX{number}" for number in range(106, 112))})
-"""What no file shown may have, because ptxas would not take it."""
+"""Errors that no displayed file may have, because ptxas would reject it."""
 FILES_ONLY = frozenset({"cuda", "c++"})
 """Languages for which the suite has no compiler: blocks with a title are files, the others are counted."""
 
 
 @dataclass
 class BlockRunner:
-    """What a page has shown so far: its files, its Python names, and the texts that blocks should have."""
+    """The state of a page so far: its files, its Python names, and the texts that blocks should have."""
 
     page: Path
     folder: Path
@@ -42,7 +42,7 @@ class BlockRunner:
     last_output: str = ""
 
     def run(self) -> int:
-        """Run all blocks, and return how many. A block that fails is an AssertionError that names its place."""
+        """Runs all blocks, and returns their number. A block that fails is an AssertionError that names its place."""
         if self.page.parent != ROOT:
             self._copy_neighbors()
         (self.folder / "corpus").symlink_to(ROOT / "corpus", target_is_directory=True)
@@ -78,7 +78,7 @@ class BlockRunner:
         path.write_text(block.text, "utf-8")
 
     def _copy_neighbors(self) -> None:
-        """The files next to a page are in the folder: sources that a compiler was given, and what it made of them."""
+        """The files next to a page are in the folder: sources of a compiler, and its output."""
         for path in self.page.parent.iterdir():
             if path.is_file() and path.suffix != ".md":
                 shutil.copy(path, self.folder)
@@ -134,7 +134,7 @@ _LANGUAGES: dict[str, Callable[[BlockRunner, CodeBlock, ShellSession], object]] 
 
 
 def reason_not_to_run(block: CodeBlock) -> str | None:
-    """Why a block is not run, or None."""
+    """Returns why a block is not run, or None."""
     if "no-run" in block.words:
         return block.options.get("reason", "")
     if block.language == "text" and "output" not in block.words:
@@ -145,7 +145,7 @@ def reason_not_to_run(block: CodeBlock) -> str | None:
 
 
 def commands_of(block: CodeBlock) -> Iterator[tuple[str, str]]:
-    """(command, what it prints), of each `$` of a console block; a backslash continues a command."""
+    """Yields (command, output) of each `$` of a console block; a backslash continues a command."""
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
     assert not parts[0].strip(), f"{block.place}: text before the first `$ `"
     for part in parts[1:]:
@@ -154,7 +154,8 @@ def commands_of(block: CodeBlock) -> Iterator[tuple[str, str]]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether a command prints what a page shows, where `...` is any text, but for spaces at ends of lines."""
+    """Returns whether a command prints the text of a page, where `...` is any text, except for spaces at ends of
+    lines."""
     pattern = ".*?".join(re.escape(part) for part in without_trailing_spaces(expected).split("..."))
     return re.fullmatch(pattern, without_trailing_spaces(printed), re.DOTALL) is not None
 
@@ -164,7 +165,8 @@ def without_trailing_spaces(text: str) -> str:
 
 
 def as_module(text: str) -> str:
-    """An excerpt as a module: functions as they are, statements inside a kernel, its directives at their places."""
+    """Returns an excerpt as a module: functions unchanged, statements inside a kernel, its directives at their
+    places."""
     head = EXCERPT_HEAD
     if target := re.search(r"^\.target\b.*\n", text, re.MULTILINE):
         text = text.replace(target[0], "")
@@ -177,7 +179,7 @@ def as_module(text: str) -> str:
 
 
 def check_options(words: list[str], place: str) -> None:
-    """Assert that a command of ptxkit, and all options that it is shown with, exist."""
+    """Asserts that a command of ptxkit, and all options that it is shown with, exist."""
     if not words or words[0].startswith("-"):
         return
     command = cli.commands.get(words[0])

@@ -20,7 +20,8 @@ class CodeBlock:
     """One fenced block.
 
     line: of the opening fence, from 1. words: the language, and further words such as `no-run`. options: such as
-    `title`. text: dedented, with what it includes. first and last: the indexes of the lines between the fences.
+    `title`. text: dedented, with the files that it includes. first and last: the indexes of the lines between the
+    fences.
     """
 
     page: Path
@@ -61,7 +62,7 @@ def blocks_of(page: Path) -> Iterator[CodeBlock]:
 
 
 def replace_blocks(page: Path, texts: dict[int, str]) -> None:
-    """Rewrite blocks of a page: new texts, by the line of the opening fence."""
+    """Rewrites blocks of a page: new texts, by the line of the opening fence."""
     lines = page.read_text("utf-8").splitlines()
     for block in reversed(list(blocks_of(page))):
         if block.line in texts:
@@ -70,7 +71,7 @@ def replace_blocks(page: Path, texts: dict[int, str]) -> None:
 
 
 def _read_info(info: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The words and options of `ptx title="k.ptx"` and of `{ .console .no-run reason="needs a GPU" }`."""
+    """Returns the words and options of `ptx title="k.ptx"` and of `{ .console .no-run reason="needs a GPU" }`."""
     words, options = [], {}
     for match in _INFO.finditer(info.strip().strip("{}")):
         if match["key"]:
@@ -81,7 +82,7 @@ def _read_info(info: str) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _include(text: str) -> str:
-    """The text with the files of the checkout that `--8<-- "path"` and `--8<-- "path:3:9"` name."""
+    """Returns the text with the files of the checkout that `--8<-- "path"` and `--8<-- "path:3:9"` name."""
 
     def read(match: re.Match[str]) -> str:
         lines = (ROOT / match["path"]).read_text("utf-8").splitlines()

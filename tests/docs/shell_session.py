@@ -22,18 +22,18 @@ TOOLS = frozenset({"cat", "cp", "diff", "grep", "head", "ls", "mkdir", "mv", "rm
 
 
 class UnknownCommand(Exception):  # noqa: N818 (a name that reads well where it is raised)
-    """A page uses what `ShellSession` does not run."""
+    """A page uses a command that `ShellSession` does not run."""
 
 
 @dataclass
 class ShellSession:
-    """A folder in which commands run one after the other."""
+    """A folder in which commands run in sequence."""
 
     folder: Path
     status: int = 0
 
     def run(self, command: str) -> str:
-        """What a line prints on both streams. `a | b`, `a > file` and `echo $?` are known."""
+        """Returns the output of a line on both streams. `a | b`, `a > file` and `echo $?` are supported."""
         if command.strip() == "echo $?":
             return f"{self.status}\n"
         lexer = shlex.shlex(command, posix=True, punctuation_chars="|>&;<")
@@ -61,7 +61,7 @@ class ShellSession:
         return (printed + data).decode()
 
     def _run_stage(self, words: Sequence[str], data: bytes) -> tuple[bytes, bytes]:
-        """The output and the errors of one command; for commands of this process all is output, in its order."""
+        """Returns the output and the errors of one command; commands of this process have one output, in its order."""
         program, *arguments = words
         if program == "ptxkit":
             return self._run_here(lambda: main(arguments), data, [program, *arguments]), b""

@@ -1,4 +1,4 @@
-"""The page of benchmarks is what the recorded figures give, and each figure says where it is from."""
+"""The page of benchmarks is generated from the recorded figures, and each figure has its origin."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def test_each_figure_has_a_date_a_machine_a_commit_and_a_command() -> None:
         assert all(row.cells[1:])
 
 
-def test_the_tools_of_the_comparison_are_all_there() -> None:
+def test_the_tools_of_the_comparison_are_all_present() -> None:
     [section] = [each for each in tomllib.loads(DATA.read_text("utf-8"))["section"] if "other tools" in each["title"]]
     assert {"ptxkit lint", "ptxas 13", "sentryward 0.1.1"} < {*section["columns"]}

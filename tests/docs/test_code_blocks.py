@@ -1,4 +1,4 @@
-"""Every code block of the documentation does what its page shows."""
+"""Every code block of the documentation has the displayed results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def all_blocks() -> list[CodeBlock]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_page_shows_the_actual_results(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     runner = BlockRunner(page, tmp_path)
     runner.run()
     if runner.corrections and "fix" in (request.config.getoption("inline_snapshot") or ""):
@@ -30,7 +30,7 @@ def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, request: 
     assert runner.corrections == shown
 
 
-def test_blocks_that_do_not_run_say_what_they_need() -> None:
+def test_blocks_that_do_not_run_state_their_requirements() -> None:
     reasons = Counter(reason for block in all_blocks() if (reason := reason_not_to_run(block)) is not None)
     listed = [f"{block.place}: {reason}" for block in all_blocks() if (reason := reason_not_to_run(block)) is not None]
     sys.stdout.write("\n".join(listed))  # `pytest -rP` shows it
@@ -47,7 +47,7 @@ def test_blocks_that_do_not_run_say_what_they_need() -> None:
         ("a\n", "b\n", False),
     ],
 )
-def test_dots_stand_for_any_text(expected: str, printed: str, same: bool) -> None:
+def test_dots_match_any_text(expected: str, printed: str, same: bool) -> None:
     assert matches(expected, printed) is same
 
 
@@ -98,7 +98,7 @@ def run_page(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> BlockR
     return runner
 
 
-def test_a_page_that_is_right_needs_no_correction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_correct_page_needs_no_correction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = run_page(PAGE, tmp_path, monkeypatch)
     assert runner.corrections == {}
 
@@ -123,9 +123,7 @@ def test_a_page_that_is_wrong_is_corrected(tmp_path: Path, monkeypatch: pytest.M
         ("```ptx\nret;\n", "is not closed"),
     ],
 )
-def test_a_block_that_is_wrong_is_refused(
-    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_block_is_rejected(text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AssertionError, match=words):
         run_page(text, tmp_path, monkeypatch)
     assert (tmp_path / "pages" / "page.md").exists()

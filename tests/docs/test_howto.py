@@ -1,4 +1,4 @@
-"""The how-to guides and the code agree where no code block shows it."""
+"""The how-to guides agree with the code where no code block shows it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_rule_belongs_to_a_concept() -> None:
     assert {code for code in asynchronous if code not in concepts} == set()
 
 
-def test_the_keys_of_a_transfer_shown_are_those_that_are_printed() -> None:
+def test_the_documented_keys_of_a_transfer_are_those_that_are_printed() -> None:
     [schema] = [block.text for block in blocks_of(TRANSFERS) if block.text.startswith('{"line"')]
     path = ROOT / "corpus/compilers/nvcc/memcpy_async.sm_80.ptx"
     document = json.loads(shell("transfers", "--format", "json", path).stdout)
@@ -62,7 +62,7 @@ def test_the_keys_of_a_transfer_shown_are_those_that_are_printed() -> None:
 
 
 def shown_tests(file: str, **compiler: Callable[..., str]) -> dict[str, Any]:
-    """The tests that the page shows, with a compiler of somebody."""
+    """The tests that the page shows, with a user's compiler."""
     [shown] = [block.text for block in blocks_of(COMPILER_TESTS) if block.options.get("title") == file]
     module = ModuleType("my_compiler")
     vars(module).update(compiler)
@@ -75,7 +75,7 @@ def shown_tests(file: str, **compiler: Callable[..., str]) -> dict[str, Any]:
     return namespace
 
 
-def test_the_test_shown_of_an_optimizer_passes_a_right_one_and_fails_a_wrong_one() -> None:
+def test_the_documented_test_of_an_optimizer_accepts_a_correct_one_and_rejects_a_wrong_one() -> None:
     name = "test_my_optimizer_changes_no_result"
     shown_tests("test_my_compiler.py", optimize=lambda text: str(ptxkit.parse(text)))[name]()
     wrong = shown_tests("test_my_compiler.py", optimize=lambda text: text.replace("@!%pred", "@%pred"))[name]
@@ -83,7 +83,7 @@ def test_the_test_shown_of_an_optimizer_passes_a_right_one_and_fails_a_wrong_one
         wrong()
 
 
-def test_the_test_shown_of_a_generator_passes_or_is_skipped() -> None:
+def test_the_documented_test_of_a_generator_passes_or_is_skipped() -> None:
     shown = shown_tests("test_my_generator.py", generate=lambda: DOUBLE)["test_my_generator_on_edges_of_f32"]
     with suppress(SkipTest):
         shown()

@@ -1,4 +1,4 @@
-"""The playground: its files fit together, and in a browser it finds, formats, draws and shares."""
+"""The playground: its files are consistent, and in a browser it finds, formats, draws and shares."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def codes(document: str) -> set[str]:
     return {item["code"] for item in json.loads(document)["files"][0]["diagnostics"]}
 
 
-def test_each_file_that_the_page_names_is_there(tmp_path: Path) -> None:
+def test_each_file_that_the_page_names_exists(tmp_path: Path) -> None:
     write_own_files(tmp_path)
     written = {path.name for path in tmp_path.iterdir()}
     page = (tmp_path / "index.html").read_text("utf-8")
@@ -75,7 +75,7 @@ def test_examples_that_break_a_rule_have_its_finding() -> None:
         assert each["name"].partition(" ")[0] in codes(session.check(each["text"], "strict")), each["name"]
 
 
-def test_another_archive_is_refused(tmp_path: Path) -> None:
+def test_another_archive_is_rejected(tmp_path: Path) -> None:
     wrong = tmp_path / "pyodide.tgz"
     wrong.write_bytes(b"")
     with pytest.raises(PlaygroundError, match="its hash is another"):
@@ -84,7 +84,7 @@ def test_another_archive_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, BrowserPage]]:
-    """The address of the page, and a browser. `scripts/playground` fetches the archive that this needs."""
+    """Returns the address of the page, and a browser. `scripts/playground` fetches the archive that this needs."""
     browser, archive = find_browser(), pyodide_archive()
     if browser is None or not archive.is_file():
         pytest.skip("needs Chromium, and Pyodide in `build`")
@@ -94,7 +94,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Brow
         yield f"{address}playground/index.html", page
 
 
-def test_in_a_browser(opened: tuple[str, BrowserPage]) -> None:
+def test_the_playground_works_in_a_browser(opened: tuple[str, BrowserPage]) -> None:
     """One test, since the start takes most of the time."""
     address, page = opened
 

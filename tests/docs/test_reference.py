@@ -1,4 +1,4 @@
-"""The pages of the reference: their code blocks run, and they describe what the commands print."""
+"""The pages of the reference: their code blocks run, and they describe the output of the commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.docs.markdown_blocks import ROOT
 from tests.docs.shell_session import ShellSession
 
 
-def test_the_pages_have_what_the_code_has_and_their_blocks_run(tmp_path: Path) -> None:
+def test_the_pages_agree_with_the_code_and_their_blocks_run(tmp_path: Path) -> None:
     pages = dict(reference_pages())
     assert {f"codes/{page.code}.md" for page in all_pages()} < pages.keys()
     assert [key for key in KEYS if f"| `{key}` |" not in pages["settings.md"]] == []
@@ -52,14 +52,14 @@ def test_the_pages_have_what_the_code_has_and_their_blocks_run(tmp_path: Path) -
         "lint --obligations corpus/rules/PTX301_ok_bulk_store_with_commit.ptx",
     ],
 )
-def test_each_key_of_the_document_has_a_meaning(command: str) -> None:
+def test_each_key_of_the_document_has_a_description(command: str) -> None:
     name, *rest = command.split()
     document = json.loads(ShellSession(ROOT).run(f"ptxkit {name} --format json {' '.join(rest)}"))
     assert document["files"]
     assert list(keys_without_meaning(document)) == []
 
 
-def test_the_examples_in_cuda_have_the_faults_that_their_pages_are_about() -> None:
+def test_the_examples_in_cuda_have_the_faults_of_their_pages() -> None:
     document = json.loads(ShellSession(ROOT).run("ptxkit lint --format json tests/report/lineinfo"))
     assert list(keys_without_meaning(document)) == []
     found = {Path(file["path"]).stem: {each["code"] for each in file["diagnostics"]} for file in document["files"]}
@@ -67,14 +67,14 @@ def test_the_examples_in_cuda_have_the_faults_that_their_pages_are_about() -> No
     assert [code for code, (name, fault) in examples().items() if code not in found[f"{name}.{fault}"]] == []
 
 
-def test_an_example_in_cuda_is_the_line_that_is_missing() -> None:
+def test_an_example_in_cuda_is_the_missing_line() -> None:
     lines = list(example_lines("PTX401"))
     assert [line for line in lines if line.startswith(("+", "-"))] == ["+  ptx::fence_proxy_async(ptx::space_shared);"]
     assert [line for line in lines if "expect" in line or "FAULT" in line] == []
     assert list(example_lines("PTX101")) == []
 
 
-def test_a_form_is_shown_as_the_manual_writes_syntax() -> None:
+def test_a_form_is_shown_in_the_syntax_of_the_manual() -> None:
     [form] = table().forms("cvta")[:1]
     first, *words = syntax_lines(form)
     assert first == "cvta.ss.t d, a;"
@@ -99,7 +99,7 @@ def test_effects_are_sentences(opcode: str, words: str) -> None:
     assert words in {sentence for form in table().forms(opcode) for sentence in effect_sentences(form.effects)}
 
 
-def test_no_sentence_lacks_its_words() -> None:
+def test_no_sentence_is_incomplete() -> None:
     forms = [form for name in table().names for form in table().forms(name)]
     sentences = [sentence for form in forms for sentence in effect_sentences(form.effects)]
     assert len(sentences) > 700
@@ -139,7 +139,7 @@ def test_an_instruction_is_an_opcode_and_modifiers() -> None:
     ]
 
 
-def test_mentions_of_codes_are_links_but_in_code_headings_and_links() -> None:
+def test_mentions_of_codes_are_links_except_in_code_headings_and_links() -> None:
     text = "# `PTX401`\n\n`PTX401`, `PTX999`, [`PTX402`](x.md)\n\n"
     text += "```text\n`PTX401`\n```\n\n  ```ptx\n`PTX403`\n  ```\n`PTX404`\n"
     assert link_codes(text, "howto/a.md") == text.replace(

@@ -1,4 +1,4 @@
-"""`scripts/docs`: the site builds without a warning, needs no network, and its links lead somewhere."""
+"""`scripts/docs`: the site builds without a warning, needs no network, and its links are valid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.docs.markdown_blocks import ROOT
 
 
 class PageReader(HTMLParser):
-    """The links, the resources and the anchors of a page."""
+    """Returns the links, the resources and the anchors of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ def read_page(path: Path) -> PageReader:
 
 
 def broken_links(folder: Path) -> list[str]:
-    """Each link and resource of the pages that names no file of the folder, or no anchor of its page."""
+    """Yields each link and resource of the pages that names no file of the folder, or no anchor of its page."""
     broken = []
     for path in sorted(folder.rglob("*.html")):
         reader = read_page(path)
@@ -62,7 +62,7 @@ def broken_links(folder: Path) -> list[str]:
     return broken
 
 
-def test_the_site_builds_without_a_warning_and_its_links_lead_somewhere(tmp_path: Path) -> None:
+def test_the_site_builds_without_a_warning_and_its_links_are_valid(tmp_path: Path) -> None:
     """One test, since each process that got one of several would build the site for itself."""
     folder = tmp_path / "site"
     script = [sys.executable, str(ROOT / "scripts" / "docs"), str(folder)]

@@ -1,4 +1,5 @@
-"""The extension for VS Code: its manifest, and its own tests where `sh scripts/vscode` has installed what they need."""
+"""The extension for VS Code: its manifest, and its own tests where `sh scripts/vscode` has installed their
+dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of the builder on the machine, with cases that a GPU is checked with, too."""
+"""Kernels of the builder on the machine, with cases that are also checked on a GPU."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOST_WORDS, MOST_CTAS = 50_000, 60
 
 
 def smallest(subject: CheckedKernel, count: int) -> list[KernelCase]:
-    """So many cases of a subject that take the least time."""
+    """The number of cases of a subject that run, those with the least time."""
     cases = [*subject.cases(1, numpy.random.default_rng(0)), *small_cases(subject)]
     few = [case for case in cases if case.source.size <= MOST_WORDS and numpy.prod(case.grid) <= MOST_CTAS]
     return sorted(few, key=lambda case: case.source.size * int(numpy.prod(case.grid)))[:count]
 
 
 def launched(kernel: Kernel, case: KernelCase, policy: str, seed: int = 0) -> RunResult:
-    """The outcome of one case; an error where a run shows something wrong, or comes to no end."""
+    """Returns the outcome of one case; raises where a run has a finding, or does not end."""
     before = (
         case.initial_target
         if case.initial_target is not None
@@ -31,7 +31,7 @@ def launched(kernel: Kernel, case: KernelCase, policy: str, seed: int = 0) -> Ru
 
 
 def agrees(case: KernelCase, outcome: RunResult) -> bool:
-    """Whether the second argument is what NumPy says."""
+    """Returns whether the second argument is NumPy's result."""
     found = outcome.outputs[1]
     if not case.tolerance:
         return bool((found.view(numpy.uint8) == case.expected.view(numpy.uint8)).all())

@@ -1,4 +1,4 @@
-"""What the tests of the machine share: kernels from a few lines of PTX."""
+"""Shared by the tests of the machine: kernels of a few lines of PTX."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ REGISTERS = """ .reg .pred %p<16>; .reg .b16 %h<16>; .reg .b32 %r<32>; .reg .b64
 
 
 def kernel(body: str, parameters: str = "", outside: str = "") -> str:
-    """A module with one kernel `k`, in which registers %p %h %r %d %f %e %q are declared."""
+    """Returns a module with one kernel `k`, in which registers %p %h %r %d %f %e %q are declared."""
     return f"{HEAD}{outside}\n.visible .entry k({parameters})\n{{\n{REGISTERS}{body}\n ret;\n}}\n"
 
 
 def computed(
     body: str, threads: int = 32, *, inputs: Any = None, words: int = 1, outside: str = "", **launch: Any
 ) -> Any:
-    """What each thread leaves in %r0 (and %r1...: `words` registers), as an array (threads, words) of uint32.
+    """Returns the values of each thread in %r0 (and %r1...: `words` registers), as an array (threads, words) of uint32.
 
-    `%r31` holds the thread's number, `%d31` the address of `inputs` where these are given.
+    `%r31` is the thread's number, `%d31` the address of `inputs` where these are given.
     """
     parameters = ".param .u64 out" + (", .param .u64 in" if inputs is not None else "")
     before = " mov.u32 %r31, %tid.x;\n" + (" ld.param.u64 %d31, [in];\n" if inputs is not None else "")
@@ -45,5 +45,5 @@ def computed(
 
 
 def outcome(body: str, threads: int = 32, *, parameters: str = "", outside: str = "", **launch: Any) -> RunResult:
-    """What running a kernel with this body shows."""
+    """Runs a kernel with this body and returns its findings."""
     return run(kernel(body, parameters, outside), "k", block=threads, **launch)

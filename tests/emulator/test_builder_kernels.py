@@ -1,4 +1,4 @@
-"""The builder's kernels on the machine, with their smallest cases: right under every policy, and nothing is found."""
+"""The builder's kernels on the machine, with their smallest cases: correct under every policy, without findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHOSEN = [*CHECKED_SEEDS, *CHECKED_KERNELS]
 
 
 @pytest.mark.parametrize("subject", CHOSEN, ids=[each.build.__name__ for each in CHOSEN])
-def test_a_kernel_is_right_and_clean_under_every_policy(subject: CheckedKernel) -> None:
+def test_a_kernel_is_correct_and_clean_under_every_policy(subject: CheckedKernel) -> None:
     kernel = subject.build()
     for policy, case in zip(POLICIES, cycle(smallest(subject, 2)), strict=False):
         assert agrees(case, launched(kernel, case, policy)), policy

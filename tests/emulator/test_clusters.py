@@ -1,4 +1,4 @@
-"""Shared memory of the CTAs of a cluster: the ways to address it, and its end with the CTA."""
+"""Shared memory of the CTAs of a cluster: the kinds of addresses, and its end with the CTA."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def launched(body: str, policy: str = "eager") -> RunResult:
 
 
 @pytest.mark.parametrize("way", [OFFSET, GENERIC])
-def test_a_cta_reads_what_another_one_wrote_and_its_address_tells_the_rank(way: str) -> None:
+def test_a_cta_reads_bytes_that_another_one_wrote_and_its_address_contains_the_rank(way: str) -> None:
     outcome = launched(way + STORE + MEET)
     assert outcome.is_clean
     assert outcome.outputs[0].tolist() == [[1, 1], [0, 0]]
@@ -56,6 +56,6 @@ wait:
 
 
 @pytest.mark.parametrize("policy", ["late", "torn"])
-def test_a_copy_out_of_a_cta_that_ends_is_found_though_its_bytes_come(policy: str) -> None:
+def test_a_copy_from_a_cta_that_exits_is_found_even_if_its_bytes_arrive(policy: str) -> None:
     assert "PTX612" in {each.code for each in launched(COPY, policy).findings}
     assert launched(COPY + MEET, policy).is_clean

@@ -15,11 +15,11 @@ from tests.emulator.support import computed, outcome
         ("{ .reg .u32 %tid<4>; mov.u32 %tid1, 3; mov.u32 %r0, %ntid.x; }", 32),
     ],
 )
-def test_they_hold_what_was_written(body: str, wanted: int) -> None:
+def test_declared_registers_contain_the_written_values(body: str, wanted: int) -> None:
     assert (computed(body) == wanted).all()
 
 
 @pytest.mark.parametrize("declared", [".reg .u32 %tid;", ".shared .u32 %tid;", "%tid:"])
-def test_an_element_of_what_has_none_is_not_one_of_the_special_register(declared: str) -> None:
+def test_an_element_of_a_scalar_is_not_one_of_the_special_register(declared: str) -> None:
     found = outcome(f"{declared} mov.u32 %r0, %tid.x;", threads=1)
     assert found.unsupported_reason == "`mov.u32`: %tid is declared, and has no element x"

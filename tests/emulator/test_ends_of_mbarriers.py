@@ -1,4 +1,4 @@
-"""The end of an mbarrier's life: whoever ends it must know that all others are done with it."""
+"""The end of an mbarrier's life: the thread that ends it must be ordered after all other operations on it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def codes(policy: str, fence: str) -> set[str]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_lane_tells_for_its_warp_by_a_fence_and_an_atomic(policy: str) -> None:
+def test_a_lane_releases_for_its_warp_by_a_fence_and_an_atomic(policy: str) -> None:
     assert codes(policy, "fence.sc.cta;") == set()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_an_atomic_that_releases_nothing_tells_nothing(policy: str) -> None:
+def test_a_relaxed_atomic_releases_nothing(policy: str) -> None:
     assert codes(policy, "") == {"PTX507"}

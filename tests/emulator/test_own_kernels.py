@@ -1,7 +1,7 @@
-"""The own kernels on the machine, with larger cases: NumPy's answers, and nothing found.
+"""The project's own kernels on the machine, with larger cases: NumPy's results, and no findings.
 
-Each under half of the policies; test_builder_kernels.py has the smallest cases under all, `scripts/soak_emulator` all
-of both.
+Each runs under half of the policies; test_builder_kernels.py has the smallest cases under all, `scripts/soak_emulator`
+all of both.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ptxkit.testing.hardware.emulator_soak import small_cases
 
 CASES = 2
 SUBJECTS = {each.build.__name__: each for each in (*kernel_cases.CHECKED_KERNELS, *seeds.CHECKED_SEEDS)}
-"""Those with tensor maps have tests of their own."""
+"""Those with tensor maps have separate tests."""
 WITH_MAPS = {"transpose", "tensor_tile"}
 
 
 def shared_bytes(kernel: Kernel, case: KernelCase) -> int:
-    """Launch-sized shared memory: what the kernel asks for, unless the case says more."""
+    """Launch-sized shared memory: the kernel's request, unless the case specifies more."""
     return max(case.shared or 0, kernel.dynamic_bytes)
 
 
@@ -35,7 +35,7 @@ NAMES = sorted(SUBJECTS.keys() - WITH_MAPS)
 @pytest.mark.parametrize(
     ("name", "policy"), [(name, policy) for at, name in enumerate(NAMES) for policy in POLICIES[at % 2 :: 2]]
 )
-def test_a_kernel_gives_the_answer_of_numpy_and_breaks_no_rule(name: str, policy: str) -> None:
+def test_a_kernel_gives_the_result_of_numpy_and_breaks_no_rule(name: str, policy: str) -> None:
     kernel = SUBJECTS[name].build()
     text = str(kernel)
     sizes = small_cases(SUBJECTS[name])[:CASES]

@@ -1,4 +1,4 @@
-"""Kernels that compilers wrote, run on the machine and held against numpy."""
+"""Kernels that compilers wrote, run on the machine and compared with numpy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_last_block_adds_the_sums_of_all(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", ["eager", "random"])
-def test_two_halves_hand_a_buffer_back_and_forth_with_named_barriers(policy: str) -> None:
+def test_two_halves_exchange_a_buffer_with_named_barriers(policy: str) -> None:
     rounds = 4
     values = numpy.arange(rounds * 128, dtype=numpy.float32)
     found = clean(
@@ -66,7 +66,7 @@ def test_two_halves_hand_a_buffer_back_and_forth_with_named_barriers(policy: str
     assert (found.outputs[1] == numpy.tile(wanted, 2)).all()
 
 
-def test_triton_adds() -> None:
+def test_a_kernel_of_triton_adds() -> None:
     x, y = numpy.random.default_rng(1).standard_normal((2, 1000)).astype(numpy.float32)
     out = numpy.zeros(1000, numpy.float32)
     parsed = module("compilers/triton/add.sm_90a.ptx")
@@ -76,7 +76,7 @@ def test_triton_adds() -> None:
     assert (found.outputs[2][:count] == (x + y)[:count]).all()
 
 
-def test_triton_takes_the_softmax_of_rows() -> None:
+def test_a_kernel_of_triton_computes_the_softmax_of_rows() -> None:
     x = numpy.random.default_rng(2).standard_normal((4, 200)).astype(numpy.float32)
     out = numpy.zeros_like(x)
     parsed = module("compilers/triton/softmax.sm_90a.ptx")
@@ -93,7 +93,7 @@ def test_a_kernel_of_mojo_computes_a_x_plus_y() -> None:
     assert (found.outputs[1] == 2 * x + y).all()
 
 
-def test_calls_through_tables_and_printing() -> None:
+def test_calls_through_tables_and_printing_are_executed() -> None:
     parsed = module("compilers/nvcc/misc.sm_90a.ptx")
     for number, wanted in ((3, 6), (4, 12)):  # V::f adds, W::f multiplies
         found = clean(run(parsed, "virt", block=1, arguments=[numpy.zeros(4, numpy.int32), number]))
@@ -102,7 +102,7 @@ def test_calls_through_tables_and_printing() -> None:
 
 
 @pytest.mark.parametrize(("case", "wanted"), [(0, 1), (1, 5 * 9), (2, 24), (3, 31 - 2), (5, 7), (6, 6 % 6)])
-def test_a_recursive_function_and_a_switch(case: int, wanted: int) -> None:
+def test_a_recursive_function_and_a_switch_are_executed(case: int, wanted: int) -> None:
     parsed = module("compilers/nvcc/misc.sm_90a.ptx")
     values = numpy.array([0, 6, case, 0, 4, 5, 49, 7, 0, 4, 0], numpy.int32)
     found = clean(run(parsed, "rec", block=1, arguments=[values])).outputs[0]
@@ -110,12 +110,12 @@ def test_a_recursive_function_and_a_switch(case: int, wanted: int) -> None:
     assert found[3] == wanted
 
 
-def test_atomics_of_a_scope_on_all_types() -> None:
+def test_atomics_of_a_scope_on_all_types_are_executed() -> None:
     parsed = module("compilers/nvcc/misc.sm_90a.ptx")
     integers, singles, doubles = numpy.array([5], numpy.int32), numpy.zeros(1, numpy.float32), numpy.zeros(1)
     longs, halves = numpy.array([1, 0], numpy.uint64), numpy.ones(2, numpy.float16)
     found = clean(run(parsed, "at", block=1, arguments=[integers, singles, doubles, longs, halves])).outputs
-    assert found[0][0] == 6  # 5 + 1; what is compared with 6 is 6, is written 4, and then what it was
+    assert found[0][0] == 6  # 5 + 1; the word compared with 6 is 6, is set to 4, and then the old value
     assert found[1][0] == 1
     assert found[2][0] == 1
     assert found[3][0] == 3

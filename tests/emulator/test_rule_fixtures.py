@@ -1,6 +1,6 @@
-"""The rules' own programs on the machine: what is wrong in them is found in a run, what is right is left alone.
+"""The rules' own fixtures on the machine: faults are found in a run, and correct programs have no findings.
 
-`rule_fixtures.toml` says which of them cannot be shown so, and why.
+`rule_fixtures.toml` lists those that cannot be shown, and the reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CORPUS = Path(__file__).parents[2] / "corpus" / "rules"
 KNOWN: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rule_fixtures.toml").read_text(encoding="utf-8"))
 UNSEEN, BESIDES = KNOWN["unseen"], KNOWN["besides"]
 NOTES = "PTX9"
-"""Rules about what only costs time."""
+"""Rules about performance only."""
 
 BUDGET = RunBudget(steps=50_000, seconds=10.0)
 
@@ -41,13 +41,13 @@ def code_of(path: Path) -> str:
 
 
 def is_strict(path: Path) -> bool:
-    """Whether the rule, or this case of it, is one of the strict policy."""
+    """Returns whether the rule, or this case of it, belongs to the strict policy."""
     twins = CORPUS.glob(f"{code_of(path)}_bad_*.ptx") if "_ok_" in path.name else [path]
     return any("expect(strict)" in each.read_text(encoding="utf-8") for each in twins)
 
 
 def outcomes(path: Path) -> Iterator[RunResult]:
-    """A run under each policy, of one CTA or cluster."""
+    """Runs under each policy, with one CTA or cluster."""
     module = parse(path.read_text(encoding="utf-8"), str(path))
     for entry in (each for each in module.functions() if each.kind == "entry" and each.body is not None):
         program, request = Executable(module, entry.name, 0), VerifyRequest(schedules=len(POLICIES))
@@ -74,10 +74,10 @@ def outcomes(path: Path) -> Iterator[RunResult]:
 
 
 OF_A_GRID = {"PTX622", "PTX623"}
-"""Codes of what shows between CTAs only that are in no cluster."""
+"""Codes of faults that occur only between CTAs that are not in a cluster."""
 
 OF_SET_FLAGS = len(POLICIES)
-"""The first run in which memory that was chosen is not zero at its beginning: nobody else sets flags here."""
+"""Returns the first run in which initial memory is not zero: no other kernel sets flags here."""
 
 
 def seen(path: Path) -> bool:
@@ -85,12 +85,12 @@ def seen(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("path", [each for each in fixtures("bad") if seen(each)], ids=lambda path: path.stem)
-def test_what_is_wrong_is_found_under_its_own_code(path: Path) -> None:
+def test_a_fault_is_found_under_its_own_code(path: Path) -> None:
     assert any(finding.code == code_of(path) for outcome in outcomes(path) for finding in outcome.findings)
 
 
 @pytest.mark.parametrize("path", fixtures("ok"), ids=lambda path: path.stem)
-def test_what_is_right_is_left_alone_under_every_policy(path: Path) -> None:
+def test_a_correct_program_has_no_findings_under_any_policy(path: Path) -> None:
     besides = BESIDES.get(path.stem) or BESIDES.get(code_of(path)) or {"codes": []}
     for outcome in outcomes(path):
         assert not outcome.unsupported_reason
@@ -98,7 +98,7 @@ def test_what_is_right_is_left_alone_under_every_policy(path: Path) -> None:
         assert not [each for each in found if each[:6] not in besides["codes"]]
 
 
-def test_what_is_listed_exists() -> None:
+def test_listed_fixtures_exist() -> None:
     names = {each.stem for each in (*fixtures("bad"), *fixtures("ok"))} | {code_of(each) for each in fixtures("bad")}
     assert names >= UNSEEN.keys()
     assert names >= BESIDES.keys()

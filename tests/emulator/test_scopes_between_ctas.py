@@ -1,4 +1,4 @@
-"""What passes between the CTAs of a cluster by mbarriers, as far as scopes reach; and fences of one direction."""
+"""Synchronization of the CTAs of a cluster by mbarriers with the required scopes, and fences of one direction."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def codes(arrive: str, wait: str, then: str = "") -> set[str]:
         (".relaxed.cluster", ".acquire.cluster", {"PTX506"}),
     ],
 )
-def test_an_arrival_and_a_wait_must_both_reach_the_other_cta(arrive: str, wait: str, wanted: set[str]) -> None:
+def test_an_arrival_and_a_wait_must_both_have_cluster_scope(arrive: str, wait: str, wanted: set[str]) -> None:
     assert codes(arrive, wait) == wanted
 
 
 @pytest.mark.parametrize(("scope", "wanted"), [("cluster", set()), ("cta", {"PTX506"})])
-def test_a_fence_behind_a_relaxed_wait_must_reach_it_too(scope: str, wanted: set[str]) -> None:
+def test_a_fence_after_a_relaxed_wait_must_have_cluster_scope_too(scope: str, wanted: set[str]) -> None:
     assert codes(".release.cluster", ".relaxed.cluster", f"fence.acq_rel.{scope};") == wanted
 
 
@@ -91,7 +91,7 @@ EXPECT, STORE = "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;", "st.shared
         (STORE, EXPECT, 128, False),
     ],
 )
-def test_the_bytes_of_a_copy_tell_of_the_copy_and_not_of_what_its_thread_did_before(
+def test_the_bytes_of_a_copy_publish_the_copy_and_not_earlier_accesses_of_its_thread(
     before: str, after: str, read: int, races: bool, policy: str
 ) -> None:
     text = kernel(COMPLETED.format(before=before, after=after, read=read), ".param .u64 a")

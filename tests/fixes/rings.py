@@ -1,7 +1,7 @@
 """A warp-specialized ring: one lane of the third warp fills two slots by bulk copies, two warps read them.
 
-`full[slot]` tells that a slot is filled, `empty[slot]` that both warps have read it. The waits are in the order that
-compilers write them: a slot and a parity that turns over when the slots come round.
+`full[slot]` signals that a slot is filled, `empty[slot]` that both warps have read it. The waits have the order that
+compilers write: a slot and a parity that flips when the slots wrap around.
 """
 
 from __future__ import annotations
@@ -102,15 +102,15 @@ end:
 }
 """
 
-#: One lane of each warp says that all of it has read.
+#: One lane of each warp signals that all of it has read.
 MEETING = "\tbar.warp.sync -1;\n"
 RELEASE = "\t@%leader mbarrier.arrive.shared::cta.b64 _, [%e];\n"
 READ = "\tld.shared.u32 %v, [%tile];\n"
 WAIT_EMPTY = "mbarrier.try_wait.parity.shared::cta.b64 %done, [%e], %parity;"
 WAIT_FULL = "mbarrier.try_wait.parity.shared::cta.b64 %done, [%f], %parity;"
-ANNOUNCED = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%f], 2048;"
+EXPECTED = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%f], 2048;"
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%tile], [%in], 2048, [%f];"
-#: The two warps that read exchange what they have, at the end.
+#: The two warps that read exchange their sums at the end.
 EXCHANGED = """\tmov.u32 %v, sums;
 	shl.b32 %e, %t, 2;
 	add.u32 %tile, %v, %e;
@@ -123,7 +123,7 @@ EXCHANGED = """\tmov.u32 %v, sums;
 
 
 def ring(*changes: tuple[str, str], text: str = RING) -> str:
-    """The ring with each text replaced by another, everywhere."""
+    """Returns the ring with each text replaced by another, everywhere."""
     for old, new in changes:
         assert old in text, old
         text = text.replace(old, new)
@@ -131,5 +131,5 @@ def ring(*changes: tuple[str, str], text: str = RING) -> str:
 
 
 def with_exchange() -> str:
-    """The ring at whose end the warps that read exchange their sums."""
+    """Returns the ring at whose end the warps that read exchange their sums."""
     return ring(("\tmul.wide.u32 %o", f"{EXCHANGED}\tmul.wide.u32 %o"))

@@ -1,4 +1,4 @@
-"""Mends that put in what is missing: the barrier, the arrival, its bytes, the wait, the mbarrier itself."""
+"""Fixes that insert a missing barrier, arrival, expect-tx, wait, or mbarrier."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ done:
 
 
 def added(text: str) -> tuple[list[str], list[str]]:
-    """What is left of the findings after all mends, and the lines that came, stripped."""
+    """Returns the remaining findings after all fixes, and the inserted lines, stripped."""
     mended = fix_source(SourceFile("k.ptx", text), unsafe=True)
     assert mended.applied
     old = [line.strip() for line in text.splitlines()]
@@ -58,31 +58,31 @@ def added(text: str) -> tuple[list[str], list[str]]:
          ["@%first mbarrier.arrive.shared::cta.b64 _, [bar];"]),
     ],
 )  # fmt: skip
-def test_an_arrival_and_its_bytes_are_put_in_for_the_threads_that_copy(old: str, new: str, lines: list[str]) -> None:
+def test_an_arrival_and_its_bytes_are_inserted_for_the_threads_that_copy(old: str, new: str, lines: list[str]) -> None:
     assert old in KERNEL
     assert added(KERNEL.replace(old, new)) == ([], lines)
 
 
-def test_bytes_are_announced_with_the_arrival_that_is_there() -> None:
+def test_bytes_are_expected_with_the_existing_arrival() -> None:
     text = KERNEL.replace("arrive.expect_tx.shared::cta.b64 _, [bar], 1024", "arrive.shared::cta.b64 _, [bar]")
     assert fix_source(SourceFile("k.ptx", text), unsafe=True).source.text == KERNEL
 
 
-def test_a_wait_is_put_in_before_the_read() -> None:
+def test_a_wait_is_inserted_before_the_read() -> None:
     wait = KERNEL[KERNEL.index("wait:") : KERNEL.index("\tld.shared.u32")]
     codes, lines = added(KERNEL.replace(wait, ""))
     assert codes == []
     assert any(line.startswith("mbarrier.try_wait.parity.shared::cta.b64") and "[bar], 0;" in line for line in lines)
 
 
-def test_an_mbarrier_is_made_by_one_thread() -> None:
+def test_an_mbarrier_is_initialized_by_one_thread() -> None:
     codes, lines = added(KERNEL.replace("\t@%first mbarrier.init.shared::cta.b64 [bar], 1;\n", ""))
     assert codes == []
     assert "@%first mbarrier.init.shared.b64 [bar], 1;" in lines
     assert "bar.sync 0;" in lines
 
 
-def test_a_barrier_is_put_in_where_all_threads_come_by() -> None:
+def test_a_barrier_is_inserted_on_a_path_of_all_threads() -> None:
     text = RACE
     assert [item.code for item in lint_source(SourceFile("k.ptx", text)).diagnostics] == ["PTX621"]
     assert added(text) == ([], ["bar.sync 0;"])
@@ -90,13 +90,13 @@ def test_a_barrier_is_put_in_where_all_threads_come_by() -> None:
     assert after.index("bar.sync") < after.index("@%p bra done;")
 
 
-def test_nothing_is_put_in_without_being_asked_for() -> None:
+def test_nothing_is_inserted_without_a_request() -> None:
     assert fix_source(SourceFile("k.ptx", RACE)).applied == ()
     ordered = RACE.replace("\tsetp.ne", "\tbar.sync 0;\n\tsetp.ne")
     assert fix_source(SourceFile("k.ptx", ordered), unsafe=True).applied == ()
 
 
-def test_places_go_out_of_the_branches_around_a_statement() -> None:
+def test_insertion_points_are_outside_of_the_branches_around_a_statement() -> None:
     source = SourceFile("k.ptx", RACE)
     start = RACE.index("ld.shared.u32")
     around = context_at(source, start)
@@ -138,14 +138,14 @@ CLUSTER = """.version 8.0
 """
 
 
-def test_the_ctas_of_a_cluster_meet_before_and_behind_what_reaches_into_another() -> None:
+def test_the_ctas_of_a_cluster_synchronize_before_and_after_remote_accesses() -> None:
     found = {item.code for item in lint_source(SourceFile("k.ptx", CLUSTER)).diagnostics}
     assert found == {"PTX611", "PTX612"}
     assert added(CLUSTER) == ([], ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * 2)
 
 
 @pytest.mark.parametrize("half", ["barrier.cluster.arrive;", "barrier.cluster.wait;"])
-def test_the_missing_half_of_a_cluster_barrier_is_put_beside_the_other(half: str) -> None:
+def test_the_missing_half_of_a_cluster_barrier_is_inserted_next_to_the_other(half: str) -> None:
     meeting = "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"
     whole = CLUSTER.replace("\tst.", f"{meeting}\tst.").replace("\tret", f"{meeting}\tret")
     assert lint_source(SourceFile("k.ptx", whole)).diagnostics == ()

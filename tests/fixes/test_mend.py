@@ -1,4 +1,4 @@
-"""Mends of findings: what is offered settles the finding, assembles, and brings no other one."""
+"""Fixes of findings: each offered fix settles the finding, assembles, and adds no other one."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ MENDED = {
     "PTX904": 3,
     "PTX905": 3,
 }
-"""Fixtures of each code that are mended, at least: a rule that words its findings anew must not lose its mends."""
+"""The minimum number of fixtures of each code that are fixed: a rule with a new message must not lose its fixes."""
 
 DOCUMENTED = tomllib.loads((RULES.parents[1] / "scripts" / "docs_lib" / "fix_safety.toml").read_text("utf-8"))["fixes"]
 FIX_WORDS = {frozenset({True}): "safe", frozenset({False}): "unsafe", frozenset({True, False}): "both"}
@@ -93,12 +93,12 @@ def fixture(path: Path) -> tuple[SourceFile, Settings]:
 
 
 @pytest.mark.parametrize("code", sorted({path.name[:6] for path in FIXTURES}))
-def test_a_mended_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fixed_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean, checks = 0, []
     kinds: set[bool] = set()
 
     def checked(found: SourceFile, settings: Settings) -> FileResult:
-        """The check that `mend` begins with."""
+        """Returns the check with which `mend` begins."""
         checks.append(lint_source(found, settings))
         return checks[-1]
 
@@ -123,14 +123,14 @@ def test_a_mended_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monk
     assert FIX_WORDS.get(frozenset(kinds)) == DOCUMENTED.get(code), "scripts/docs_lib/fix_safety.toml"
 
 
-def test_a_kept_rule_is_left_alone() -> None:
+def test_a_correct_text_is_not_changed() -> None:
     for path in sorted(RULES.glob("PTX401_ok_*.ptx")):
         found, settings = fixture(path)
         if "expect" not in found.text:
             assert fix_source(found, settings, unsafe=True).source is found
 
 
-def test_only_safe_mends_are_applied_unless_others_are_asked_for() -> None:
+def test_only_safe_fixes_are_applied_unless_others_are_requested() -> None:
     found, settings = fixture(RULES / "PTX301_bad_cp_async_without_commit.ptx")
     assert fix_source(found, settings).applied == ()
     [applied] = fix_source(found, settings, unsafe=True).applied
@@ -139,7 +139,7 @@ def test_only_safe_mends_are_applied_unless_others_are_asked_for() -> None:
     assert [each.fix.safe for each in fix_source(found, settings).applied] == [True]
 
 
-def test_the_mend_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
+def test_the_fix_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
     found, settings = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
     old, new = found.text.splitlines(), fix_source(found, settings).source.text.splitlines()
     [added] = (Counter(new) - Counter(old)).elements()
@@ -149,7 +149,7 @@ def test_the_mend_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
     assert re.match(r"\s*", added)[0] == re.match(r"\s*", new[at + 1])[0]  # type: ignore[index]
 
 
-def test_a_target_that_is_too_old_is_raised() -> None:
+def test_an_old_target_is_raised() -> None:
     text = CLEAN.replace("ret;", "barrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tret;").replace("8.0", "7.0")
     mended = fix_source(source(text), unsafe=True)
     assert mended.result.diagnostics == ()
@@ -157,24 +157,24 @@ def test_a_target_that_is_too_old_is_raised() -> None:
     assert fix_source(source(text)).applied == ()
 
 
-def test_an_idle_comment_is_taken_out() -> None:
+def test_an_unused_comment_is_removed() -> None:
     text = CLEAN.replace("ret;", "ret; // ptxkit: ignore[PTX401] why")
     assert fix_source(source(text)).source.text == CLEAN
 
 
-def test_a_missing_semicolon_is_put_in() -> None:
+def test_a_missing_semicolon_is_inserted() -> None:
     text = CLEAN.replace("%r1, 7;", "%r1, 7")
     assert [item.code for item in lint_source(source(text)).diagnostics] == ["PTX101"]
     assert fix_source(source(text), unsafe=True).source.text.split() == CLEAN.split()
 
 
-def test_what_is_not_reported_is_not_mended() -> None:
+def test_suppressed_findings_are_not_fixed() -> None:
     found, _ = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
     assert fix_source(found, Settings.of([ConfigLayer("x", ignore=("PTX401",))])).applied == ()
 
 
-def test_a_mend_that_does_not_hold_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The proposals of a finding are wrong in turn: the first is no PTX, the next does not help, the third does."""
+def test_an_ineffective_fix_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proposals of a finding are wrong in turn: the first is not PTX, the next does not help, the third does."""
     text = CLEAN.replace("%r1, 7;", "%r1, %q;")
     place = text.index("%q")
     fixes = tuple(
@@ -195,7 +195,7 @@ def test_a_mend_that_does_not_hold_is_not_offered(monkeypatch: pytest.MonkeyPatc
     assert fix_source(source(text)).applied == ()
 
 
-def test_so_many_mends_are_tried_as_the_size_of_a_text_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_a_text_limits_the_number_of_fixes_that_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
     result = lint_source(found, settings)
     assert [item.fix is not None for item in with_verified_fixes(found, result, settings).diagnostics] == [True]
@@ -204,8 +204,8 @@ def test_so_many_mends_are_tried_as_the_size_of_a_text_allows(monkeypatch: pytes
     assert [item.fix is not None for item in with_verified_fixes(found, result, settings).diagnostics] == [False]
 
 
-def test_a_mend_that_fails_is_not_checked_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a text with two faults, a change that settles neither is given up when the first rule has spoken."""
+def test_an_ineffective_fix_is_not_checked_completely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a text with two faults, a change that settles neither is rejected after the first rule."""
     found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
     before = lint_source(found, settings)
     heard = []
@@ -226,7 +226,7 @@ def test_a_mend_that_fails_is_not_checked_to_the_end(monkeypatch: pytest.MonkeyP
     assert len(heard) == 2
 
 
-def test_a_mend_that_only_makes_a_question_of_a_finding_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fix_that_turns_a_finding_into_a_question_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     from ptxkit.diagnostics import Undecided
     from ptxkit.fixes.validate_fixes import _is_resolved
 
@@ -238,7 +238,7 @@ def test_a_mend_that_only_makes_a_question_of_a_finding_is_not_offered(monkeypat
     assert not _is_resolved(before, FileResult.of("k.ptx", Verdict((), (asked,))), found)
 
 
-def test_edits_that_touch_are_not_made() -> None:
+def test_adjacent_edits_are_not_applied() -> None:
     def at(start: int, end: int, text: str) -> Edit:
         return Edit(Span(start, end), text)
 

@@ -1,4 +1,4 @@
-"""Mends of what is there and wrong: an address of another kind, a number, a guard, a parity, a wait asked once."""
+"""Fixes of wrong statements: an address of another kind, a number, a guard, a parity, a wait without a loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WAIT = "mbarrier.try_wait.parity.shared::cta.b64 %done, [bar]"
 
 
 def mended(text: str) -> str:
-    """A text after all mends, of which nothing is found any more."""
+    """Returns a text after all fixes, which has no findings any more."""
     found = SourceFile("k.ptx", text)
     assert lint_source(found).diagnostics
     after = fix_source(found, unsafe=True)
@@ -41,13 +41,13 @@ def mended(text: str) -> str:
         (WAIT, WAIT.replace("[bar]", "[bar+8]")),
     ],
 )
-def test_what_was_wrong_is_what_it_should_be(right: str, wrong: str) -> None:
+def test_a_wrong_operand_is_corrected(right: str, wrong: str) -> None:
     text = KERNEL.replace("[%s+8]", "[%s+1020]") if "1020" in right else KERNEL
     assert right in text
     assert mended(text.replace(right, wrong)) == text
 
 
-def test_an_address_is_converted_where_none_is_there_from_before() -> None:
+def test_an_address_is_converted_where_no_converted_one_exists() -> None:
     converted = KERNEL.replace("%g;\n\tld.param", "%g, %h;\n\tld.param").replace(
         READ, "cvt.u64.u32 %h, %s;\n\tcvta.shared.u64 %h, %h;\n\tadd.u64 %h, %h, 4;\n\tld.shared.u32 %v, [%h];"
     )
@@ -56,12 +56,12 @@ def test_an_address_is_converted_where_none_is_there_from_before() -> None:
     assert "cvta.shared.u64" not in mended(left_out)
 
 
-def test_what_one_thread_is_to_do_is_left_to_the_first() -> None:
+def test_a_step_of_one_thread_is_guarded_for_the_first() -> None:
     init = "mbarrier.init.shared::cta.b64 [bar], 1;"
     assert f"@%first {init}" in mended(KERNEL.replace(f"@%first {init}", init)).replace("%first_", "%first")
 
 
-def test_room_is_made_for_all_arrivals() -> None:
+def test_counts_are_raised_to_include_all_arrivals() -> None:
     text = KERNEL.replace("[bar], 1;", "[bar], 2;").replace(
         "wait:", "\t@%first mbarrier.arrive.shared::cta.b64 _, [bar];\nwait:"
     )
@@ -69,33 +69,33 @@ def test_room_is_made_for_all_arrivals() -> None:
     assert mended(text.replace("[bar], 2;", "[bar], 1;")) == text
 
 
-def test_a_wait_is_asked_until_it_says_yes() -> None:
+def test_a_wait_is_repeated_until_it_succeeds() -> None:
     text = mended(KERNEL.replace("\t@!%done bra wait;\n", ""))
     assert text.index("again:") < text.index(WAIT) < text.index("@!%done bra again;")
 
 
 def in_laps(text: str) -> str:
-    """The kernel with eight laps of copy, wait and read."""
+    """The kernel with eight iterations of copy, wait and read."""
     text = text.replace(".reg .b32 %t,", ".reg .pred %again;\n\t.reg .b32 %i, %t,")
     text = text.replace(ARRIVE, f"\tmov.u32 %i, 0;\nlap:\n{ARRIVE}")
     turn = "bar.sync 0;\n\tadd.u32 %i, %i, 1;\n\tsetp.lt.u32 %again, %i, 8;\n\t@%again bra lap;"
     return text.replace(READ, f"{READ}\n\t{turn}")
 
 
-def test_a_parity_follows_the_laps() -> None:
+def test_a_parity_follows_the_iterations() -> None:
     text = mended(in_laps(KERNEL))
     assert f"{WAIT}, %awaited;\n\t@!%done bra wait;\n\txor.b32 %awaited, %awaited, 1;" in text
     assert "mov.b32 %awaited, 0;" in text
     assert fix_source(SourceFile("k.ptx", text), unsafe=True).applied == ()
 
 
-def test_a_missing_wait_follows_the_laps() -> None:
+def test_a_missing_wait_follows_the_iterations() -> None:
     loop = KERNEL[KERNEL.index("wait:") : KERNEL.index(f"\t{READ}")]
     assert "%waited, [bar], %awaited;" in mended(in_laps(KERNEL.replace(loop, "")))
 
 
-def test_findings_of_one_cause_have_one_mend() -> None:
-    """A group that is not committed, of which the wait, the bytes read and those copied again are found."""
+def test_findings_of_one_cause_have_one_fix() -> None:
+    """An uncommitted group, of which the wait, the bytes read and those copied again are found."""
     path = RULES / "PTX301_bad_cp_async_without_commit.ptx"
     source = SourceFile(str(path), path.read_text())
     shown = with_verified_fixes(source, lint_source(source)).diagnostics
@@ -112,9 +112,9 @@ def test_findings_of_one_cause_have_one_mend() -> None:
         ("PTX311_bad_stored_without_wait", "add `wgmma.wait_group.sync.aligned 0;`"),
         ("PTX314_bad_no_wait_in_the_loop", "add `wgmma.wait_group.sync.aligned 0;`"),
         ("PTX403_bad_no_acquire", "add `fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;`"),
-        ("PTX503_bad_announced_in_parts", "expect 3072 bytes"),
+        ("PTX503_bad_expected_in_parts", "expect 3072 bytes"),
         (
-            "PTX503_bad_announced_behind_the_arrival",
+            "PTX503_bad_expected_after_the_arrival",
             "move `mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 4096;` before the arrival",
         ),
         ("PTX506_bad_wait_of_default_scope", "write `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64`"),
@@ -134,14 +134,14 @@ def test_findings_of_one_cause_have_one_mend() -> None:
         ("PTX905_bad_by_the_issuing_thread", "write `fence.proxy.async.shared::cta;`"),
     ],
 )
-def test_the_likeliest_mend_is_offered(name: str, words: str) -> None:
+def test_the_likeliest_fix_is_offered(name: str, words: str) -> None:
     source = SourceFile(name, (RULES / f"{name}.ptx").read_text())
     settings = Settings(notes=name.startswith("PTX9"))
     shown = with_verified_fixes(source, lint_source(source, settings), settings).diagnostics
     assert [item.fix.message if item.fix else None for item in shown if item.code == name[:6]] == [words]
 
 
-def test_a_count_that_a_register_holds_is_made_a_number() -> None:
+def test_a_count_in_a_register_is_replaced_by_a_number() -> None:
     text = (RULES / "PTX505_bad_counts_one_of_two_ctas.ptx").read_text()
     given = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
     assert given in text

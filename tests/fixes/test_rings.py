@@ -1,4 +1,4 @@
-"""Help and mends for faults of warp-specialized rings: what they propose must be no worse than the fault."""
+"""Help and fixes for faults of warp-specialized rings: they must not be worse than the fault."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ptxkit.fixes import fix_source
 from ptxkit.linter import lint_source
 from ptxkit.source import SourceFile
 from tests.fixes.rings import (
-    ANNOUNCED,
     COPY,
+    EXPECTED,
     MEETING,
     READ,
     RELEASE,
@@ -32,12 +32,12 @@ def found(text: str) -> tuple[Diagnostic, ...]:
 
 
 def told(text: str) -> list[tuple[str, str]]:
-    """Of each finding its code and the statement that it begins at."""
+    """Returns the code of each finding and its first statement."""
     return [(item.code, text[item.span.start : item.span.end].removeprefix("@%leader ")) for item in found(text)]
 
 
 def mended(text: str) -> tuple[list[str], list[str]]:
-    """The lines that mends took out of a text, and those that they put in; nothing is found in it behind that."""
+    """Returns the lines that fixes removed from a text, and those that they inserted; the result has no findings."""
     after = fix_source(SourceFile("k.ptx", text), unsafe=True)
     assert after.applied
     assert after.result.diagnostics == ()
@@ -62,7 +62,7 @@ def test_rings_are_clean() -> None:
 
 
 @pytest.mark.parametrize("release", [RELEASE, BRANCH])
-def test_a_warp_meets_before_one_lane_hands_a_slot_back(release: str) -> None:
+def test_a_warp_synchronizes_before_one_lane_releases_a_slot(release: str) -> None:
     text = ring((MEETING, ""), (RELEASE, release))
     [item] = found(text)
     assert told(text) == [("PTX621", COPY)]
@@ -75,7 +75,7 @@ def test_a_warp_meets_before_one_lane_hands_a_slot_back(release: str) -> None:
     assert after.index(READ) < after.index("bar.warp.sync -1;") < after.index(release.split(";", maxsplit=1)[0].strip())
 
 
-def test_warps_of_a_role_meet_at_a_barrier_of_their_own() -> None:
+def test_warps_of_a_role_synchronize_at_a_separate_barrier() -> None:
     text = ring(("\tbar.sync 1, 64;\n", ""), text=with_exchange())
     [item] = found(text)
     assert item.code == "PTX621"
@@ -84,13 +84,13 @@ def test_warps_of_a_role_meet_at_a_barrier_of_their_own() -> None:
     assert mended(text) == ([], ["bar.sync 1, 64;"])
 
 
-def test_a_barrier_of_a_role_has_a_number_that_nothing_uses() -> None:
+def test_a_barrier_of_a_role_has_an_unused_number() -> None:
     text = ring(("\tbar.sync 1, 64;\n", ""), ("\tbar.sync 0;\n", "\tbar.sync 1;\n"), text=with_exchange())
     assert mended(text) == ([], ["bar.sync 2, 64;"])
 
 
 def test_no_barrier_is_proposed_between_two_roles() -> None:
-    """The consumers do not hand slots back: no barrier can stand where both roles come by."""
+    """The consumers do not release slots: no barrier is on a path of both roles."""
     items = [item for item in found(ring((RELEASE, ""))) if item.code == "PTX621"]
     assert items
     for item in items:
@@ -132,7 +132,7 @@ end:
 	ret;
 }
 """
-"""The last warp to quit a libcu++ pipeline ends the life of its mbarrier; one lane counts for a warp."""
+"""The last warp to quit a libcu++ pipeline invalidates its mbarrier; one lane counts for a warp."""
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ end:
         ),
     ],
 )
-def test_what_a_lane_counts_for_its_warp_is_behind_the_waits_of_the_warp(
+def test_the_count_of_a_lane_for_its_warp_follows_the_waits_of_the_warp(
     missing: list[str], help_: str, lines: list[str]
 ) -> None:
     assert found(QUIT) == ()
@@ -194,7 +194,7 @@ CLUSTER = """.version 8.0
 	ret;
 }
 """
-"""Threads hand their copies over at the barrier of the cluster."""
+"""Threads synchronize their copies at the barrier of the cluster."""
 
 
 def test_a_relaxed_arrival_is_made_a_release() -> None:
@@ -209,8 +209,8 @@ def test_a_relaxed_arrival_is_made_a_release() -> None:
     assert [each.fix.safe for each in after.applied] == [True]
 
 
-def test_a_wait_behind_the_barrier_is_to_move() -> None:
-    """The count of the wait is right; only its place is wrong."""
+def test_a_wait_after_the_barrier_must_be_moved() -> None:
+    """The count of the wait is correct; only its location is wrong."""
     wait = "\tcp.async.wait_group 0;\n"
     text = ring((wait, ""), ("\tld.shared", f"{wait}\tld.shared"), text=CLUSTER)
     [item] = found(text)
@@ -231,21 +231,19 @@ BULK = ring(
 )
 """The ring whose consumers copy their sums out together."""
 
-STORED = ring(
-    (f"\t{ANNOUNCED}\n", ""), (COPY, "st.shared.u32 [%tile], %i;\n\tmbarrier.arrive.shared::cta.b64 _, [%f];")
-)
+STORED = ring((f"\t{EXPECTED}\n", ""), (COPY, "st.shared.u32 [%tile], %i;\n\tmbarrier.arrive.shared::cta.b64 _, [%f];"))
 """The ring whose producer stores a word in each slot."""
 
 
 @pytest.mark.parametrize("mask", ["-1", "0xffffffff"])
-def test_all_lanes_meet_however_their_mask_is_written(mask: str) -> None:
-    """No lane is a round behind the one that hands slots back for its warp."""
+def test_all_lanes_synchronize_whatever_the_notation_of_their_mask(mask: str) -> None:
+    """No lane is an iteration later than the one that releases slots for its warp."""
     assert found(ring(("bar.warp.sync -1;", f"bar.warp.sync {mask};"), text=STORED)) == ()
 
 
 @pytest.mark.parametrize("text", [RING, STORED])
-def test_of_two_roles_that_begin_alike_the_producer_is_wrong(text: str) -> None:
-    """Producer and consumers wait for each other for ever; only the producer may pass at first."""
+def test_of_two_roles_with_the_same_first_parity_the_producer_is_wrong(text: str) -> None:
+    """Producer and consumers wait for each other without end; only the producer may pass at first."""
     assert found(text) == ()
     wrong = ring(("mov.u32 %parity, 1;", "mov.u32 %parity, 0;"), text=text)
     [item] = found(wrong)
@@ -295,21 +293,21 @@ def test_the_count_follows_lanes_that_all_arrive() -> None:
     assert mended(text) == ([f"{slot}, 2;" for slot in slots], [f"{slot}, 64;" for slot in slots])
 
 
-def test_an_announcement_alone_gets_its_arrival() -> None:
-    alone = ANNOUNCED.replace("arrive.expect_tx.shared::cta.b64 _,", "expect_tx.relaxed.cta.shared::cta.b64")
-    text = ring((ANNOUNCED, alone))
+def test_an_expect_tx_without_arrival_gets_its_arrival() -> None:
+    alone = EXPECTED.replace("arrive.expect_tx.shared::cta.b64 _,", "expect_tx.relaxed.cta.shared::cta.b64")
+    text = ring((EXPECTED, alone))
     assert told(text) == [("PTX503", alone)]
     assert mended(text) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%f];"])
 
 
-def test_a_role_fences_what_it_copies_out() -> None:
+def test_a_role_fences_bytes_before_it_copies_them() -> None:
     assert found(BULK) == ()
     text = ring(("\tfence.proxy.async.shared::cta;\n", ""), text=BULK)
     assert told(text) == [("PTX401", "cp.async.bulk.global.shared::cta.bulk_group [%out], [%v], 256;")]
     assert mended(text) == ([], ["fence.proxy.async.shared::cta;"])
 
 
-def test_a_role_meets_alone_before_it_copies_out() -> None:
+def test_a_role_synchronizes_separately_before_it_copies_to_global_memory() -> None:
     text = ring(("\tbar.sync 1, 64;\n", ""), text=BULK)
     [item] = found(text)
     assert item.code == "PTX401"
@@ -327,8 +325,8 @@ def test_a_role_meets_alone_before_it_copies_out() -> None:
         [("setp.lt.u32 %more, %i, 8;\n\t@%more bra produce;", "setp.lt.u32 %more, %i, 7;\n\t@%more bra produce;")],
     ],
 )
-def test_nothing_is_put_where_its_registers_hold_something_else(changes: list[tuple[str, str]]) -> None:
-    """An arrival or a wait of the producer's would be clean where nobody knows yet what its address register holds."""
+def test_nothing_is_inserted_where_its_registers_have_other_values(changes: list[tuple[str, str]]) -> None:
+    """An arrival or a wait of the producer would be clean where the contents of its address register are unknown."""
     text = ring(*changes)
     assert found(text)
     after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
@@ -349,7 +347,7 @@ ALL_ARRIVE = ring(
 
 
 @pytest.mark.parametrize("text", [RING, STORED, BULK])
-def test_a_release_that_no_reader_makes_is_made_after_the_last_read_by_a_lane_of_each_warp(text: str) -> None:
+def test_a_missing_release_is_inserted_after_the_last_read_by_a_lane_of_each_warp(text: str) -> None:
     wrong = ring((f"{MEETING}{RELEASE}", ""), text=text)
     item = next(each for each in found(wrong) if each.code == "PTX503")
     assert wrong[item.span.start : item.span.end] == WAIT_EMPTY
@@ -406,7 +404,7 @@ def test_the_mbarrier_of_a_slot_is_at_an_offset_in_the_same_variable() -> None:
 
 
 @pytest.mark.parametrize("text", [RING, STORED])
-def test_readers_that_wait_for_the_writers_mbarrier_are_told_their_own(text: str) -> None:
+def test_readers_that_wait_for_the_writers_mbarrier_are_shown_their_own(text: str) -> None:
     """Each reader waits for its own arrival: that wait never ends."""
     wrong = ring((WAIT_FULL, WAIT_FULL.replace("[%f]", "[%e]")), text=text)
     item = next(each for each in found(wrong) if each.code == "PTX504")
@@ -418,7 +416,7 @@ def test_readers_that_wait_for_the_writers_mbarrier_are_told_their_own(text: str
 
 
 @pytest.mark.parametrize("text", [RING, STORED])
-def test_a_writer_that_waits_for_its_own_mbarrier_is_told_that_of_the_readers(text: str) -> None:
+def test_a_writer_that_waits_for_its_own_mbarrier_is_shown_that_of_the_readers(text: str) -> None:
     wrong = ring((WAIT_EMPTY, WAIT_EMPTY.replace("[%e]", "[%f]")), text=text)
     item = next(each for each in found(wrong) if each.code == "PTX505")
     wait = wrong.index("mbarrier.try_wait")

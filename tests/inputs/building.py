@@ -1,4 +1,4 @@
-"""Files that hold PTX, made byte by byte as toolkits make them."""
+"""Files that contain PTX, built byte by byte as toolkits write them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LZ4, ZSTD, CHIP, FAMILY = 0x2000, 0x8000, 0x100000, 0x200000
 def entry(
     text: bytes, architecture: int = 80, *, kind: int = PTX, flags: int = 0, name: bytes = b"", **lies: int
 ) -> bytes:
-    """An entry of a fat binary. flags: LZ4 or ZSTD compress the text. lies: fields that say what is not so."""
+    """An entry of a fat binary. flags: LZ4 or ZSTD compress the text. lies: fields with wrong values."""
     size = len(text)
     payload = text
     if flags & LZ4:
@@ -58,7 +58,7 @@ def entry(
 
 
 def fatbin(*entries: bytes, version: int = 1, header: int = 16, size: int | None = None) -> bytes:
-    """A fat binary of entries. size: what its header says that they take."""
+    """Returns a fat binary of entries. size: the size in its header."""
     body = b"".join(entries)
     return struct.pack("<IHHQ", 0xBA55ED50, version, header, len(body) if size is None else size) + body
 
@@ -66,7 +66,7 @@ def fatbin(*entries: bytes, version: int = 1, header: int = 16, size: int | None
 def elf(
     sections: Sequence[tuple[str, bytes]], *, wide: bool = True, machine: int = 62, stripped: bool = False
 ) -> bytes:
-    """An ELF file with these sections; stripped: without a table of them."""
+    """Returns an ELF file with these sections; stripped: without a table of them."""
     names = b"\0" + b"".join(name.encode() + b"\0" for name, _ in sections) + b".shstrtab\0"
     contents = [*(data for _, data in sections), names]
     head = 64 if wide else 52
@@ -91,7 +91,7 @@ def elf(
 
 
 def ar(*members: tuple[str, bytes]) -> bytes:
-    """An archive in GNU's form, with a table of symbols and one of long names."""
+    """Returns an archive in GNU's form, with a table of symbols and one of long names."""
     long_names = b"".join(name.encode() + b"/\n" for name, _ in members if len(name) > 15)
     found = [(b"/", b"\0\0\0\0")]
     if long_names:
@@ -107,7 +107,7 @@ def ar(*members: tuple[str, bytes]) -> bytes:
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
-    """A zip archive, such as a wheel is."""
+    """Returns a zip archive, such as a wheel is."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():

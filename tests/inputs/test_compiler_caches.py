@@ -1,4 +1,4 @@
-"""Where compilers keep their PTX."""
+"""The folders in which compilers store their PTX."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_without_settings_they_are_where_the_compilers_put_them(home: Path) -> None:
+def test_without_settings_they_are_at_the_defaults_of_the_compilers(home: Path) -> None:
     assert cache_folders("triton", {}) == [str(home / "home" / ".triton" / "cache")]
     assert cache_folders("inductor", {}) == [str(home / "tmp" / "torchinductor_some_one")]
     assert cache_folders("cute-dsl", {}) == [str(home / "tmp" / "some_one" / "cutlass_python_cache")]
@@ -32,7 +32,7 @@ def test_the_environment_moves_them() -> None:
     assert cache_folders("cute-dsl", {"CUTE_DSL_DUMP_DIR": "/d", "CUTE_DSL_CACHE_DIR": "/k"}) == ["/d", "/k"]
 
 
-def test_an_unknown_cache_names_the_known() -> None:
+def test_an_unknown_cache_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match="the known caches are triton, inductor, cute-dsl"):
         cache_folders("numba", {})
     assert all(cache_folders(cache, {}) for cache in CACHES)

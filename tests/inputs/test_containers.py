@@ -1,4 +1,4 @@
-"""PTX inside other files: what is found, and what is said of files that lie."""
+"""PTX inside other files: its contents, and the errors of inconsistent files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TWO = fatbin(entry(TEXT), entry(OTHER, 90, flags=CHIP | ZSTD))
 
 
 def found(data: bytes, *, mapped: bool = False) -> list[ContainerEntry]:
-    """What is inside a file of these bytes."""
+    """Returns the contents of a file of these bytes."""
     if not mapped:
         return list(texts_in(io.BytesIO(data)))
     with tempfile.TemporaryFile() as file:
@@ -46,7 +46,7 @@ def found(data: bytes, *, mapped: bool = False) -> list[ContainerEntry]:
 
 
 def texts(data: bytes) -> list[tuple[str, bytes]]:
-    """Target and text of each PTX, where nothing else is told."""
+    """Returns target and text of each PTX, where there are no errors."""
     everything = [each for each in found(data) if not isinstance(each, SkippedCode)]
     assert everything == [each for each in found(data, mapped=True) if not isinstance(each, SkippedCode)]
     assert all(isinstance(each, EmbeddedPtx) for each in everything), everything
@@ -66,7 +66,7 @@ def little_memory() -> Iterator[None]:
 
 
 def problems(data: bytes) -> list[str]:
-    """What is said of a file."""
+    """Returns the errors of a file."""
     everything = found(data, mapped=True)
     assert [each for each in found(data) if isinstance(each, ContainerProblem)] == [
         each for each in everything if isinstance(each, ContainerProblem)
@@ -75,14 +75,14 @@ def problems(data: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("flags", [0, LZ4, ZSTD])
-def test_a_fat_binary_gives_its_texts_raw_and_compressed(flags: int) -> None:
+def test_a_fat_binary_contains_its_texts_raw_and_compressed(flags: int) -> None:
     data = fatbin(
         entry(TEXT, flags=flags), entry(OTHER, 90, flags=flags | CHIP), entry(TEXT, 100, flags=flags | FAMILY)
     )
     assert texts(data) == [("sm_80", TEXT), ("sm_90a", OTHER), ("sm_100f", TEXT)]
 
 
-def test_code_of_other_kinds_is_passed_over_and_named() -> None:
+def test_code_of_other_kinds_is_skipped_and_named() -> None:
     data = fatbin(
         entry(b"\x7fELF", 90, kind=CODE, flags=CHIP), entry(b"x", 90, kind=INTERMEDIATE), entry(b"x", kind=64)
     )
@@ -93,7 +93,7 @@ def test_code_of_other_kinds_is_passed_over_and_named() -> None:
     ]
 
 
-def test_several_fat_binaries_may_stand_one_behind_the_other() -> None:
+def test_several_fat_binaries_may_be_consecutive() -> None:
     assert len(texts(TWO + bytes(40) + TWO + TWO)) == 6
 
 
@@ -105,12 +105,12 @@ def test_the_name_of_an_entry_is_read() -> None:
 
 @pytest.mark.parametrize("section", [".nv_fatbin", "__nv_relfatbin"])
 @pytest.mark.parametrize("wide", [True, False])
-def test_an_object_gives_the_texts_of_its_section(section: str, wide: bool) -> None:
+def test_an_object_contains_the_texts_of_its_section(section: str, wide: bool) -> None:
     data = elf([(".text", b"\x90" * 33), (section, TWO), (".data", b"")], wide=wide)
     assert texts(data) == [("sm_80", TEXT), ("sm_90a", OTHER)]
 
 
-def test_an_object_without_device_code_holds_nothing() -> None:
+def test_an_object_without_device_code_contains_nothing() -> None:
     assert found(elf([(".text", TWO)])) == []
 
 
@@ -118,13 +118,13 @@ def test_a_program_whose_table_of_sections_was_stripped_is_searched() -> None:
     assert texts(elf([(".nv_fatbin", TWO)], stripped=True)) == [("sm_80", TEXT), ("sm_90a", OTHER)]
 
 
-def test_machine_code_for_debugging_holds_its_ptx() -> None:
+def test_machine_code_for_debugging_contains_its_ptx() -> None:
     data = elf([(".nv_debug_ptx_txt", TEXT.replace(b"\n", b"\0"))], machine=190)
     assert texts(data) == [("", TEXT)]
     assert found(elf([(".text", b"x")], machine=190)) == [SkippedCode("machine code")]
 
 
-def test_an_archive_gives_the_texts_of_its_members() -> None:
+def test_an_archive_contains_the_texts_of_its_members() -> None:
     members = [("a.o", elf([(".nv_fatbin", TWO)])), ("a_member_with_a_long_name.o", elf([("__nv_relfatbin", TWO)]))]
     everything = found(ar(("readme", b"odd"), *members))
     assert [each.inside for each in everything if isinstance(each, EmbeddedPtx)] == [
@@ -142,7 +142,7 @@ def test_an_archive_in_bsds_form_is_read() -> None:
     assert [each.inside for each in found(data) if isinstance(each, EmbeddedPtx)] == [("long name.o",)] * 2
 
 
-def test_a_wheel_gives_the_texts_of_its_libraries_and_its_ptx_files() -> None:
+def test_a_wheel_contains_the_texts_of_its_libraries_and_its_ptx_files() -> None:
     data = zipped(
         {
             "foo/__init__.py": b"x = 1",
@@ -161,7 +161,7 @@ def test_a_wheel_gives_the_texts_of_its_libraries_and_its_ptx_files() -> None:
     ]
 
 
-def test_kinds_are_told_by_the_first_bytes() -> None:
+def test_kinds_are_recognized_by_the_first_bytes() -> None:
     assert kind_of(TWO[:8]) == "a CUDA fat binary"
     assert kind_of(ar()[:8]) == "an archive of object files"
     assert kind_of(TEXT[:8]) is None
@@ -198,18 +198,18 @@ def test_kinds_are_told_by_the_first_bytes() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_header_that_lies_or_is_cut_off_is_told(data: bytes, message: str) -> None:
+def test_a_wrong_or_truncated_header_is_reported(data: bytes, message: str) -> None:
     assert any(message in each for each in problems(data)), problems(data)
 
 
-def test_what_stands_before_the_damage_is_still_read() -> None:
+def test_entries_before_the_damage_are_still_read() -> None:
     everything = found(fatbin(entry(TEXT), entry(OTHER, payload=1 << 40)))
     assert [type(each) for each in everything] == [EmbeddedPtx, ContainerProblem]
     cut = TWO[:-100]
     assert [type(each) for each in found(cut)] == [ContainerProblem, EmbeddedPtx, ContainerProblem]
 
 
-def test_a_section_that_leaves_the_file_is_told() -> None:
+def test_a_section_beyond_the_end_of_the_file_is_reported() -> None:
     data = bytearray(elf([(".nv_fatbin", TWO)]))
     table = struct.unpack_from("<Q", data, 40)[0]
     struct.pack_into("<Q", data, table + 64 + 32, 1 << 50)
@@ -218,7 +218,7 @@ def test_a_section_that_leaves_the_file_is_told() -> None:
     ]
 
 
-def test_a_frame_of_zstd_is_not_unpacked_beyond_what_is_promised() -> None:
+def test_a_frame_of_zstd_is_not_unpacked_beyond_its_declared_size() -> None:
     bomb = fatbin(entry(bytes(64 << 20), flags=ZSTD, size=1000))
     with little_memory():
         assert problems(bomb) == [
@@ -226,14 +226,14 @@ def test_a_frame_of_zstd_is_not_unpacked_beyond_what_is_promised() -> None:
         ]
 
 
-def test_a_zip_bomb_is_told_and_not_unpacked() -> None:
+def test_a_zip_bomb_is_reported_and_not_unpacked() -> None:
     bomb = zipped({"bomb.ptx": bytes(256 << 20), "k.ptx": TEXT})
     with little_memory():
         [message] = problems(bomb)
     assert "that unpack to more than" in message
 
 
-def test_a_table_of_members_that_would_fill_the_memory_is_not_read() -> None:
+def test_an_oversized_table_of_members_is_not_read() -> None:
     rows = b"PK\1\2" + bytes(42)
     end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 65535, 65535, len(rows) * 800_000, 30, 0)
     assert problems(b"PK\3\4" + bytes(26) + rows * 800_000 + end) == [
@@ -241,7 +241,7 @@ def test_a_table_of_members_that_would_fill_the_memory_is_not_read() -> None:
     ]
 
 
-def test_a_member_that_is_larger_than_it_says_is_told() -> None:
+def test_a_member_that_is_larger_than_declared_is_reported() -> None:
     data = bytearray(zipped({"k.ptx": TEXT * 10}))
     true = struct.pack("<I", len(TEXT) * 10)
     while (place := data.find(true)) >= 0:
@@ -249,7 +249,7 @@ def test_a_member_that_is_larger_than_it_says_is_told() -> None:
     assert len(problems(bytes(data))) == 1
 
 
-def test_a_damaged_member_is_told_and_the_others_are_read() -> None:
+def test_a_damaged_member_is_reported_and_the_others_are_read() -> None:
     data = bytearray(zipped({"a.ptx": TEXT, "b.ptx": OTHER}))
     data[45] ^= 0xFF
     everything = found(bytes(data))
@@ -257,11 +257,11 @@ def test_a_damaged_member_is_told_and_the_others_are_read() -> None:
     assert everything[0].inside == ("a.ptx",)  # type: ignore[union-attr]
 
 
-def test_a_member_without_a_name_is_passed_over() -> None:
+def test_a_member_without_a_name_is_skipped() -> None:
     assert found(zipped({"k.ptx": TEXT}).replace(b"k.ptx", b"\0.ptx")) == []
 
 
-def test_a_link_in_an_archive_is_a_member_and_leads_nowhere(tmp_path: Path) -> None:
+def test_a_link_in_an_archive_is_a_member_and_is_not_followed(tmp_path: Path) -> None:
     import zipfile
 
     stream = io.BytesIO()
@@ -275,7 +275,7 @@ def test_a_link_in_an_archive_is_a_member_and_leads_nowhere(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("whole", [TWO, elf([(".nv_fatbin", TWO)]), ar(("a.o", elf([(".nv_fatbin", TWO)])))])
-def test_any_byte_may_be_changed_or_missing_and_nothing_breaks(whole: bytes) -> None:
+def test_any_byte_may_be_changed_or_missing_without_a_crash(whole: bytes) -> None:
     for place in [*range(min(len(whole), 400)), *range(400, len(whole), 37)]:
         for value in (0, 0x7F, 0xFF):
             found(whole[:place] + bytes([value]) + whole[place + 1 :])
@@ -287,7 +287,7 @@ NVCC = shutil.which("nvcc")
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a kernel and what nvcc compiles it to."""
+    """A folder with a kernel and nvcc's outputs for it."""
     folder = tmp_path_factory.mktemp("nvcc")
     (folder / "a.cu").write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }\n")
     nvcc(folder, "-ptx", "-arch=compute_80", "-o", "sm_80.ptx")
@@ -308,7 +308,7 @@ def nvcc(folder: Path, *arguments: str) -> None:
     ("mode", "kind"),
     [("none", "-fatbin"), ("speed", "-fatbin"), ("size", "-fatbin"), ("size", "-c"), ("speed", "-c -rdc=true")],
 )
-def test_what_nvcc_packs_is_what_it_compiles(source: Path, mode: str, kind: str) -> None:
+def test_the_texts_that_nvcc_packs_are_those_it_compiles(source: Path, mode: str, kind: str) -> None:
     code = ["-gencode", "arch=compute_80,code=[sm_80,compute_80]", "-gencode", "arch=compute_90a,code=compute_90a"]
     expected = {(target, bare((source / f"{target}.ptx").read_bytes())) for target in ("sm_80", "sm_90a")}
     nvcc(source, *kind.split(), *code, f"--compress-mode={mode}", "-o", "packed")
@@ -316,7 +316,7 @@ def test_what_nvcc_packs_is_what_it_compiles(source: Path, mode: str, kind: str)
 
 
 def bare(text: bytes) -> bytes:
-    """Without comments and blanks, which nvcc leaves out of what it packs."""
+    """Without comments and blanks, which nvcc omits."""
     import re
 
     return b" ".join(re.sub(rb"//[^\n]*", b"", text).split())

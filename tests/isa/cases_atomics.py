@@ -39,7 +39,7 @@ PAIRS = [
         "atom.global.add.f16x2 %b32_1, [%b64_2], %b32_3;",
     ),
     Pair(
-        "brain floats stand in untyped registers",
+        "brain floats are in untyped registers",
         "atom.global.add.noftz.v2.bf16 {%b16_1, %b16_2}, [%b64_3], {%b16_4, %b16_5};",
         "atom.global.add.noftz.v2.bf16 {%u16_1, %u16_2}, [%b64_3], {%b16_4, %b16_5};",
     ),

@@ -1,4 +1,4 @@
-"""Comparisons and selections: what an instruction takes, and what it nearly takes."""
+"""Comparisons and selections: accepted operands, and rejected ones that are similar."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PAIRS = [
     ),
     Pair("a half is compared with a half", "setp.lt.f16 %pred_1, %f16_2, %b16_3;", "setp.lt.f16 %pred_1, %f16_2, 1.0;"),
     Pair(
-        "a constant third predicate goes with halves",
+        "a constant third predicate requires halves",
         "setp.lt.and.f16 %pred_1, %b16_2, %b16_3, 1;",
         "setp.lt.and.bf16 %pred_1, %b16_2, %b16_3, 1;",
     ),

@@ -1,4 +1,4 @@
-"""Control flow, the stack and the rest: what an instruction takes, and what it nearly takes."""
+"""Control flow, the stack and others: accepted operands, and rejected ones that are similar."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from tests.isa.pairs import Gated, Pair
 SM_90A = ((9, 5), "sm_90a")
 
 PAIRS = [
-    Pair("a branch goes to a label", "bra.uni target;", "bra %b64_1;"),
+    Pair("a branch targets a label", "bra.uni target;", "bra %b64_1;"),
     Pair("to one", "bra target;", "bra target, target;"),
     Pair("an indexed one to those of a list", "brx.idx %u32_1, targets_;", "brx.idx %u32_1, target;"),
     Pair("the index has 32 bits", "brx.idx.uni %b32_1, targets_;", "brx.idx.uni %b64_1, targets_;"),
     Pair("idx is part of the name", "brx.idx.uni %b32_1, targets_;", "brx.uni.idx %b32_1, targets_;"),
-    Pair("a function may be called by its name alone", "call callee;", "call callee_in;"),
-    Pair("its arguments stand in parentheses", "call callee_in, (%b32_1);", "call callee_in, %b32_1;"),
+    Pair("a function may be called by its name only", "call callee;", "call callee_in;"),
+    Pair("its arguments are in parentheses", "call callee_in, (%b32_1);", "call callee_in, %b32_1;"),
     Pair("so do its results", "call (%b32_1), callee_out, ();", "call %b32_1, callee_out, ();"),
     Pair("a result may not be left out", "call (%b32_1), callee_in_out, (3);", "call callee_in_out, (3);"),
-    Pair("a pointer needs to be told what it points to", "call %b64_1, (), prototype_callee;", "call %b64_1, ();"),
+    Pair("a pointer needs a declared target space", "call %b64_1, (), prototype_callee;", "call %b64_1, ();"),
     Pair("by functions or a prototype", "call %b64_1, functions_callee;", "call %b64_1, targets_;"),
     Pair("a pointer is a register", "call %b64_1, prototype_callee;", "call 64, prototype_callee;"),
     Pair("a return has no value", "ret.uni;", "ret %b32_1;"),
@@ -26,7 +26,7 @@ PAIRS = [
     Pair("of constants", "pmevent 3 + 4;", "pmevent WARP_SZ;"),
     Pair("a time is unsigned", "nanosleep.u32 %b32_1;", "nanosleep.s32 %s32_1;"),
     Pair(
-        "registers come in eights",
+        "registers are in groups of eight",
         "setmaxnreg.inc.sync.aligned.u32 40;",
         "setmaxnreg.inc.sync.aligned.u32 44;",
         *SM_90A,

@@ -17,12 +17,10 @@ PAIRS = [
     Pair("widening needs none", "cvt.f64.f32 %f64_1, %f32_2;", "cvt.rn.f64.f32 %f64_1, %f32_2;"),
     Pair("narrowing does", "cvt.rn.f32.f64 %f32_1, %f64_2;", "cvt.f32.f64 %f32_1, %f64_2;"),
     Pair("single precision is flushed", "cvt.rn.ftz.f16.f32 %b16_1, %f32_2;", "cvt.rn.ftz.f16.f64 %b16_1, %f64_2;"),
-    Pair(
-        "brain floats stand in untyped registers", "cvt.rn.bf16.f32 %b16_1, %f32_2;", "cvt.rn.bf16.f32 %u16_1, %f32_2;"
-    ),
+    Pair("brain floats are in untyped registers", "cvt.rn.bf16.f32 %b16_1, %f32_2;", "cvt.rn.bf16.f32 %u16_1, %f32_2;"),
     Pair("two values are packed", "cvt.rn.f16x2.f32 %b32_1, %f32_2, %f32_3;", "cvt.rn.f16x2.f32 %b32_1, %f32_2;"),
     Pair(
-        "random bits come last",
+        "random bits are the last operand",
         "cvt.rs.f16x2.f32 %b32_1, %f32_2, %f32_3, %b32_4;",
         "cvt.rs.f16x2.f32 %b32_1, %f32_2, %f32_3;",
         (9, 4),
@@ -34,7 +32,7 @@ PAIRS = [
         "cvt.rn.e4m3x2.f32 %b16_1, %f32_2, %f32_3;",
     ),
     Pair(
-        "a scale comes with its modifier",
+        "a scale requires its modifier",
         "cvt.rn.scaled::n2::ue8m0.bf16x2.e4m3x2 %b32_1, %b16_2, %b16_3;",
         "cvt.rn.bf16x2.e4m3x2 %b32_1, %b16_2, %b16_3;",
     ),

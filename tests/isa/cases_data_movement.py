@@ -1,4 +1,5 @@
-"""Loads, stores, moves, addresses, cache policies and matrices: what they take, and what they nearly take."""
+"""Loads, stores, moves, addresses, cache policies and matrices: accepted operands, and rejected ones that are
+similar."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from tests.isa.pairs import Gated, Pair
 
 PAIRS = [
     Pair(
-        "a register may be wider than what is loaded",
+        "a register may be wider than the loaded value",
         "ld.global.u8 %u64_1, [%b64_2];",
         "ld.global.u64 %u8_1, [%b64_2];",
     ),
@@ -34,7 +35,7 @@ PAIRS = [
         "ld.global.L2::evict_last.v4.b32 {%b32_1, %b32_2, %b32_3, %b32_4}, [%b64_9];",
     ),
     Pair(
-        "a cache hint comes with a policy",
+        "a cache hint requires a policy",
         "ld.global.L2::cache_hint.b32 %b32_1, [%b64_2], %b64_3;",
         "ld.global.L2::cache_hint.b32 %b32_1, [%b64_2];",
     ),
@@ -79,7 +80,7 @@ PAIRS = [
         "st.global.ca.b32 [%b64_1], %b32_2;",
     ),
     Pair(
-        "an untyped store takes a constant of its width",
+        "an untyped store accepts a constant of its width",
         "st.global.b32 [%b64_1], 0f3F800000;",
         "st.global.b32 [%b64_1], 1.0;",
     ),
@@ -119,12 +120,12 @@ PAIRS = [
         "createpolicy.fractional.L2::evict_first.b64 %b64_1, 1.5;",
     ),
     Pair(
-        "what is left is evicted or unchanged",
+        "the rest is evicted or unchanged",
         "createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %b64_1;",
         "createpolicy.fractional.L2::evict_last.L2::evict_normal.b64 %b64_1;",
     ),
-    Pair("a space is asked of an address", "isspacep.shared %pred_1, %u64_2;", "isspacep.shared %pred_1, %u16_2;"),
-    Pair("a variable lies in its space", "cvta.global.u64 %u64_1, global_;", "cvta.shared.u64 %u64_1, global_;"),
+    Pair("a space is tested for an address", "isspacep.shared %pred_1, %u64_2;", "isspacep.shared %pred_1, %u16_2;"),
+    Pair("a variable is in its space", "cvta.global.u64 %u64_1, global_;", "cvta.shared.u64 %u64_1, global_;"),
     Pair("a rank is an integer", "mapa.u64 %u64_1, %u64_2, %u32_3;", "mapa.u64 %u64_1, %u64_2, %f32_3;"),
     Pair(
         "matrices are loaded in ones, twos and fours",

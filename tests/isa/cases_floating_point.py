@@ -1,4 +1,4 @@
-"""Floating-point arithmetic of every precision: what an instruction takes, and what it nearly takes."""
+"""Floating-point arithmetic of every precision: accepted operands, and rejected ones that are similar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ PAIRS = [
         "mul.f64 %f64_1, %f64_2, 0x3FF0000000000000;",
     ),
     Pair("bits of either width will do", "add.f64 %f64_1, %f64_2, 0f3F800000;", "add.f64 %f64_1, %f64_2, 3;"),
-    Pair("one too small for a double is none", "add.f64 %f64_1, %f64_2, 1e-307;", "add.f64 %f64_1, %f64_2, 1e-320;"),
+    Pair(
+        "a number too small for a double is rejected",
+        "add.f64 %f64_1, %f64_2, 1e-307;",
+        "add.f64 %f64_1, %f64_2, 1e-320;",
+    ),
     Pair("constants are not mixed", "add.f32 %f32_1, %f32_2, 1.0 + 2.0;", "add.f32 %f32_1, %f32_2, 1.0 + 2;"),
     Pair("registers are of the type, or untyped", "add.f32 %b32_1, %f32_2, 1.0;", "add.f32 %u32_1, %f32_2, 1.0;"),
     Pair("double precision flushes nothing", "add.ftz.f32 %f32_1, %f32_2, 1.0;", "add.ftz.f64 %f64_1, %f64_2, 1.0;"),
@@ -25,7 +29,7 @@ PAIRS = [
         "div.full.ftz.f32 %f32_1, %f32_2, 3.0;",
         "div.ftz.full.f32 %f32_1, %f32_2, 3.0;",
     ),
-    Pair("what is approximate is not rounded", "sin.approx.f32 %f32_1, %f32_2;", "sin.rn.f32 %f32_1, %f32_2;"),
+    Pair("approximate results are not rounded", "sin.approx.f32 %f32_1, %f32_2;", "sin.rn.f32 %f32_1, %f32_2;"),
     Pair("no sine of double precision", "cos.approx.f32 %f32_1, %f32_2;", "cos.approx.f64 %f64_1, %f64_2;"),
     Pair(
         "signs are joined together with .abs",
@@ -43,25 +47,25 @@ PAIRS = [
         "rcp.approx.f64 %f64_1, %f64_2;",
     ),
     Pair("pairs are 64 bits without a type", "add.f32x2 %b64_1, %b64_2, %b64_3;", "add.f32x2 %f64_1, %b64_2, %b64_3;"),
-    Pair("a property tells in a predicate", "testp.finite.f32 %pred_1, %f32_2;", "testp.finite.f32 %b32_1, %f32_2;"),
-    Pair("halves stand in their own registers", "add.f16 %f16_1, %b16_2, %f16_3;", "add.f16 %u16_1, %b16_2, %f16_3;"),
+    Pair("a property is a predicate", "testp.finite.f32 %pred_1, %f32_2;", "testp.finite.f32 %b32_1, %f32_2;"),
+    Pair("halves are in their own registers", "add.f16 %f16_1, %b16_2, %f16_3;", "add.f16 %u16_1, %b16_2, %f16_3;"),
     Pair("brain halves in untyped ones", "add.bf16 %b16_1, %b16_2, %b16_3;", "add.bf16 %f16_1, %b16_2, %b16_3;"),
     Pair("pairs of them too", "mul.bf16x2 %b32_1, %b32_2, %b32_3;", "mul.bf16x2 %b32_1, %f16x2_2, %b32_3;"),
     Pair("no half is a constant", "mul.f16 %f16_1, %f16_2, %f16_3;", "mul.f16 %f16_1, %f16_2, 1.0;"),
     Pair(
-        "halves round to the nearest",
+        "halves round to nearest",
         "fma.rn.f16 %f16_1, %f16_2, %f16_3, %f16_4;",
         "fma.rz.f16 %f16_1, %f16_2, %f16_3, %f16_4;",
     ),
     Pair(
-        "what is cut off below is not saturated",
+        "rectified results are not saturated",
         "fma.rn.relu.f16 %b16_1, %b16_2, %b16_3, %b16_4;",
         "fma.rn.sat.relu.f16 %b16_1, %b16_2, %b16_3, %b16_4;",
     ),
     Pair("brain halves do not saturate", "add.sat.f16 %b16_1, %b16_2, %b16_3;", "add.sat.bf16 %b16_1, %b16_2, %b16_3;"),
     Pair("the power of brain halves flushes", "ex2.approx.ftz.bf16 %b16_1, %b16_2;", "ex2.approx.bf16 %b16_1, %b16_2;"),
     Pair("a half is added to a single", "add.f32.f16 %f32_1, %f16_2, 1.0;", "add.f16.f32 %f16_1, %f32_2, %f16_3;"),
-    Pair("the half comes first", "add.f32.bf16 %f32_1, %b16_2, %f32_3;", "add.f32.bf16 %f32_1, %f32_2, %b16_3;"),
+    Pair("the half precedes", "add.f32.bf16 %f32_1, %b16_2, %f32_3;", "add.f32.bf16 %f32_1, %f32_2, %b16_3;"),
     Pair(
         "converting down cuts off",
         "mul.rz.bf16x2.f32x2.f32x2 %b32_1, %b64_2, %b64_3;",

@@ -1,4 +1,4 @@
-"""Integer arithmetic: what an instruction takes, and what it nearly takes."""
+"""Integer arithmetic: accepted operands, and rejected ones that are similar."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAIRS = [
     Pair("signs do not matter in registers", "add.u32 %s32_1, %b32_2, %u32_3;", "add.u32 %s32_1, %f32_2, %u32_3;"),
     Pair("widths do", "add.u32 %u32_1, %u32_2, 3;", "add.u32 %u32_1, %u16_2, 3;"),
     Pair(
-        "packed integers stand in untyped registers",
+        "packed integers are in untyped registers",
         "add.s16x2 %b32_1, %b32_2, %b32_3;",
         "add.s16x2 %u32_1, %b32_2, %b32_3;",
     ),
@@ -33,8 +33,8 @@ PAIRS = [
         "mul.lo.s32 %s32_1, %s32_2, 0f3F800000;",
     ),
     Pair("constants may be computed", "add.u32 %u32_1, %u32_2, (3 << 2) | 1;", "add.u32 %u32_1, %u32_2, 3 << 2.0;"),
-    Pair("nobody divides them by zero", "add.u32 %u32_1, %u32_2, 8 / 2;", "add.u32 %u32_1, %u32_2, 8 / 0;"),
-    Pair("the sign is what abs is about", "abs.s64 %s64_1, %s64_2;", "abs.u64 %u64_1, %u64_2;"),
+    Pair("packed integers are not divided", "add.u32 %u32_1, %u32_2, 8 / 2;", "add.u32 %u32_1, %u32_2, 8 / 0;"),
+    Pair("abs requires a signed type", "abs.s64 %s64_1, %s64_2;", "abs.u64 %u64_1, %u64_2;"),
     Pair("ones are counted into 32 bits", "popc.b64 %u32_1, %b64_2;", "popc.b64 %u64_1, %b64_2;"),
     Pair("so are zeros", "clz.b64 %b32_1, %b64_2;", "clz.b64 %b64_1, %b64_2;"),
     Pair("a count is no floating-point number", "popc.b32 %b32_1, %f32_2;", "popc.b32 %f32_1, %b32_2;"),

@@ -1,4 +1,4 @@
-"""Logic, shifts and the choice of bytes: what an instruction takes, and what it nearly takes."""
+"""Logic, shifts and byte selections: accepted operands, and rejected ones that are similar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAIRS = [
     Pair("the table is a constant", "lop3.b32 %b32_1, %b32_2, 3, 4, 0x96;", "lop3.b32 %b32_1, %b32_2, 3, 4, %b32_5;"),
     Pair("an integer one", "lop3.b32 %b32_1, %b32_2, 3, 4, 1 << 3;", "lop3.b32 %b32_1, %b32_2, 3, 4, 1.0;"),
     Pair(
-        "with a predicate comes an operation",
+        "a predicate requires an operation",
         "lop3.or.b32 _|%pred_1, %b32_2, 3, 4, 1, %pred_5;",
         "lop3.b32 _|%pred_1, %b32_2, 3, 4, 1;",
     ),

@@ -26,12 +26,12 @@ PAIRS = [
         "tex.a1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, {%f32_5, %f32_6}];",
     ),
     Pair(
-        "a cube is looked at with floats",
+        "a cube is read with floats",
         "tex.cube.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, {%f32_5, %f32_6, %f32_7, %f32_8}];",
         "tex.cube.v4.f32.s32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, {%s32_5, %s32_6, %s32_7, %s32_8}];",
     ),
     Pair(
-        "four values come back",
+        "four values are returned",
         "tex.1d.v4.u32.f32 {%u32_1, %u32_2, %u32_3, %u32_4}, [texture_, %f32_5];",
         "tex.1d.v2.u32.f32 {%u32_1, %u32_2}, [texture_, %f32_5];",
     ),
@@ -56,7 +56,7 @@ PAIRS = [
         "tex.level.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, %f32_5], %s32_6;",
     ),
     Pair(
-        "slopes come in pairs",
+        "slopes are in pairs",
         "tex.grad.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, %f32_5], {%f32_6}, {%f32_7};",
         "tex.grad.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [texture_, %f32_5], {%f32_6};",
     ),
@@ -82,7 +82,7 @@ PAIRS = [
         "tex.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}, [sampler_, sampler_, %f32_5];",
     ),
     Pair(
-        "a sampler has a mode of its own",
+        "a sampler requires a separate mode",
         "txq.filter_mode.b32 %b32_1, [sampler_];",
         "txq.width.b32 %b32_1, [sampler_];",
     ),
@@ -101,7 +101,7 @@ PAIRS = [
         "txq.level.width.b32 %b32_1, [texture_], 1;",
         "txq.level.array_size.b32 %b32_1, [texture_], 1;",
     ),
-    Pair("a kind is asked of a register", "istypep.texref %pred_1, %u64_2;", "istypep.texref %pred_1, texture_;"),
+    Pair("a kind is queried of a register", "istypep.texref %pred_1, %u64_2;", "istypep.texref %pred_1, texture_;"),
     Pair(
         "a surface's border is dealt with",
         "suld.b.1d.b32.trap %b32_1, [surface_, %s32_2];",

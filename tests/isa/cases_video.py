@@ -29,7 +29,7 @@ PAIRS = [
     Pair("types are of words", "vadd.s32.u32.s32 %s32_1, %u32_2, %s32_3;", "vadd.s16.u32.s32 %s16_1, %u32_2, %s32_3;"),
     Pair("constants are words too", "vmin.u32.u32.u32 %u32_1, %u32_2, 3;", "vmin.u32.u32.u32 %u32_1, %u32_2, 3.0;"),
     Pair(
-        "a vector's element is none",
+        "an element of a vector is rejected",
         "vmin.u32.u32.u32 %u32_1, %u32_2, %u32_3;",
         "vmin.u32.u32.u32 %u32_1, %v2u32_2.x, %u32_3;",
     ),
@@ -49,7 +49,7 @@ PAIRS = [
         "vadd.s32.s32.s32 %s32_1, -%s32_2, %s32_3;",
     ),
     Pair(
-        "or what is added, not both",
+        "or the addend, not both",
         "vmad.s32.s32.s32 %s32_1, %s32_2, %s32_3, -%s32_4;",
         "vmad.s32.s32.s32 %s32_1, -%s32_2, %s32_3, -%s32_4;",
     ),

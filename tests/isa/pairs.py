@@ -1,4 +1,4 @@
-"""Pairs of instructions, one right and one wrong, that differ in one thing; ptxkit and ptxas are asked about both."""
+"""Pairs of instructions, one correct and one wrong, that differ in one property; ptxkit and ptxas check both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEWEST = ((9, 5), "sm_107a")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence about instructions, one that keeps to it and one that does not; names are those of the scaffold."""
+    """A sentence about instructions, one that satisfies it and one that does not; names are those of the scaffold."""
 
     says: str
     right: str
@@ -32,7 +32,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """An instruction, where it came in, and a version and target that lack it."""
+    """An instruction, the version and target that introduced it, and a version and target without it."""
 
     text: str
     version: Version
@@ -50,13 +50,13 @@ _EXPECTED: set[Case] = set()
 
 
 def will_be_asked(cases: Iterable[Case]) -> None:
-    """Says which instructions will be asked about: ptxas is given all of a target at the first of them, in two
-    processes where each alone would cost its own."""
+    """Registers the instructions that tests check: ptxas receives all of a target at the first of them, in two
+    processes, because a process for each is slow."""
     _EXPECTED.update(cases)
 
 
 def cases_of(each: Pair | Gated) -> list[Case]:
-    """What `holds` and `opens` ask about."""
+    """The instructions that `holds` and `opens` check."""
     if isinstance(each, Gated):
         return [(each.text, each.version, each.target), (each.text, *each.older)]
     return [(text, each.version, each.target) for text in (each.right, each.wrong)]
@@ -64,7 +64,7 @@ def cases_of(each: Pair | Gated) -> list[Case]:
 
 @cache
 def _answers(target: str) -> dict[Case, str | None]:
-    """What ptxas says of all that is expected for a target."""
+    """Returns the diagnostics of ptxas for all registered instructions of a target."""
     cases = sorted(case for case in _EXPECTED if case[2] == target)
     refused = installed_ptxas()[0].refusals(
         [harness_module([text], version, target) for text, version, _ in cases], target
@@ -73,39 +73,39 @@ def _answers(target: str) -> dict[Case, str | None]:
 
 
 def _refusal(text: str, version: Version, target: str) -> str | None:
-    """What ptxas says of an instruction; None where it takes it."""
+    """Returns the diagnostic of ptxas for an instruction, or None if it accepts it."""
     if (text, version, target) in _EXPECTED:
         return _answers(target)[text, version, target]
     return installed_ptxas()[0].refusal(harness_module([text], version, target), target)
 
 
 def holds(pair: Pair) -> None:
-    """Both sides take the right instruction and refuse the wrong one."""
+    """Asserts that both accept the correct instruction and reject the wrong one."""
     agree(pair.right, pair.version, pair.target, accepted=True)
     agree(pair.wrong, pair.version, pair.target, accepted=False)
 
 
 def opens(gated: Gated) -> None:
-    """Both sides take it from its version and target on, and refuse it before."""
+    """Asserts that both accept it from its version and target on, and reject it before."""
     agree(gated.text, gated.version, gated.target, accepted=True)
     agree(gated.text, *gated.older, accepted=False)
 
 
 def agree(text: str, version: Version, target: str, *, accepted: bool) -> None:
-    """ptxkit and the newest ptxas take the instruction, or both refuse it."""
+    """Asserts that ptxkit and the newest ptxas both accept the instruction, or both reject it."""
     theirs, ours = _refusal(text, version, target), ptxkit_refusal(harness_module([text], version, target))
     assert (theirs is None) == accepted, f"ptxas: {text} {theirs}"
     assert (ours is None) == accepted, f"ptxkit: {text} {ours}"
 
 
 def is_taken(text: str, version: Version = NEWEST[0], target: str = NEWEST[1]) -> None:
-    """Both sides take the instruction, and ptxkit says nothing about it."""
+    """Asserts that both accept the instruction, and that ptxkit reports nothing."""
     agree(text, version, target, accepted=True)
     assert not validate(parse(harness_module([text], version, target))).diagnostics
 
 
 def is_tolerated(text: str, version: Version = NEWEST[0], target: str = NEWEST[1]) -> str:
-    """The warning for an instruction that ptxas takes and the manual does not have."""
+    """Returns the warning for an instruction that ptxas accepts and the manual does not have."""
     agree(text, version, target, accepted=True)
     found = validate(parse(harness_module([text], version, target))).diagnostics
     warnings = [each.message for each in found if each.severity is Severity.WARNING]

@@ -1,4 +1,4 @@
-"""What the tests of the table share: instructions from text, matches, and small tables."""
+"""Shared by the tests of the table: instructions from text, matches, and small tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptxkit.syntax.tree import Instruction
 
 
 def instruction(text: str) -> Instruction:
-    """The instruction that a line of PTX holds."""
+    """Returns the instruction in a line of PTX."""
     module = parse(f".version 9.4 .target sm_100a .address_size 64 .entry k() {{ {text} }}")
     body = module.function("k").body
     assert body is not None
@@ -22,17 +22,17 @@ def instruction(text: str) -> Instruction:
 
 
 def match(text: str) -> Match:
-    """The match of a line of PTX in the project's table."""
+    """Returns the match of a line of PTX in the project's table."""
     found = table().match(instruction(text))
     assert isinstance(found, Match), found
     return found
 
 
 def effects(text: str) -> tuple[Effect, ...]:
-    """The effects of a line of PTX."""
+    """Returns the effects of a line of PTX."""
     return match(text).effects
 
 
 def small_table(text: str) -> InstructionTable:
-    """A table of its own from a text in the notation."""
+    """Returns a separate table from a text in the notation."""
     return InstructionTable(load_texts({"small.isa": text}))

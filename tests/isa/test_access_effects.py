@@ -1,4 +1,4 @@
-"""What the table says of loads that need not see writes, of multimem addresses, and of whole warps."""
+"""Loads that need not observe writes, multimem addresses, and whole-warp instructions in the table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def accesses(opcode: str) -> list[Access]:
         ("ldu.global.u32", True),
     ],
 )
-def test_a_load_that_need_not_see_writes_is_not_coherent(opcode: str, coherent: bool) -> None:
+def test_a_non_coherent_load_is_marked(opcode: str, coherent: bool) -> None:
     assert {access.coherent for access in accesses(opcode)} == {coherent}
 
 
@@ -60,5 +60,5 @@ def test_a_multimem_address_refers_to_every_location(opcode: str, via: str) -> N
         ("shfl.sync.bfly.b32", False),
     ],
 )
-def test_whether_a_whole_warp_executes_an_instruction(opcode: str, aligned: bool) -> None:
+def test_instructions_that_a_whole_warp_executes_are_marked(opcode: str, aligned: bool) -> None:
     assert {match.is_aligned for match in matches(opcode)} == {aligned}

@@ -1,6 +1,6 @@
-"""Copies, barriers and multiplications that end later: what an assembler takes of them, and what it refuses.
+"""Asynchronous copies, barriers and multiplications: lines that an assembler accepts, and lines that it rejects.
 
-Each line is held to ptxkit and to the newest ptxas, with PTX 9.4 unless the line says otherwise.
+Each line is checked with ptxkit and the newest ptxas, with PTX 9.4 unless the line specifies otherwise.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ def refusal_by_ptxas(text: str, target: str) -> str | None:
 
 
 @pytest.mark.parametrize(("target", "text"), ACCEPTED)
-def test_takes(target: str, text: str) -> None:
+def test_a_correct_line_is_accepted(target: str, text: str) -> None:
     assert ptxkit_refusal(harness_module([text], (9, 4), target)) is None
     assert refusal_by_ptxas(text, target) is None
 
 
 @pytest.mark.parametrize(("target", "text"), [pytest.param(*line, id=why) for *line, why in REFUSED])
-def test_refuses(target: str, text: str) -> None:
+def test_a_wrong_line_is_rejected(target: str, text: str) -> None:
     assert ptxkit_refusal(harness_module([text], (9, 4), target)) is not None
     assert refusal_by_ptxas(text, target) is not None

@@ -1,4 +1,4 @@
-"""The chapters of the instruction set, each with its cases in a file of its own, held to ptxkit and to ptxas."""
+"""The chapters of the instruction set, each with its cases in a separate file, compared with ptxkit and ptxas."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ for chapter in CHAPTERS:
 
 
 @pytest.mark.parametrize("pair", [pair for chapter in CHAPTERS for pair in chapter.PAIRS], ids=str)
-def test_an_instruction_is_taken_and_its_neighbor_is_not(pair: Pair) -> None:
+def test_an_instruction_is_accepted_and_its_neighbor_is_not(pair: Pair) -> None:
     holds(pair)
 
 
 @pytest.mark.parametrize("gated", [gated for chapter in CHAPTERS for gated in chapter.GATED], ids=str)
-def test_an_instruction_is_taken_from_its_version_and_target_on(gated: Gated) -> None:
+def test_an_instruction_is_accepted_from_its_version_and_target_on(gated: Gated) -> None:
     opens(gated)
 
 
 @pytest.mark.parametrize("text", [text for chapter in CHAPTERS for text in chapter.TOLERATED])
-def test_what_only_assemblers_take_is_a_warning(text: str) -> None:
+def test_an_instruction_that_only_assemblers_accept_is_a_warning(text: str) -> None:
     is_tolerated(text)
 
 
-def test_a_number_of_registers_with_a_sign_is_a_warning() -> None:
+def test_a_register_count_with_a_sign_is_a_warning() -> None:
     reason = is_tolerated("setmaxnreg.inc.sync.aligned.s32 40;", *cases_control_flow.SM_90A)
     assert "a number of registers is unsigned" in reason

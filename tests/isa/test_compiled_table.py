@@ -1,4 +1,4 @@
-"""The compiled table is the table: what the loader makes comes back equal, and is read where it was kept."""
+"""The compiled table is the table: the result of the loader is restored unchanged, and is read from its cache."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def same(left: InstructionSet, right: InstructionSet) -> bool:
     return parts(left) == parts(right)
 
 
-def test_the_table_comes_back_as_it_was() -> None:
+def test_the_table_is_restored_unchanged() -> None:
     table = load_instructions()
     stored = marshal.loads(marshal.dumps(compiled_table.encode(table)))
     assert same(compiled_table.decode(stored), table)
@@ -34,13 +34,13 @@ def test_a_table_without_one_of_its_forms_is_another_one() -> None:
     assert not same(compiled_table.decode(compiled_table.encode(less)), table)
 
 
-def test_truth_and_numbers_are_kept_apart() -> None:
+def test_truth_values_and_numbers_are_distinguished() -> None:
     stored = compiled_table.encode(load_instructions())
     assert len({repr(entry) for entry in stored[0]}) == len(stored[0])
     assert {type(entry) for entry in stored[0] if entry in (0, 1)} == {int, bool}
 
 
-def test_the_second_load_reads_what_the_first_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_load_reads_the_file_of_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = compiled_table.load_cached()
     assert list((tmp_path / "ptxkit").glob("table.*"))

@@ -1,4 +1,4 @@
-"""Whatever is done to an .isa file: it loads, or its mistake is reported at a place in it; never anything else."""
+"""A damaged .isa file loads, or its error is reported at a place in it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SCRAPS = ["", "é", "\0", '"', "{", "}", "\\", "\t", ".", "/", "#", "0", "%", "
 
 
 COUNT = int(os.environ.get("PTXKIT_DAMAGES", "12"))
-"""How often each chapter is damaged; a thousand times takes minutes."""
+"""The number of damages of each chapter; a thousand take minutes."""
 
 
 def with_sets(name: str, text: str) -> dict[str, str]:
-    """A chapter and the sets of other files that it names."""
+    """Returns a chapter and the sets of other files that it names."""
     return {"sets.isa": sets_for(name), name: text}
 
 
@@ -47,7 +47,7 @@ def sets_for(name: str) -> str:
 
 
 def named(line: str, text: str) -> bool:
-    """Whether a text names the set of this line, and not only defines it."""
+    """Returns whether a text names the set of this line, and does not only define it."""
     word = line.split()[1]
     bare = re.sub(r'"[^"\n]*"|(?<= in) \S+ untyped', "", text)  # neither strings nor the attribute of an address
     return re.search(rf"(?<!^set )\b{word}\b", bare) is not None
@@ -93,7 +93,7 @@ def test_a_chapter_with_the_sets_that_it_names_loads(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_a_damaged_chapter_loads_or_its_mistake_has_a_place(name: str) -> None:
+def test_a_damaged_chapter_loads_or_its_error_has_a_place(name: str) -> None:
     random = Random(name)
     mistakes: list[tuple[str, NotationError]] = []
     for _ in range(COUNT):

@@ -1,4 +1,4 @@
-"""`ptxkit isa`: the table in words, and as data for other tools."""
+"""`ptxkit isa`: the table as sentences, and as data for other tools."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def test_describing_an_opcode_shows_forms_gates_and_effects() -> None:
     assert "wait_all" not in text
 
 
-def test_describing_shows_what_is_computed_and_what_modifier_values_need() -> None:
+def test_describing_shows_results_and_the_requirements_of_modifier_values() -> None:
     assert "let count = number(num) * case(shape, .16x128b, 2, .16x256b, 4, 1)" in describe("tcgen05.ld")
     assert "for .L2::cache_hint" in describe("ld")
     assert "for .L2::cache_hint" not in describe("elect")
 
 
-def test_a_variable_that_stands_twice_is_explained_once() -> None:
+def test_a_repeated_variable_is_explained_once() -> None:
     for part in describe("wgmma.mma_async").split("\n\n"):
         assert sum(line.strip().startswith("t = ") for line in part.splitlines()) <= 1
 
@@ -59,14 +59,14 @@ def test_describing_a_whole_opcode_binds_it() -> None:
         (".b64", ".b64: a type of variables"),
     ],
 )
-def test_what_is_no_instruction_is_described_too(word: str, says: str) -> None:
+def test_directives_and_registers_are_described_too(word: str, says: str) -> None:
     assert says in describe(word)
 
 
 @pytest.mark.parametrize(
     "opcode", ["nosuch", "ld.nosuch", "", ".", "cp.async.nosuch", "%nosuch", "%tid.q", ".nosuch", "sm_1", "%"]
 )
-def test_what_the_table_lacks_is_a_lookup_error(opcode: str) -> None:
+def test_an_unknown_name_is_a_lookup_error(opcode: str) -> None:
     with pytest.raises(LookupError):
         describe(opcode)
 
@@ -76,7 +76,7 @@ def test_every_form_can_be_described() -> None:
         assert describe(name).count("\n  ") >= len(table().forms(name))
 
 
-def test_the_whole_table_is_data(document: Any) -> None:
+def test_the_whole_table_is_available_as_data(document: Any) -> None:
     assert document["version"] == 1
     assert [form["syntax"] for form in document["forms"]] == [form.syntax.removeprefix("form ") for form in all_forms()]
     assert {register["name"] for register in document["special_registers"]} >= {"%tid", "%clock64"}
@@ -84,7 +84,7 @@ def test_the_whole_table_is_data(document: Any) -> None:
     assert document["value_gates"]["L2::cache_hint"][0]["alternatives"][0]["version"] == "7.4"
 
 
-def test_the_data_hold_every_part_of_a_form(document: Any) -> None:
+def test_the_data_contain_every_part_of_a_form(document: Any) -> None:
     for data, form in zip(document["forms"], all_forms(), strict=True):
         assert [slot["values"] for slot in data["modifiers"]] == [list(slot.values) for slot in form.modifiers]
         assert [operand["role"] for operand in data["operands"]] == [operand.role for operand in form.operands]
@@ -139,7 +139,7 @@ def read(text: str) -> Expression:
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
-def test_an_expression_is_written_so_that_it_is_read_the_same(text: str) -> None:
+def test_an_expression_is_written_in_a_notation_that_reads_the_same(text: str) -> None:
     first = read(text)
     assert read(expression_text(first)) == first
 

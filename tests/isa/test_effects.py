@@ -1,4 +1,4 @@
-"""What the table says that instructions do: the facts that every analysis rests on."""
+"""The effects of instructions in the table: the facts on which every analysis is based."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def accesses(text: str) -> list[Access]:
         ("st.bulk.shared::cta [%r1], 64, 0;", Access("write", "shared::cta", "a", OperandRole("n"))),
     ],
 )
-def test_plain_accesses(text: str, access: Access) -> None:
+def test_plain_accesses_have_their_kind_and_space(text: str, access: Access) -> None:
     assert accesses(text) == [access]
 
 
@@ -97,7 +97,7 @@ def test_a_bulk_store_completes_with_its_group() -> None:
     assert (write.space, write.proxy, write.completion) == ("global", "async", "bulk")
 
 
-def test_the_box_of_a_tensor_load_is_not_known_and_its_map_is_read_by_the_tensormap_proxy() -> None:
+def test_the_box_of_a_tensor_load_is_unknown_and_its_map_is_read_by_the_tensormap_proxy() -> None:
     found = effects(f"cp.async.bulk.tensor.2d.shared::cluster.global.tile{MBAR} [%r1], [%rd1, {{%r2, %r3}}], [%r4];")
     by_map, by_tensor, write, complete, home = found
     assert isinstance(by_map, Access)
@@ -186,17 +186,17 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
         ("mov.u32 %r1, %tid.x;", Value("d", CallExpr("copy", (ConstantExpr(32), OperandRole("a"))))),
     ],
 )
-def test_one_effect(text: str, effect: Effect) -> None:
+def test_one_effect_has_its_fields(text: str, effect: Effect) -> None:
     assert effects(text) == (effect,)
 
 
-def test_elect_gives_its_predicate_to_one_lane() -> None:
+def test_elect_sets_its_predicate_in_one_lane() -> None:
     found = match("elect.sync %r1|%p1, -1;")
     assert Value("p", CallExpr("elected", ())) in found.effects
     assert set(found.results) == {"d", "p"}
 
 
-def test_a_bound_expression_speaks_of_operands_and_constants_only() -> None:
+def test_a_bound_expression_contains_operands_and_constants_only() -> None:
     from random import Random
 
     known, random = table(), Random(1)
@@ -247,7 +247,7 @@ def test_a_tensor_prefetch_reads_the_map_and_fetches_the_box() -> None:
     )
 
 
-def test_a_multimem_copy_writes_behind_a_multimem_address_and_a_plain_one_does_not() -> None:
+def test_a_multimem_copy_writes_at_a_multimem_address_and_a_plain_one_does_not() -> None:
     tail = "async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 64;"
     assert [each.via for each in accesses(f"multimem.cp.{tail}")] == ["address", "multimem"]
     assert [each.via for each in accesses(f"cp.{tail}")] == ["address", "address"]

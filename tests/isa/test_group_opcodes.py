@@ -1,4 +1,4 @@
-"""The statements that commit groups and wait for them are found by their effects."""
+"""Statements that commit groups and wait for them are found by their effects."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def test_each_kind_of_group_has_a_commit_and_a_wait(group: str) -> None:
     assert (commit_opcode(name, group), wait_opcode(name, group)) == OPCODES[group]
 
 
-def test_what_waits_for_all_is_no_wait_for_a_number() -> None:
+def test_a_wait_for_all_is_not_a_wait_for_a_number() -> None:
     with pytest.raises(KeyError):
         wait_opcode("tcgen05", "tcgen05.ld")

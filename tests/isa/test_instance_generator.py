@@ -1,4 +1,4 @@
-"""Instances reach everything that the table describes."""
+"""Generated instances cover everything that the table describes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxkit.syntax import parse
 
 FORMS = [form for name in table().names for form in table().forms(name)]
 MANY = 400
-"""Instances that suffice to give everything that may stand for an operand its turn."""
+"""The number of instances that suffice to generate each kind of operand."""
 
 
 def made(form: Form, count: int) -> list[str]:
@@ -29,8 +29,8 @@ def test_every_form_has_an_instance_that_parses(name: str) -> None:
         assert parse(harness_module([text], (9, 5), "sm_100a")).functions()
 
 
-def test_every_modifier_value_of_every_form_comes_up() -> None:
-    """In some form of the section at least: what is common to several is narrowed by rules in one of them."""
+def test_every_modifier_value_of_every_form_is_generated() -> None:
+    """In some form of the section at least: rules in one of its forms restrict what is common to several."""
     missing: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     reached: set[tuple[str, str, str]] = set()
     for form in FORMS:
@@ -51,7 +51,7 @@ def test_the_same_seed_gives_the_same_instances() -> None:
         assert made(form, 5) == made(form, 5)
 
 
-def test_whatever_may_stand_for_an_operand_comes_up() -> None:
+def test_every_kind_of_operand_is_generated() -> None:
     forms = [form for form in table().forms("ld") if "{.<vec>}" in form.syntax]
     texts = " ".join(text for form in forms for text in made(form, MANY))
     for wanted in ("[global_", "[shared_", "[parameter", "+16]", "+-16]", "{%", "%v2"):

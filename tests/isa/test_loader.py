@@ -1,4 +1,4 @@
-"""Mistakes in an .isa file are reported with file, line and caret; the same text without the mistake loads."""
+"""Errors in an .isa file are reported with file, line and caret; the same text without the error loads."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ MISTAKES = [
         'summary "Frobs."',
         'summary "Frobs."\ndirective .frob on entry\n  when w',
         7,
-        "`when` says nothing of a directive",
+        "`when` has no meaning for a directive",
     ),
     ('chapter "Test"', 'chapter "Test"\nlet n = 1', 2, "`let` precedes all sections"),
     ("set widths = .b32 .b64", "set widths = .b32 .b64\nset others = .b8", 3, "the set others is never used"),
@@ -113,14 +113,14 @@ MISTAKES = [
 ]
 
 
-def test_the_text_without_a_mistake_loads() -> None:
+def test_the_text_without_an_error_loads() -> None:
     (form,) = load_texts({"good.isa": GOOD}).forms["frob"]
     assert [operand.role for operand in form.operands] == ["d", "a", "n", "p"]
     assert (form.section, form.line, form.file) == ("Instructions: frob", 6, "good.isa")
 
 
 @pytest.mark.parametrize(("right", "wrong", "line", "message"), MISTAKES)
-def test_a_mistake_is_reported_at_its_place(right: str, wrong: str, line: int, message: str) -> None:
+def test_an_error_is_reported_at_its_place(right: str, wrong: str, line: int, message: str) -> None:
     assert right in GOOD
     with pytest.raises(NotationError) as caught:
         load_texts({"bad.isa": GOOD.replace(right, wrong, 1)})
@@ -140,7 +140,7 @@ def test_a_byte_that_is_not_utf_8_is_reported_at_its_place(tmp_path: Path) -> No
     assert load_instructions([path]).forms["frob"]
 
 
-def test_the_caret_stands_under_the_place_behind_tabs_too() -> None:
+def test_the_caret_is_correct_after_tabs_too() -> None:
     with pytest.raises(NotationError) as caught:
         load_texts({"bad.isa": GOOD.replace("  need n <= 16", "\tneed\tnn <= 16")})
     assert str(caught.value).splitlines()[-2:] == ["    \tneed\tnn <= 16", "    \t    \t^"]

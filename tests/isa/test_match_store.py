@@ -1,4 +1,4 @@
-"""What opcodes were bound to, kept for other processes: it comes back as it was, and never in another's place."""
+"""The matches of opcodes, stored for other processes: they are restored unchanged, and never confused."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def files(folder: Path) -> list[Path]:
 
 
 def whole_table() -> InstructionTable:
-    """The installation's, with what is remembered now."""
+    """Returns the store of the installation, with the present matches."""
     return recalled(table()._instructions)
 
 
 def without_table() -> InstructionTable:
-    """One that may only remember."""
+    """Returns a store that may only read."""
     return recalled(lambda: pytest.fail("the table was read"))
 
 
@@ -51,7 +51,7 @@ def add(known: InstructionTable) -> Match:
     return found
 
 
-def test_the_forms_of_every_opcode_of_the_corpus_come_back_as_they_were() -> None:
+def test_the_forms_of_every_opcode_of_the_corpus_are_restored() -> None:
     opcodes = [line.split("\t")[0] for line in OPCODES.read_text("utf-8").splitlines()]
     found = {opcode: table().candidates(opcode) for opcode in opcodes if table().candidates(opcode)}
     assert len(found) > 500
@@ -61,7 +61,7 @@ def test_the_forms_of_every_opcode_of_the_corpus_come_back_as_they_were() -> Non
         assert again.candidates(opcode) == matches, opcode
 
 
-def test_what_was_matched_and_chosen_needs_no_table_in_another_process() -> None:
+def test_stored_matches_and_selections_need_no_table_in_another_process() -> None:
     first = whole_table()
     match = add(first)
     first.store_choices({("plus", "u32", 1): match})
@@ -73,20 +73,20 @@ def test_what_was_matched_and_chosen_needs_no_table_in_another_process() -> None
     assert later.stored_choice(("plus", "u32", 2)) is None
 
 
-def test_nothing_is_read_for_those_who_build_no_kernel() -> None:
+def test_nothing_is_read_without_a_built_kernel() -> None:
     known = InstructionTable(table()._instructions, lambda: pytest.fail("the memory was read"))
     assert add(known).canonical == "add.u32"
     known.store_choices({("plus", "u32", 1): add(known)})
     assert not known.has_stored_choice("plus")
 
 
-def test_what_was_never_asked_is_looked_up_in_the_table() -> None:
+def test_an_unknown_opcode_is_looked_up_in_the_table() -> None:
     whole_table().store_choices({})
     assert load_store().candidates("add.u32") is None
     assert add(whole_table()).canonical == "add.u32"
 
 
-def test_what_several_processes_keep_is_kept_together(folder: Path) -> None:
+def test_stores_of_several_processes_are_merged(folder: Path) -> None:
     first, second = whole_table(), whole_table()
     add(first)
     second.match(Instruction("ret"))
@@ -96,7 +96,7 @@ def test_what_several_processes_keep_is_kept_together(folder: Path) -> None:
     assert len(files(folder)) == 1
 
 
-def test_another_state_of_the_installation_remembers_nothing_of_this_one(
+def test_another_state_of_the_installation_shares_nothing_with_this_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = whole_table()
@@ -109,7 +109,7 @@ def test_another_state_of_the_installation_remembers_nothing_of_this_one(
     assert not load_store().opcodes, "a file under another's name is not believed"
 
 
-def test_a_damaged_file_counts_as_none(folder: Path) -> None:
+def test_a_damaged_file_is_ignored(folder: Path) -> None:
     kept = whole_table()
     add(kept)
     kept.store_choices({})
@@ -118,7 +118,7 @@ def test_a_damaged_file_counts_as_none(folder: Path) -> None:
     assert not load_store().opcodes
 
 
-def test_a_memory_that_grew_too_large_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oversized_store_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match_store, "MAX_MATCH_ENTRIES", 1)
     first, second = whole_table(), whole_table()
     add(first)
@@ -128,7 +128,7 @@ def test_a_memory_that_grew_too_large_begins_anew(monkeypatch: pytest.MonkeyPatc
     assert set(load_store().opcodes) == {"ret"}
 
 
-def test_a_choice_by_a_key_that_cannot_be_written_down_is_no_error(folder: Path) -> None:
+def test_a_selection_by_a_key_that_cannot_be_stored_is_not_an_error(folder: Path) -> None:
     kept = whole_table()
     kept.store_choices({("plus", object()): add(kept)})
     assert not load_store().choices

@@ -36,19 +36,19 @@ def test_types_keep_their_order() -> None:
     assert (found.modifiers["dt"], found.modifiers["st"]) == ("s32", "f32")
 
 
-def test_a_rule_between_modifiers_is_kept() -> None:
+def test_a_rule_between_modifiers_is_enforced() -> None:
     known = small_table(SMALL)
     assert known.candidates("turn.rn.s32.f32")
     assert known.candidates("turn.rn.f32.s32") == ()
 
 
-def test_the_same_variable_twice_has_one_value() -> None:
+def test_a_repeated_variable_has_one_value() -> None:
     known = small_table(SMALL)
     assert known.candidates("twin.u32.u32")
     assert known.candidates("twin.u32.s32") == ()
 
 
-def test_optional_operands_are_decided_by_the_operands() -> None:
+def test_optional_operands_are_determined_by_the_operands() -> None:
     known = small_table(SMALL)
     counts = {len(found.operands) for found in known.candidates("go.fast.far")}
     assert counts == {1, 2, 3}
@@ -86,7 +86,7 @@ def test_matches_are_shared() -> None:
         ("mov.u64 %rd1, table+8;", "copy"),
     ],
 )
-def test_operands_choose_among_the_forms_of_mov(text: str, shape: str) -> None:
+def test_operands_select_among_the_forms_of_mov(text: str, shape: str) -> None:
     (effect,) = match(text).effects
     assert effect.value.function == shape  # type: ignore[union-attr]
 
@@ -103,13 +103,13 @@ def test_operands_choose_among_the_forms_of_mov(text: str, shape: str) -> None:
         ("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];", "PTX104", "2 .u32 registers in braces"),
     ],
 )
-def test_a_mismatch_says_what_would_be_right(text: str, code: str, words: str) -> None:
+def test_a_mismatch_shows_the_correct_alternative(text: str, code: str, words: str) -> None:
     found = table().match(instruction(text))
     assert isinstance(found, Mismatch)
     assert (found.message.code, words in str(found.message)) == (code, True), found.message
 
 
-def test_an_order_that_only_ptxas_takes_is_marked() -> None:
+def test_an_order_that_only_ptxas_accepts_is_marked() -> None:
     assert match("redux.sync.add.s32 %r1, %r2, %r3;").tolerated == ""
     odd = match("redux.add.sync.s32 %r1, %r2, %r3;")
     assert (odd.tolerated != "", odd.canonical) == (True, "redux.sync.add.s32")

@@ -1,4 +1,4 @@
-"""What the notation says of modules: directives, types, versions; and mistakes in it, with their place."""
+"""The notation for modules: directives, types, versions; and errors in it, with their place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_directive_has_constants_places_neighbors_and_gates() -> None:
     assert (size.last, other.last) == ((), ("entry", "func"))
 
 
-def test_a_type_says_where_variables_arrays_and_vectors_of_it_can_be() -> None:
+def test_a_type_states_where_variables_arrays_and_vectors_of_it_can_be() -> None:
     (found,) = module(
         """
         datatype .thing in .reg .param arrays in .global vectors in .reg
@@ -79,7 +79,7 @@ def test_versions_targets_options_features_and_pragmas_are_read() -> None:
     assert [(each.name, each.places) for each in forms.pragmas] == [("unroll", ("body",))]
 
 
-def test_a_chapter_may_hold_both_instructions_and_directives() -> None:
+def test_a_chapter_may_contain_both_instructions_and_directives() -> None:
     loaded = load_texts(
         {
             "both.isa": """
@@ -107,7 +107,7 @@ def test_a_chapter_may_hold_both_instructions_and_directives() -> None:
         ("target 90", 1, "does not fit here"),
     ],
 )
-def test_a_mistake_is_reported_with_its_line(text: str, line: int, words: str) -> None:
+def test_an_error_is_reported_with_its_line(text: str, line: int, words: str) -> None:
     with pytest.raises(NotationError, match=words) as caught:
         module(text)
     assert caught.value.line == line

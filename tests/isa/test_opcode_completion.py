@@ -22,7 +22,7 @@ def test_the_first_modifiers_of_a_name_are_those_its_forms_begin_with() -> None:
     assert words("nonsense") == []
 
 
-def test_only_what_leads_to_an_instruction_is_there() -> None:
+def test_only_completions_of_an_instruction_are_listed() -> None:
     assert words("cp.async.bulk.shared::cluster") == ["global", "shared::cta"]
     assert words("add.f32") == ["f16", "bf16"]
     assert "f16" in words("mul")
@@ -30,7 +30,7 @@ def test_only_what_leads_to_an_instruction_is_there() -> None:
     assert words("add.f32.f32") == []
 
 
-def test_rules_between_modifiers_are_kept() -> None:
+def test_rules_between_modifiers_are_enforced() -> None:
     assert "cta" in words("cp.async.bulk.relaxed")
     assert "cta" not in words("cp.async.bulk.weak")
 
@@ -48,7 +48,7 @@ def test_every_instruction_can_be_written_modifier_by_modifier(name: str) -> Non
                 opcode += f".{word}"
 
 
-def test_a_modifier_is_closed_where_every_instruction_behind_it_is() -> None:
+def test_a_modifier_is_closed_where_every_instruction_after_it_is() -> None:
     found = {each.word: each for each in complete_opcode("cp.async.bulk")}
     old, new = parse_target("sm_90"), parse_target("sm_100")
     assert found["shared::cta"].unmet_gates((8, 0), old)

@@ -1,5 +1,7 @@
-"""The chapters of instructions that touch no memory of their own: arithmetic, logic, comparison, conversion, matrices,
-textures and video. Held to the opcodes that compilers write, to ptxas, and to known values.
+"""The chapters of instructions without memory accesses: arithmetic, logic, comparison, conversion, matrices, textures
+and video.
+
+Compared with the opcodes that compilers write, with ptxas, and with known values.
 """
 
 from __future__ import annotations
@@ -54,17 +56,17 @@ TARGETS = [
 ]
 NEWEST = ((9, 4), "sm_100a")
 EACH = 8
-"""Instances of each form."""
+"""Returns instances of each form."""
 
 
 def refused_by_ptxas(texts: Sequence[str], version: tuple[int, int], target: str) -> dict[int, str]:
-    """Index and message of each instruction that the newest ptxas refuses."""
+    """Returns index and message of each instruction that the newest ptxas rejects."""
     newest, *_ = installed_ptxas()
     return newest.refusals([harness_module([text], version, target) for text in texts], target)
 
 
 def refused_by_ptxkit(texts: Sequence[str], version: tuple[int, int], target: str) -> dict[int, str]:
-    """Index and message of each instruction that `validate` calls an error."""
+    """Returns index and message of each instruction that `validate` reports as an error."""
     answers = {index: ptxkit_refusal(harness_module([text], version, target)) for index, text in enumerate(texts)}
     return {index: why for index, why in answers.items() if why is not None}
 
@@ -75,12 +77,12 @@ def plain_forms() -> list[Form]:
 
 
 def is_of_independent_mode(match: Match) -> bool:
-    """Whether an instruction names a sampler, which wants a module of its own kind."""
+    """Returns whether an instruction names a sampler, which requires a separate kind of module."""
     return any(each.texmode == "independent" for gate in match.gates for each in gate.alternatives)
 
 
 def compilers_opcodes() -> list[str]:
-    """The opcodes of the chapters that occur in the compilers' output, in the order of how often they do."""
+    """Returns the opcodes of the chapters that occur in the compilers' output, ordered by frequency."""
     names = {form.name for form in plain_forms()}
     opcodes = [line.split("\t")[0] for line in OPCODES.read_text().splitlines()]
     return [opcode for opcode in opcodes if opcode.partition(".")[0] in names and opcode != "mov"]
@@ -196,18 +198,18 @@ def test_ptxkit_and_ptxas_accept_what_the_manual_allows() -> None:
     assert refused_by_ptxas(ACCEPTED, version, target) == {}
 
 
-def test_ptxkit_and_ptxas_refuse_what_breaks_a_rule() -> None:
+def test_ptxkit_and_ptxas_reject_instances_that_break_a_rule() -> None:
     version, target = (9, 4), "sm_107a"
     everything = set(range(len(REFUSED)))
     assert everything - refused_by_ptxkit(REFUSED, version, target).keys() == set()
     assert everything - refused_by_ptxas(REFUSED, version, target).keys() == set()
 
 
-# ------------------------------------------------------------------------------------- what they write
+# ------------------------------------------------------------------------------------- written registers
 
 
 def written_roles(match: Match) -> Iterator[str]:
-    """The roles of the first operand, where that is registers: PTX writes its results first."""
+    """Returns the roles of the first operand, if that is registers: PTX writes its results first."""
     first: OperandForm = match.operands[0]
     if first.kind == "pair":
         yield from (element.role for element in first.elements)
@@ -275,7 +277,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("text", "registers", "expected"), VALUES, ids=[text for text, _, _ in VALUES])
-def test_the_value_of_a_result_is_what_the_manual_says(text: str, registers: tuple[int, ...], expected: int) -> None:
+def test_the_value_of_a_result_is_that_of_the_manual(text: str, registers: tuple[int, ...], expected: int) -> None:
     assert evaluated(text, "first", registers) == expected
 
 
@@ -295,7 +297,7 @@ def test_the_second_predicate_of_a_comparison_is_its_negation_combined() -> None
         "max.relu.s16x2 %b32_1, %b32_2, %b32_3;",
     ],
 )
-def test_what_no_analysis_follows_is_unknown(text: str) -> None:
+def test_a_result_that_no_analysis_follows_is_unknown(text: str) -> None:
     assert value_of(text, "first") == CallExpr("unknown", ())
 
 
@@ -306,7 +308,7 @@ def value_of(text: str, role: str) -> Expression:
 
 
 def evaluated(text: str, role: str, registers: tuple[int, ...]) -> Value:
-    """The value of a role where the source registers, in their order, hold these numbers."""
+    """Returns the value of a role where the source registers, in their order, contain these numbers."""
     match, instruction = match_of(text), only_instruction(text)
     operations = SymbolicOps(SymbolicValueTable(), SharedWindow())
     given = iter(registers)

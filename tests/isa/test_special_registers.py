@@ -1,4 +1,4 @@
-"""Special registers: who reads them, as what, and since when."""
+"""Special registers: the instructions that read them, their types, and their versions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ GATED = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_a_special_register_is_read_so_and_not_otherwise(pair: Pair) -> None:
+def test_a_special_register_is_read_with_its_type_only(pair: Pair) -> None:
     holds(pair)
 
 
 @pytest.mark.parametrize("gated", GATED, ids=str)
-def test_a_special_register_is_there_from_its_version_and_target_on(gated: Gated) -> None:
+def test_a_special_register_exists_from_its_version_and_target_on(gated: Gated) -> None:
     opens(gated)
 
 
@@ -58,7 +58,7 @@ BODY = (
     ("heading", "accepted"),
     [(".entry k() .minperctamemory 1024 ", True), (".entry k() ", False), (".func f() ", True)],
 )
-def test_a_kernel_reads_its_memory_per_cta_only_where_it_asks_for_some(heading: str, accepted: bool) -> None:
+def test_a_kernel_reads_its_memory_per_cta_only_where_it_requests_some(heading: str, accepted: bool) -> None:
     text = HEAD + heading + BODY
     newest, *_ = installed_ptxas()
     assert (newest.refusal(text, "sm_80") is None) == accepted

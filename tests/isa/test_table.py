@@ -1,4 +1,4 @@
-"""The table as a whole: real opcodes match, nothing else lists opcodes, and it is loaded only when asked for."""
+"""The table as a whole: real opcodes match, nothing else lists opcodes, and it is loaded only when required."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_opcode_of_the_corpus_has_a_form() -> None:
 
 
 def literals(path: Path) -> Iterator[ast.Constant]:
-    """The strings of a file that are no docstrings."""
+    """Returns the strings of a file that are not docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -44,7 +44,7 @@ def literals(path: Path) -> Iterator[ast.Constant]:
 
 
 @pytest.mark.parametrize("room", READING_ROOMS)
-def test_no_room_that_reads_programs_names_an_opcode(room: str) -> None:
+def test_no_package_that_analyzes_programs_names_an_opcode(room: str) -> None:
     named = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
         for path in sorted((ROOT / "ptxkit" / room).rglob("*.py"))
@@ -54,7 +54,7 @@ def test_no_room_that_reads_programs_names_an_opcode(room: str) -> None:
     assert named == []
 
 
-def test_an_opcode_in_a_string_would_be_seen(tmp_path: Path) -> None:
+def test_an_opcode_in_a_string_would_be_detected(tmp_path: Path) -> None:
     path = tmp_path / "room.py"
     path.write_text('"""Prose about cp.async.wait_all."""\nKNOWN = {"cp.async.wait_all"}\n', encoding="utf-8")
     assert [node.value for node in literals(path) if table().candidates(str(node.value))] == ["cp.async.wait_all"]

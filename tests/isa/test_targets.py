@@ -1,4 +1,4 @@
-"""Which targets have which features, and what would open a gate."""
+"""The features of each target, and the requirements that would open a gate."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def test_a_target_has_a_feature(target: str, wanted: str, answer: bool) -> None:
     assert has_features_of(known, wanted) is answer
 
 
-def test_a_word_that_is_no_target_is_none() -> None:
+def test_an_unknown_target_has_no_features() -> None:
     assert parse_target("debug") is None
     assert parse_target("sm_90") == Target(90)
 
 
-def test_what_the_module_does_not_say_counts_as_met() -> None:
+def test_an_unspecified_requirement_counts_as_met() -> None:
     assert is_satisfied(Requirement((8, 0), 90), None, None)
     assert not is_satisfied(Requirement((8, 0), 90), (7, 8), None)
 
@@ -65,7 +65,7 @@ def test_the_remedy_is_the_least_that_opens_the_gate(version: tuple[int, int], t
     assert (found.version is None, found.target is None) == (".version" not in words, ".target" not in words)
 
 
-def test_of_two_ways_the_remedy_is_the_nearer() -> None:
+def test_of_two_remedies_the_nearer_is_reported() -> None:
     gate = Gate("", (Requirement((8, 6), 0, ("sm_100a",)), Requirement((8, 8), 0, ("sm_100f",))))
     assert suggest_target([gate], (8, 0), Target(100, "a")) == RequiredHeading("`.version 8.6`", "8.6")
     assert suggest_target([gate], (8, 8), Target(90)) == RequiredHeading("`.target sm_100a`", None, "sm_100a")

@@ -1,4 +1,4 @@
-"""What assemblers take beyond the manual: every entry has its reason, and ptxas still takes it."""
+"""Constructs that assemblers accept beyond the manual: every entry has its reason, and ptxas still accepts it."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ TOLERATED = [form for name in table().names for form in table().forms(name) if f
 
 
 def is_taken(form: Form) -> bool:
-    """Whether ptxas and ptxkit take some instance of the form, on some version and target."""
+    """Returns whether ptxas and ptxkit accept some instance of the form, on some version and target."""
     newest = installed_ptxas()[0]
     made = list(instances(form, table().value_gates, Random(form.syntax), 12))
     for version, target in reversed(VERSION_TARGETS):
         modules = [harness_module([each.text], version, target) for each in made]
-        # One by one: texturing modes must not differ among the modules of one process.
+        # One by one: texturing modes must be the same in all modules of one process.
         if any(ptxkit_refusal(module) is None and newest.refusal(module, target) is None for module in modules):
             return True
     return False
 
 
 @pytest.mark.parametrize("form", TOLERATED, ids=lambda form: f"{form.file}:{form.line}")
-def test_a_tolerated_form_has_a_reason_and_is_taken(form: Form) -> None:
+def test_a_tolerated_form_has_a_reason_and_is_accepted(form: Form) -> None:
     assert len(form.tolerated) > 15
     assert is_taken(form), form.syntax
 
 
-def test_the_manuals_forms_come_before_those_that_are_tolerated() -> None:
+def test_the_forms_of_the_manual_precede_those_that_are_tolerated() -> None:
     for name in table().names:
         order = [form.tolerated != "" for form in table().forms(name)]
         assert order == sorted(order), name
@@ -91,12 +91,12 @@ form frob.f32.<t>.<t>.f32.<z> d:.u32
         ("frob.f32.f16.f16.blind.tf32.f32.ue8m0", "not seen"),
     ],
 )
-def test_a_match_says_why_it_is_tolerated(opcode: str, tolerated: str) -> None:
+def test_a_match_states_why_it_is_tolerated(opcode: str, tolerated: str) -> None:
     (match,) = InstructionTable(load_texts({"test.isa": NOTATION})).candidates(opcode)
     assert match.tolerated == tolerated
 
 
-def test_what_nobody_tolerates_has_no_match() -> None:
+def test_a_construct_that_is_not_tolerated_has_no_match() -> None:
     known = InstructionTable(load_texts({"test.isa": NOTATION}))
     assert known.candidates("frob.two") == ()
     assert known.candidates("frob.one.blond") == ()
@@ -568,7 +568,9 @@ will_be_asked((text, *NEWEST) for _, *texts in TAKEN for text in texts)
 
 
 @pytest.mark.parametrize(("why", "right", "wrong"), TAKEN, ids=[right for _, right, _ in TAKEN])
-def test_what_ptxas_takes_is_a_warning_and_its_neighbor_an_error(why: str, right: str, wrong: str) -> None:
+def test_a_construct_that_ptxas_accepts_is_a_warning_and_its_neighbor_an_error(
+    why: str, right: str, wrong: str
+) -> None:
     assert why in is_tolerated(right)
     agree(wrong, *NEWEST, accepted=False)
 
@@ -576,15 +578,13 @@ def test_what_ptxas_takes_is_a_warning_and_its_neighbor_an_error(why: str, right
 @pytest.mark.parametrize(
     ("geometry", "slopes"), [("acube", "{%f32_1}, {%f32_2}"), ("a2d", "{%f32_1, 1.0}, {%f32_2, 1.0}, 0.5")]
 )
-def test_coordinates_beside_slopes_are_looked_at_closely_where_they_are_computed_with(
-    geometry: str, slopes: str
-) -> None:
+def test_coordinates_with_slopes_are_checked_strictly_where_they_are_computed_with(geometry: str, slopes: str) -> None:
     text = f"tex.grad.{geometry}.v4.f32.f32 %v4f32_1, [texture_, {{-3, %b64_1, %f32_1, %f32_2}}], {slopes};"
     assert "check them less strictly" in is_tolerated(text, (7, 5), "sm_86")
     agree(text, *NEWEST, accepted=False)
 
 
-def test_an_offset_beside_slopes_and_what_to_compare_with_may_be_untyped_where_nothing_is_computed() -> None:
+def test_an_offset_with_slopes_and_a_reference_value_may_be_untyped_where_nothing_is_computed() -> None:
     text = "tex.grad.a1d.v4.f32.f32 %v4f32_1, [texture_, %b64_1, {%f32_1}], {%f32_2}, {%f32_3}, %b32_1, %f32_4;"
     assert "do not check one in a register" in is_tolerated(text, (7, 5), "sm_86")
     agree(text, *NEWEST, accepted=False)
@@ -791,7 +791,7 @@ will_be_asked((text, *NEWEST) for texts in REFUSED for text in texts)
 
 
 @pytest.mark.parametrize(("right", "wrong"), REFUSED, ids=[wrong for _, wrong in REFUSED])
-def test_what_an_assembler_writes_as_several_instructions_has_their_limits(right: str, wrong: str) -> None:
+def test_an_instruction_that_an_assembler_expands_has_the_limits_of_its_parts(right: str, wrong: str) -> None:
     agree(right, *NEWEST, accepted=True)
     agree(wrong, *NEWEST, accepted=False)
 
@@ -813,7 +813,7 @@ def test_registers_in_braces_for_a_scale_may_have_any_type_of_their_width() -> N
     agree(product.format("{%f64_1}"), (9, 5), "sm_121a", accepted=False)
 
 
-def test_a_vector_size_is_overlooked_where_all_fragments_have_it() -> None:
+def test_a_vector_size_is_ignored_where_all_fragments_have_it() -> None:
     product = (
         "wgmma.mma_async.sync.aligned.{}.m64n16k16.f16.f16.f16 "
         "{{%b32_1, %b32_2, %b32_3, %b32_4}}, %b64_1, %b64_2, 1, 1, 1, 0, 0;"
@@ -822,7 +822,7 @@ def test_a_vector_size_is_overlooked_where_all_fragments_have_it() -> None:
     agree(product.format("v2"), (9, 4), "sm_90a", accepted=False)
 
 
-def test_modifiers_of_an_overlooked_type_stand_in_any_order() -> None:
+def test_modifiers_of_an_ignored_type_are_in_any_order() -> None:
     product = (
         "mma.sync.aligned.m8n8k16.row.satfinite.col.s32.s8.s8.s32 "
         "{{%s32_1, %s32_2}}, {{%b32_1}}, {{{}}}, {{%s32_3, %s32_4}};"
@@ -831,14 +831,14 @@ def test_modifiers_of_an_overlooked_type_stand_in_any_order() -> None:
     agree(product.format("%b64_3"), (8, 8), "sm_120f", accepted=False)
 
 
-def test_one_constant_in_braces_is_no_vector_of_constants() -> None:
+def test_one_constant_in_braces_is_not_a_vector_of_constants() -> None:
     copy = "cp.async.bulk.prefetch.tensor.{}.L2.global.override::global_address.override::global_dim{} "
     one = copy.format("1d", "") + "[%b64_1, %b64_2, {}, {{0}}];"
     agree(one.format("{0}"), (9, 4), "sm_107a", accepted=True)
     agree(one.format("{%f32_1}"), (9, 4), "sm_107a", accepted=False)
 
 
-def test_before_narrow_sizes_came_a_place_behind_a_variable_is_no_size() -> None:
+def test_before_narrow_sizes_existed_a_location_after_a_variable_was_not_a_size() -> None:
     agree("st.bulk [%b64_1], shared_+8, 0;", (9, 0), "sm_120a", accepted=True)
     agree("st.bulk [%b64_1], shared_+8, 0;", (8, 7), "sm_120a", accepted=False)
 
@@ -851,7 +851,7 @@ def test_older_targets_do_not_compute_with_the_coordinates_of_arrays_with_slopes
     agree(text.format("{3, 3}"), (9, 5), "sm_75", accepted=False)
 
 
-def test_a_type_that_assemblers_overlook_needs_a_target_that_has_it() -> None:
+def test_an_ignored_type_needs_a_target_that_has_it() -> None:
     store = "wmma.store.d.sync.aligned.row.m8n8k32.f16.bf16 [%b64_1], {%b32_1};"
     agree(store, (9, 5), "sm_100a", accepted=True)
     agree(store, (9, 5), "sm_75", accepted=False)
@@ -866,7 +866,7 @@ def test_before_sm_90_a_cube_with_slopes_may_have_a_sampler_in_a_register() -> N
     agree(read.format("{%f32_2}"), (9, 5), "sm_100a", accepted=False)
 
 
-def test_a_map_beside_a_narrow_address_is_an_integer() -> None:
+def test_a_map_with_a_narrow_address_is_an_integer() -> None:
     copy = (
         "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address "
         "[%b64_1], [{}, %b8_1, {{%s32_1}}], [%b64_2];"
@@ -875,7 +875,7 @@ def test_a_map_beside_a_narrow_address_is_an_integer() -> None:
     agree(copy.format("%f64_1"), (9, 4), "sm_107a", accepted=False)
 
 
-def test_an_operand_of_its_own_type_may_be_a_sum_of_that_width() -> None:
+def test_an_operand_with_a_separate_type_may_be_a_sum_of_that_width() -> None:
     for place in ("%b16_1+4", "%tid+4"):
         agree(f"add.e5m2x4.e2m1x4 {{%b32_1}}, {place}, {{%b32_2}};", (9, 5), "sm_100a", accepted=place != "%tid+4")
         agree(f"add.e5m2x4.e2m1p4x4 %b32_1, {place}, %b32_2;", (9, 5), "sm_100a", accepted=place == "%tid+4")

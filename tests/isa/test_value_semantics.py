@@ -1,4 +1,4 @@
-"""What a form means, as the notation says it."""
+"""The semantics of a form, as the notation specifies them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def meanings(table: InstructionTable, text: str) -> tuple[Semantics, ...]:
     return table.semantics_of(found)
 
 
-def test_words_are_decided_when_the_form_is_bound_and_operands_stay_roles() -> None:
+def test_words_are_decided_when_the_form_is_bound_and_operands_remain_roles() -> None:
     table = small_table(
         HEAD + "form add{.<rnd>}{.ftz}.<t> d:t, a:t, b:t\n  rnd = .rn .rz\n  t = .f32 .f64\n"
         "  means d = fadd(a, b, 1, type=t, rounding=rnd or .rn, ftz=ftz, bits=bits(t))\n"
@@ -34,7 +34,7 @@ def test_words_are_decided_when_the_form_is_bound_and_operands_stay_roles() -> N
     assert other.named_arguments == {"type": "f64", "rounding": "rn", "ftz": False, "bits": 64}
 
 
-def test_an_operand_that_the_form_lacks_is_empty_and_so_is_a_result() -> None:
+def test_a_missing_operand_is_empty_and_so_is_a_missing_result() -> None:
     table = small_table(
         HEAD + "  means d, p = shuffle(a, b, mode=mode)\n"
         "form shfl.<mode>.b32 d:.b32{|p:.pred}, a:.b32{, b:.b32}\n  mode = .up .down\n"
@@ -56,7 +56,7 @@ def test_a_line_may_have_a_condition_and_several_may_hold() -> None:
     assert [each.function for each in meanings(table, "st.volatile.b32 [%rd1], %r1;")] == ["store", "publish"]
 
 
-def test_lines_of_the_form_take_the_place_of_those_of_the_section() -> None:
+def test_lines_of_the_form_replace_those_of_the_section() -> None:
     table = small_table(
         HEAD + "  means d = plain(a)\nform neg.<t> d:t, a:t\n  t = .s32\nform neg.<t> d:t, a:t\n  t = .f32\n"
         "  means d = fneg(a)\n"
@@ -73,11 +73,11 @@ def test_lines_of_the_form_take_the_place_of_those_of_the_section() -> None:
         ("means t = f(a)", "t receives a result, and is no operand"),
         ("means d = f(a, type=t, type=t)", "type is given twice"),
         ("means d = f(type=t, a)", "operands precede the named arguments"),
-        ("means d = f(a) when a == 1", "a is an operand, and modifiers alone decide here"),
+        ("means d = f(a) when a == 1", "a is an operand, and only modifiers decide here"),
         ("means d = f(a)\n  means d = f(a)", "means is given twice"),
     ],
 )
-def test_a_mistake_is_reported_where_it_stands(line: str, message: str) -> None:
+def test_an_error_is_reported_at_its_place(line: str, message: str) -> None:
     with pytest.raises(NotationError, match=message):
         small_table(HEAD + f"form neg.<t> d:t, a:t\n  t = .s32 .s64\n  {line}\n")
 

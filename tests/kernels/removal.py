@@ -1,4 +1,4 @@
-"""Takes instructions out of a built kernel, as a forgetful author would."""
+"""Removes instructions from a built kernel."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ptxkit.syntax.tree import Body, Function, Instruction, Module
 
 
 def positions(kernel: Kernel, opcode: str) -> list[int]:
-    """Where in the kernel's body instructions stand whose opcode begins so."""
+    """Returns the indices in the kernel's body of instructions whose opcode has this prefix."""
     return matching(kernel, lambda instruction: instruction.opcode.startswith(opcode))
 
 
 def matching(kernel: Kernel, wanted: Callable[[Instruction], bool]) -> list[int]:
-    """Where in the kernel's body the instructions stand that `wanted` picks."""
+    """Returns the indices in the kernel's body of the instructions that `wanted` selects."""
     statements = _body(kernel.module()).statements
     return [index for index, each in enumerate(statements) if isinstance(each, Instruction) and wanted(each)]
 
 
 def without(kernel: Kernel, *indices: int) -> Assembled:
-    """The kernel with these statements taken out; the others keep their lines."""
+    """Returns the kernel without these statements; the others keep their lines."""
     assembled = kernel.assembled()
     body = _body(assembled.module)
     kept = [index for index in range(len(body.statements)) if index not in indices]
@@ -31,7 +31,7 @@ def without(kernel: Kernel, *indices: int) -> Assembled:
 
 
 def with_replaced(kernel: Kernel, index: int, instruction: Instruction) -> Assembled:
-    """The kernel with one statement replaced."""
+    """Returns the kernel with one statement replaced."""
     assembled = kernel.assembled()
     statements = list(_body(assembled.module).statements)
     statements[index] = instruction

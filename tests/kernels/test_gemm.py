@@ -1,4 +1,4 @@
-"""The GEMM: clean in all its variants, without spills, and refused where a fence or wait is gone."""
+"""The GEMM: clean in all its variants, without spills, and rejected where a fence or wait is removed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_variant_is_clean_and_has_its_registers(variant: dict[str, object]
     assert done.returncode == 0, done.stderr
     assert " 0 bytes spill stores, 0 bytes spill loads" in done.stderr
     assert "Used 168 registers" in done.stderr
-    assert "warning" not in done.stderr  # such as that multiplications are made to wait for one another
+    assert "warning" not in done.stderr  # such as that multiplications are serialized
 
 
 REMOVALS = [
@@ -67,7 +67,7 @@ REMOVALS = [
 
 
 @pytest.mark.parametrize(("opcode", "number", "code"), REMOVALS)
-def test_without_one_of_its_fences_or_waits_it_is_refused(opcode: str, number: int, code: str) -> None:
+def test_without_one_of_its_fences_or_waits_it_is_rejected(opcode: str, number: int, code: str) -> None:
     kernel = gemm()
     with pytest.raises(VerificationError) as caught:
         verify_assembled(without(kernel, positions(kernel, opcode)[number]), kernel.name)
@@ -75,7 +75,7 @@ def test_without_one_of_its_fences_or_waits_it_is_refused(opcode: str, number: i
     assert all(found.severity is Severity.ERROR for found in caught.value.diagnostics)
 
 
-def test_the_tensor_cores_get_four_multiplications_a_k_block() -> None:
+def test_the_tensor_cores_execute_four_multiplications_a_k_block() -> None:
     kernel = gemm()
     found = opcodes(kernel.module())
     blocks = 6  # the first one, four with a store, and those of the loop
@@ -85,17 +85,17 @@ def test_the_tensor_cores_get_four_multiplications_a_k_block() -> None:
     assert kernel.threads == (THREADS, 1, 1)
 
 
-def test_precise_sums_begin_anew_in_each_k_block() -> None:
+def test_precise_sums_restart_in_each_k_block() -> None:
     kernel = gemm("e4m3", precise=True)
     found = [each for each in instructions(kernel.module()) if each.opcode.startswith("wgmma.mma_async")]
     accumulates = [each.operands[3] for each in found]
     anew = [Integer(value, str(value)) for value in (0, 1, 1, 1)]
     assert accumulates == anew * 3  # two blocks with a store, and those of the loop
     sums = opcodes(kernel.module()).count("add.f32")
-    assert sums == 64 * (2 + 1)  # of the second block, of the loop, and of what another CTA hands on
+    assert sums == 64 * (2 + 1)  # of the second block, of the loop, and of the partial sums of another CTA
 
 
-def test_what_the_hardware_cannot_multiply_is_refused() -> None:
+def test_impossible_multiplications_are_rejected() -> None:
     with pytest.raises(BuildValueError, match="bf16 or e4m3 or e5m2, not 'f16'"):
         gemm("f16")
     with pytest.raises(BuildValueError, match="1 or 2 CTAs, not 3"):
@@ -119,7 +119,7 @@ def test_a_plan_is_for_one_shape() -> None:
 
 
 class _Typed:
-    """A matrix in device memory, as PyTorch has it."""
+    """A matrix in device memory, in PyTorch's interface."""
 
     is_cuda = True
 
@@ -143,7 +143,7 @@ _Typed.__name__, _Typed.__module__ = "Tensor", "torch"
     ("element", "dtype", "size"),
     [("bf16", "float16", 2), ("bf16", "float8_e4m3fn", 1), ("e4m3", "float8_e5m2", 1), ("e5m2", "float8_e4m3fn", 1)],
 )
-def test_matrices_of_other_numbers_are_refused(element: str, dtype: str, size: int) -> None:
+def test_matrices_of_other_types_are_rejected(element: str, dtype: str, size: int) -> None:
     plan = Matmul(16, 16, 16, element=element)
     with pytest.raises(ArgumentError, match=rf"a is a matrix of {element}, or of its bits, not of torch\.{dtype}"):
         plan.maps(*(_Typed(dtype, size, 16, 16) for _ in range(3)))
@@ -153,7 +153,7 @@ def test_matrices_of_other_numbers_are_refused(element: str, dtype: str, size: i
     ("element", "dtype", "size"),
     [("bf16", "bfloat16", 2), ("e4m3", "float8_e4m3fn", 1), ("e5m2", "float8_e5m2", 1), ("e4m3", "uint8", 1)],
 )
-def test_matrices_are_taken_by_their_types_or_as_bits(element: str, dtype: str, size: int) -> None:
+def test_matrices_are_accepted_by_their_types_or_as_bits(element: str, dtype: str, size: int) -> None:
     plan = Matmul(16, 16, 16, element=element)
     given = _Typed(dtype, size, 16, 16)
     with pytest.raises(ArgumentError, match=r"out is a matrix of bf16, or of its bits, not of torch\.float32"):
@@ -161,7 +161,7 @@ def test_matrices_are_taken_by_their_types_or_as_bits(element: str, dtype: str, 
 
 
 @pytest.mark.parametrize(("element", "cluster"), [("bf16", 1), ("bf16", 2), ("e4m3", 1), ("e5m2", 2)])
-def test_products_are_right_on_the_reference_machine(element: str, cluster: int) -> None:
+def test_products_are_correct_on_the_reference_machine(element: str, cluster: int) -> None:
     rows, columns, depth, workers = 130, 264, 208, 2 // cluster
     plan = Matmul(rows, columns, depth, element=element, cluster=cluster)
     random = np.random.default_rng(5)
@@ -177,6 +177,6 @@ def test_products_are_right_on_the_reference_machine(element: str, cluster: int)
     room = np.zeros(warps * 32 * plan.form.sums_per_thread, np.float32)
     schedule = encode_schedule(plan.rows_of(workers)).reshape(-1)
     factors = [np.full(1, value, np.float32) for value in ((0.5, 2.0) if plan.form.is_scaled else ())]
-    run = plan.kernel.emulate(workers * cluster)  # which raises where anything is found
+    run = plan.kernel.emulate(workers * cluster)  # which raises where it finds anything
     run(*maps, schedule, room, np.zeros(warps, np.uint32), *factors)
     assert np.array_equal(out, as_bits(a @ b.T, "bf16"))

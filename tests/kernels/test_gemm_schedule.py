@@ -1,4 +1,4 @@
-"""The schedule of the GEMM: every k-block of every tile once, and nobody waits for ever."""
+"""The schedule of the GEMM: every k-block of every tile once, and without deadlocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ SIZES = [
 
 
 def check(down: int, across: int, blocks: int, workers: int, spread: bool | None) -> None:
-    """Every k-block of every tile is some worker's once; partial sums find the one that waits for them."""
+    """Asserts that every k-block of every tile belongs to one worker; partial sums reach the worker that waits for
+    them."""
     lists = make_schedule(down, across, blocks, workers, spread=spread)
     assert len(lists) == workers
     blocks = max(blocks, MIN_K_BLOCKS)
@@ -46,7 +47,7 @@ def check(down: int, across: int, blocks: int, workers: int, spread: bool | None
     assert given_on == taken
     assert len(given_on) == sum(row.kind == PARTIAL for row in rows)
     assert all(row.first + row.blocks == blocks for row in rows if row.kind == FINISH)
-    for each in lists:  # what a worker hands on comes first, what it waits for last, or not before its whole tiles
+    for each in lists:  # partial sums for others come first, those it waits for last, or not before its whole tiles
         kinds = [row.kind for row in each]
         assert PARTIAL not in kinds[1:]
         assert FINISH not in kinds or PARTIAL not in kinds[kinds.index(FINISH) :]
@@ -54,17 +55,17 @@ def check(down: int, across: int, blocks: int, workers: int, spread: bool | None
 
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("spread", [None, False, True])
-def test_every_part_of_every_tile_is_done_once(sizes: tuple[int, int, int, int], spread: bool | None) -> None:
+def test_every_part_of_every_tile_is_computed_once(sizes: tuple[int, int, int, int], spread: bool | None) -> None:
     check(*sizes, spread)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 60), st.integers(1, 70), st.booleans())
-def test_every_part_is_done_once_whatever_the_shape(m: int, n: int, blocks: int, workers: int, spread: bool) -> None:
+def test_every_part_is_computed_once_for_any_shape(m: int, n: int, blocks: int, workers: int, spread: bool) -> None:
     check(m, n, blocks, workers, spread)
 
 
-def test_the_last_wave_is_spread_where_that_pays() -> None:
+def test_the_last_wave_is_distributed_where_that_is_faster() -> None:
     assert is_split_worthwhile(32 * 32, 128, 66)
     assert not is_split_worthwhile(16 * 16, 64, 66)
     shares = [sum(row.blocks for row in rows) for rows in make_schedule(32, 32, 128, 66)]
@@ -72,14 +73,14 @@ def test_the_last_wave_is_spread_where_that_pays() -> None:
     assert {row.kind for rows in make_schedule(16, 16, 64, 66) for row in rows} == {NORMAL}
 
 
-def test_tiles_in_work_at_once_lie_in_a_block() -> None:
+def test_concurrent_tiles_are_in_a_block() -> None:
     order = order_tiles(32, 32)
     assert sorted(order) == [(m, n) for m in range(32) for n in range(32)]
     first = order[:64]
     assert {m for m, _ in first} == {n for _, n in first} == set(range(8))
 
 
-def test_the_table_has_a_row_for_each_turn_of_each_worker_and_an_end() -> None:
+def test_the_table_has_a_row_for_each_iteration_of_each_worker_and_an_end() -> None:
     lists = make_schedule(7, 5, 33, 3, spread=True)
     words = encode_schedule(lists)
     assert words.dtype == np.uint32

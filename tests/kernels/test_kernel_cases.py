@@ -1,4 +1,4 @@
-"""The answers that the kernels are held to."""
+"""The expected results of the kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels the project stands behind: verified clean, taken by ptxas, and refused when a fence or wait is gone."""
+"""The project's kernels: verified clean, accepted by ptxas, and rejected when a fence or wait is removed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_ptxas_and_nvjitlink_accept_it(build: Callable[[], Kernel], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("build", "opcode", "code"), REMOVALS)
-def test_without_one_of_its_fences_or_waits_it_is_refused(build: Callable[[], Kernel], opcode: str, code: str) -> None:
+def test_without_one_of_its_fences_or_waits_it_is_rejected(build: Callable[[], Kernel], opcode: str, code: str) -> None:
     kernel = build()
     places = positions(kernel, opcode)
     assert places
@@ -91,7 +91,7 @@ def test_without_one_of_its_fences_or_waits_it_is_refused(build: Callable[[], Ke
         assert all(blame.location is not None for blame in caught.value.blames)
 
 
-def test_a_step_that_does_not_wait_for_its_halo_is_refused() -> None:
+def test_a_step_that_does_not_wait_for_its_halo_is_rejected() -> None:
     kernel = halo_exchange()
     waits = positions(kernel, "mbarrier.try_wait")
     assert len(waits) == 6  # left and right, of an even, an odd and a last step
@@ -100,7 +100,7 @@ def test_a_step_that_does_not_wait_for_its_halo_is_refused() -> None:
             verify_assembled(without(kernel, place), kernel.name)
 
 
-def test_a_barrier_that_only_the_last_cta_comes_to_is_not_proven_missing() -> None:
+def test_a_missing_barrier_of_the_last_cta_only_is_not_proven() -> None:
     kernel = reduction()
     first, second = positions(kernel, "bar.sync")
     with pytest.raises(VerificationError, match="PTX621"):
@@ -109,12 +109,12 @@ def test_a_barrier_that_only_the_last_cta_comes_to_is_not_proven_missing() -> No
     assert [undecided.code for undecided in verdict.undecided] == ["PTX621"]
 
 
-def test_taking_out_nothing_leaves_it_clean() -> None:
+def test_removing_nothing_leaves_it_clean() -> None:
     kernel = bulk_add_one()
     assert verify_assembled(without(kernel), kernel.name).diagnostics == ()
 
 
-def test_waiting_for_too_few_groups_is_refused() -> None:
+def test_waiting_for_too_few_groups_is_rejected() -> None:
     kernel = async_copy()
     (place,) = positions(kernel, "cp.async.wait_group")
     (wait,) = [each for each in instructions(kernel.module()) if each.opcode == "cp.async.wait_group"]
@@ -125,21 +125,21 @@ def test_waiting_for_too_few_groups_is_refused() -> None:
 
 
 @pytest.mark.parametrize("build", KERNELS)
-def test_nothing_is_converted_between_address_spaces_but_tensor_maps(build: Callable[[], Kernel]) -> None:
+def test_only_tensor_maps_are_converted_between_address_spaces(build: Callable[[], Kernel]) -> None:
     kernel = build()
     maps = sum(parameter.tensor is not None for parameter in kernel.parameters)
     assert str(kernel).count("cvta.") == str(kernel).count("cvta.param") == maps
 
 
 @pytest.mark.parametrize("build", [row_softmax, layer_norm])
-def test_a_row_has_a_length_that_its_threads_share(build: Callable[[int], Kernel]) -> None:
+def test_the_length_of_a_row_must_be_divisible_by_its_threads(build: Callable[[int], Kernel]) -> None:
     with pytest.raises(BuildValueError, match="not 1000"):
         build(1000)
     assert build(2048).verify().diagnostics == ()
 
 
 @pytest.mark.parametrize("subject", CHECKED_KERNELS, ids=lambda subject: subject.build.__name__)
-def test_every_case_has_as_many_elements_as_its_kernel_writes(subject: CheckedKernel) -> None:
+def test_every_case_has_the_elements_that_its_kernel_writes(subject: CheckedKernel) -> None:
     cases = list(subject.cases(1, np.random.default_rng(1)))
     assert len(cases) > 1
     assert all(

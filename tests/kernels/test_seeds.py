@@ -1,4 +1,4 @@
-"""The seed programs: each in CUDA C++ and with the builder, found clean, taken by ptxas, copied by what it says."""
+"""The seed programs: each in CUDA C++ and with the builder, clean, accepted by ptxas, and copied by the stated unit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
 each_twin = pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
 each_seed = pytest.mark.parametrize("subject", CHECKED_SEEDS, ids=lambda subject: subject.build.__name__)
 
-#: What copies in each program, in CUDA C++ and with the builder.
+#: The instructions that copy in each program, in CUDA C++ and with the builder.
 UNITS = {
     "plain_staging.sm_80": {"plain"},
     "group_copy.sm_80": {"LDGSTS"},
@@ -50,7 +50,7 @@ UNITS = {
     "launch_sized.sm_80": {"plain"},
 }
 
-#: What is said where an instruction is taken out, wherever it stands.
+#: The finding where an instruction is removed, wherever it is.
 REMOVALS = [
     ("plain_staging", "bar.sync", {"PTX621"}),
     ("group_copy", "cp.async.wait_all", {"PTX302"}),
@@ -74,12 +74,12 @@ REMOVALS = [
 
 
 def units(table: TransferTable) -> set[str]:
-    """The units that move data in a module."""
+    """Returns the units that move data in a module."""
     return {str(transfer.unit) for kernel in table.kernels for transfer in kernel.transfers}
 
 
 def built(name: str) -> Kernel:
-    """The program with the builder, for the target of its twin."""
+    """Returns the program with the builder, for the target of its twin."""
     program, _, target = name.partition(".")
     if program == "barrier_copy":
         return barrier_copy(target=target)
@@ -88,20 +88,20 @@ def built(name: str) -> Kernel:
 
 
 @each_twin
-def test_nothing_is_found_in_what_nvcc_makes_of_it_and_it_copies_by_the_unit_that_it_is_about(path: Path) -> None:
+def test_the_output_of_nvcc_is_clean_and_copies_by_its_unit(path: Path) -> None:
     result, table = looked_at(path.read_text(), str(path))
     assert told(result.diagnostics, *Severity) == []
     assert units(table) == UNITS.get(path.stem, units(table))
 
 
 @each_twin
-def test_ptxas_compiles_what_nvcc_makes_of_it(path: Path, tmp_path: Path) -> None:
+def test_ptxas_compiles_the_output_of_nvcc(path: Path, tmp_path: Path) -> None:
     done = assemble(path, tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 @each_twin
-def test_it_says_what_it_does_and_which_rules_it_keeps(path: Path) -> None:
+def test_it_describes_itself_and_the_rules_it_observes(path: Path) -> None:
     header = [line for line in path.read_text().splitlines() if line.startswith("//")]
     assert any(line.startswith("// Keeps: ") for line in header)
 
@@ -118,14 +118,14 @@ def test_ptxas_and_nvjitlink_accept_the_builders_kernel(subject: CheckedKernel, 
 
 
 @each_seed
-def test_its_cases_have_whole_numbers_of_ctas_and_elements(subject: CheckedKernel) -> None:
+def test_its_cases_have_integer_numbers_of_ctas_and_elements(subject: CheckedKernel) -> None:
     cases = list(subject.cases(1, np.random.default_rng(1)))
     assert len(cases) > 1
     assert all(case.expected.size and np.prod(case.grid) > 0 for case in cases)
 
 
 @pytest.mark.parametrize(("name", "wanted"), UNITS.items())
-def test_the_builders_kernel_copies_by_the_unit_that_the_program_is_about(name: str, wanted: set[str]) -> None:
+def test_the_builders_kernel_copies_by_the_unit_of_the_program(name: str, wanted: set[str]) -> None:
     assert (CORPUS / "seeds" / f"{name}.ptx").exists()
     table = survey_transfers(SourceFile("seed.ptx", str(built(name)))).table
     assert table is not None
@@ -133,7 +133,7 @@ def test_the_builders_kernel_copies_by_the_unit_that_the_program_is_about(name: 
 
 
 @pytest.mark.parametrize(("program", "opcode", "codes"), REMOVALS)
-def test_without_one_of_its_waits_it_is_refused(program: str, opcode: str, codes: set[str]) -> None:
+def test_without_one_of_its_waits_it_is_rejected(program: str, opcode: str, codes: set[str]) -> None:
     kernel: Kernel = getattr(seeds, program)()
     places = positions(kernel, opcode)
     assert places
@@ -152,7 +152,7 @@ def test_a_cluster_barrier_comes_before_another_ctas_memory() -> None:
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90"])
-def test_a_copy_that_a_barrier_tracks_is_right_on_either_target(target: str, tmp_path: Path) -> None:
+def test_a_copy_that_a_barrier_tracks_is_correct_on_either_target(target: str, tmp_path: Path) -> None:
     kernel = barrier_copy(target=target)
     assert kernel.verify().diagnostics == ()
     assert_ptxas_accepts(str(kernel), tmp_path, target)
@@ -164,7 +164,7 @@ def test_no_shared_address_is_converted(program: str) -> None:
     assert "cvta" not in str(kernel)
 
 
-def test_each_program_is_there_twice_and_in_the_documentation() -> None:
+def test_each_program_exists_twice_and_in_the_documentation() -> None:
     programs = {subject.build.__name__ for subject in CHECKED_SEEDS}
     assert programs == set(seeds.__all__) == {path.name.split(".")[0] for path in TWINS}
     assert programs == {path.stem for path in (CORPUS / "seeds" / "src").glob("*.cu")}
@@ -175,12 +175,12 @@ def test_each_program_is_there_twice_and_in_the_documentation() -> None:
             assert f"`{link}`" in page
 
 
-def test_a_folded_tile_has_the_sums_of_opposites() -> None:
+def test_a_folded_tile_contains_the_sums_of_opposites() -> None:
     source = np.arange(2 * TILE, dtype=np.float32)
     assert fold_tiles(source).tolist() == [TILE - 1] * TILE + [3 * TILE - 1] * TILE
 
 
-def test_a_barriers_story_counts_down_three_times() -> None:
+def test_a_barriers_trace_counts_down_three_times() -> None:
     downwards = [4, 0, 3, 0, 2, 0, 1, 1]
     assert expected_trace(np.array([7.5], np.float32)).tolist() == [*downwards, *downwards, *downwards[2:], 7.5]
 
@@ -189,7 +189,7 @@ def test_a_sum_by_halves_is_the_sum() -> None:
     assert sum_by_halves(np.arange(512, dtype=np.float32)).tolist() == [255 * 128, 255 * 128 + 256 * 256]
 
 
-def test_each_cta_of_a_cluster_gets_what_the_one_before_it_sent() -> None:
+def test_each_cta_of_a_cluster_receives_the_data_of_the_one_before_it() -> None:
     source = np.repeat(np.arange(8, dtype=np.float32), 256)
     assert rotate_ctas(source)[::256].tolist() == [3, 0, 1, 2, 7, 4, 5, 6]
 

@@ -1,4 +1,4 @@
-"""What the tests of the server share: a client of its own process over pipes, and texts."""
+"""Shared by the tests of the server: a client of a separate process over pipes, and texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxkit.lsp.positions import TextLines
 
 
 class Client(LanguageClient):
-    """One that lets the server register what it wants to hear of. registered: the methods."""
+    """A client that lets the server register for notifications. registered: the methods."""
 
     def __init__(self) -> None:
         super().__init__(converter_factory=default_converter)
@@ -85,7 +85,7 @@ MENDED = KERNEL.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tba
 
 
 class Editor:
-    """One text, as an editor has it open."""
+    """One text that is open in an editor."""
 
     def __init__(self, client: LanguageClient, uri: str, text: str) -> None:
         self.client, self.uri, self.text, self.version = client, uri, text, 1
@@ -104,7 +104,8 @@ class Editor:
         return types.TextDocumentIdentifier(self.uri)
 
     def position(self, word: str, *, after: bool = False, number: int = 0) -> types.Position:
-        """Of the first character of a word (its occurrence of that number), or behind the last; columns in UTF-16."""
+        """Returns the position of the first character of a word (its occurrence of that number), or after the last;
+        columns in UTF-16."""
         offset = -1
         for _ in range(number + 1):
             offset = self.text.index(word, offset + 1)
@@ -117,7 +118,7 @@ class Editor:
         return types.Position(line, len(column.encode("utf-16-le")) // 2)
 
     def replace(self, old: str, new: str) -> None:
-        """Change the first occurrence of a text, and tell the server of that change alone."""
+        """Changes the first occurrence of a text, and sends the server only that change."""
         start = self.text.index(old)
         self.edit(start, start + len(old), new)
 
@@ -129,7 +130,7 @@ class Editor:
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [changed]))
 
     async def until(self, wanted: Callable[[list[str]], bool]) -> Sequence[types.Diagnostic]:
-        """The findings of the text, as soon as their codes are as wanted."""
+        """Returns the findings of the text, as soon as their codes are as wanted."""
 
         async def holds() -> bool:
             found = self.client.diagnostics.get(self.uri)
@@ -139,7 +140,7 @@ class Editor:
         return self.client.diagnostics[self.uri]
 
     async def codes(self, *wanted: str) -> Sequence[types.Diagnostic]:
-        """The findings, as soon as these are their codes."""
+        """Returns the findings, as soon as these are their codes."""
         return await self.until(lambda codes: codes == list(wanted))
 
 
@@ -153,13 +154,13 @@ async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def begin(client: LanguageClient, editor: str = "visual_studio_code", **given: object) -> types.InitializeResult:
-    """A session as that editor begins one."""
+    """Returns a session as that editor starts one."""
     params = types.InitializeParams(capabilities=client_capabilities(editor), **given)  # type: ignore[arg-type]
     return await client.initialize_session(params)
 
 
 def applied(text: str, edits: Sequence[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]) -> str:
-    """A text after edits that the server gave, as a client applies them."""
+    """Returns a text after edits from the server, as a client applies them."""
     lines = TextLines(text)
     for edit in sorted(edits, key=lambda edit: edit.range.start, reverse=True):
         assert isinstance(edit, types.TextEdit)
@@ -169,7 +170,7 @@ def applied(text: str, edits: Sequence[types.TextEdit | types.AnnotatedTextEdit 
 
 
 def edits_in(change: types.WorkspaceEdit | None, editor: Editor) -> Sequence[types.TextEdit]:
-    """The edits of a change that is one of the text as the editor has it now."""
+    """Returns the edits of a change, which must be of the editor's version of the text."""
     assert change is not None
     [found] = change.document_changes or []
     assert isinstance(found, types.TextDocumentEdit)

@@ -1,4 +1,4 @@
-"""No question about any text raises, and answers are inside of the text."""
+"""No request about any text raises, and results are inside of the text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PIECES = st.sampled_from(
 
 @st.composite
 def broken_texts(draw: st.DrawFn) -> tuple[str, int]:
-    """A text with a few parts replaced, and the offset of the last change."""
+    """Returns a text with a few parts replaced, and the offset of the last change."""
     text = draw(st.sampled_from([KERNEL, SCOPES]))
     end = 0
     for _ in range(draw(st.integers(1, 4))):
@@ -60,7 +60,7 @@ def broken_texts(draw: st.DrawFn) -> tuple[str, int]:
 
 @given(broken_texts())
 @settings(max_examples=60, deadline=None)
-def test_no_question_about_a_broken_text_raises(case: tuple[str, int]) -> None:
+def test_no_request_about_a_broken_text_raises(case: tuple[str, int]) -> None:
     written, offset = case
     text = TextSnapshot("untitled:a", 1, written, "utf-16")
     position = text.lines.position(offset)

@@ -1,4 +1,4 @@
-"""Fixes, comments that hide, formatting and renaming: what the server changes in a text."""
+"""Fixes, comments that hide, formatting and renaming: the server's changes of a text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
 async def actions(
     editor: Editor, word: str, *, only: Sequence[types.CodeActionKind | str] | None = None, wanted: str | None = None
 ) -> list[types.CodeAction]:
-    """What is offered at a word; once there is one whose title has `wanted` in it."""
+    """Returns the offers at a word; waits for one whose title contains `wanted`."""
     place = editor.position(word)
     params = types.CodeActionParams(editor.document, types.Range(place, place), types.CodeActionContext([], only=only))
     found: list[types.CodeAction] = []
@@ -42,7 +42,7 @@ async def actions(
     return found
 
 
-async def test_a_mend_that_holds_is_offered_and_settles_the_finding(client: LanguageClient) -> None:
+async def test_a_fix_that_holds_is_offered_and_settles_the_finding(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:a", KERNEL)
     mend, hide, everything = await actions(editor, "cp.reduce.async", wanted="Apply all")
     assert mend.kind == types.CodeActionKind.QuickFix.value
@@ -66,7 +66,7 @@ async def test_a_comment_hides_a_finding_on_its_line(client: LanguageClient) -> 
     assert not lint(hidden).diagnostics
 
 
-async def test_an_unsafe_mend_says_so_and_is_not_among_all_safe_ones(client: LanguageClient) -> None:
+async def test_an_unsafe_fix_is_marked_and_is_not_among_all_safe_ones(client: LanguageClient) -> None:
     old = KERNEL.replace(".version 8.0", ".version 7.8").replace("\tbar.sync 0;", "\tbarrier.cluster.arrive.aligned;")
     text = old.replace("\tcp.reduce", "\tfence.proxy.async.shared::cta;\n\tcp.reduce").replace(
         ".version 7.8", ".version 7.0"
@@ -78,7 +78,7 @@ async def test_an_unsafe_mend_says_so_and_is_not_among_all_safe_ones(client: Lan
     assert not any(each.is_preferred for each in unsafe)
 
 
-async def test_all_safe_mends_are_made_when_a_client_asks_for_them_alone(client: LanguageClient) -> None:
+async def test_all_safe_fixes_are_applied_when_a_client_requests_only_them(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:d", KERNEL)
     [everything] = await actions(editor, ".version", only=["source.fixAll"], wanted="Apply")
     assert not lint(applied(editor.text, edits_in(everything.edit, editor))).diagnostics
@@ -104,7 +104,7 @@ async def test_formatting_is_that_of_the_command(client: LanguageClient, end: st
     assert not await formatted(once)
 
 
-async def test_a_text_with_a_syntax_error_is_not_formatted_and_a_message_says_why(client: LanguageClient) -> None:
+async def test_a_text_with_a_syntax_error_is_not_formatted_and_a_message_states_why(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:h", KERNEL.replace("bar.sync 0;", "bar.sync 0"))
     client.messages.clear()
     assert await formatted(editor) is None
@@ -121,7 +121,7 @@ async def rename(editor: Editor, word: str, new: str) -> types.WorkspaceEdit | N
     )
 
 
-async def test_a_name_is_changed_wherever_it_stands_for_the_same(client: LanguageClient) -> None:
+async def test_a_name_is_changed_wherever_it_has_the_same_meaning(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:i", KERNEL.replace("tile;", "tile; // tile"))
     changed = applied(editor.text, edits_in(await rename(editor, "tile[", "buffer"), editor))
     assert changed == editor.text.replace("tile[", "buffer[").replace("%r2, tile;", "%r2, buffer;")
@@ -129,7 +129,7 @@ async def test_a_name_is_changed_wherever_it_stands_for_the_same(client: Languag
     assert changed == editor.text.replace("DONE", "END")
 
 
-async def test_what_cannot_be_renamed_is_left_alone(client: LanguageClient) -> None:
+async def test_a_name_that_cannot_be_renamed_is_not_changed(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:j", KERNEL)
     assert await rename(editor, "%tid.x", "%x") is None
     with pytest.raises(JsonRpcException, match="`tile` is already declared"):

@@ -1,4 +1,4 @@
-"""Completion: opcodes, modifiers that lead on, names in operands, directives and types."""
+"""Completion: opcodes, valid modifiers, names in operands, directives and types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
 
 
 async def offered(client: LanguageClient, written: str, *, text: str = MENDED) -> list[types.CompletionItem]:
-    """What is offered behind a text that stands on a line of its own before `ret`."""
+    """Returns the offers after a text on a separate line before `ret`."""
     editor = Editor(client, f"untitled:{written}", text.replace("\tret;", f"\t{written}\n\tret;"))
     place = editor.position(f"\t{written}\n", after=True)
     place = types.Position(place.line - 1, len(written) + 1)
@@ -42,7 +42,7 @@ async def test_opcodes_are_offered_where_a_statement_begins(client: LanguageClie
     assert await words(client, "@%p1 wgm") == ["wgmma"]
 
 
-async def test_modifiers_are_offered_in_their_order_and_only_those_that_lead_to_a_form(client: LanguageClient) -> None:
+async def test_modifiers_are_offered_in_their_order_and_only_those_of_a_form(client: LanguageClient) -> None:
     assert await words(client, "cp.async.bulk.shared::cluster.") == [".global", ".shared::cta"]
     assert await words(client, "cp.async.c") == [".ca", ".cg", ".commit_group"]
     assert ".f16" not in await words(client, "mul.hi.")
@@ -50,7 +50,7 @@ async def test_modifiers_are_offered_in_their_order_and_only_those_that_lead_to_
     assert await words(client, "nonsense.") == []
 
 
-async def test_what_the_target_does_not_have_comes_last_and_says_what_it_needs(client: LanguageClient) -> None:
+async def test_modifiers_that_the_target_lacks_are_last_with_their_requirement(client: LanguageClient) -> None:
     found = await offered(client, "cp.async.bulk.")
     closed = [item for item in found if "the module has" in (item.detail or "")]
     assert ".shared::cta" in [item.label for item in closed]
@@ -61,7 +61,7 @@ async def test_what_the_target_does_not_have_comes_last_and_says_what_it_needs(c
     assert edit.range.end.character - edit.range.start.character == 1
 
 
-async def test_names_are_offered_in_operands_those_of_the_wanted_type_first(client: LanguageClient) -> None:
+async def test_names_are_offered_in_operands_those_of_the_right_type_first(client: LanguageClient) -> None:
     found = await words(client, "add.s32 ")
     assert found.index("%r0") < found.index("%rd0")
     assert {"%r7", "%rd7", "tile", "%tid.x", "in"} <= set(found)

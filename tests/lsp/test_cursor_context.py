@@ -1,4 +1,4 @@
-"""What is being written at a place, told from the text alone."""
+"""The syntactic context at a position, from the text only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ptxkit.lsp.cursor_context import context_at
         ("ret; // x\n\tcp", "opcode", "cp", "", 0),
     ],
 )
-def test_a_place_has_a_kind(text: str, kind: str, word: str, opcode: str, operand: int) -> None:
+def test_a_position_has_a_context(text: str, kind: str, word: str, opcode: str, operand: int) -> None:
     found = context_at(text, len(text))
     assert found is not None
     assert (found.kind, found.word, found.opcode, found.operand) == (kind, word, opcode, operand)
@@ -41,5 +41,5 @@ def test_a_place_has_a_kind(text: str, kind: str, word: str, opcode: str, operan
 
 
 @pytest.mark.parametrize("text", ["// cp.", "ret; /* cp.", '.pragma "no', "add.s32 %r1, 12"])
-def test_nothing_is_written_in_comments_strings_and_numbers(text: str) -> None:
+def test_comments_strings_and_numbers_have_no_context(text: str) -> None:
     assert context_at(text, len(text)) is None

@@ -21,7 +21,7 @@ def snapshot(text: str) -> TextSnapshot:
 
 
 def classes(text: str, part: types.Range | None = None) -> list[tuple[str, str]]:
-    """The words with their types and modifiers."""
+    """Returns the words with their types and modifiers."""
     return [
         (text[each.span.start : each.span.end], " ".join((each.type.value, *each.modifiers)))
         for each in semantic_tokens(snapshot(text), part)
@@ -51,7 +51,7 @@ def test_the_words_of_a_kernel_have_their_classes() -> None:
     assert {word for word, kind in found if kind == "function declaration"} == {"kernel"}
 
 
-def test_a_broken_line_has_the_classes_of_its_declared_names_alone() -> None:
+def test_a_broken_line_has_the_classes_of_its_declared_names_only() -> None:
     found = classes(KERNEL.replace("\tbar.sync 0;", "\tfoo.bar %r4 %r9999 tile tile;"))
     lost = [("bar", "keyword"), (".sync", "modifier")]
     added = [("%r4", "variable register"), ("tile", "variable shared")]
@@ -88,7 +88,7 @@ def test_a_range_has_the_tokens_of_its_lines() -> None:
 
 
 def hinted(text: str, part: types.Range = ALL) -> list[tuple[str, str]]:
-    """The text before each hint in its line, and the hint."""
+    """Returns the text before each hint in its line, and the hint."""
     shot = snapshot(text)
     found = [(shot.lines.offset(each.position), str(each.label)) for each in inlay_hints(shot, part)]
     return [(text[:offset].rpartition("\n")[2].split()[-1], label) for offset, label in found]
@@ -120,7 +120,7 @@ def test_hints_are_those_of_the_range_and_bounded(monkeypatch: pytest.MonkeyPatc
     assert hinted(KERNEL) == []
 
 
-def test_the_server_says_what_it_offers() -> None:
+def test_the_server_declares_its_capabilities() -> None:
     offered = PtxLanguageServer().protocol.fm.features
     assert types.TEXT_DOCUMENT_INLAY_HINT in offered
     assert types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL in offered

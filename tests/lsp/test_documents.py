@@ -1,4 +1,4 @@
-"""Texts follow their changes, and findings the text."""
+"""Texts follow their changes, and findings follow the text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PIECES = ("", "a", "ret;", "\n", "\r\n", "\r", "😀", "ä", "\u2028", "\t{\n\t}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-def test_a_text_is_what_its_changes_make_of_it(encoding: str) -> None:
+def test_a_text_is_the_result_of_its_changes(encoding: str) -> None:
     random = Random(7)
     document = OpenDocument("untitled:a", 1, "", encoding)
     text = ""
@@ -34,7 +34,7 @@ def test_a_text_is_what_its_changes_make_of_it(encoding: str) -> None:
     assert document.snapshot.text == "ret;"
 
 
-def test_several_changes_are_made_one_after_the_other() -> None:
+def test_several_changes_are_applied_in_sequence() -> None:
     document = OpenDocument("untitled:a", 1, "ab\ncd", "utf-16")
 
     def at(line: int, first: int, last: int, new: str) -> types.TextDocumentContentChangePartial:
@@ -45,7 +45,7 @@ def test_several_changes_are_made_one_after_the_other() -> None:
     assert document.snapshot.text == "a\nx\nc"
 
 
-def test_findings_move_with_the_text_and_go_with_theirs() -> None:
+def test_findings_move_with_the_text_and_disappear_with_their_lines() -> None:
     document = OpenDocument("untitled:a", 1, KERNEL, "utf-16")
     document.diagnostics = lint_source(SourceFile("a", KERNEL)).diagnostics
     [before] = document.diagnostics
@@ -80,7 +80,7 @@ def test_a_text_with_broken_lines_is_read_without_them() -> None:
     assert TolerantParse(SourceFile("a", KERNEL)).is_complete
 
 
-def test_a_body_that_is_not_closed_yet_is_read_as_if_it_were() -> None:
+def test_an_unclosed_body_is_read_as_if_it_were_closed() -> None:
     second = KERNEL.partition(".address_size 64\n\n")[2].replace("kernel(", "second(")
     for text in (KERNEL.replace("\tret;\n}\n", "\tret;\n"), KERNEL.replace("\tret;\n}\n", "\tret;\n\n") + second):
         reading = TolerantParse(SourceFile("a", text))

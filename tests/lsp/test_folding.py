@@ -1,4 +1,4 @@
-"""What can be folded, and the links of codes."""
+"""Folding ranges, and the links of codes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_text_with_errors_folds_as_far_as_it_is_read() -> None:
         assert folded(text) == []
 
 
-def test_the_server_says_that_it_folds() -> None:
+def test_the_server_declares_folding() -> None:
     assert types.TEXT_DOCUMENT_FOLDING_RANGE in PtxLanguageServer().protocol.fm.features
 
 
@@ -70,7 +70,7 @@ def link_of(code: str, options: object, *, able: bool = True) -> str | None:
 
 
 @pytest.mark.parametrize("given", ["https://example.org/ptxkit", "https://example.org/ptxkit/"])
-def test_a_code_links_to_its_page_where_the_user_says_where_it_is(given: str) -> None:
+def test_a_code_links_to_its_page_at_the_configured_address(given: str) -> None:
     options = {"documentation": given}
     assert link_of("PTX401", options) == "https://example.org/ptxkit/reference/codes/PTX401.html"
     assert link_of("PTX101", options) == "https://example.org/ptxkit/reference/codes/PTX101.html"

@@ -1,4 +1,4 @@
-"""What stands in a text is shown as text: no markup, no control character, and no question to another machine."""
+"""Text of the document is shown as text: no markup, no control characters, and no requests to other machines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def hovered(word: str) -> str:
     return found.contents.value
 
 
-def test_a_declaration_stays_in_its_fence() -> None:
+def test_a_declaration_remains_in_its_fence() -> None:
     shown = hovered("data")
     fence = shown.splitlines()[2]
     assert fence == "`" * 8 + "ptx", "seven stand in the text"
@@ -47,7 +47,7 @@ def test_a_declaration_stays_in_its_fence() -> None:
     assert "\x1b" not in shown
 
 
-def test_a_line_stays_in_its_marks() -> None:
+def test_a_line_remains_in_its_code_marks() -> None:
     shown = hovered("DONE;")
     assert shown.count("`" * 5) == 2, "four stand in the text"
     assert shown.endswith("`" * 5)
@@ -56,7 +56,7 @@ def test_a_line_stays_in_its_marks() -> None:
 
 
 @pytest.mark.parametrize("text", ["a", "`", "``", "a`b``c```d", "`a", "a`", "\x1b`", "a\nb"])
-def test_marks_are_more_than_stand_in_the_text(text: str) -> None:
+def test_code_marks_are_longer_than_those_in_the_text(text: str) -> None:
     shown = code_span(text)
     marks = len(shown) - len(shown.lstrip("`"))
     inner = shown[marks:-marks]
@@ -70,7 +70,7 @@ def test_marks_are_more_than_stand_in_the_text(text: str) -> None:
     assert not [line for line in lines if line.startswith(last)]
 
 
-def test_a_finding_asks_no_other_machine_and_prints_no_control_character(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finding_sends_no_request_and_prints_no_control_character(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def is_file(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the editor finds under a name: the declaration that counts there, or else a later one of its block."""
+"""The declaration that the editor finds for a name: the visible one, or else a later one of its block."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from ptxkit.syntax import parse
         ("{ a: } bra a; a:", [0, 2, 2], [1, 2]),
     ],
 )
-def test_a_name_leads_to_what_it_stands_for(body: str, declared: list[int], uses: list[int]) -> None:
-    """declared: for each occurrence of the name, which occurrence declares it. uses: of each declaration, how often."""
+def test_a_name_leads_to_its_declaration(body: str, declared: list[int], uses: list[int]) -> None:
+    """declared: for each occurrence of the name, the occurrence that declares it.
+
+    uses: of each declaration, how often.
+    """
     text = f".version 9.0 .target sm_90 .address_size 64 .entry k() {{\n{body}\n}}\n"
     names = NameIndex(parse(text))
     places = [found.start() for found in re.finditer(r"\ba\b", text)]

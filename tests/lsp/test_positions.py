@@ -1,4 +1,4 @@
-"""Places as clients count them."""
+"""Positions as clients count them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_columns_are_counted_in_the_units_of_the_encoding(encoding: str, columns
         assert lines.offset(Position(1, column)) == offset
 
 
-def test_lines_end_where_the_protocol_says_and_nowhere_else() -> None:
+def test_lines_end_only_where_the_protocol_specifies() -> None:
     lines = TextLines(TEXT)
     assert lines.position(TEXT.index("d")) == Position(2, 3)
     assert lines.position(TEXT.index("e")) == Position(3, 0)
@@ -31,7 +31,7 @@ def test_lines_end_where_the_protocol_says_and_nowhere_else() -> None:
     assert lines.position(len(TEXT)) == Position(4, 1)
 
 
-def test_a_place_outside_of_the_text_is_its_nearest() -> None:
+def test_a_position_outside_of_the_text_is_clamped() -> None:
     lines = TextLines(TEXT)
     assert lines.offset(Position(0, 99)) == 1
     assert lines.offset(Position(99, 0)) == len(TEXT)

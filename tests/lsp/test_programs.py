@@ -1,4 +1,4 @@
-"""Findings in a PTX file, at the lines of the program that it was compiled from."""
+"""Findings in a PTX file, at the lines of the program from which it was compiled."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def client(lsp_client: LanguageClient, folder: Path) -> AsyncIterator[None
 
 
 async def published(client: LanguageClient, path: Path, count: int) -> Sequence[types.Diagnostic]:
-    """What is published for a file, once there are that many findings."""
+    """Returns the published diagnostics for a file, when they have that number."""
 
     async def there() -> bool:
         return len(client.diagnostics.get(path.as_uri(), ())) == count
@@ -44,14 +44,14 @@ async def published(client: LanguageClient, path: Path, count: int) -> Sequence[
 
 
 def compiled(folder: Path, name: str) -> Path:
-    """A program of that name, of which the PTX is opened."""
+    """Writes a program of that name, and opens its PTX."""
     path = folder / f"{name}.cu"
     path.write_text(CU, "utf-8")
     return path
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_finding_is_shown_in_the_program_until_it_is_gone(client: LanguageClient, folder: Path) -> None:
+async def test_a_finding_is_shown_in_the_program_until_it_is_fixed(client: LanguageClient, folder: Path) -> None:
     program = compiled(folder, "shown")
     editor = Editor(client, (folder / "shown.ptx").as_uri(), PTX.replace("bulk_scale.cu", "shown.cu"))
     [found] = await published(client, program, 1)
@@ -72,7 +72,7 @@ async def test_a_finding_is_shown_in_the_program_until_it_is_gone(client: Langua
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_finding_goes_with_the_text_that_shows_it(client: LanguageClient, folder: Path) -> None:
+async def test_a_finding_is_removed_with_the_text_that_shows_it(client: LanguageClient, folder: Path) -> None:
     program = compiled(folder, "closed")
     editors = [
         Editor(client, (folder / f"{name}.ptx").as_uri(), PTX.replace("bulk_scale.cu", "closed.cu")) for name in "ab"

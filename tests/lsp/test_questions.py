@@ -49,7 +49,7 @@ OUTER:
 \tret;
 }
 """
-"""Names that stand for different things in different blocks."""
+"""Names with different meanings in different blocks."""
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -122,7 +122,7 @@ async def places(editor: Editor, word: str, *, number: int = 0, declared: bool =
     return [each.range.start for each in found or ()]
 
 
-async def test_a_name_stands_for_what_its_block_declares(client: LanguageClient) -> None:
+async def test_a_name_refers_to_the_declaration_of_its_block(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:d", SCOPES)
     for word, number, declared, count in (
         ("%x, 2", 0, "%x;", 1),
@@ -143,7 +143,7 @@ async def test_a_name_stands_for_what_its_block_declares(client: LanguageClient)
     assert await definition(editor, ".loc") is None
 
 
-async def test_references_are_those_of_the_same_thing(client: LanguageClient) -> None:
+async def test_references_are_those_of_the_same_declaration(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:e", SCOPES.replace("\tret;", "\tret; // %x %r3", 1))
     outer = [editor.position(word) for word in ("%x;", "%x, 1")] + [editor.position("%x;", number=3)]
     assert await places(editor, "%x, 1") == outer

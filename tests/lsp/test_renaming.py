@@ -1,4 +1,4 @@
-"""Renaming registers, also those that are declared by number."""
+"""Renaming registers, including those that are declared by number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.lsp.test_questions import SCOPES
 
 
 def renamed(text: str, word: str, new: str, *, shift: int = 0) -> str:
-    """The text after the renaming at a word, or the reason why it is refused."""
+    """Returns the text after the renaming at a word, or the reason why it is rejected."""
     shot = TextSnapshot("untitled:a", 1, text, "utf-16")
     place = shot.lines.position(text.index(word) + shift)
     found = rename_edits(shot, place, new)
@@ -25,7 +25,7 @@ def renamed(text: str, word: str, new: str, *, shift: int = 0) -> str:
     return applied(text, change.edits)
 
 
-def test_one_of_the_numbered_registers_gets_a_declaration_of_its_own() -> None:
+def test_one_of_the_numbered_registers_gets_a_separate_declaration() -> None:
     text = KERNEL.replace("st.shared.u32 [%r4]", "/* %r4 */ st.shared.u32 [%r04]").replace("%r<8>", "%y, %r<8>")
     changed = renamed(text, "%r4,", "%address")
     assert changed == (
@@ -66,11 +66,11 @@ def test_only_the_registers_of_the_same_block_are_renamed() -> None:
         ("%tid", "%x", "None"),
     ],
 )
-def test_what_would_change_the_meaning_is_refused_with_a_reason(word: str, new: str, reason: str) -> None:
+def test_a_renaming_that_would_change_the_meaning_is_rejected_with_a_reason(word: str, new: str, reason: str) -> None:
     assert reason in renamed(KERNEL, word, new)
     assert "\n" not in renamed(KERNEL, word, new)
 
 
-def test_a_broken_text_is_not_renamed_in() -> None:
+def test_a_broken_text_rejects_renaming() -> None:
     broken = KERNEL.replace("\tbar.sync 0;", "\tbar.sync 0 0;")
     assert renamed(broken, "%r4]", "%x") == "a text with syntax errors cannot be changed"

@@ -1,4 +1,4 @@
-"""The server survives what is not as it should be, and leaves when it is told to."""
+"""The server survives invalid input, and exits when requested."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.lsp.session import KERNEL
 
 
 class Pipe:
-    """A server's process, spoken to byte by byte. heard: the notifications that came while an answer was waited for."""
+    """A server's process, with raw messages. `heard`: the notifications that arrived before a response."""
 
     def __init__(self, *command: str) -> None:
         command = (sys.executable, *(command or ("-m", "ptxkit", "lsp", "--stdio")))
@@ -41,7 +41,7 @@ class Pipe:
         self.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
 
     def ask(self, method: str, params: object = None) -> dict[str, Any]:
-        """The whole answer: with a `result` or an `error`."""
+        """Returns the whole response: with a `result` or an `error`."""
         self._last += 1
         self.send(json.dumps({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params}).encode())
         while (message := self.read()).get("id") != self._last or "method" in message:
@@ -59,7 +59,7 @@ class Pipe:
         return found
 
     def until(self, method: str) -> dict[str, Any]:
-        """The next notification of a method."""
+        """Returns the next notification of a method."""
         while True:
             message = self.heard.pop(0) if self.heard else self.read()
             if message.get("method") == method:
@@ -70,7 +70,7 @@ class Pipe:
         return self.ask("initialize", given)
 
     def end(self) -> int:
-        """The status after `exit`."""
+        """Returns the status after `exit`."""
         self.notify("exit")
         return self.gone()
 
@@ -96,7 +96,7 @@ def at(uri: str, line: int, character: int) -> dict[str, object]:
     return {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}
 
 
-def test_messages_that_are_none_are_answered_or_logged_and_the_server_goes_on(pipe: Pipe) -> None:
+def test_invalid_messages_are_rejected_or_logged_and_the_server_continues(pipe: Pipe) -> None:
     capabilities = pipe.initialize()["result"]["capabilities"]
     assert capabilities["positionEncoding"] == "utf-16"
     assert capabilities["textDocumentSync"]["change"] == 2
@@ -123,7 +123,7 @@ def test_messages_that_are_none_are_answered_or_logged_and_the_server_goes_on(pi
 
 
 def test_a_text_that_is_hardly_one_is_read(pipe: Pipe) -> None:
-    """Without an answer this would hang."""
+    """Without a response this would hang."""
     pipe.initialize()
     for text in ("", "\n", "\r\n\r\n", "{", "\x00", "}" * 50, "// ptx", ".version 8.0", "😀" * 9, "\ud83d"):
         pipe.notify("textDocument/didOpen", opened("untitled:a", text))
@@ -136,7 +136,7 @@ def test_a_text_that_is_hardly_one_is_read(pipe: Pipe) -> None:
     assert pipe.end() == 0
 
 
-def test_a_client_that_shows_text_alone_gets_all_of_it_as_text(pipe: Pipe) -> None:
+def test_a_client_without_markdown_support_gets_all_of_it_as_text(pipe: Pipe) -> None:
     pipe.initialize(textDocument={"hover": {"contentFormat": ["plaintext"]}})
     pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
     found: list[dict[str, Any]] = []
@@ -150,7 +150,7 @@ def test_a_client_that_shows_text_alone_gets_all_of_it_as_text(pipe: Pipe) -> No
     assert "```" not in hover["value"]
 
 
-def test_what_breaks_inside_is_logged_and_the_server_goes_on() -> None:
+def test_an_internal_error_is_logged_and_the_server_continues() -> None:
     script = (
         "import ptxkit.lsp.check_scheduler as checking, ptxkit.lsp.server as server\n"
         "from ptxkit.cli.main import main\n"
@@ -169,8 +169,8 @@ def test_what_breaks_inside_is_logged_and_the_server_goes_on() -> None:
     assert pipe.end() == 0
 
 
-def test_a_text_is_answered_for_while_another_is_checked() -> None:
-    """The check of one waits in its thread until a question about the other is answered."""
+def test_a_text_is_analyzed_while_another_is_checked() -> None:
+    """The check of one waits in its thread until a request for the other has a response."""
     script = (
         "import threading\n"
         "import ptxkit.lsp.check_scheduler as checking, ptxkit.lsp.server as server\n"
@@ -210,12 +210,12 @@ def test_another_process_checks_where_one_was_killed(pipe: Pipe) -> None:
     assert pipe.end() == 0
 
 
-def test_leaving_without_shutdown_is_told_by_the_status(pipe: Pipe) -> None:
+def test_an_exit_without_shutdown_is_reported_by_the_status(pipe: Pipe) -> None:
     pipe.initialize()
     assert pipe.end() == 1
 
 
-def test_the_server_ends_when_its_client_is_gone(pipe: Pipe) -> None:
+def test_the_server_ends_when_its_client_has_exited(pipe: Pipe) -> None:
     pipe.initialize()
     pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
     assert pipe.process.stdin is not None
@@ -235,7 +235,7 @@ def test_the_columns_are_in_the_encoding_that_the_client_prefers(pipe: Pipe) -> 
     assert "a label" in found["contents"]["value"]
 
 
-def test_a_machine_without_pygls_is_told_what_to_install() -> None:
+def test_a_machine_without_pygls_shows_what_to_install() -> None:
     script = "import sys; sys.modules['pygls'] = None; from ptxkit.cli.main import main; main(['lsp'])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -15,14 +15,14 @@ MANGLED = KERNEL.replace("tile", "_ZZ4loadPKfE4tile").replace("\t.reg .pred", "\
 
 
 def written_in(text: str, line: str) -> tuple[TextSnapshot, types.Position]:
-    """The text with a line before `ret`, and the position at its end."""
+    """Returns the text with a line before `ret`, and the position at its end."""
     text = text.replace("\tret;", f"\t{line}\n\tret;")
     shot = TextSnapshot("untitled:a", 1, text, "utf-16")
     return shot, shot.lines.position(text.index(f"\t{line}\n") + 1 + len(line))
 
 
 def signature(line: str) -> tuple[str, str] | None:
-    """The active form, and its active operand with what it can be."""
+    """Returns the active form, and its active operand with its kinds."""
     found = signature_help(*written_in(KERNEL, line))
     if found is None:
         return None
@@ -50,7 +50,7 @@ def test_the_operands_of_an_instruction_are_shown(line: str, label: str, paramet
     assert signature(line) == (label, parameter)
 
 
-def test_the_form_with_as_many_operands_is_active() -> None:
+def test_the_form_with_the_same_number_of_operands_is_active() -> None:
     first, second = signature("bar.sync "), signature("bar.sync 0, ")
     assert first is not None
     assert first[0] == "bar.sync a"
@@ -81,7 +81,7 @@ def test_variables_complete_in_brackets() -> None:
         assert found.documentation == "tile"
 
 
-def test_names_that_fit_the_address_come_first_in_brackets() -> None:
+def test_names_of_the_right_space_come_first_in_brackets() -> None:
     shared = [item.label for item in offered("st.shared.u32 [")]
     assert shared[0] == "_ZZ4loadPKfE4tile"
     assert shared[-3:] == ["count", "in", "slot"]

@@ -1,4 +1,4 @@
-"""Findings appear while a person writes: letter by letter, in large texts, beside files of settings."""
+"""Findings appear while a user types: letter by letter, in large texts, with settings files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.shutdown_session()
 
 
-async def test_a_finding_of_the_analysis_stands_where_it_is_with_its_other_places(client: LanguageClient) -> None:
+async def test_a_finding_of_the_analysis_has_its_location_and_related_locations(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:a", KERNEL)
     [found] = await editor.codes("PTX401")
     assert found.severity is types.DiagnosticSeverity.Error
@@ -39,7 +39,7 @@ async def test_a_finding_of_the_analysis_stands_where_it_is_with_its_other_place
     assert related[0].message == "generic write"
 
 
-async def test_a_text_that_is_right_has_no_finding(client: LanguageClient) -> None:
+async def test_a_correct_text_has_no_finding(client: LanguageClient) -> None:
     assert list(await Editor(client, "untitled:b", MENDED).codes()) == []
 
 
@@ -79,7 +79,7 @@ async def test_an_instruction_is_written_letter_by_letter(client: LanguageClient
     assert found.range.start == editor.position("cp.reduce.async")
 
 
-async def test_a_finding_stays_with_its_line_while_lines_come_and_go_above_it(client: LanguageClient) -> None:
+async def test_a_finding_remains_at_its_line_while_lines_above_it_change(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:b", KERNEL.replace("\n", "\r\n"))
     await editor.codes("PTX401")
     editor.edit(0, 0, "// 😀\r\n\r\n")
@@ -96,7 +96,7 @@ async def test_a_finding_stays_with_its_line_while_lines_come_and_go_above_it(cl
     await eventually(moved)
 
 
-async def test_the_last_of_many_versions_wins(client: LanguageClient) -> None:
+async def test_the_last_of_several_versions_is_checked(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:c", KERNEL)
     await editor.codes("PTX401")  # which stays until a whole check of a later version ends
     for number in range(40):
@@ -107,7 +107,7 @@ async def test_the_last_of_many_versions_wins(client: LanguageClient) -> None:
     assert not lint(editor.text).diagnostics
 
 
-async def test_the_nearest_settings_count_and_are_read_anew(client: LanguageClient, tmp_path: Path) -> None:
+async def test_the_nearest_settings_apply_and_are_read_again(client: LanguageClient, tmp_path: Path) -> None:
     settings = tmp_path / "ptxkit.toml"
     settings.write_text('severity = { PTX401 = "note" }\n')
     uri = (tmp_path / "k.ptx").as_uri()
@@ -124,7 +124,7 @@ async def test_the_nearest_settings_count_and_are_read_anew(client: LanguageClie
     await eventually(empty)
 
 
-async def test_settings_count_anew_when_a_text_is_saved(client: LanguageClient, tmp_path: Path) -> None:
+async def test_settings_apply_again_when_a_text_is_saved(client: LanguageClient, tmp_path: Path) -> None:
     editor = Editor(client, (tmp_path / "k.ptx").as_uri(), KERNEL)
     await editor.codes("PTX401")
     (tmp_path / "pyproject.toml").write_text('[tool.ptxkit]\nper-file-ignores = { "k.ptx" = ["PTX401"] }\n')
@@ -132,9 +132,7 @@ async def test_settings_count_anew_when_a_text_is_saved(client: LanguageClient, 
     await editor.codes()
 
 
-async def test_settings_that_cannot_be_used_are_told_once_and_do_not_count(
-    client: LanguageClient, tmp_path: Path
-) -> None:
+async def test_unusable_settings_are_reported_once_and_do_not_apply(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "ptxkit.toml").write_text('ignroe = ["PTX4"]\n')
     client.messages.clear()
     editor = Editor(client, (tmp_path / "k.ptx").as_uri(), KERNEL)
@@ -158,7 +156,7 @@ async def test_comments_hide_and_notes_are_faded(client: LanguageClient, tmp_pat
     assert found.severity is types.DiagnosticSeverity.Information
 
 
-async def test_the_server_asks_to_be_told_of_settings_files(client: LanguageClient) -> None:
+async def test_the_server_registers_for_changes_of_settings_files(client: LanguageClient) -> None:
     async def asked() -> bool:
         return getattr(client, "registered", []) == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
 

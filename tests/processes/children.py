@@ -18,7 +18,7 @@ def echo(channel: ParentChannel, prefix: str) -> None:
 
 
 def add_up(channel: ParentChannel) -> None:
-    """Asks its parent for numbers until none exist."""
+    """Requests numbers from its parent until none exist."""
     total = 0
     while (number := channel.receive()) is not None:
         total += number
@@ -58,7 +58,7 @@ def turn_without_end() -> None:
 
 
 def start_child(channel: ParentChannel, path: str) -> None:
-    """Starts a child of its own, writes its number down, and sleeps."""
+    """Starts a child process, writes its number to a file, and sleeps."""
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     Path(path).write_text(str(child.pid))
     channel.send("started")

@@ -1,4 +1,4 @@
-"""What counts as the time of a process, by a clock and a system that the tests set."""
+"""The time of a process, by a clock and a system that the tests set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptxkit.processes.cpu_time import CheckTimer, CpuUsage
 
 
 class Machine:
-    """now: its clock. usage: what it reports of the process."""
+    """now: its clock. usage: its report of the process."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
@@ -49,7 +49,7 @@ def test_the_time_in_which_the_watching_process_was_not_run_does_not_count(
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="asks the system for the state of a process")
-def test_a_process_that_was_stopped_does_not_wait() -> None:
+def test_a_stopped_process_does_not_wait() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         os.kill(process.pid, signal.SIGSTOP)
         os.waitpid(process.pid, os.WUNTRACED)

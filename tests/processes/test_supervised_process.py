@@ -1,4 +1,4 @@
-"""A supervised process answers, and where it hangs or ends that is an error with a reason, an end and a stack."""
+"""A supervised process replies, and a hang or exit is an error with a reason, a last output and a stack."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def assert_ends(pid: int) -> None:
     pytest.fail("the process continues")
 
 
-def test_messages_are_answered_in_their_order() -> None:
+def test_messages_are_processed_in_order() -> None:
     process = SupervisedProcess(children.echo, "a")
     for message in (1, "text", b"x" * 1_000_000, None):
         process.send(message)
@@ -46,7 +46,7 @@ def test_messages_are_answered_in_their_order() -> None:
     process.close()
 
 
-def test_a_child_can_ask_its_parent() -> None:
+def test_a_child_can_send_requests_to_its_parent() -> None:
     process = SupervisedProcess(children.add_up)
     for number in (1, 2, 3):
         process.send(number)
@@ -60,7 +60,7 @@ def test_a_child_can_ask_its_parent() -> None:
 @pytest.mark.parametrize(
     ("how", "reason"), [("crashes", "signal SIGSEGV"), ("exits", "status 3"), ("needs memory", "status 1")]
 )
-def test_a_process_that_ends_is_an_error_with_its_last_words(how: str, reason: str) -> None:
+def test_a_process_that_exits_is_an_error_with_its_last_output(how: str, reason: str) -> None:
     process = SupervisedProcess(children.misbehave, how)
     with pytest.raises(ProcessLostError) as caught:
         process.receive()
@@ -97,7 +97,7 @@ def test_a_limit_ends_with_its_block() -> None:
 
 
 def test_a_process_that_cannot_run_uses_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a busy machine: its processor time stays what it is."""
+    """As on a busy machine: its processor time does not change."""
     monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=True))
     process = SupervisedProcess(children.echo, "a")
     with process.time_limit(0.01):
@@ -107,7 +107,7 @@ def test_a_process_that_cannot_run_uses_no_time(monkeypatch: pytest.MonkeyPatch)
     process.close()
 
 
-def test_what_a_process_started_is_ended_with_it(tmp_path: Path) -> None:
+def test_processes_that_a_process_started_end_with_it(tmp_path: Path) -> None:
     process = SupervisedProcess(children.start_child, str(tmp_path / "pid"))
     assert process.receive() == "started"
     process.close()
@@ -131,7 +131,7 @@ def test_a_process_ends_with_the_object(tmp_path: Path) -> None:
     assert_ends(pid)
 
 
-def test_a_process_whose_parent_was_killed_ends_with_what_it_started(tmp_path: Path) -> None:
+def test_a_process_whose_parent_was_killed_ends_with_the_processes_it_started(tmp_path: Path) -> None:
     script = (
         "import sys, time; from tests.processes import children\n"
         "from ptxkit.processes.supervised_process import SupervisedProcess\n"

@@ -1,4 +1,4 @@
-"""A browser for all tests of pages: one Chromium, in which each page has a profile of its own."""
+"""A browser for all tests of pages: one Chromium, in which each page has a separate profile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxkit.fast_dataclasses import dataclass
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 2000
-"""Milliseconds of the page's own clock, which runs ahead of ours, for what its script puts off."""
+"""Milliseconds of the page's own virtual clock, for the deferred work of its script."""
 
 _BEGIN = """
 import fcntl, os, sys
@@ -24,12 +24,15 @@ os.dup2(reads, 3)
 os.dup2(writes, 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-"""Chromium is spoken to over its file descriptors 3 and 4, whatever their numbers are here."""
+"""Chromium communicates over its file descriptors 3 and 4, whatever their numbers are here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A page after its script ran. document: as HTML; logged: what stands on its console; picture: a PNG, if asked."""
+    """A page after its script ran.
+
+    document: as HTML; logged: the messages on its console; picture: a PNG, if requested.
+    """
 
     document: str
     logged: tuple[str, ...]
@@ -37,7 +40,7 @@ class Shown:
 
 
 class Browser:
-    """One process, spoken to in the DevTools protocol: messages in JSON, each with a zero behind it."""
+    """One process that implements the DevTools protocol: messages in JSON, each with a zero after it."""
 
     def __init__(self, folder: Path) -> None:
         assert BROWSER is not None
@@ -64,7 +67,7 @@ class Browser:
     def shown(
         self, url: str, *, size: tuple[int, int] = (800, 600), scheme: str = "light", is_pictured: bool = False
     ) -> Shown:
-        """Opens a page in a window of a size in pixels, for eyes that prefer `light` or `dark`."""
+        """Opens a page in a window of a size in pixels, with the color scheme `light` or `dark`."""
         context = self._ask("Target.createBrowserContext")["browserContextId"]
         width, height = size
         place = {"browserContextId": context, "width": width, "height": height}
@@ -81,7 +84,7 @@ class Browser:
             self._events.clear()
 
     def _go(self, session: str, url: str, scheme: str) -> None:
-        """To the page, and on until its script has nothing put off."""
+        """Opens the page, and waits until its script has no deferred work."""
         for domain in ("Page", "Runtime", "Log"):
             self._ask(f"{domain}.enable", session)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -128,7 +131,7 @@ class Browser:
 
 
 def _told(event: dict[str, Any]) -> str:
-    """What an event puts on the console; empty where it puts nothing there."""
+    """Returns the text that an event adds to the console, or an empty one."""
     given = event.get("params", {})
     match event.get("method"):
         case "Runtime.consoleAPICalled":

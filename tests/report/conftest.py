@@ -1,4 +1,4 @@
-"""What the tests of pages share: one browser."""
+"""Shared by the tests of pages: one browser."""
 
 from __future__ import annotations
 

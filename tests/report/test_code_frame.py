@@ -1,4 +1,4 @@
-"""Code frames: what they show of ordinary lines, and what they do not let hostile ones do."""
+"""Code frames: their rendering of ordinary lines, and of malicious ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KERNEL = """\
 
 
 def at(text: str, source: str = KERNEL) -> Span:
-    """The span of the first occurrence of `text`."""
+    """Returns the span of the first occurrence of `text`."""
     start = source.index(text)
     return Span(start, start + len(text))
 
@@ -31,7 +31,7 @@ def shown(span: Span, *labels: Label, text: str = KERNEL) -> str:
     return plain(code_frame(SourceFile("k.ptx", text), span, labels))
 
 
-def test_labels_stand_in_one_column_and_lines_in_the_order_of_the_file() -> None:
+def test_labels_are_in_one_column_and_lines_in_the_order_of_the_file() -> None:
     store = Label(at("st.shared.f32 \t[%r35], %f1;"), "generic write of tile, every thread")
     barrier = Label(at("bar.sync \t0;"), "orders the threads, not the proxies")
     copy = at("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r35], 16;")
@@ -49,7 +49,7 @@ def test_a_finding_with_one_line_gets_carets() -> None:
 """)
 
 
-def test_two_labels_on_one_line_stand_below_each_other() -> None:
+def test_two_labels_on_one_line_are_below_each_other() -> None:
     assert shown(at("bar.sync \t0;"), Label(at("%f1"), "second"), Label(at("[%r35]"), "first")) == snapshot("""\
   3 |   st.shared.f32  [%r35], %f1;    first
     |                                  second
@@ -64,7 +64,7 @@ def test_a_label_on_the_primary_line_shares_it() -> None:
 """)
 
 
-def test_the_end_of_the_text_is_a_place() -> None:
+def test_the_end_of_the_text_is_a_valid_location() -> None:
     assert shown(Span(len(KERNEL), len(KERNEL))) == snapshot("""\
   8 |
     |   ^
@@ -78,7 +78,7 @@ def test_an_empty_text_has_a_frame() -> None:
 """)
 
 
-def test_control_characters_are_spelled_out_and_carets_still_point_at_the_place() -> None:
+def test_control_characters_are_escaped_and_carets_still_mark_the_location() -> None:
     assert shown(Span(10, 12), text="a\x00b\x1b[31m\u202ec%q0\udcff") == snapshot("""\
   1 |   a\\x00b\\x1b[31m\\u202ec%q0\\xff
     |                        ^^
@@ -86,7 +86,7 @@ def test_control_characters_are_spelled_out_and_carets_still_point_at_the_place(
 
 
 @pytest.mark.parametrize("offset", [0, 1, 50, 66, 67, 200_000, 467_940, 467_949])
-def test_a_very_long_line_is_cut_around_the_place(offset: int) -> None:
+def test_a_very_long_line_is_truncated_around_the_location(offset: int) -> None:
     text = "x" * 467_949
     line, carets = shown(Span(offset, offset + 3), text=text).splitlines()
     assert len(line) < WIDTH + 20
@@ -94,13 +94,13 @@ def test_a_very_long_line_is_cut_around_the_place(offset: int) -> None:
     assert set(line[carets.index("^") : len(carets)]) <= {"x"}
 
 
-def test_a_place_in_a_long_line_is_the_place_shown() -> None:
+def test_the_marked_location_in_a_long_line_is_shown() -> None:
     text = "\t" * 5 + "y" * 5_000 + "HERE" + "z" * 5_000
     line, carets = shown(at("HERE", text), text=text).splitlines()
     assert line[carets.index("^") : len(carets)] == "HERE"
 
 
-def test_a_line_of_control_characters_is_cut_too() -> None:
+def test_a_line_of_control_characters_is_truncated_too() -> None:
     line, carets = shown(Span(5_000, 5_003), text="\x01" * 10_000).splitlines()
     assert len(line) < WIDTH + 20
     assert line[carets.index("^") : len(carets)] == r"\x01\x01\x01"

@@ -1,4 +1,4 @@
-"""The formats that other tools read, each over the same results."""
+"""The formats for other tools, each for the same results."""
 
 # ruff: noqa: E501 (lines of other formats)
 
@@ -65,7 +65,7 @@ def text(form: str) -> str:
     return "".join(text_report(form, RESULTS, lambda: PAGES))
 
 
-def test_concise() -> None:
+def test_the_concise_format_is_stable() -> None:
     assert plain(styled_report("concise", RESULTS, ReportOptions(show_undecided=True))) == snapshot("""\
 lib.h:50: PTX401 error: reads `tile`, 100%: <late> [dir/k 1.ptx:3:2]
 dir/k 1.ptx:1:2: PTX706 warning: twice,\\x0ain two lines
@@ -78,7 +78,7 @@ checked 2 files: 1 error, 1 warning, 1 note, 1 undecided, 1 not checked
     assert "PTX501 undecided: " not in plain(styled_report("concise", RESULTS))
 
 
-def test_full_shows_the_lines_that_the_places_were_compiled_from() -> None:
+def test_full_shows_the_lines_of_the_source_program() -> None:
     assert plain(styled_report("full", RESULTS[:1])).split("\n\n")[0] == snapshot("""\
 lib.h:50: PTX401 error: reads `tile`, 100%: <late>
   = ptx: dir/k 1.ptx:3:2
@@ -93,7 +93,7 @@ lib.h:50: PTX401 error: reads `tile`, 100%: <late>
 """)
 
 
-def test_json_lines() -> None:
+def test_the_json_lines_format_is_stable() -> None:
     lines = [json.loads(line) for line in text("json-lines").splitlines()]
     assert [(each["code"], each["path"], each["line"]) for each in lines] == snapshot(
         [
@@ -112,7 +112,7 @@ def test_json_lines() -> None:
     assert lines[0] == json.loads(text("json"))["files"][0]["diagnostics"][0]
 
 
-def test_github() -> None:
+def test_the_github_format_is_stable() -> None:
     assert text("github") == snapshot("""\
 ::error title=ptxkit PTX401,file=dir/k 1.ptx,line=3,endLine=3,col=2,endColumn=35::dir/k 1.ptx:3:2: PTX401 reads `tile`, 100%25: <late>%0Aadd `fence.proxy.async.shared::cta;` before line 2
 ::warning title=ptxkit PTX706,file=dir/k 1.ptx,line=1,endLine=2::dir/k 1.ptx:1:2: PTX706 twice,%0Ain two lines
@@ -121,7 +121,7 @@ def test_github() -> None:
 """)
 
 
-def test_gitlab() -> None:
+def test_the_gitlab_format_is_stable() -> None:
     assert json.loads(text("gitlab")) == snapshot(
         [
             {
@@ -171,7 +171,7 @@ in two lines\
     )
 
 
-def test_gitlab_fingerprints_tell_findings_apart_and_stay_when_lines_move() -> None:
+def test_gitlab_fingerprints_distinguish_findings_and_are_stable_when_lines_move() -> None:
     moved = SourceFile(SOURCE.path, "// one more\n" + SOURCE.text)
     start = moved.text.index(COPY)
     same = Diagnostic("PTX401", Severity.ERROR, "elsewhere", moved, Span(start, start + len(COPY)))
@@ -184,7 +184,7 @@ def test_gitlab_fingerprints_tell_findings_apart_and_stay_when_lines_move() -> N
     assert len(set(marks(FOUND, FOUND, WARNED, NOTED))) == 4
 
 
-def test_gitlab_paths_are_those_from_the_project_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_gitlab_paths_are_relative_to_the_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     source = SourceFile(str(tmp_path / "a" / "k.ptx"), SOURCE.text)
     found = [FileResult.of(source.path, Verdict((Diagnostic("PTX401", Severity.ERROR, "x", source, Span(0, 1)),)))]
     monkeypatch.setenv("CI_PROJECT_DIR", str(tmp_path))
@@ -193,7 +193,7 @@ def test_gitlab_paths_are_those_from_the_project_on(monkeypatch: pytest.MonkeyPa
     assert json.loads("".join(text_report("gitlab", found)))[0]["location"]["path"].startswith("/")
 
 
-def test_junit() -> None:
+def test_the_junit_format_is_stable() -> None:
     assert text("junit") == snapshot("""\
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="ptxkit" tests="5" failures="2" errors="1">
@@ -235,7 +235,7 @@ help: check the spelling
 """)
 
 
-def test_junit_is_xml_whatever_the_input_holds() -> None:
+def test_junit_is_xml_for_any_input() -> None:
     odd = SourceFile("caf\udce9 & <b>.ptx", "\udcff\x00\u202e\x0b]]>")
     found = [
         FileResult.of(odd.path, Verdict((Diagnostic("PTX101", Severity.ERROR, 'odd \udcff"\x01', odd, Span(0, 1)),)))
@@ -245,7 +245,7 @@ def test_junit_is_xml_whatever_the_input_holds() -> None:
     assert ElementTree.fromstring(text("junit")).get("errors") == "1"
 
 
-def test_sarif() -> None:
+def test_the_sarif_format_is_stable() -> None:
     document = json.loads(text("sarif"))
     document["runs"][0]["tool"]["driver"].pop("version")
     assert document == snapshot(
@@ -459,8 +459,8 @@ in two lines\
     )
 
 
-def test_sarif_keeps_the_rules_of_its_schema() -> None:
-    """What schema 2.1.0 asks of the objects that are written: properties that must be there, and their values."""
+def test_sarif_satisfies_the_rules_of_its_schema() -> None:
+    """The requirements of schema 2.1.0 on the written objects: mandatory properties, and their values."""
     document = json.loads(text("sarif"))
     assert set(document) == {"$schema", "version", "runs"}
     assert document["version"] == "2.1.0"
@@ -487,7 +487,7 @@ def test_sarif_keeps_the_rules_of_its_schema() -> None:
 
 
 def every(document: object, key: str) -> Iterator[dict[str, int]]:
-    """The values of a key, wherever it stands."""
+    """Yields the values of a key, wherever it occurs."""
     if isinstance(document, dict):
         for name, value in document.items():
             if name == key:
@@ -498,12 +498,12 @@ def every(document: object, key: str) -> Iterator[dict[str, int]]:
             yield from every(value, key)
 
 
-def test_sarif_of_nothing_is_a_run_that_came_to_its_end() -> None:
+def test_sarif_without_results_is_a_completed_run() -> None:
     [run] = json.loads("".join(text_report("sarif", [])))["runs"]
     assert (run["results"], run["invocations"]) == ([], [{"executionSuccessful": True}])
 
 
-def test_statistics_count_the_most_frequent_first() -> None:
+def test_statistics_list_the_most_frequent_first() -> None:
     twice = [*RESULTS, FileResult.of("k.ptx", Verdict((WARNED,)))]
     assert plain(statistics_report(twice, {"PTX401": "missing-proxy-fence"})) == snapshot("""\
 2  PTX706 warning
@@ -520,7 +520,7 @@ checked 3 files: 1 error, 2 warnings, 1 note, 1 undecided, 1 not checked
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_prints_no_results_and_odd_ones(form: str) -> None:
+def test_every_format_prints_empty_and_unusual_results(form: str) -> None:
     for results in ([], RESULTS):
         if form in STYLED:
             assert plain(styled_report(form, results)).endswith("\n")
@@ -530,12 +530,12 @@ def test_every_format_prints_no_results_and_odd_ones(form: str) -> None:
             printed.encode()
 
 
-def test_an_unknown_format_is_refused() -> None:
+def test_an_unknown_format_is_rejected() -> None:
     with pytest.raises(ValueError, match="no text format 'yaml'"):
         list(text_report("yaml", []))
 
 
-def test_paths_below_the_root_are_shown_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_below_the_root_are_relative_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert from_root(str(tmp_path / "a" / "k.ptx")) == "a/k.ptx"
     assert from_root("a/../k.ptx") == "k.ptx"

@@ -47,7 +47,7 @@ RESULTS = [
 ]
 
 
-def test_the_full_format() -> None:
+def test_the_full_format_is_stable() -> None:
     assert plain(full_report(RESULTS)) == snapshot("""\
 k.ptx:3:2: PTX401 error: bulk copy reads `tile` through the async proxy
   1 |   st.shared.f32 [%r35], %f1;    generic write of tile, every thread
@@ -73,7 +73,7 @@ checked 3 files: 1 error, 0 warnings, 2 notes, 2 undecided, 1 not checked
 """)
 
 
-def test_the_full_format_shows_open_questions_when_asked() -> None:
+def test_the_full_format_shows_open_questions_on_request() -> None:
     shown = plain(full_report(RESULTS[2:3], ReportOptions(show_undecided=True)))
     assert shown == snapshot("""\
 k.ptx:3:2: PTX501 undecided: the address comes from a call
@@ -86,7 +86,7 @@ checked 1 file: 0 errors, 0 warnings, 1 undecided
     assert "PTX501" not in plain(full_report(RESULTS[2:3]))
 
 
-def test_the_json_format() -> None:
+def test_the_json_format_is_stable() -> None:
     assert json.loads(json_report(RESULTS)) == snapshot(
         {
             "version": 1,
@@ -241,7 +241,7 @@ def test_the_json_format() -> None:
     )
 
 
-def test_json_is_plain_ascii_whatever_the_input_holds() -> None:
+def test_json_is_plain_ascii_for_any_input() -> None:
     odd = SourceFile("caf\udce9.ptx", "\udcff\x00\u202e")
     result = FileResult.of(odd.path, Verdict((Diagnostic("PTX101", Severity.ERROR, "odd \udcff", odd, Span(0, 1)),)))
     document = json_report([result])
@@ -258,7 +258,7 @@ def test_color_changes_nothing_but_color() -> None:
     assert [line.rstrip() for line in bare.splitlines()] == plain(full_report(RESULTS)).splitlines()
 
 
-def test_markup_in_the_source_is_not_obeyed() -> None:
+def test_markup_in_the_source_has_no_effect() -> None:
     source = SourceFile("[bold]k.ptx", "[red]:smile:")
     found = Diagnostic("PTX101", Severity.ERROR, "[link=x]message[/link]", source, Span(0, 5))
     stream = io.StringIO()
@@ -284,6 +284,6 @@ def test_a_status_follows_from_the_verdict_and_the_exit_status_from_it(
     assert Summary.of(results).exit_status is code
 
 
-def test_a_failure_outweighs_findings_in_the_exit_status() -> None:
+def test_a_failure_takes_precedence_over_findings_in_the_exit_status() -> None:
     assert Summary.of(RESULTS).exit_status is ExitStatus.COULD_NOT_RUN
     assert Summary.of(RESULTS[:3]).exit_status is ExitStatus.FINDINGS

@@ -23,8 +23,8 @@ SIZES = {"mono strong": TITLE_SIZE, "guard mono": GUARD_SIZE, "soft": SMALL_SIZE
 
 
 def labels(drawing: str, sizes: Mapping[str, float] = SIZES) -> list[tuple[str, NodeBox]]:
-    """The texts of a drawing with their rectangles: letters go up to 0.93 of their size above the line that they
-    stand on, and 0.24 below it."""
+    """Returns the texts of a drawing with their rectangles: letters extend to 0.93 of their size above the baseline,
+    and 0.24 below it."""
     found = []
     for attributes, markup in re.findall(r"<text ([^>]*)>([^<]*)</text>", drawing):
         given = dict(re.findall(r'([\w-]+)="([^"]*)"', attributes))
@@ -52,7 +52,7 @@ def test_no_label_of_a_graph_overlaps_another(name: str) -> None:
     assert compared > 100
 
 
-def test_labels_of_edges_that_leave_side_by_side_do_not_meet() -> None:
+def test_labels_of_parallel_edges_do_not_overlap() -> None:
     layout = layout_graph([(60.0, 40.0)] * 4, [(0, 1), (0, 2), (0, 3), (0, 0)])
     places = place_labels(layout, [70.0] * 4)
     shown = [place for place in places if place is not None]
@@ -60,7 +60,7 @@ def test_labels_of_edges_that_leave_side_by_side_do_not_meet() -> None:
     assert not any(is_over(one, other) for one, other in itertools.combinations([*shown, *layout.boxes], 2))
 
 
-def test_an_edge_without_a_label_and_one_without_room_have_none() -> None:
+def test_an_edge_without_a_label_and_one_without_space_have_none() -> None:
     layout = layout_graph([(60.0, 40.0)] * 2, [(0, 1)])
     assert place_labels(layout, [0.0]) == [None]
     assert place_labels(layout, [10_000.0]) == [None]

@@ -1,4 +1,4 @@
-"""The layout of control-flow graphs: blocks never overlap, ways meet their blocks and pass through none."""
+"""The layout of control-flow graphs: blocks never overlap, edges end at their blocks and cross none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def laid(edges: Sequence[tuple[int, int]]) -> GraphLayout:
 
 
 def points(route: EdgeRoute) -> Iterator[tuple[float, float]]:
-    """The corners and what lies between them; of a curve it lies between the heights of its ends, and so does this."""
+    """Yields the corners and points between them; a curve is between the heights of its ends, and so are these
+    points."""
     for (x, y), (to_x, to_y) in zip(route.points, route.points[1:], strict=False):
         for part in range(11):
             yield x + (to_x - x) * part / 10, y + (to_y - y) * part / 10
@@ -67,11 +68,11 @@ def check(edges: Sequence[tuple[int, int]], layout: GraphLayout) -> None:
 
 
 @pytest.mark.parametrize("edges", [DIAMOND, LOOPS, LONG, [(0, 0)], [(0, 1), (0, 1)]])
-def test_blocks_are_apart_and_ways_go_from_lower_to_upper_edges(edges: list[tuple[int, int]]) -> None:
+def test_blocks_are_separate_and_edges_go_from_lower_to_upper_sides(edges: list[tuple[int, int]]) -> None:
     check(edges, laid(edges))
 
 
-def test_a_way_forward_goes_down_and_one_that_closes_a_loop_goes_up_at_the_left() -> None:
+def test_a_forward_edge_goes_down_and_a_back_edge_goes_up_at_the_left() -> None:
     layout = laid(LOOPS)
     backs = [edge for edge, route in zip(LOOPS, layout.routes, strict=True) if route.is_back]
     assert backs == [(2, 2), (3, 1)]
@@ -82,13 +83,13 @@ def test_a_way_forward_goes_down_and_one_that_closes_a_loop_goes_up_at_the_left(
             assert layout.boxes[source].y < layout.boxes[target].y
 
 
-def test_loops_in_one_another_go_back_in_lanes_of_their_own() -> None:
+def test_nested_loops_have_back_edges_in_separate_lanes() -> None:
     layout = laid(LOOPS)
     lanes = [min(x for x, _ in route.points) for route in layout.routes if route.is_back]
     assert len(set(lanes)) == len(lanes)
 
 
-def test_a_way_past_many_ranks_goes_along_the_right_side() -> None:
+def test_an_edge_over_many_ranks_is_at_the_right_side() -> None:
     layout = laid(LONG)
     route = layout.routes[LONG.index((0, 12))]
     assert longest_path_ranks(13, [edge for edge in LONG if edge != (11, 2)])[12] > MAX_RANKS_CROSSED
@@ -102,12 +103,12 @@ def test_a_rank_is_the_longest_path() -> None:
     assert longest_path_ranks(4, [*DIAMOND, (1, 2)]) == [0, 1, 2, 3]
 
 
-def test_ways_back_are_those_to_what_is_not_done() -> None:
+def test_back_edges_are_those_to_unfinished_nodes() -> None:
     assert find_back_edges(4, DIAMOND) == set()
     assert find_back_edges(2, [(0, 1), (1, 0), (1, 1)]) == {1, 2}
 
 
-def test_crossings_that_need_not_be_are_taken_out() -> None:
+def test_avoidable_crossings_are_removed() -> None:
     edges = [(0, 1), (0, 2), (0, 3), (1, 6), (2, 5), (3, 4)]
     layout = laid(edges)
     places = [layout.boxes[node].x for node in (1, 2, 3)]
@@ -115,7 +116,7 @@ def test_crossings_that_need_not_be_are_taken_out() -> None:
     assert sorted(range(3), key=places.__getitem__) == sorted(range(3), key=below.__getitem__)
 
 
-def test_no_block_and_a_block_alone_have_a_layout() -> None:
+def test_no_block_and_a_single_block_have_a_layout() -> None:
     assert layout_graph([], []).boxes == ()
     assert len(layout_graph([(100, 40)], []).boxes) == 1
 
@@ -135,7 +136,7 @@ def test_any_graph_is_laid_out_without_overlaps(graph: tuple[int, list[tuple[int
     check(edges, layout_graph(sized(count), edges))
 
 
-def test_two_thousand_blocks_take_no_time_worth_speaking_of() -> None:
+def test_two_thousand_blocks_have_a_fast_layout() -> None:
     edges = [(at, at + 1) for at in range(1999)] + [(at, at - 7) for at in range(7, 1999, 11)]
     edges += [(at, at + 3) for at in range(0, 1990, 2)]
     layout = layout_graph(sized(2000), edges)

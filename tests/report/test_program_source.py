@@ -1,4 +1,4 @@
-"""Findings at the lines of the program that a PTX was compiled from."""
+"""Findings at the lines of the program from which a PTX was compiled."""
 
 # ruff: noqa: E501 (lines of other formats)
 
@@ -33,7 +33,7 @@ def linted(name: str, fault: int) -> FileResult:
 
 
 def expected_lines(name: str, fault: int) -> set[int]:
-    """The lines of a program that are marked for a fault."""
+    """Returns the lines of a program that are marked for a fault."""
     lines = (FOLDER / f"{name}.cu").read_text("utf-8").splitlines()
     marks = ((number, re.search(r"// expect ([ \d]+)", line)) for number, line in enumerate(lines, 1))
     return {number for number, mark in marks if mark is not None and str(fault) in mark[1].split()}
@@ -53,8 +53,9 @@ def test_a_fault_is_reported_at_a_line_of_the_program(name: str) -> None:
         assert shown.at.place.line in expected, fault
 
 
-def test_a_producers_wrong_first_parity_is_not_blamed_on_the_consumer() -> None:
-    """The simulation of one scenario is cut before the ring has turned: what another one locates counts for it."""
+def test_a_producers_wrong_first_parity_is_not_attributed_to_the_consumer() -> None:
+    """The simulation of one scenario is stopped before the ring wraps around: the location from another one counts for
+    it."""
     (found,) = linted("tma_ring", 1).diagnostics
     assert found.message.startswith("waits for parity 0 of a fresh mbarrier")
     shown = locate_in_program(found, ProgramSources())
@@ -113,7 +114,7 @@ checked 1 file: 1 error, 0 warnings, 0 undecided
 
 
 @pytest.mark.usefixtures("in_folder")
-def test_tools_annotate_the_program_where_it_is_in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_annotate_the_program_if_it_is_in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI_PROJECT_DIR", raising=False)
     path = "bulk_scale.3.ptx"
     result = lint_source(SourceFile(path, Path(path).read_text("utf-8")))
@@ -180,7 +181,7 @@ def test_copies_of_a_line_are_one_finding_that_counts_them() -> None:
         ("wgmma_product", 3, {"PTX302", "PTX505"}, "PTX505 at line 33 has the same cause: arrives in phase 1, which"),
     ],
 )
-def test_what_two_rules_see_of_one_missing_order_is_one_finding(
+def test_findings_of_two_rules_with_one_cause_are_one_finding(
     name: str, fault: int, codes: set[str], note: str
 ) -> None:
     result = linted(name, fault)
@@ -213,7 +214,7 @@ PTX = """.version 8.0
 @pytest.mark.parametrize(
     "name", ["secret.txt", ".env", "id_rsa", "link.cu", "folder.cu", "pipe.cu", "none.cu", "//host/share/k.cu"]
 )
-def test_only_source_code_is_shown_of_the_files_that_a_text_names(name: str, tmp_path: Path) -> None:
+def test_only_source_code_of_the_named_files_is_shown(name: str, tmp_path: Path) -> None:
     (tmp_path / "folder.cu").mkdir()
     os.mkfifo(tmp_path / "pipe.cu")
     (tmp_path / "link.cu").symlink_to("id_rsa")
@@ -229,7 +230,7 @@ def test_only_source_code_is_shown_of_the_files_that_a_text_names(name: str, tmp
     assert "add.s32 %missing" in shown
 
 
-def test_a_relative_name_is_looked_for_next_to_the_ptx(tmp_path: Path) -> None:
+def test_a_relative_name_is_resolved_next_to_the_ptx(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text("first line\n")
     result = lint_source(SourceFile(str(tmp_path / "k.ptx"), PTX.replace("%s", "k.cu")))
     assert "1 | first line" in re.sub(" +", " ", report(result))

@@ -1,4 +1,4 @@
-"""The page of pictures: one file that is HTML and XML, says what it shows, and asks nobody for anything."""
+"""The page of pictures: one file that is HTML and XML, describes its contents, and loads nothing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_page_runs_its_own_script_and_no_other() -> None:
 
 
 def parsed(*traces: FindingTrace) -> Element:
-    """The page as a tree."""
+    """Returns the page as a tree."""
     page = trace_page(traces)
     head, _, rest = page.partition("\n")
     assert head == "<!DOCTYPE html>"
@@ -89,7 +89,7 @@ def said(element: Element) -> str:
 
 
 def drawn(element: Element, name: str, sort: str) -> list[Element]:
-    """The elements of a drawing, by name and class; those of the legend left out."""
+    """Yields the elements of a drawing, by name and class, without those of the legend."""
     (picture,) = [each for each in element.iter("{http://www.w3.org/2000/svg}svg") if each.get("role") == "img"]
     return [
         each
@@ -98,7 +98,7 @@ def drawn(element: Element, name: str, sort: str) -> list[Element]:
     ]
 
 
-def test_each_finding_is_an_article_that_can_be_chosen() -> None:
+def test_each_finding_is_an_article_that_can_be_selected() -> None:
     page = parsed(TRACE, RACE)
     assert [each.get("id") for each in page.iter("article")] == ["finding-1", "finding-2"]
     buttons = [each for each in page.iter("button") if each.get("role") == "tab"]
@@ -107,7 +107,7 @@ def test_each_finding_is_an_article_that_can_be_chosen() -> None:
     assert not list(parsed(TRACE).iter("nav"))
 
 
-def test_an_article_says_what_was_found_how_to_see_it_again_and_what_is_missing() -> None:
+def test_an_article_has_the_finding_its_command_and_the_missing_step() -> None:
     (article,) = parsed(TRACE).iter("article")
     words = said(article)
     assert "PTX302 error: `ld.shared.u32` reads bytes that a copy may still write" in words
@@ -133,7 +133,7 @@ def test_the_accesses_are_a_table_with_line_thread_bytes_and_values() -> None:
     ]
 
 
-def test_values_have_a_type_places_a_name_and_lines_those_of_the_program() -> None:
+def test_values_have_a_type_locations_a_name_and_lines_those_of_the_program() -> None:
     place = SourceLine("src/k.cu", 7)
     first = replace(TRACE.accesses[0], place="tile[32]", type="f32", old_value="0.5", origin=place)
     steps = (replace(STEPS[0], origin=place), *STEPS[1:])
@@ -156,7 +156,7 @@ def test_every_mark_of_the_drawing_has_a_legend() -> None:
     assert marks <= told
 
 
-def test_no_label_of_a_drawing_is_over_another() -> None:
+def test_no_label_of_a_drawing_overlaps_another() -> None:
     """Also where numbers of steps, lines and names are long."""
     steps = tuple(
         replace(each, number=number, line=99_990 + number, origin=SourceLine("a_long_name.cu", 99_999))
@@ -169,7 +169,7 @@ def test_no_label_of_a_drawing_is_over_another() -> None:
         assert not is_over(box, place), f"{one} over {other}"
 
 
-def test_threads_are_across_and_time_goes_down() -> None:
+def test_threads_are_columns_and_time_is_vertical() -> None:
     page = parsed(TRACE)
     lives = drawn(page, "line", "life")
     places = [float(each.get("x1", "")) for each in lives]
@@ -183,7 +183,7 @@ def test_threads_are_across_and_time_goes_down() -> None:
     assert "3 steps are left out here" in said(picture)
 
 
-def test_a_barrier_is_a_line_across_the_threads_that_it_joins() -> None:
+def test_a_barrier_is_a_line_across_its_threads() -> None:
     page = parsed(TRACE)
     (line,) = drawn(page, "line", "join")
     places = [each.get("x1") for each in drawn(page, "line", "life")]
@@ -204,7 +204,7 @@ def test_a_copy_is_a_bar_from_its_issue_to_its_completion() -> None:
     assert "its completion is not observed" in said(endless)
 
 
-def test_the_two_accesses_are_marked_and_what_is_missing_stands_between_them() -> None:
+def test_the_two_accesses_are_marked_and_the_missing_step_is_between_them() -> None:
     page = parsed(TRACE)
     marks = [each for name in ("circle", "polygon") for each in drawn(page, name, "mark")]
     assert sorted(each.get("class", "") for each in marks if len(each.get("class", "").split()) > 1) == [
@@ -217,7 +217,7 @@ def test_the_two_accesses_are_marked_and_what_is_missing_stands_between_them() -
     assert bands[2] < float(box.get("y", "")) < bands[3]
 
 
-def test_the_ptx_beside_it_is_short_and_marks_the_lines() -> None:
+def test_the_ptx_excerpt_is_short_and_marks_the_lines() -> None:
     (pre,) = parsed(replace(TRACE, steps=tuple(replace(STEPS[1], line=5 * at) for at in range(1, 60)))).iter("pre")
     lines = [each for each in pre if each.get("data-line")]
     assert len(lines) == MAX_TRACE_LINES
@@ -226,7 +226,7 @@ def test_the_ptx_beside_it_is_short_and_marks_the_lines() -> None:
     assert said(next(each for each in lines if each.get("data-line") == "14")) == "14 mov.u32 %r14, 0;"
 
 
-def test_names_that_look_like_markup_are_text() -> None:
+def test_names_with_markup_are_text() -> None:
     odd = "<script>alert('\"&\x00\ud800')</script>"
     trace = replace(
         TRACE,
@@ -246,7 +246,7 @@ def test_names_that_look_like_markup_are_text() -> None:
     assert trace_page([trace]).encode("utf-8")
 
 
-def test_the_page_needs_nobody_else() -> None:
+def test_the_page_needs_no_network() -> None:
     page = trace_page([TRACE, RACE])
     assert "default-src 'none'" in page.replace("&#x27;", "'")
     assert set(re.findall(r"\w+://[^\s\"'<]+", page)) == {"http://www.w3.org/2000/svg"}
@@ -255,14 +255,14 @@ def test_the_page_needs_nobody_else() -> None:
     assert len(page) < 60_000
 
 
-def test_a_finding_that_did_not_show_again_has_words_and_no_drawing() -> None:
+def test_a_finding_that_was_not_reproduced_has_a_text_and_no_drawing() -> None:
     bare = replace(TRACE, columns=(), steps=(), bars=(), accesses=(), omissions=("all: a second run did not show it",))
     page = parsed(bare)
     assert not [each for each in page.iter() if each.get("role") == "img"]
     assert "Left out: all: a second run did not show it." in said(page)
 
 
-def test_many_findings_are_cut_and_said_to_be_and_none_are_said_to_be_none() -> None:
+def test_truncated_and_missing_findings_are_stated() -> None:
     page = parsed(*[TRACE] * (MAX_TRACE_FINDINGS + 2))
     assert len(list(page.iter("article"))) == MAX_TRACE_FINDINGS
     assert "Left out: 2 more findings." in said(page)
@@ -278,7 +278,7 @@ class TestInABrowser:
         return browser.shown(f"{path.as_uri()}{at}", size=(1400, 900), is_pictured=is_pictured)
 
     @pytest.mark.parametrize(("at", "shown"), [("", 1), ("#show-finding-2", 2), ("#show-finding-9", 1)])
-    def test_one_finding_is_shown_and_nothing_is_wrong_on_the_console(
+    def test_one_finding_is_shown_and_the_console_has_no_errors(
         self, browser: Browser, tmp_path: Path, at: str, shown: int
     ) -> None:
         done = self.opened(browser, tmp_path / "out.html", at)
@@ -288,5 +288,5 @@ class TestInABrowser:
         chosen = re.findall(r"<button[^>]* aria-selected=\"(\w+)\"", done.document)
         assert [number for number, each in enumerate(chosen, 1) if each == "true"] == [shown]
 
-    def test_it_can_be_seen(self, browser: Browser, tmp_path: Path) -> None:
+    def test_it_is_visible(self, browser: Browser, tmp_path: Path) -> None:
         assert len(self.opened(browser, tmp_path / "out.html", is_pictured=True).picture) > 20_000

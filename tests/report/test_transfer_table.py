@@ -80,7 +80,7 @@ def text(*results: FileTransfers) -> str:
     return plain(transfer_report(results))
 
 
-def test_a_table_with_every_kind_of_cell() -> None:
+def test_a_table_with_every_kind_of_cell_is_rendered() -> None:
     assert text(table(LOAD, replace(LOAD, line=70), STORE, SLOW, LOST)) == snapshot("""\
 k.ptx for sm_90a
 
@@ -109,42 +109,42 @@ def test_no_line_is_wider_than_the_page() -> None:
     assert all(str(1000 + n) in report for n in range(9))
 
 
-def test_rows_that_differ_in_more_than_their_line_stay_apart() -> None:
+def test_rows_that_differ_in_more_than_their_line_are_separate() -> None:
     one = replace(LOAD, choice=None)
     same = text(table(one, replace(one, line=70)))
     other = text(table(one, replace(one, line=70, size=Size(16))))
     assert ("67-70 (2x)" in same, "67-70 (2x)" in other) == (True, False)
 
 
-def test_a_kernel_without_transfers_and_a_function_that_nobody_calls_say_so() -> None:
+def test_a_kernel_without_transfers_and_an_uncalled_function_are_described() -> None:
     assert "copy: no transfers\n" in text(table())
     assert "copy, a function that no analyzed kernel calls\n" in text(table(LOST, kind="func"))
 
 
-def test_rows_of_a_called_function_stand_under_its_name() -> None:
+def test_rows_of_a_called_function_are_below_its_name() -> None:
     report = text(table(replace(LOAD, function="copy"), replace(LOAD, line=300, function="helper"), LOST))
     assert [line.strip() for line in report.splitlines() if "k.cu" in line] == ["k.cu:22", "k.cu:22 in helper"]
 
 
-def test_what_comes_from_the_text_cannot_act_on_the_terminal() -> None:
+def test_input_text_cannot_control_the_terminal() -> None:
     report = text(table(replace(LOAD, variable="a\x1b[1m", source_line=SourceLine("\x1b]0;k.cu", 1)), name="k\x07"))
     assert "\x1b" not in report
     assert "\x07" not in report
 
 
-def test_a_file_without_a_table_shows_why() -> None:
+def test_a_file_without_a_table_shows_the_reason() -> None:
     failed = FileTransfers("lost.ptx", None, unchecked_result("lost.ptx", "cannot be read").diagnostics)
     assert failed.status == Status.FAILED
     assert text(failed) == "lost.ptx: PTX100 error: cannot be read\n\n0 transfers in 0 kernels: 1 not checked\n"
 
 
-def test_an_error_beside_a_table_is_a_finding() -> None:
+def test_an_error_with_a_table_is_a_finding() -> None:
     error = Diagnostic("PTX102", Severity.ERROR, "unknown", SourceFile("k.ptx", "x"), Span(0, 1))
     assert replace(table(LOAD), diagnostics=(error,)).status == Status.FINDINGS
     assert table(LOAD).status == Status.CLEAN
 
 
-def test_json_has_every_fact() -> None:
+def test_json_contains_every_fact() -> None:
     document = json.loads(transfers_json([table(STORE, SLOW)]))
     assert document["version"] == 1
     (file,) = document["files"]

@@ -1,4 +1,4 @@
-"""The page of `ptxkit view` in a browser: its script runs without a mistake, and does what its buttons say."""
+"""The page of `ptxkit view` in a browser: its script runs without errors, and its buttons work."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Reader:
         size: tuple[int, int] = (800, 600),
         scheme: str = "",
     ) -> Shown:
-        """The page of a text after its script ran; with a scheme of colors also its picture.
+        """Returns the page of a text after its script ran; with a color scheme also its picture.
 
-        then: what is done in the page before that, as a script that a test's page also lets through.
+        then: a script that is executed in the page before that, which the policy of a test's page permits.
         """
         content = page if page is not None else view_page(pictured(text), PAGES)
         if then:
@@ -45,7 +45,7 @@ class Reader:
         return self._browser.shown(url, size=size, scheme=scheme or "light", is_pictured=bool(scheme))
 
     def dumped(self, text: str, *, at: str = "", then: str = "") -> str:
-        """The document, of which nothing was wrong on the console."""
+        """Returns the document, and asserts that the console has no errors."""
         done = self.opened(text, at=at, then=then)
         assert not done.logged
         return done.document
@@ -65,7 +65,7 @@ def tag_of(document: str, pattern: str) -> str:
 @pytest.mark.parametrize(
     ("at", "chosen"), [("", "transfers"), ("#graph", "graph"), ("#findings", "findings"), ("#nowhere", "transfers")]
 )
-def test_one_tab_is_shown_and_nothing_is_wrong_on_the_console(reader: Reader, at: str, chosen: str) -> None:
+def test_one_tab_is_shown_and_the_console_has_no_errors(reader: Reader, at: str, chosen: str) -> None:
     document = reader.dumped(WGMMA, at=at)
     for name in ("transfers", "graph", "findings"):
         assert ("hidden" not in tag_of(document, f'id="{name}"')) == (name == chosen)
@@ -73,11 +73,11 @@ def test_one_tab_is_shown_and_nothing_is_wrong_on_the_console(reader: Reader, at
 
 
 @pytest.mark.parametrize("text", ["", BULK.replace("bar.sync", "bar.sync (", 1), ".version 9.0\n.target sm_90\n"])
-def test_pages_with_no_graph_have_no_mistake_either(reader: Reader, text: str) -> None:
+def test_pages_without_a_graph_have_no_errors_either(reader: Reader, text: str) -> None:
     assert "hidden" not in tag_of(reader.dumped(text), 'id="findings"')
 
 
-def test_a_link_to_a_finding_marks_its_line_and_chooses_its_function(reader: Reader) -> None:
+def test_a_link_to_a_finding_marks_its_line_and_selects_its_function(reader: Reader) -> None:
     assert 'class="issue here"' in tag_of(reader.dumped(UNFENCED, at="#d1"), 'id="L157"')
     line = TWO.count("\n") - 1
     document = reader.dumped(TWO, at=f"#L{line}")
@@ -97,7 +97,7 @@ document.getElementById('search').requestSubmit();
     ("words", "said"),
     [("mbarrier", r"2 of \d+"), ("%rd1", r"2 of \d+"), ("nosuchword", "no match"), ("%RD1", r"2 of \d+")],
 )
-def test_search_counts_matches_and_goes_from_one_to_the_next(reader: Reader, words: str, said: str) -> None:
+def test_search_counts_matches_and_steps_through_them(reader: Reader, words: str, said: str) -> None:
     document = reader.dumped(BULK, then=SEARCH % words)
     found = re.search(r'<output id="matches">([^<]*)<', document)
     assert found is not None
@@ -114,7 +114,7 @@ def test_search_for_a_number_goes_to_its_line(reader: Reader) -> None:
     assert "here" in tag_of(reader.dumped(BULK, then=then), 'id="L61"')
 
 
-def test_keys_reach_search_and_functions(reader: Reader) -> None:
+def test_keys_focus_search_and_functions(reader: Reader) -> None:
     then = """
     function press(key) { document.body.dispatchEvent(new KeyboardEvent('keydown', { key: key, bubbles: true })); }
     press(']');
@@ -139,7 +139,7 @@ def test_light_and_dark_are_switched_and_remembered(reader: Reader) -> None:
     assert "<title>dark</title>" in document
 
 
-def test_a_script_that_gets_into_the_page_does_not_run(reader: Reader) -> None:
+def test_an_injected_script_does_not_run(reader: Reader) -> None:
     page = view_page(pictured(BULK), PAGES).replace("</main>", "</main><script>document.title = 'run';</script>")
     done = reader.opened("", page=page)
     assert "<title>run</title>" not in done.document
@@ -170,25 +170,26 @@ document.querySelectorAll('%s').forEach(function (drawing) {
 });
 document.title = (count > %d) + ': ' + wrong.join('; ');
 """
-"""Labels of each drawing over each other, as the browser's own letters are wide; a line of text has a little air."""
+"""Returns overlapping labels of each drawing, with the browser's own letter widths; a line of text has a small
+margin."""
 
 
 @pytest.mark.parametrize("level", ["all", "top"])
 @pytest.mark.parametrize("name", ["wgmma_ring.sm_90a", "ring_two_producers.sm_90a", "tcgen05_ring.sm_100a"])
-def test_no_label_of_the_graph_is_over_another(reader: Reader, name: str, level: str) -> None:
+def test_labels_of_the_graph_do_not_overlap(reader: Reader, name: str, level: str) -> None:
     text = (KERNELS / f"{name}.ptx").read_text("utf-8")
     document = reader.dumped(text, at=f"#g1-{level}", then=OVERPRINTS % (f"#g1-{level} svg", 10))
     assert "<title>true: </title>" in document
 
 
-def test_no_label_of_the_chart_is_over_another(reader: Reader) -> None:
+def test_labels_of_the_chart_do_not_overlap(reader: Reader) -> None:
     document = reader.dumped(WGMMA, at="#transfers", then=OVERPRINTS % ("table.lanes", 2))
     assert "<title>true: </title>" in document
 
 
 @pytest.mark.parametrize("size", [(1500, 950), (700, 1000)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_can_be_seen(reader: Reader, size: tuple[int, int], scheme: str) -> None:
+def test_it_is_visible(reader: Reader, size: tuple[int, int], scheme: str) -> None:
     done = reader.opened(UNFENCED, at="#d1", size=size, scheme=scheme)
     assert not done.logged
     assert len(done.picture) > 20_000
@@ -209,8 +210,8 @@ def test_a_line_that_is_clicked_is_found_in_the_chart(reader: Reader) -> None:
     assert 'class="issue here"' in tag_of(document, 'data-from="67"')
 
 
-def test_what_is_printed_has_all_tabs(reader: Reader) -> None:
-    """The rules for paper, asked of the screen."""
+def test_the_printed_page_contains_all_tabs(reader: Reader) -> None:
+    """The print rules, applied to the screen."""
     page = view_page(pictured(UNFENCED), PAGES).replace("@media print", "@media screen")
     page = re.sub(r"style-src [^;]*;", "style-src 'unsafe-inline';", page, count=1)
     page = re.sub(r"script-src [^;]*;", "script-src 'unsafe-inline';", page, count=1)

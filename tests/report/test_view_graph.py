@@ -1,4 +1,4 @@
-"""The drawing of a control-flow graph: which blocks are one, what it says of them, and what is too large."""
+"""The drawing of a control-flow graph: merged blocks, their labels, and the limits of its size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def function(blocks: list[BlockView], edges: list[ControlFlowEdge], name: str = 
 
 
 def chain(count: int) -> FunctionView:
-    """Blocks one behind the other; the first one branches over the second."""
+    """Consecutive blocks; the first one branches over the second."""
     blocks = [BlockView(10 * at + 1, 10 * at + 9, 5, f"L{at}") for at in range(count)]
     edges = [ControlFlowEdge(at, at + 1, EdgeKind.NEXT) for at in range(count - 1)]
     return function(blocks, [*edges, ControlFlowEdge(0, 2, EdgeKind.TAKEN, "@%p1")])
@@ -28,7 +28,7 @@ def test_a_small_function_has_a_node_for_each_block() -> None:
     assert len(edges) == COLLAPSE_THRESHOLD
 
 
-def test_straight_chains_of_a_large_one_are_one_node_and_are_said_to_be() -> None:
+def test_straight_chains_of_a_large_one_are_one_labeled_node() -> None:
     nodes, edges = nodes_of(chain(COLLAPSE_THRESHOLD + 1))
     assert [len(node.blocks) for node in nodes] == [1, 1, COLLAPSE_THRESHOLD - 1]
     assert [(each.source, each.target) for each in edges] == [(0, 1), (1, 2), (0, 2)]
@@ -37,7 +37,7 @@ def test_straight_chains_of_a_large_one_are_one_node_and_are_said_to_be() -> Non
     assert f"{5 * (COLLAPSE_THRESHOLD - 1)} instructions, {COLLAPSE_THRESHOLD - 1} blocks" in page
 
 
-def test_what_is_too_large_is_told_and_not_drawn() -> None:
+def test_an_oversized_graph_is_reported_and_not_drawn() -> None:
     count = 2 * MAX_DRAWN_NODES
     blocks = [BlockView(at, at, 1) for at in range(1, count + 1)]
     edges = [ControlFlowEdge(at, at + step, EdgeKind.TAKEN, "@p") for at in range(count - 2) for step in (1, 2)]
@@ -46,7 +46,7 @@ def test_what_is_too_large_is_told_and_not_drawn() -> None:
     assert f"up to {MAX_DRAWN_NODES:,} are drawn" in page
 
 
-def test_a_block_says_its_label_lines_instructions_and_end() -> None:
+def test_a_block_has_its_label_lines_instructions_and_end() -> None:
     block = BlockView(
         3, 7, 4, "$L__BB0_1", (AsyncOpCategory.WAIT, AsyncOpCategory.ISSUE, AsyncOpCategory.WAIT), "return"
     )
@@ -62,7 +62,7 @@ def test_a_block_says_its_label_lines_instructions_and_end() -> None:
     ]
 
 
-def test_long_labels_and_predicates_are_cut() -> None:
+def test_long_labels_and_predicates_are_truncated() -> None:
     blocks = [BlockView(1, 1, 1, "L" * 300), BlockView(2, 2, 1)]
     page = draw_graph(
         function(
@@ -80,7 +80,7 @@ def test_names_are_text() -> None:
 
 
 def nested() -> FunctionView:
-    """A loop in a loop: 0, (1, (2), 3), 4; the outer loop also has a way out of the inner one."""
+    """A loop in a loop: 0, (1, (2), 3), 4; the outer loop also has an exit from the inner one."""
     blocks = [BlockView(10 * at + 1, 10 * at + 9, 5, f"L{at}") for at in range(5)]
     pairs = [(0, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 1), (3, 4)]
     edges = tuple(ControlFlowEdge(*pair, EdgeKind.TAKEN, "@%p1") for pair in pairs)
@@ -88,7 +88,7 @@ def nested() -> FunctionView:
     return replace(function(blocks, []), edges=edges, loops=loops)
 
 
-def test_a_loop_is_one_node_of_the_function_and_has_nodes_of_its_own() -> None:
+def test_a_loop_is_one_node_of_the_function_and_has_separate_nodes() -> None:
     seen = nested()
     assert (inner_loops(seen, None), inner_loops(seen, 0), inner_loops(seen, 1)) == ((0,), (1,), ())
     nodes, edges = collapsed_nodes(seen, None)

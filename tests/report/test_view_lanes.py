@@ -1,4 +1,4 @@
-"""Which rows a bar spans, where it ends, and which lane it gets: from plain data, without an analysis."""
+"""The rows that a bar spans, its end, and its lane: from plain data, without an analysis."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def charted(
     return build_chart(function, {each.line: each for each in (*own, *(happening(line) for line in elsewhere))})
 
 
-def test_a_bar_goes_from_its_issue_to_the_first_wait_and_faintly_to_the_last() -> None:
+def test_a_bar_extends_from_its_issue_to_the_first_wait_and_faintly_to_the_last() -> None:
     drawn = charted([copy(10, Wait(12), Wait(14))], [happening(12), happening(14)])
     (bar,) = drawn.bars
     assert [row.first for row in drawn.rows] == [10, 12, 14]
     assert (bar.spans, bar.tails, bar.waits) == (((0, 1),), ((1, 2),), (1, 2))
 
 
-def test_a_wait_that_frees_the_source_ends_a_bar_only_where_no_other_does() -> None:
+def test_a_wait_that_releases_the_source_ends_a_bar_only_where_no_other_does() -> None:
     read = Wait(12, 0, reads_only=True)
     (bar,) = charted([copy(10, read)], [happening(12)]).bars
     assert (bar.spans, bar.waits, bar.reads, bar.is_open) == (((0, 1),), (), (1,), False)
@@ -71,7 +71,7 @@ def test_a_bar_without_a_wait_is_open() -> None:
     assert bar.spans == ()
 
 
-def test_a_wait_further_up_is_reached_by_the_smallest_loop_that_holds_both_and_the_commit() -> None:
+def test_an_earlier_wait_is_reached_by_the_smallest_loop_with_both_and_the_commit() -> None:
     loops = (LoopView((0, 1), 5, 40), LoopView((1,), 8, 12))
     others = [
         happening(6),
@@ -86,12 +86,12 @@ def test_a_wait_further_up_is_reached_by_the_smallest_loop_that_holds_both_and_t
     assert bar.spans == ((2, 4), (0, 1))
 
 
-def test_a_wait_further_up_in_no_loop_is_drawn_all_the_same() -> None:
+def test_an_earlier_wait_outside_of_loops_is_still_drawn() -> None:
     (bar,) = charted([copy(10, Wait(5))], [happening(5)]).bars
     assert bar.spans == ((0, 1),)
 
 
-def test_neighbors_that_do_the_same_are_one_row_and_others_are_not() -> None:
+def test_equal_neighbors_are_one_row_and_others_are_not() -> None:
     same = [copy(10, Wait(20)), copy(11, Wait(20)), copy(12, Wait(20), to="b")]
     drawn = charted(same, [happening(20), happening(21, opcode="bar.sync"), happening(23, opcode="bar.sync")])
     assert [(row.first, row.last, row.count) for row in drawn.rows] == [
@@ -105,7 +105,7 @@ def test_neighbors_that_do_the_same_are_one_row_and_others_are_not() -> None:
     assert [row.count for row in charted(same[:2], [happening(20)], loops).rows] == [1, 1, 1]
 
 
-def test_bars_side_by_side_have_lanes_of_their_own_and_later_ones_the_first_that_is_free() -> None:
+def test_parallel_bars_have_separate_lanes_and_later_ones_the_first_that_is_free() -> None:
     transfers = [copy(10, Wait(20), to="a"), copy(11, Wait(21), to="b"), copy(30, Wait(31), to="c")]
     drawn = charted(transfers, [happening(line) for line in (20, 21, 31)])
     assert [bar.lane for bar in drawn.bars] == [0, 1, 0]
@@ -116,7 +116,7 @@ def test_bars_side_by_side_have_lanes_of_their_own_and_later_ones_the_first_that
             assert apart or one.lane != other.lane
 
 
-def test_a_fence_far_away_is_not_drawn_at_the_bar() -> None:
+def test_a_distant_fence_is_not_drawn_at_the_bar() -> None:
     between = [happening(line) for line in range(30, 30 + 2 * MAX_FENCE_DISTANCE)]
     transfers = [copy(100, Wait(101), fences=(29, 99))]
     (bar,) = charted(transfers, [happening(29), *between, happening(99, AsyncOpCategory.FENCE), happening(101)]).bars
@@ -128,7 +128,7 @@ def test_lines_of_called_functions_are_rows_where_a_bar_needs_them() -> None:
     assert [row.first for row in drawn.rows] == [10, 12, 200]
 
 
-def test_what_is_over_the_limits_is_counted() -> None:
+def test_omitted_items_are_counted() -> None:
     many = [happening(line) for line in range(1, MAX_ROWS + 8)]
     assert charted([], many).omitted_rows == 7
     wide = [copy(line, Wait(900), to=str(line)) for line in range(1, MAX_LANES + 4)]

@@ -1,4 +1,4 @@
-"""The page of `ptxkit view`: what it shows of a file, that it is text wherever it might be markup, that it is alone."""
+"""The page of `ptxkit view`: its contents, that markup in a file is text, and that the page loads nothing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Element:
         return "".join(child if isinstance(child, str) else child.text for child in self.children)
 
     def all(self, tag: str = "", **attributes: str) -> list[Element]:
-        """The elements of a tag with these words among those of attributes; `_` in a name is `-`."""
+        """Returns the elements of a tag with these words among those of attributes; `_` in a name is `-`."""
         wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
         return [
             each
@@ -60,7 +60,7 @@ class Element:
 
 
 class Reader(HTMLParser):
-    """Makes elements of a page; what is not closed, or closed twice, is a mistake."""
+    """Builds the elements of a page; an unclosed or twice closed element is an error."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -114,7 +114,7 @@ def kernel(name: str) -> Element:
 # -------------------------------------------------------------------------------------------------------- listing
 
 
-def test_every_line_is_there_with_its_number_and_its_text() -> None:
+def test_every_line_is_shown_with_its_number_and_its_text() -> None:
     page = shown(BULK)
     found = lines(page)
     assert [line.attributes["id"] for line in found] == [f"L{at}" for at in range(1, len(found) + 1)]
@@ -130,7 +130,7 @@ def test_the_colors_are_those_of_the_parse() -> None:
     assert all(each.text.startswith("%") for each in registers)
 
 
-def test_the_name_of_an_instruction_is_a_register_where_one_is_declared_so() -> None:
+def test_an_opcode_is_a_register_where_one_is_declared_with_this_name() -> None:
     text = BULK.replace("{\n", "{\n\t.reg .b32 mov;\n\tmov.u32 mov, 7;\n", 1)
     line = next(line for line in lines(shown(text)) if "mov.u32 mov" in line.text)
     colored = {each.text: each.tag for each in line.walk() if each.tag in ("b", "i")}
@@ -145,13 +145,13 @@ def test_a_label_leads_to_its_block() -> None:
     assert int(line.attributes["id"][1:]) > int(before.attributes["id"][1:])
 
 
-def test_a_long_line_is_cut_and_said_to_be() -> None:
+def test_a_long_line_is_truncated_with_a_note() -> None:
     text = BULK.replace("// Based on", f"// {'x' * 9000} Based on", 1)
     page = shown(text)
     assert re.search(r"… 7,0\d\d more characters", words(page))
 
 
-def test_a_finding_stands_below_its_line_as_lint_words_it() -> None:
+def test_a_finding_is_below_its_line_in_the_words_of_lint() -> None:
     page = shown(UNFENCED)
     box = page.one("aside", class_="finding")
     line = next(line for line in lines(page) if box in line.walk())
@@ -166,7 +166,7 @@ def test_a_finding_stands_below_its_line_as_lint_words_it() -> None:
     assert not shown(BULK).all("aside")
 
 
-def test_the_line_that_it_was_compiled_from_stands_beside_a_line() -> None:
+def test_the_source_line_is_next_to_a_line() -> None:
     text = BULK.replace("\tld.param", "\t.loc 1 22 3\n\tld.param", 1) + '\n.file 1 "/src/k.cu"\n'
     place = shown(text).one(class_="loc")
     assert (place.text, place.attributes["title"]) == ("k.cu:22", "/src/k.cu:22")
@@ -183,7 +183,7 @@ def test_the_header_names_the_file_its_version_and_target_and_counts_findings() 
     assert "0 warnings" in header
 
 
-def test_a_kernel_says_how_it_is_launched_and_what_it_needs() -> None:
+def test_a_kernel_has_its_launch_and_requirements() -> None:
     facts = kernel("wgmma_ring.sm_90a.ptx").one(class_="facts")
     said = dict(zip(map(words, facts.all("dt")), map(words, facts.all("dd")), strict=True))
     assert said[".maxntid"] == "threads of a block, at most: 160 x 1 x 1"
@@ -191,7 +191,7 @@ def test_a_kernel_says_how_it_is_launched_and_what_it_needs() -> None:
     assert said["registers used"] == "67 .b32, 26 .b64, 4 .f32, 17 .pred"
 
 
-def test_of_several_functions_one_can_be_chosen() -> None:
+def test_one_of_several_functions_can_be_selected() -> None:
     text = BULK + "\n.visible .func f()\n{\n\tret;\n}\n"
     page = shown(text)
     assert [words(each) for each in page.one("select", id="function").all("option")] == ["1. bulk_add_one", "2. f"]
@@ -202,7 +202,7 @@ def test_of_several_functions_one_can_be_chosen() -> None:
 # ------------------------------------------------------------------------------------------------- graph, transfers
 
 
-def test_blocks_lead_to_their_lines_and_say_what_synchronizes_in_them() -> None:
+def test_blocks_link_to_their_lines_and_list_their_synchronization() -> None:
     page = kernel("wgmma_ring.sm_90a.ptx")
     blocks = page.one(id="g1-all").all("a", class_="block")
     assert len(blocks) == 19
@@ -212,7 +212,7 @@ def test_blocks_lead_to_their_lines_and_say_what_synchronizes_in_them() -> None:
     assert marks == ["#m-issue", "#m-commit", "#m-wait", "#m-fence"]
 
 
-def test_ways_are_told_apart_without_colors() -> None:
+def test_edges_are_distinguished_without_colors() -> None:
     page = kernel("wgmma_ring.sm_90a.ptx")
     graph = page.one(id="graph")
     sorts = {way.attributes["class"] for way in graph.all("path", class_="way")}
@@ -223,7 +223,7 @@ def test_ways_are_told_apart_without_colors() -> None:
 
 
 def chart(page: Element) -> dict[str, Element]:
-    """The rows of transfers by their lines."""
+    """Returns the rows of transfers by their lines."""
     (table,) = page.one(id="transfers").all("tbody")
     return {words(row.one(class_="at")): row for row in table.all("tr")}
 
@@ -237,7 +237,7 @@ def test_a_transfer_is_a_bar_from_its_issue_to_its_wait() -> None:
     assert rows["78"].one("g", data_bar=name).all(class_="wait")
 
 
-def test_fences_and_commits_are_ticks_on_the_bars_that_they_are_for() -> None:
+def test_fences_and_commits_are_ticks_on_their_bars() -> None:
     rows = chart(shown(BULK))
     name = rows["158"].attributes["data-bar"]
     assert rows["145"].one("g", data_bar=name).all(class_="fence")
@@ -245,7 +245,7 @@ def test_fences_and_commits_are_ticks_on_the_bars_that_they_are_for() -> None:
     assert rows["164"].one("g", data_bar=name).all(class_="read")
 
 
-def test_a_transfer_that_nobody_waits_for_is_open_and_says_so() -> None:
+def test_a_transfer_without_a_wait_is_open_and_labeled() -> None:
     text = "".join(line for line in BULK.splitlines(keepends=True) if "wait_group" not in line)
     rows = chart(shown(text))
     assert "no wait seen" in words(rows["158"])
@@ -254,7 +254,7 @@ def test_a_transfer_that_nobody_waits_for_is_open_and_says_so() -> None:
     assert not chart(shown(BULK))["158"].all("rect", class_="open")
 
 
-def test_what_no_walk_reached_is_undecided() -> None:
+def test_unreached_code_is_undecided() -> None:
     func = "\n.func f(.reg .b32 a, .reg .b64 b)\n{\n\tcp.async.ca.shared.global [a], [b], 16;\n\tret;\n}\n"
     page = shown(BULK + func)
     row = next(row for row in page.one(id="transfers").all("tr") if "cp.async.ca" in row.text)
@@ -269,7 +269,7 @@ def test_a_multiplication_is_a_bar_too_and_equal_neighbors_are_one_row() -> None
     assert "product of shared into tensor" in words(chart(kernel("tcgen05_product.sm_100a.ptx"))["132"])
 
 
-def test_a_wait_further_up_in_a_loop_is_reached_over_its_beginning() -> None:
+def test_an_earlier_wait_in_a_loop_is_reached_over_its_beginning() -> None:
     rows = chart(kernel("cp_async_two_stages.sm_80.ptx"))
     name = rows["130"].attributes["data-bar"]
     on = [line for line, row in rows.items() if row.all("g", data_bar=name)]
@@ -284,17 +284,17 @@ def test_the_rows_of_findings_name_them() -> None:
     assert (words(link), link.attributes["href"]) == ("PTX401 error", "#d1")
 
 
-# --------------------------------------------------------------------------------------------------- what is odd
+# --------------------------------------------------------------------------------------------------- special cases
 
 
-def test_a_file_with_syntax_errors_has_its_text_and_findings_and_says_that_there_is_no_graph() -> None:
+def test_a_file_with_syntax_errors_has_its_text_and_findings_and_no_graph() -> None:
     page = shown(BULK.replace("bar.sync", "bar.sync (", 1))
     assert "PTX101" in words(page.one(id="findings"))
     assert "The file has syntax errors: fix them to see its graph." in words(page.one(id="graph"))
     assert next(line for line in lines(page) if "mbarrier.init" in line.text).all("b")
 
 
-def test_a_finding_behind_the_last_line_has_a_place() -> None:
+def test_a_finding_after_the_last_line_has_a_location() -> None:
     page = shown(BULK.rstrip().removesuffix("}"))
     link = page.one(id="findings").all("a", class_="at")[-1].attributes["href"]
     assert page.one(id=link[1:]).tag == "aside"
@@ -307,7 +307,7 @@ def test_a_file_without_a_function_is_a_page(text: str) -> None:
     assert page.one(id="findings")
 
 
-def test_a_function_alone_and_one_without_instructions_are_pages() -> None:
+def test_a_single_function_and_one_without_instructions_are_pages() -> None:
     head = ".version 9.0\n.target sm_90\n.address_size 64\n"
     page = shown(f"{head}.func f()\n{{\n\tret;\n}}\n.visible .entry e()\n{{\n}}\n")
     assert "This function has no asynchronous operation" in words(page.one(id="transfers"))
@@ -315,7 +315,7 @@ def test_a_function_alone_and_one_without_instructions_are_pages() -> None:
     assert len(page.one(id="graph").all("a", class_="block")) == 1
 
 
-def test_what_looks_like_markup_is_text() -> None:
+def test_markup_in_the_input_is_text() -> None:
     text = BULK.replace("// Based on", f"// {ODD} Based on", 1).replace("bulk_add_one(", "bulk_add_one (", 1)
     page = shown(text, f"{ODD}.ptx")
     assert len(page.all("script")) == 1
@@ -324,14 +324,14 @@ def test_what_looks_like_markup_is_text() -> None:
     assert "script>.ptx" in page.one("head").one("title").text
 
 
-def test_what_was_not_utf_8_and_lone_surrogates_can_be_written() -> None:
+def test_invalid_utf_8_and_lone_surrogates_can_be_written() -> None:
     text = b"// \xff\xfe\n".decode("utf-8", "surrogateescape") + BULK
     page = view_page(pictured(text, "\udcff.ptx"), PAGES)
     assert "\\xff" in page
     assert page.encode("utf-8")
 
 
-def test_the_page_needs_nobody_else_and_runs_no_script_but_its_own() -> None:
+def test_the_page_needs_no_network_and_runs_only_its_own_script() -> None:
     page = view_page(pictured(UNFENCED), PAGES)
     tree = parsed(page)
     policy = next(each.attributes["content"] for each in tree.all("meta") if "http-equiv" in each.attributes)
@@ -347,7 +347,7 @@ def test_the_page_needs_nobody_else_and_runs_no_script_but_its_own() -> None:
     ]
 
 
-def test_no_name_stands_twice() -> None:
+def test_no_id_is_repeated() -> None:
     names = [each.attributes["id"] for each in shown(UNFENCED).walk() if "id" in each.attributes]
     assert len(names) == len(set(names))
 
@@ -362,7 +362,7 @@ def test_a_large_file_makes_a_page_of_less_than_eight_times_its_size() -> None:
 
 
 def palettes() -> dict[str, dict[str, str]]:
-    """The colors by name, of the light page and of the dark one."""
+    """Returns the colors by name, of the light page and of the dark one."""
     style = shown(BULK).one("style").text
     found: dict[str, dict[str, str]] = {"light": {}, "dark": {}}
     for rule in re.finditer(r"(:root[^{}]*)\{([^{}]*)\}", style):
@@ -405,7 +405,7 @@ ON += [("onfill", "product")]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_all_words_can_be_read_on_all_grounds(theme: str) -> None:
+def test_all_words_are_readable_on_all_backgrounds(theme: str) -> None:
     """WCAG AA: 4.5 to 1."""
     palette = palettes()[theme]
     low = {f"{words} on {ground}": round(contrast(palette[words], palette[ground]), 2) for words, ground in ON}

@@ -1,4 +1,4 @@
-"""The program next to the PTX: which files are shown, and which lines lead to which."""
+"""The program next to the PTX: the files that are shown, and the links between lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def page_of(path: Path) -> str:
 
 
 def linked(folder: Path, *files: str, text: str | None = "a\nb\n<b>&\n") -> ProgramLinks:
-    """The links of a kernel whose first instructions come from line 3 of each of the files in turn."""
+    """Returns the links of a kernel whose first instructions come from line 3 of each of the files in turn."""
     for file in files:
         if text is not None:
             (folder / file).write_text(text, "utf-8")
@@ -41,7 +41,7 @@ def linked(folder: Path, *files: str, text: str | None = "a\nb\n<b>&\n") -> Prog
     return link_program(replace(view, source_lines=places), ProgramSources())
 
 
-def test_each_line_of_the_ptx_leads_to_the_line_of_its_author_and_back() -> None:
+def test_each_line_of_the_ptx_links_to_the_line_of_its_author_and_back() -> None:
     page = page_of(TUTORIAL)
     lines = TUTORIAL.read_text("utf-8").split("\n")
     copy = 1 + next(
@@ -56,7 +56,7 @@ def test_each_line_of_the_ptx_leads_to_the_line_of_its_author_and_back() -> None
     assert not re.search(r'<li id="S1-11" data-ptx', page)
 
 
-def test_a_finding_stands_below_the_line_of_the_program_with_the_names_of_its_author() -> None:
+def test_a_finding_is_below_the_line_of_the_program_with_the_names_of_its_author() -> None:
     page = page_of(TUTORIAL)
     found = re.search(r'id="S1-30"[^>]*>[^<]*<a href="#d1" class="found error">([^<]*)</a>', page)
     assert found is not None
@@ -64,7 +64,7 @@ def test_a_finding_stands_below_the_line_of_the_program_with_the_names_of_its_au
     assert "reads `tile` through the async proxy, but the write at line 114 " in page
 
 
-def test_a_line_holds_up_to_the_next_one_and_to_the_end_of_the_function(tmp_path: Path) -> None:
+def test_a_line_extends_to_the_next_one_and_to_the_end_of_the_function(tmp_path: Path) -> None:
     links = linked(tmp_path, "a.cu", "b.cu")
     first, last = min(links.places), max(links.places)
     assert [source.path.rpartition("/")[2] for source in links.files] == ["b.cu", "a.cu"]
@@ -74,22 +74,22 @@ def test_a_line_holds_up_to_the_next_one_and_to_the_end_of_the_function(tmp_path
 
 
 @pytest.mark.parametrize("name", ["secret.pem", "passwd", "absent.cu"])
-def test_a_file_that_is_no_source_code_or_is_not_there_is_not_shown(tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_missing_or_not_source_code_is_not_shown(tmp_path: Path, name: str) -> None:
     assert linked(tmp_path, name, text=None if name.startswith("absent") else "a\nb\nc\n") == ProgramLinks()
 
 
-def test_a_place_after_the_end_of_its_file_leads_nowhere(tmp_path: Path) -> None:
+def test_a_location_after_the_end_of_its_file_has_no_link(tmp_path: Path) -> None:
     links = linked(tmp_path, "a.cu", text="one")
     assert len(links.files) == 1
     assert not links.places
 
 
-def test_files_over_the_limit_are_left_out(tmp_path: Path) -> None:
+def test_files_over_the_limit_are_omitted(tmp_path: Path) -> None:
     names = [f"{number}.cu" for number in range(MAX_PROGRAM_FILES + 1)]
     assert len(linked(tmp_path, *names).files) == MAX_PROGRAM_FILES
 
 
-def test_what_a_program_contains_is_text(tmp_path: Path) -> None:
+def test_program_text_is_escaped(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text("x\n<script>alert(1)</script>\x1b[2J\u202e\n", "utf-8")
     text = CLEAN.replace("\tmov.u32", "\t.loc 1 2 3\n\tmov.u32")
     (tmp_path / "k.ptx").write_text(text.replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"'), "utf-8")

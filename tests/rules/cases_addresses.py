@@ -1,4 +1,4 @@
-"""PTX201, PTX202, PTX205, PTX206, PTX208: addresses and numbers that their instruction does not take."""
+"""PTX201, PTX202, PTX205, PTX206, PTX208: addresses and numbers that their instruction does not accept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ st.u32 [%rd8], %r1; //! PTX202""",
 st.u32 [%rd8], %r1;""",
     ),
     Case(
-        "an address that comes from a call may be of any kind",
+        "an address from a call may be of any kind",
         """{ .param .b64 r; call.uni (r), elsewhere, (); ld.param.b64 %rd5, [r]; } ld.shared.u32 %r10, [%rd5];
 ld.u32 %r10, [%rd5];""",
         undecided=("PTX300",),
@@ -40,25 +40,25 @@ ld.u32 %r10, [%rd5];""",
         "add.u32 %r10, %r2, %r6; ld.shared.u32 %r11, [%r10];",
     ),
     Case(
-        "a wrong address in a branch that no thread takes is none",
+        "a wrong address in a branch that no thread takes is not an error",
         """mov.u64 %rd5, tile; setp.gt.u32 %p3, %r1, 5000; @!%p3 bra end; ld.u32 %r10, [%rd5];
 end:""",
     ),
     Case(
-        "a wrong address in a branch that one thread takes is one",
+        "a wrong address in a branch that one thread takes is an error",
         """mov.u64 %rd5, tile; @!%p2 bra end;
 ld.u32 %r10, [%rd5]; //! PTX202
 end:""",
     ),
     Case(
-        "a wrong address in a branch that small sizes take is one",
+        "a wrong address in a branch that small sizes take is an error",
         """setp.gt.u32 %p3, %r6, 100; @%p3 bra end; mov.u64 %rd5, tile;
 mul.wide.u32 %rd6, %r1, 4; add.u64 %rd7, %rd5, %rd6;
 ld.u32 %r10, [%rd7]; //! PTX202
 end:""",
     ),
     Case(
-        "an address that follows a size is the caller's affair in a branch that small sizes take",
+        "an address that depends on a size is left to the caller in a branch that small sizes take",
         """setp.gt.u32 %p3, %r6, 100; @%p3 bra end; cvt.u64.u32 %rd5, %r2;
 cvt.u64.u32 %rd6, %r6; add.u64 %rd7, %rd5, %rd6;
 ld.u32 %r10, [%rd7];
@@ -89,16 +89,16 @@ st.shared.u32 [%rd8+16], %r1; //! PTX208""",
 ld.shared.u32 %r10, [%rd6]; //! PTX208""",
     ),
     Case(
-        "a conversion says nothing of the value before it",
+        "a conversion proves nothing about the value before it",
         "ld.global.u64 %rd5, [%rd1]; cvta.to.global.u64 %rd6, %rd5; ld.shared.u32 %r10, [%rd5];",
     ),
     Case(
-        "one of two conversions, picked by what nobody knows, may be of any kind",
+        "one of two conversions, selected by an unknown, may be of any kind",
         """ld.global.u64 %rd5, [%rd1]; cvta.to.global.u64 %rd6, %rd5; cvta.to.shared.u64 %rd7, %rd5;
 isspacep.shared %p3, %rd5; selp.b64 %rd8, %rd7, %rd6, %p3; @%p3 ld.shared.u32 %r10, [%rd8];""",
     ),
     Case(
-        "a pointer that `isspacep` tests stays generic beside its conversions",
+        "a pointer that `isspacep` tests remains generic with its conversions",
         """ld.global.u64 %rd5, [%rd1]; cvta.to.local.u64 %rd6, %rd5; mul.wide.u32 %rd7, %r1, 4;
 add.u64 %rd8, %rd6, %rd7; add.u64 %rd9, %rd5, %rd7; isspacep.local %p3, %rd5;
 @%p3 ld.local.u32 %r10, [%rd8];
@@ -141,7 +141,7 @@ end:""",
         """sub.u64 %rd7, %rd2, %rd1; mov.u64 %rd5, tile; add.u64 %rd8, %rd5, %rd7; ld.shared.u32 %r10, [%rd8];""",
     ),
     Case(
-        "an mbarrier behind a pointer to global memory is none",
+        "an mbarrier at a pointer to global memory is an error",
         "@%p1 mbarrier.init.b64 [%rd1], 1; //! PTX208",
     ),
     Case(
@@ -177,7 +177,7 @@ ld.shared.v2.u32 {%r12, %r13}, [%r11]; //! PTX205""",
 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r12}, [%r11];""",
     ),
     Case(
-        "each lane whose address `ldmatrix` uses gives that of a row",
+        "each lane whose address `ldmatrix` uses provides that of a row",
         """and.b32 %r10, %r1, 31; shr.u32 %r12, %r10, 3; mad.lo.u32 %r11, %r10, 16, %r2; add.u32 %r11, %r11, %r12;
 ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r12, %r13}, [%r11]; //! PTX205""",
     ),
@@ -194,17 +194,17 @@ add.u32 %r7, %r7, 1; bra next; end:""",
 ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11]; //! PTX205""",
     ),
     Case(
-        "two threads with one pointer are apart by less than what both need",
+        "two threads with one pointer are apart by less than the alignment that both need",
         """shr.u32 %r10, %r1, 1; mul.wide.u32 %rd5, %r10, 8; add.u64 %rd6, %rd1, %rd5;
 ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6]; //! PTX205 load //= load""",
     ),
     Case(
-        "threads that do not come there may have any address",
+        "threads that do not execute the access may have any address",
         """and.b32 %r10, %r1, 3; setp.eq.u32 %p3, %r10, 0; shl.b32 %r10, %r1, 2; add.u32 %r11, %r2, %r10;
 @%p3 ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11];""",
     ),
     Case(
-        "whether threads with a misaligned address come there is up to the data",
+        "data decide whether threads with a misaligned address execute the access",
         """shr.u32 %r10, %r1, 1; mad.lo.u32 %r11, %r10, 8, %r2; shl.b32 %r10, %r1, 2; cvt.u64.u32 %rd5, %r10;
 add.u64 %rd5, %rd1, %rd5; ld.global.u32 %r10, [%rd5]; setp.eq.u32 %p3, %r10, 0; @%p3 bra end;
 ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11];
@@ -226,7 +226,7 @@ ld.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6+8]; //! PTX205""",
 ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6];""",
     ),
     Case(
-        "of two accesses by what nobody knows, one may be executed where the other one is not",
+        "of two accesses at unknown offsets, one may be executed where the other one is not",
         """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra lower;
 ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd1]; bra end;
 lower: ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd1+4];
@@ -251,7 +251,7 @@ ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r10]; //? PTX205""",
         policy="strict",
     ),
     Case(
-        "an address whose alignment is tested is aligned where the test says so",
+        "an address whose alignment is tested is aligned where the test succeeds",
         """mov.u32 %r10, words; and.b32 %r11, %r10, 15; setp.ne.u32 %p3, %r11, 0; @%p3 bra slow;
 cp.async.cg.shared.global [%r10], [%rd1], 16; cp.async.wait_all;
 slow:""",
@@ -267,7 +267,7 @@ slow:""",
         "mul.lo.u32 %r10, %r6, 4; @%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10;",
     ),
     Case(
-        "a size that nobody can have meant is none",
+        "an impossible size is not a misalignment",
         """mov.u32 %r10, 40;
 @%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10; //! PTX206""",
     ),

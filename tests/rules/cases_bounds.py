@@ -1,4 +1,4 @@
-"""PTX207: accesses that leave the variable their address is made from."""
+"""PTX207: accesses beyond the bounds of the variable from which their address is computed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [odd+16]; //! PTX207""",
         before=".shared .align 16 .b8 odd[24];",
     ),
     Case(
-        "an access that begins at the end of a shared variable may hit what a launch gives",
+        "an access that begins at the end of a shared variable may access launch-sized memory",
         "ld.shared.u32 %r10, [tile+8192]; //? PTX207",
     ),
     Case(
@@ -32,12 +32,12 @@ cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
 end:""",
     ),
     Case(
-        "the last of the block's threads goes past the end",
+        "the last of the block's threads exceeds the end",
         """shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10;
 st.shared.u32 [%r11+128], %r1; //? PTX207""",
     ),
     Case(
-        "how many threads there are is the launch's affair where the kernel does not say",
+        "the launch decides the number of threads where the kernel does not declare it",
         "shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10; st.shared.u32 [%r11+128], %r1;",
         bounds="",
     ),
@@ -60,28 +60,28 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
         "mad.lo.u32 %r10, %r6, 16384, %r2; st.shared.u32 [%r10+8], %r1;",
     ),
     Case(
-        "an argument decides whether a thread comes there",
+        "an argument decides whether a thread executes the access",
         "setp.gt.u32 %p3, %r6, 4; @%p3 st.shared.u32 [tile+-4], %r1;",
     ),
     Case(
-        "a branch on an argument decides whether a thread comes there",
+        "a branch on an argument decides whether a thread executes the access",
         """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2+9000], %r1;
 end:""",
     ),
     Case(
-        "what comes behind a branch on an argument is executed whatever it says",
+        "code after a branch on an argument is executed on both sides",
         """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2], %r1;
 end: sub.u32 %r10, %r2, 8;
 st.shared.u32 [%r10+4], %r1; //! PTX207""",
     ),
     Case(
-        "a loop of as many rounds as an argument says may end in time",
+        "a loop whose trip count is an argument may end in time",
         """mov.u32 %r10, %r2; mov.u32 %r11, 0;
 more: st.shared.u32 [%r10+8000], %r1; add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1;
 setp.lt.u32 %p3, %r11, %r6; @%p3 bra more;""",
     ),
     Case(
-        "a loop of known length goes past the end",
+        "a loop of known length exceeds the end",
         """mov.u32 %r10, %r2; mov.u32 %r11, 0;
 more: @%p1 st.shared.u32 [%r10+8000], %r1; //? PTX207
 add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, 5; @%p3 bra more;""",
@@ -98,7 +98,7 @@ add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, 3; @%p3 br
 st.shared.u32 [%r10], %r1;""",
     ),
     Case(
-        "memory that the launch gives has no end that anyone knows",
+        "launch-sized memory has no known end",
         "ld.shared.u32 %r10, [tile+8192]; mov.u32 %r11, more; st.shared.u32 [%r11+100000], %r10;",
         before=".extern .shared .align 16 .b8 more[];",
     ),
@@ -112,7 +112,7 @@ ld.global.u32 %r10, [%rd5+-12]; //! PTX207""",
         before=".const .b32 table[4] = {1, 2, 3, 4}; .global .b32 words[2];",
     ),
     Case(
-        "what another module may define can be larger than it says here",
+        "a variable that another module may define can be larger than declared here",
         "ld.global.u32 %r10, [far+16]; ld.global.u32 %r10, [weak+16];",
         before=".extern .global .b32 far[4]; .weak .global .b32 weak[4];",
     ),
@@ -157,14 +157,14 @@ mov.u32 %r11, next; add.u32 %r12, %r11, %r3; st.shared.u32 [%r12], %r1;
 setp.lt.u32 %p3, %r1, 64; selp.u32 %r12, %r10, %r11, %p3; add.u32 %r12, %r12, %r3; st.shared.u32 [%r12], %r1; }""",
     ),
     Case(
-        "how many threads there are is not said, and the first ones stay where they should",
+        "the number of threads is not declared, and the first ones are within bounds",
         """{ .shared .align 16 .b8 few[256]; .shared .align 16 .b8 next[4096];
 mov.u32 %r10, few; add.u32 %r10, %r10, %r3;
 st.shared.u32 [%r10], %r1; }""",
         bounds="",
     ),
     Case(
-        "an address made from one variable that lies in another",
+        "an address computed from one variable that is in another",
         """ld.shared.u32 %r10, [tile+9000]; //? PTX207
 add.u32 %r11, %r2, 9000; bar.sync 0;
 @%p1 st.shared.u32 [%r11], %r1; //? PTX207
@@ -177,7 +177,7 @@ sub.u32 %r12, %r8, 4096; bar.sync 0;
 st.shared.v4.u32 [%r11], {%r1, %r1, %r1, %r1}; //? PTX207""",
     ),
     Case(
-        "a later round of a loop comes into the next variable",
+        "a later iteration of a loop accesses the next variable",
         """mov.u32 %r10, %r2; mov.u32 %r11, 0;
 more: @%p1 st.shared.u32 [%r10], %r1; //? PTX207
 add.u32 %r10, %r10, 8448; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, 2; @%p3 bra more;""",

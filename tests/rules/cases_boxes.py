@@ -1,4 +1,4 @@
-"""PTX621 of tensor copies whose boxes nobody knows: what is beyond the smallest box is a question."""
+"""PTX621 of tensor copies whose boxes are unknown: bytes beyond the smallest box are a question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _case(name: str, body: str, *, asked: bool) -> Case:
     return Case(name, body, undecided=(*bytes_of_a_phase, *(("PTX621",) if asked else ())))
 
 
-#: Thread 0 alone copies; all threads fill the tile before, 16 bytes each.
+#: Only thread 0 copies; all threads fill the tile before, 16 bytes each.
 _FILL = f"st.shared.v4.b32 [%r4], {{%r1, %r1, %r1, %r1}}; {_FENCE}"
 _COPY = f"setp.ne.u32 %p3, %r1, 0; @%p3 bra end;\n{_STORES}\ncp.async.bulk.wait_group.read 0;\nend: nanosleep.u32 0;"
 _LOAD = """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; setp.ne.u32 %p3, %r1, 0; @%p3 bra over;
@@ -23,10 +23,10 @@ over:"""
 _WAIT = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], 0; @!%p4 bra wait;"
 
 CASES = (
-    _case("what other warps stored may be in the box", f"{_FILL}\n{_COPY}", asked=True),
-    _case("what other warps stored before a barrier is there", f"{_FILL} bar.sync 0;\n{_COPY}", asked=False),
+    _case("words that other warps stored may be in the box", f"{_FILL}\n{_COPY}", asked=True),
+    _case("words that other warps stored before a barrier are visible", f"{_FILL} bar.sync 0;\n{_COPY}", asked=False),
     _case(
-        "other warps store what a box may be read from",
+        "other warps store to memory from which a box may be read",
         f"{_FILL} bar.sync 0;\n{_COPY}\nst.shared.b32 [%r4], %r6;",
         asked=True,
     ),
@@ -49,6 +49,6 @@ cp.async.bulk.wait_group.read 0;
 end: st.shared.b32 [%r4+4096], %r6;""",
         asked=False,
     ),
-    _case("other warps read what a box may have brought", f"{_LOAD} ld.shared.b32 %r11, [%r4+16];", asked=True),
+    _case("other warps read memory that a box may have written", f"{_LOAD} ld.shared.b32 %r11, [%r4+16];", asked=True),
     _case("all warps wait for the box", f"{_LOAD}\n{_WAIT} ld.shared.b32 %r11, [%r4+16];", asked=False),
 )

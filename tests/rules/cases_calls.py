@@ -1,4 +1,4 @@
-"""Kernels that call functions: whose variables are whose, and what is known behind the call."""
+"""Kernels that call functions: the variables of each, and the known state after the call."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ cp.async.wait_group 0; //= wait"""
 _RACE = "@%p1 st.shared.u32 [%r2], %r6; //= write\n{}\nld.shared.u32 %r10, [%r2]; //! PTX621 write"
 
 CASES = (
-    Case("what prints commits no group", _HOLLOW.format(_PRINTS), before=_PRINT),
-    Case("what prints orders no threads", _RACE.format(_PRINTS), before=_PRINT),
-    Case("what gives memory, and takes it back, commits no group", _HOLLOW.format(_TAKES), before=_TAKE),
+    Case("printing commits no group", _HOLLOW.format(_PRINTS), before=_PRINT),
+    Case("printing orders no threads", _RACE.format(_PRINTS), before=_PRINT),
+    Case("allocating and freeing memory commits no group", _HOLLOW.format(_TAKES), before=_TAKE),
     *[
         Case(
             f"the device runtime commits no group: {name}",
@@ -73,7 +73,7 @@ CASES = (
         for name in ("cudaLaunchDeviceV2", "cudaLaunchDevice_ptsz", "__cudaCDP2LaunchDeviceV2_ptsz")
     ],
     Case(
-        "a function of the module with the name of one of the system does what it says",
+        "a function of the module with the name of a system function is analyzed by its body",
         f"cp.async.cg.shared.global [%r4], [%rd1], 16;\n{_PRINTS}\ncp.async.wait_group 0;",
         before=".func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b) { cp.async.commit_group; ret; }",
     ),
@@ -84,17 +84,17 @@ CASES = (
         undecided=("PTX300", "PTX621"),
     ),
     Case(
-        "an assertion that may fail commits no group, and those go on for whom it holds",
+        "an assertion that may fail commits no group, and the other threads continue",
         _HOLLOW.format(f"ld.global.u32 %r10, [%rd1]; setp.ne.u32 %p3, %r10, 0; @%p3 bra good;\n{_ASSERTS}\ngood:"),
         before=_ASSERT,
     ),
     Case(
-        "nothing comes behind an assertion that fails",
+        "no code follows an assertion that fails",
         f"@!%p1 bra end; {_ASSERTS}\ncp.async.cg.shared.global [%r4], [%rd1], 16; end:",
         before=_ASSERT,
     ),
     Case(
-        "a question that is not asked behind an indirect call is open",
+        "a missing wait after an indirect call is a question",
         """.reg .b64 %f; mov.b64 %f, elsewhere; none: .callprototype _ ();
 cp.async.cg.shared.global [%r4], [%rd1], 16; call %f, (), none; cp.async.wait_group 0;""",
         before=".extern .func elsewhere;",
@@ -113,7 +113,7 @@ cp.async.cg.shared.global [%r4], [%rd1], 16; call %f, (), none; cp.async.wait_gr
         ),
     ),
     Case(
-        "local memory of the caller is not what the callee has",
+        "local memory of the caller is not that of the callee",
         f"{_KEEPS.format(128)} call scribble; {_COUNTS}",
         before=_OWN_LOCALS,
     ),
@@ -140,12 +140,12 @@ cp.async.cg.shared.global [%r4], [%rd1], 16; call %f, (), none; cp.async.wait_gr
         undecided=("PTX300",),
     ),
     Case(
-        "a module has more shared memory than a CTA, and its kernel calls what uses some of it",
+        "a module has more shared memory than a CTA, and its kernel calls a function that uses some of it",
         "call in_part;\nmov.u32 %r10, part39; @%p1 st.shared.u32 [%r10], %r1;",
         before=_MANY + _IN_PART,
     ),
     Case(
-        "nothing is said of a kernel that mentions more shared memory than a CTA can have",
+        "nothing is reported for a kernel that mentions more shared memory than a CTA can have",
         "".join(f"mov.u32 %r10, part{number}; st.shared.u32 [%r10], %r1;\n" for number in range(10))
         + "cp.async.ca.shared.global [%r4], [%rd1], 16; ld.shared.u32 %r11, [%r4];",
         before=_MANY,

@@ -1,4 +1,4 @@
-"""PTX614: requests for the work of other clusters, and what a refusal ends."""
+"""PTX614: requests to cancel other clusters, and the loops that a refusal ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCK = "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r10, %r
 
 
 def _loop(after: str, mark: str = "") -> str:
-    """Asks, waits for the answer, and goes on with `after`, which may jump to `again` or `end`."""
+    """Requests, waits for the response, and continues with `after`, which may jump to `again` or `end`."""
     expect = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16;"
     return f"{BEFORE}\nagain:\n{expect}\n@%p1 {REQUEST} {mark}\n{ASK}\n{after}\nend:"
 
@@ -28,11 +28,11 @@ def _case(name: str, body: str, *, strict: bool = False) -> Case:
 CASES = (
     _case("a loop that a refusal ends", _loop("@%p3 bra again;")),
     _case(
-        "a loop that counts its rounds and asks on",
+        "a loop that counts its iterations makes further requests",
         _loop("add.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 5; @%p5 bra again;", "//! PTX614 query"),
     ),
     _case(
-        "a loop that counts its rounds and ends with a refusal",
+        "a loop that counts its iterations ends with a refusal",
         _loop("@!%p3 bra end; add.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 3; @%p5 bra again;"),
     ),
     _case(
@@ -40,7 +40,7 @@ CASES = (
         _loop("selp.u32 %r13, 1, 0, %p3; setp.eq.u32 %p5, %r13, 1; @%p5 bra again;"),
     ),
     _case(
-        "one more round after a refusal",
+        "one more iteration after a refusal",
         _loop("@%p3 bra again; add.u32 %r12, %r12, 1; setp.eq.u32 %p5, %r12, 1; @%p5 bra again;", "//! PTX614 query"),
     ),
     _case("the CTA of a granted request", _loop(f"@!%p3 bra end;\n{FIRST}\nbra again;")),
@@ -48,7 +48,7 @@ CASES = (
         "the CTA of a request that may be refused",
         _loop(f"{FIRST} //! PTX614\n{QUERY}\n@%p3 bra again;").replace(QUERY, "", 1),
     ),
-    _case("a refusal that the thread knows is decoded, and nothing comes of it", _loop(f"{FIRST}\n@%p3 bra again;")),
+    _case("a known refusal is decoded, and the result is unused", _loop(f"{FIRST}\n@%p3 bra again;")),
     _case("decoding a known refusal, strictly", _loop(f"{FIRST} //? PTX614 query\n@%p3 bra again;"), strict=True),
     _case("a predicate keeps refusals out", _loop(f"@%p3 {BLOCK}\n@%p3 bra again;")),
     _case(

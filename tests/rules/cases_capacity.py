@@ -1,4 +1,4 @@
-"""Launches that ask for more shared memory than a CTA can have: nothing is proven of them."""
+"""Launches that request more shared memory than a CTA can have: nothing is proven about them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def _case(name: str, moved: str, mark: str = "", undecided: tuple[str, ...] = ()
 _FOUND = "//! PTX302 copy"
 
 CASES = (
-    _case("a copy within what a launch can give is read too early", "add.u32 %r10, %r10, 200000;", _FOUND),
+    _case("a copy within the possible shared memory is read too early", "add.u32 %r10, %r10, 200000;", _FOUND),
     _case(
-        "a copy is behind all that a launch can give",
+        "a copy is beyond all possible shared memory",
         "add.u32 %r10, %r10, 300000;",
         undecided=("PTX300",),
     ),
     _case(
-        "large arguments ask for more than there is, and small ones show the fault",
+        "large arguments require more memory than possible, and small ones show the fault",
         "mad.lo.u32 %r10, %r6, 1024, %r10;",
         _FOUND,
     ),

@@ -1,5 +1,5 @@
-"""Kernels of clusters of two CTAs: what reaches into the other one, and the barrier of both (PTX611, 612, 613);
-and how they signal each other (PTX302, 501, 503 to 505, 601)."""
+"""Kernels of clusters of two CTAs: accesses to the other one, and the barrier of both (PTX611, 612, 613); and how they
+signal each other (PTX302, 501, 503 to 505, 601)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PEER = """mov.u32 %r12, %cluster_ctarank; xor.b32 %r12, %r12, 1;
 mapa.shared::cluster.u32 %r10, %r4, %r12; mapa.shared::cluster.u32 %r11, %r5, %r12;"""
 MEET = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
 INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128;"
-#: An mbarrier that takes one arrival.
+#: An mbarrier with a count of one.
 ONE = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
 ARRIVE = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];"
 #: A copy into both CTAs, half of what each expects.
@@ -26,11 +26,11 @@ def case(name: str, body: str, bounds: str = BOUNDS, target: str = "sm_90a", und
 
 TOO_EARLY = (
     case(
-        "a remote load before the cluster has met comes too early",
+        "a remote load before the cluster has synchronized is too early",
         f"ld.shared::cluster.u32 %r20, [%r10]; //! PTX611\n{MEET}",
     ),
     case(
-        "a barrier of the CTA is none of the cluster",
+        "a barrier of the CTA does not synchronize the cluster",
         f"bar.sync 0; st.shared::cluster.u32 [%r10], 1; //! PTX611\n{MEET}",
     ),
     case("where the cluster has met its memory is there", f"{MEET} st.shared::cluster.u32 [%r10], 1; {MEET}"),
@@ -39,17 +39,17 @@ TOO_EARLY = (
         f"st.shared::cluster.u32 [%r10], 1; //! PTX611\nst.shared::cluster.u32 [%r10+4], 1; {MEET}",
     ),
     case(
-        "the own memory under its name in the cluster is there",
+        "the executing CTA's memory at its cluster address exists",
         "mov.u32 %r13, %cluster_ctarank; mapa.shared::cluster.u32 %r10, %r4, %r13; st.shared::cluster.u32 [%r10], 1;",
     ),
     case(
-        "whether a flag in memory has told of the start of the other CTA, and of its end, is open",
+        "whether a flag in memory has signaled the start of the other CTA, and its end, is open",
         "poll: ld.acquire.gpu.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra poll;\n"
         "st.shared::cluster.u32 [%r10], 1;",
         undecided=("PTX611",),
     ),
     case(
-        "the result of an atomic that the kernel ignores tells nothing",
+        "the result of an atomic that the kernel ignores proves nothing",
         "atom.global.add.u32 %r20, [%rd1], 1; st.shared::cluster.u32 [%r10], 1; //! PTX611\n" + MEET,
     ),
     case(
@@ -83,12 +83,12 @@ TOO_EARLY = (
         f"atom.shared::cluster.add.u32 %r20, [%r10], 1; {MEET}",
     ),
     case(
-        "nothing is said where the kernel does not fix the size of its clusters",
+        "nothing is reported where the kernel does not fix the size of its clusters",
         "st.shared::cluster.u32 [%r10], 1;",
         bounds=".reqntid 128, 1, 1",
     ),
     case(
-        "a copy to both CTAs reaches into the other one",
+        "a copy to both CTAs accesses the other one",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 32;
 bar.sync 0; {TO_BOTH} //! PTX611
 {WAIT} {MEET}""",
@@ -104,7 +104,7 @@ bar.sync 0; {TO_BOTH} //! PTX611
 
 PUBLISHED = (
     case(
-        "what a relaxed arrival follows is not published",
+        "accesses before a relaxed arrival are not published",
         f"""{INIT} //= init
 bar.sync 0; barrier.cluster.arrive.relaxed; //= arrive
 barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
@@ -116,7 +116,7 @@ barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
         f"{ARRIVE} {WAIT} {MEET}",
     ),
     case(
-        "the fence for initializations stands with the thread that makes them",
+        "the fence for initializations is executed by the initializing thread",
         f"""{INIT} //= init
 @%p2 fence.mbarrier_init.release.cluster; bar.sync 0; barrier.cluster.arrive.relaxed; //= arrive
 barrier.cluster.wait.acquire; {ARRIVE} //! PTX611 init arrive
@@ -133,7 +133,7 @@ COPY = "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::by
 EXPECTING = f"""mapa.shared::cluster.u32 %r13, %r2, %r12; @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
 @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; {MEET}"""
 
-#: CTA 0 (not %p5) fills the memory of both CTAs; its own mbarrier is told of all bytes.
+#: CTA 0 (not %p5) fills the memory of both CTAs; its own mbarrier tracks all bytes.
 FOR_A_PAIR = f"""{ONE} @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; {MEET}
 setp.eq.u32 %p5, %r12, 0; .reg .b16 %rs<2>; mov.u16 %rs1, 3; not.pred %p4, %p5; and.pred %p4, %p1, %p4;
 @%p4 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 4096;
@@ -141,9 +141,11 @@ setp.eq.u32 %p5, %r12, 0; .reg .b16 %rs<2>; mov.u16 %rs1, 3; not.pred %p4, %p5; 
 [%r2], [%rd1, {{%r20}}], [%r5], %rs1;"""
 
 FAREWELLS = (
-    case("a store that may come when the other CTA has ended", f"{MEET} st.shared::cluster.u32 [%r10], 1; //! PTX612"),
     case(
-        "an arrival after the store tells the other CTA of both",
+        "a store that may execute when the other CTA has exited", f"{MEET} st.shared::cluster.u32 [%r10], 1; //! PTX612"
+    ),
+    case(
+        "an arrival after the store publishes both to the other CTA",
         f"{INIT} {MEET} st.shared::cluster.u32 [%r10], 1; {ARRIVE} {WAIT}",
     ),
     case(
@@ -151,37 +153,37 @@ FAREWELLS = (
         f"{ONE} {MEET} @%p1 {ARRIVE} @%p1 st.shared::cluster.u32 [%r10], 1; //! PTX612\n{WAIT}",
     ),
     case(
-        "a store by another thread than the one whose arrival cannot tell of it",
+        "a store by another thread than the one whose arrival cannot publish it",
         f"{ONE} {MEET} @%p1 {ARRIVE} @%p2 st.shared::cluster.u32 [%r10], 1; //! PTX612\n{WAIT}",
     ),
     case(
-        "a store by another thread than the one whose arrival may tell of it",
+        "a store by another thread than the one whose arrival may publish it",
         f"{ONE} {MEET} @%p2 st.shared::cluster.u32 [%r10], 1; bar.sync 0; @%p1 {ARRIVE}\n{WAIT}",
     ),
     case(
-        "a store by a thread that arrives at a barrier, behind which another one tells of it",
+        "a store by a thread that arrives at a barrier, after which another one publishes it",
         f"""{ONE} {MEET} @%p2 st.shared::cluster.u32 [%r10], 1; shr.u32 %r20, %r1, 5; setp.eq.u32 %p5, %r20, 1;
 @%p5 bar.arrive 1, 64; setp.eq.u32 %p4, %r20, 0; @%p4 bar.sync 1, 64; @%p1 {ARRIVE}
 {WAIT}""",
     ),
     case(
-        "an arrival in a phase that nobody waits for",
+        "an arrival in a phase that no thread waits for",
         f"{ONE} {MEET} @%p1 {ARRIVE} {WAIT} {MEET}\n@%p1 {ARRIVE} //! PTX612",
     ),
     case(
-        "a copy out of the own memory that only the other CTA knows to be done",
+        "a copy out of the executing CTA's memory whose completion only the other CTA observes",
         f"{EXPECTING}\n{COPY} //! PTX612\n{WAIT}",
     ),
     case(
-        "a copy out of the own memory, answered by the other CTA when it has it",
+        "a copy out of the executing CTA's memory, acknowledged by the other CTA when it is complete",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; {EXPECTING}
 {COPY} {WAIT}
 @%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11+8];
 done: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; @!%p3 bra done;""",
     ),
-    case("a copy out of the own memory before both CTAs meet", f"{EXPECTING}\n{COPY} {WAIT} {MEET}"),
+    case("a copy out of the executing CTA's memory before both CTAs synchronize", f"{EXPECTING}\n{COPY} {WAIT} {MEET}"),
     case(
-        "a copy for a pair of CTAs: one of them sees it complete, and tells the other",
+        "a copy for a pair of CTAs: one of them observes its completion, and signals the other",
         f"""{FOR_A_PAIR}
 @%p5 bra told; {WAIT}
 @%p1 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r5+8], %rs1;
@@ -191,12 +193,12 @@ told: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; 
     ),
     case(
         "a copy for a pair of CTAs that one of them sees complete, and keeps to itself",
-        f"{FOR_A_PAIR} //! PTX612\n@%p5 bra told; {WAIT} told:",
+        f"{FOR_A_PAIR} //! PTX612\n@%p5 bra signaled; {WAIT} signaled:",
         target="sm_100a",
         undecided=("PTX503",),
     ),
     case(
-        "nothing is said where a walk guesses",
+        "nothing is reported where an execution guesses",
         f"{MEET} ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra end;\n"
         "st.shared::cluster.u32 [%r10], 1; end:",
     ),
@@ -209,7 +211,7 @@ HALVES = (
         "barrier.cluster.wait.acquire;",
     ),
     case(
-        "a thread that arrives each round and waits once",
+        "a thread that arrives in each iteration and waits once",
         "mov.u32 %r20, 0; next: barrier.cluster.arrive.release; //! PTX613\n"
         "add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 3; @%p3 bra next; barrier.cluster.wait.acquire;",
     ),
@@ -218,7 +220,7 @@ HALVES = (
         "halves that alternate in a loop",
         f"mov.u32 %r20, 0; next: {MEET} add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 3; @%p3 bra next;",
     ),
-    case("an arrival that nobody waits for before the end", f"{MEET} barrier.cluster.arrive.relaxed;"),
+    case("an arrival that no thread waits for before the end", f"{MEET} barrier.cluster.arrive.relaxed;"),
 )
 
 SECOND = "setp.eq.u32 %p4, %r12, 0; and.pred %p5, %p1, %p4;"  # %p4: in the second CTA, whose peer is the first
@@ -245,12 +247,12 @@ JOINT = (
         f"@%p1 mbarrier.arrive.shared::cta.b64 _, [%r5]; //! PTX505 first init\n{WAIT} {MEET}",
     ),
     case(
-        "a cluster's barrier that a warp of one CTA does not come to",
+        "a cluster's barrier that a warp of one CTA does not execute",
         f"{SECOND} setp.lt.u32 %p6, %r1, 32; and.pred %p6, %p6, %p4; @%p6 bra late;\n"
         "barrier.cluster.arrive; barrier.cluster.wait; //= cluster\n"
         "late: bar.sync 0; //! PTX601 cluster\n",
     ),
-    case("a cluster's barrier that a CTA does not come to which has ended", f"{SECOND} @%p4 bra end; {MEET} end:"),
+    case("a cluster's barrier that an exited CTA does not execute", f"{SECOND} @%p4 bra end; {MEET} end:"),
     case(
         "stores of all threads where the bytes of half of them are expected",
         f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 260; //! PTX503 store wait\n"
@@ -263,12 +265,12 @@ JOINT = (
         f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE} {WAIT} {MEET}",
     ),
     case(
-        "a read of what the other CTA stores, by threads that do not wait",
+        "a read of the other CTA's store, by threads that do not wait",
         f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE} //= store\n"
         f"@!%p1 bra read; {WAIT} read: ld.shared.u32 %r20, [%r4]; //! PTX302 store\n{MEET}",
     ),
     case(
-        "a read of what the other CTA stored, by threads that wait for the one that waits",
+        "a read of the other CTA's store, by threads that wait for the one that waits",
         f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE}\n"
         f"@!%p1 bra read; {WAIT} read: bar.sync 0; ld.shared.u32 %r20, [%r4]; {MEET}",
     ),
@@ -278,18 +280,18 @@ JOINT = (
         f"{MEET} {STORE} {WAIT} {MEET}",
     ),
     case(
-        "a signal to an mbarrier of the other CTA that nobody makes",
+        "a signal to an mbarrier of the other CTA that no thread initializes",
         f"{ONE} {MEET} @%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11+8]; //! PTX501\n{MEET}",
     ),
     case(
-        "nothing is said of phases where the kernel does not fix the size of its clusters",
+        "nothing is reported about phases where the kernel does not fix the size of its clusters",
         f"@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; {MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];\n"
         f"{WAIT} {MEET}",
         undecided=("PTX504",),
         bounds=".reqntid 128, 1, 1",
     ),
     case(
-        "in a cluster of one CTA, nobody else makes the arrival that is missing",
+        "in a cluster of one CTA, no other thread makes the arrival that is missing",
         "@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; //= init\n"
         f"{MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5]; //= arrive\n"
         "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //! PTX504 arrive init\n@!%p3 bra wait;",

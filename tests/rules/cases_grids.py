@@ -1,4 +1,4 @@
-"""PTX604: what is read before a grid waits for those that it depends on, and again after that."""
+"""PTX604: memory that is read before a grid waits for those on which it depends, and again after that."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def _strict(name: str, body: str) -> Case:
 
 CASES = (
     _strict(
-        "a word that is read before the wait and behind it",
+        "a word that is read before the wait and after it",
         f"ld.global.u32 %r10, [%rd1]; //? PTX604 again wait\n{WAIT} //= wait\nld.global.u32 %r11, [%rd1]; //= again",
     ),
     Case(
-        "the policy isa leaves it to the kernel what it reads early",
+        "the policy isa leaves it to the kernel which words it reads early",
         f"ld.global.u32 %r10, [%rd1];\n{WAIT}\nld.global.u32 %r11, [%rd1];",
     ),
     _strict("two words of one array", f"ld.global.u32 %r10, [%rd1];\n{WAIT}\nld.global.u32 %r11, [%rd1+4];"),
     _strict(
-        "a word that is read behind the wait only", f"{WAIT}\nld.global.u32 %r10, [%rd1]; ld.global.u32 %r11, [%rd1];"
+        "a word that is read after the wait only", f"{WAIT}\nld.global.u32 %r10, [%rd1]; ld.global.u32 %r11, [%rd1];"
     ),
     _strict("a kernel that waits for no grid", "ld.global.u32 %r10, [%rd1]; bar.sync 0; ld.global.u32 %r11, [%rd1];"),
     _strict(
@@ -46,11 +46,11 @@ CASES = (
 @%p2 ld.global.u32 %r11, [%rd1]; //= again""",
     ),
     _strict(
-        "a strong read may be meant to see what others do",
+        "a strong read may be meant to observe the writes of others",
         f"ld.relaxed.gpu.global.u32 %r10, [%rd1];\n{WAIT}\nld.global.u32 %r11, [%rd1];",
     ),
     _strict(
-        "a barrier behind another thread's wait is as good as one's own",
+        "a barrier after another thread's wait is sufficient",
         f"@%p1 {WAIT}\nbar.sync 0; ld.global.u32 %r10, [%rd1];\n{WAIT}\nld.global.u32 %r11, [%rd1];",
     ),
 )

@@ -1,4 +1,4 @@
-"""PTX301 to PTX304: groups committed, waited for, and reused; each wrong kernel beside its correct twin."""
+"""PTX301 to PTX304: groups committed, waited for, and reused; each wrong kernel with its correct twin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CLOSE = "cp.async.commit_group; cp.async.wait_group 0;"
 
 NEVER_COMMITTED = (
     Case(
-        "the copy of the last round alone is left out of every group",
+        "only the copy of the last iteration is left out of every group",
         """mov.u32 %r7, 0;
 next: cp.async.commit_group; //= commit
 cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait commit
@@ -17,7 +17,7 @@ cp.async.wait_group 0; //= wait
 bar.sync 0;""",
     ),
     Case(
-        "a commit at the end of each round takes the copy of that round in",
+        "a commit at the end of each iteration includes the copy of that iteration",
         """mov.u32 %r7, 0;
 next: cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
 add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
@@ -44,7 +44,7 @@ cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX301
 end:""",
     ),
     Case(
-        "a commit in code that is not here may take the copy in",
+        "a commit in external code may include the copy",
         """cp.async.cg.shared.global [%r4], [%rd1], 16;
 call.uni elsewhere;
 cp.async.wait_group 0;""",
@@ -52,12 +52,12 @@ cp.async.wait_group 0;""",
         undecided=("PTX300", "PTX301"),
     ),
     Case(
-        "a commit in a function of this module takes the copy in",
+        "a commit in a function of this module includes the copy",
         "cp.async.cg.shared.global [%r4], [%rd1], 16; call.uni close; cp.async.wait_group 0;",
         before=".func close { cp.async.commit_group; ret; }",
     ),
     Case(
-        "a function of this module that commits nothing takes nothing in",
+        "a function of this module that commits nothing includes nothing",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
 call.uni close;
 cp.async.wait_group 0; //= wait""",
@@ -70,7 +70,7 @@ cp.async.wait_group 0; //= wait""",
         undecided=("PTX301",),
     ),
     Case(
-        "a commit behind a branch on data is taken by some paths and left out by others",
+        "a commit after a branch on data is executed on some paths and not on others",
         """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; cp.async.cg.shared.global [%r4], [%rd1], 16;
 @%p3 bra there; bra.uni wait; there: cp.async.commit_group; wait: cp.async.wait_group 0;""",
         undecided=("PTX301",),
@@ -87,7 +87,7 @@ ld.shared.u32 %r11, [%r10]; //! PTX302 copy wait""",
         bounds=".reqntid 32, 1, 1",
     ),
     Case(
-        "a barrier of the warp hands a copy to a neighbor in it",
+        "a barrier of the warp publishes a copy to a neighbor in it",
         """xor.b32 %r10, %r3, 16; add.u32 %r10, %r2, %r10;
 cp.async.cg.shared.global [%r4], [%rd1], 16;
 cp.async.wait_all; bar.warp.sync -1;
@@ -124,12 +124,12 @@ cp.async.wait_group 0; //= wait""",
         "cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_all; ld.shared.u32 %r10, [%r4];",
     ),
     Case(
-        "a read of other bytes than the copy's may come at any time",
+        "a read of other bytes than the copy's may occur at any time",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
 ld.shared.u32 %r10, [%r9]; cp.async.wait_group 0;""",
     ),
     Case(
-        "a wait without a barrier says nothing of another warp's copy",
+        "a wait without a barrier does not publish another warp's copy",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
 cp.async.commit_group;
 cp.async.wait_group 0; //= wait
@@ -137,7 +137,7 @@ xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
 ld.shared.u32 %r11, [%r10]; //! PTX302 copy wait""",
     ),
     Case(
-        "a wait and a barrier tell of another warp's copy",
+        "a wait and a barrier publish another warp's copy",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
 xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; ld.shared.u32 %r11, [%r10];""",
     ),
@@ -165,7 +165,7 @@ add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
 cp.async.wait_group 0;""",
     ),
     Case(
-        "a wait for bulk groups says nothing of cp.async",
+        "a wait for bulk groups does not cover cp.async",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
 cp.async.commit_group; cp.async.bulk.wait_group 0;
 ld.shared.u32 %r10, [%r4]; //! PTX302 copy wait
@@ -185,7 +185,7 @@ ld.shared.u32 %r10, [%r4];""",
         before=".func settle { cp.async.wait_group 0; ret; }",
     ),
     Case(
-        "a wait behind a branch on data leaves the read undecided",
+        "a wait after a branch on data leaves the read undecided",
         """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; cp.async.cg.shared.global [%r4], [%rd1], 16;
 cp.async.commit_group; @%p3 bra there; bra.uni read; there: cp.async.wait_group 0;
 read: ld.shared.u32 %r11, [%r4]; cp.async.wait_group 0;""",
@@ -205,7 +205,7 @@ cp.async.wait_group 0; //= wait""",
     ),
 )
 
-#: Each lane copies the whole tile, and waits for its own copy alone.
+#: Each lane copies the whole tile, and waits for its own copy only.
 COPIES_OF_A_WARP = """mov.u32 %r7, 0;
 next: {} fence.proxy.async.shared::cta; bar.warp.sync -1;
 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //= copy
@@ -215,7 +215,7 @@ add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;"""
 
 REUSED = (
     Case(
-        "a source may be written again in the round after its wait",
+        "a source may be written again in the iteration after its wait",
         """mov.u32 %r7, 0;
 next: bar.sync 0; st.shared.u32 [%r4], %r7; fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra skip;
 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;
@@ -263,14 +263,14 @@ end:""",
         policy="strict",
     ),
     Case(
-        "a thread that waits for none of its copies leaves them behind",
+        "a thread that waits for none of its copies leaves them pending",
         """bar.sync 0; @!%p1 bra end;
 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX303
 cp.async.bulk.commit_group;
 end:""",
     ),
     Case(
-        "a wait that leaves the only copy pending is none",
+        "a wait that leaves the only copy pending is not enough",
         """bar.sync 0; @!%p1 bra end;
 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX303 wait
 cp.async.bulk.commit_group;
@@ -286,7 +286,7 @@ cp.async.bulk.commit_group;
 end:""",
     ),
     Case(
-        "a wait in a loop that goes round no further waits for what earlier rounds would have started",
+        "a wait in a loop that ends early waits for the copies that earlier iterations would have started",
         """@!%p1 bra end; mov.u32 %r7, 0;
 next: cp.async.bulk.wait_group.read 0;
 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; cp.async.bulk.commit_group;
@@ -294,7 +294,7 @@ add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 1; @%p3 bra next;
 end:""",
     ),
     Case(
-        "a wait before the first copy is none for those of a loop",
+        "a wait before the first copy does not cover those of a loop",
         """@!%p1 bra end; mov.u32 %r7, 0; cp.async.bulk.wait_group.read 0;
 next: cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //! PTX303
 cp.async.bulk.commit_group;
@@ -302,7 +302,7 @@ add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
 end:""",
     ),
     Case(
-        "a wait in a function that is called behind the copy is one",
+        "a wait in a function that is called after the copy counts",
         """@!%p1 bra end; cp.async.bulk.wait_group.read 0;
 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; cp.async.bulk.commit_group; call settle;
 end:""",
@@ -336,14 +336,14 @@ cp.async.cg.shared.global [%r4], [%rd1+512], 16; //! PTX304 first
 cp.async.wait_all;""",
     ),
     Case(
-        "a copy that is told to ignore its source writes zeros in the same place",
+        "a copy with ignore-src writes zeros to the same address",
         """setp.eq.u32 %p3, %r1, %r1;
 cp.async.cg.shared.global [%r4], [%rd1], 16; //= first
 cp.async.cg.shared.global [%r4], [%rd1], 16, %p3; //! PTX304 first
 cp.async.commit_group; cp.async.wait_group 0;""",
     ),
     Case(
-        "of three each later one meets the first that has its bytes",
+        "of three each later one overlaps the first that has its bytes",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= first
 cp.async.ca.shared.global [%r4+8], [%rd1], 8; //! PTX304 first
 cp.async.ca.shared.global [%r4+8], [%rd1], 8; //! PTX304 first
@@ -363,7 +363,7 @@ cp.async.ca.shared.global [%r4+8], [%rd1], 8;
 cp.async.commit_group; cp.async.wait_group 0;""",
     ),
     Case(
-        "two groups are not looked at",
+        "two groups are not compared",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
 cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;""",
     ),

@@ -1,4 +1,4 @@
-"""Orders that data decides: each open question beside the twin in which every path has the order."""
+"""Orders that data decides: each open question with the twin in which every path has the order."""
 
 from __future__ import annotations
 

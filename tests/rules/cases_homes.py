@@ -1,4 +1,4 @@
-"""PTX210: addresses in the shared memory of a CTA that the instruction does not take."""
+"""PTX210: addresses in the shared memory of a CTA that the instruction does not accept."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ CASES = (
         bounds=PAIR,
     ),
     Case(
-        "a copy within the CTA is none to the cluster",
+        "a copy within the CTA is not one to the cluster",
         f"{PEER}\n{COPY} [%r2], [%r8], 16, [%r5]; //! PTX210{DONE}",
         bounds=PAIR,
     ),
     Case(
-        "a reduction within the CTA is none to the cluster",
+        "a reduction within the CTA is not one to the cluster",
         f"{PEER}\n{REDUCE} [%r2], 1, [%r5]; //! PTX210{DONE}".replace("[%r5], 16", "[%r5], 4"),
         bounds=PAIR,
     ),
     Case(
-        "a reduction goes to the other CTA",
+        "a reduction is in the other CTA",
         f"{PEER} {REDUCE} [%r22], 1, [%r23];{DONE}".replace("[%r5], 16", "[%r5], 4"),
         bounds=PAIR,
     ),
     Case(
-        "where an argument says which CTA, nobody knows",
+        "an argument determines the CTA, which is unknown",
         f"{PEER} mapa.shared::cluster.u32 %r24, %r2, %r6; {COPY} [%r24], [%r8], 16, [%r23];{DONE}",
         bounds=PAIR,
     ),

@@ -1,4 +1,4 @@
-"""PTX623: what CTAs store before an atomic, and the one that its answer sends to it reads."""
+"""PTX623: stores of CTAs before an atomic, and the reads of the CTA that its result selects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _READ = "ld.global.b32 %r13, [%rd2];"
 
 
 def _case(name: str, between: str = "", behind: str = _FENCE, *, mark: str = "", **parts: str) -> Case:
-    """Thread 0 of each CTA stores and counts; the last one reads the word of the first CTA. parts: other ones."""
+    """Thread 0 of each CTA stores and counts; the last one reads the word of the first CTA. parts: replacements."""
     store, count = parts.get("store", _STORE), parts.get("count", _COUNT)
     last, read = parts.get("last", _LAST), parts.get("read", _READ)
     body = f"""setp.ne.u32 %p3, %r1, 0; @%p3 bra end;
@@ -34,11 +34,11 @@ CASES = (
     _case("a fence releases before the count", _FENCE),
     _case("a fence of the CTA releases nothing to others", "fence.acq_rel.cta;", mark=_FOUND),
     _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),
-    _case("the atomic alone acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),
+    _case("the atomic only acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),
     _case("older fences release, too", "membar.gl;", "membar.gl;"),
-    replace(_case("whether an acquire is needed behind the count is open", _FENCE, ""), undecided=("PTX623",)),
+    replace(_case("whether an acquire is needed after the count is open", _FENCE, ""), undecided=("PTX623",)),
     replace(
-        _case("strict asks for an acquire behind the count", _FENCE, "", mark="//? PTX623 count store"),
+        _case("strict requires an acquire after the count", _FENCE, "", mark="//? PTX623 count store"),
         policy="strict",
     ),
     replace(_case("strict is content with both", _FENCE), policy="strict"),
@@ -52,13 +52,13 @@ CASES = (
         policy="strict",
     ),
     _case("other bytes are read than are stored", read=_READ.replace("%rd2", "%rd1+4")),
-    _case("who reads is not a matter of the answer", last=""),
+    _case("the result of the atomic does not determine the reader", last=""),
     _case(
-        "data says who stores",
+        "data decide which CTA stores",
         store=f"ld.global.b32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra skip; {_STORE} skip:",
     ),
     _case(
-        "data says who reads",
+        "data decide which CTA reads",
         last=f"{_LAST} ld.global.b32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra end;",
     ),
     _case(
@@ -67,5 +67,5 @@ CASES = (
     ),
     _case("each CTA counts by itself", count=_COUNT.replace("%rd1", "%rd4+64")),
     _case("all CTAs store one word", store="st.global.b32 [%rd2], %r1;"),
-    _case("the store is of the one that comes last", store="", read=f"{_STORE} {_READ}"),
+    _case("the store is of the last CTA", store="", read=f"{_STORE} {_READ}"),
 )

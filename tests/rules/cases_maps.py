@@ -1,4 +1,4 @@
-"""PTX403: tensor maps that the kernel changes itself; the halves of the fence, the map they are for, and the order."""
+"""PTX403: tensor maps that the kernel changes itself; the halves of the fence, their map, and the order."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ CASES = (
         f"@!%p1 bra end;\n{REPLACE}\n{RELEASE} {ACQUIRE}\n{COPY}\n{WAIT}\nend:",
     ),
     Case(
-        "a fence for the async proxy is none for tensor maps",
+        "a fence for the async proxy does not cover tensor maps",
         f"@!%p1 bra end;\n{REPLACE} //= change\nfence.proxy.async;\n{COPY} //! PTX403 change\n{WAIT}\nend:",
     ),
     Case(
-        "what copies a map for a warp releases it, and the copy needs the acquire",
+        "a warp-wide copy of a map releases it, and its use needs the acquire",
         f"{PUBLISH} //= change\n@!%p1 bra end;\n{COPY} //! PTX403 change\n{WAIT}\nend:",
         bounds=ONE_WARP,
     ),
     Case(
-        "what copies a map for a warp releases it",
+        "a warp-wide copy of a map releases it",
         f"{PUBLISH}\n{ACQUIRE}\n@!%p1 bra end;\n{COPY}\n{WAIT}\nend:",
         bounds=ONE_WARP,
     ),
@@ -53,7 +53,7 @@ CASES = (
         bounds=ONE_WARP,
     ),
     Case(
-        "the acquire of another map is none of this one",
+        "the acquire of another map does not cover this one",
         f"""{PUBLISH} //= change
 fence.proxy.tensormap::generic.acquire.gpu [%rd1+128], 128;
 @!%p1 bra end;
@@ -62,7 +62,7 @@ fence.proxy.tensormap::generic.acquire.gpu [%rd1+128], 128;
         bounds=ONE_WARP,
     ),
     Case(
-        "the acquire of a map whose address nobody knows may be of this one",
+        "the acquire of a map at an unknown address may cover this one",
         f"""{PUBLISH}
 ld.global.u64 %rd10, [%rd2]; fence.proxy.tensormap::generic.acquire.gpu [%rd10], 128;
 @!%p1 bra end;
@@ -76,11 +76,11 @@ ld.global.u64 %rd10, [%rd2]; fence.proxy.tensormap::generic.acquire.gpu [%rd10],
         bounds=ONE_WARP,
     ),
     Case(
-        "the thread that changes a map may acquire it for the one that it hands over to",
+        "the thread that changes a map may acquire it for the one that it synchronizes with",
         f"@%p1 {REPLACE}\n@%p1 {RELEASE}\n@%p1 {ACQUIRE}\nbar.sync 0;\n@!%p2 bra end;\n{COPY}\n{WAIT}\nend:",
     ),
     Case(
-        "the thread that copies may release and acquire what a barrier handed over to it",
+        "the thread that copies may release and acquire a change that a barrier orders before",
         f"@%p1 {REPLACE}\nbar.sync 0;\n@!%p2 bra end;\n{RELEASE} {ACQUIRE}\n{COPY}\n{WAIT}\nend:",
     ),
     Case(
@@ -120,7 +120,7 @@ second: @!%p2 bra end;
         bounds=ONE_WARP,
     ),
     Case(
-        "words that nobody releases or acquires may be data",
+        "words without release and acquire may be data",
         f"@!%p1 bra end; {RELEASE}\nst.global.u32 [%rd1+12], %r6;\n{COPY}\n{WAIT}\nend:",
         bounds=ONE_WARP,
     ),
@@ -133,7 +133,7 @@ second: @!%p2 bra end;
         f"@!%p1 bra end;\n{COPY}\n{WAIT}\n{REPLACE}\nend:",
     ),
     Case(
-        "a wait for older copies is none for this one",
+        "a wait for older copies does not cover this one",
         f"""@!%p1 bra end;
 {COPY} //= copy
 cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 1;
@@ -141,7 +141,7 @@ cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 1;
 cp.async.bulk.wait_group.read 0;\nend:""",
     ),
     Case(
-        "a map that came by a pointer is acquired by somebody, says the policy strict",
+        "a map at a pointer is acquired somewhere, according to the policy strict",
         f"@!%p1 bra end;\n{COPY} //? PTX403\n{WAIT}\nend:",
         policy="strict",
     ),
@@ -151,7 +151,7 @@ cp.async.bulk.wait_group.read 0;\nend:""",
         policy="strict",
     ),
     Case(
-        "a map that came by a pointer is right under the policy isa, which takes the host's word",
+        "a map at a pointer is correct under the policy isa, which trusts the host",
         f"@!%p1 bra end;\n{COPY}\n{WAIT}\nend:",
     ),
 )

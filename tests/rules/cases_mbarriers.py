@@ -1,10 +1,10 @@
-"""PTX501, PTX502, PTX503, PTX507: objects initialized, used, told of bytes, and ended."""
+"""PTX501, PTX502, PTX503, PTX507: mbarriers that are initialized, used, expect bytes, and are invalidated."""
 
 from __future__ import annotations
 
 from tests.rules.support import Case
 
-#: More than what all threads of a large CTA can be walked through.
+#: More steps than all threads of a large CTA can execute within the budget.
 LONG = "add.u32 %r20, %r20, 1;\n" * 500
 
 INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;"
@@ -12,7 +12,7 @@ FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 LOOP = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
 TWO_CTAS = ".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1"
 
-#: The second warp copies, the first one goes on; all but the first wait, and are long on their way.
+#: The second warp copies, the first one continues; all but the first wait, and take a long time.
 _TOLD_BEHIND_A_LOOP = f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
 setp.ge.u32 %p5, %r1, 32; @!%p5 bra join; @!%p2 bra wait;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
@@ -50,7 +50,7 @@ mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
 mbarrier.arrive.shared::cta.b64 %rd7, [%r5+8]; //! PTX501""",
     ),
     Case(
-        "each thread of the second warp initializes an object of its own, in a long kernel of many threads",
+        "each thread of the second warp initializes another mbarrier, in a long kernel of many threads",
         f"""shl.b32 %r7, %r1, 3; add.u32 %r7, %r8, %r7; setp.ge.u32 %p3, %r1, 64; setp.lt.u32 %p4, %r1, 32;
 or.pred %p3, %p3, %p4; @!%p3 mbarrier.init.shared::cta.b64 [%r7], 1024; bar.sync 0;
 {LONG}
@@ -139,20 +139,20 @@ bar.sync 0;
 
 BYTES = (
     Case(
-        "the arrival that is waited for stands where no path leads",
+        "the arrival that is waited for is unreachable",
         f"""{INIT} bra.uni wait;
 mbarrier.arrive.shared::cta.b64 _, [%r5];
 {LOOP} //! PTX503""",
     ),
     Case(
-        "the arrival that is waited for stands where no thread was seen to come",
+        "the arrival that is waited for is not reached by any traced thread",
         f"""{INIT} setp.eq.u32 %p4, %r1, 4096; @!%p4 bra wait;
 mbarrier.arrive.shared::cta.b64 _, [%r5];
 {LOOP}""",
         undecided=("PTX300",),
     ),
     Case(
-        "a second copy in a loop brings bytes that nobody announced",
+        "a second copy in a loop transfers unexpected bytes",
         f"""{INIT} @!%p1 bra end;
 mov.u32 %r7, 0;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024; //! PTX503 copy
@@ -162,7 +162,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "all copies of a loop are announced at once",
+        "all copies of a loop are expected at once",
         f"""{INIT} @!%p1 bra end;
 mov.u32 %r7, 0; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 4096;
 next: {FILL} [%r2], [%rd1], 1024, [%r5]; add.u32 %r2, %r2, 1024;
@@ -171,7 +171,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "bytes are announced on one object and brought to another",
+        "bytes are expected on one object and brought to another",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
 @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1;
 bar.sync 0; @!%p1 bra end;
@@ -181,7 +181,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "bytes are announced on the object that they are brought to",
+        "bytes are expected on the object that they are brought to",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; bar.sync 0; @!%p1 bra end;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5+8], 1024; {FILL} [%r2], [%rd1], 1024, [%r5+8];
 end:""",
@@ -194,7 +194,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "bytes that follow an integer parameter are announced for half of the copy",
+        "bytes that follow an integer parameter are expected for half of the copy",
         f"""{INIT} @!%p1 bra end; shl.b32 %r10, %r6, 4; shl.b32 %r11, %r6, 3;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], %r11; //! PTX503 copy
 {FILL} [%r2], [%rd1], %r10, [%r5]; //= copy
@@ -211,7 +211,7 @@ end:
         undecided=("PTX503",),
     ),
     Case(
-        "bytes are announced behind the only arrival of their phase",
+        "bytes are expected after the only arrival of their phase",
         f"""{INIT} @!%p1 bra end;
 mbarrier.arrive.shared::cta.b64 _, [%r5]; //= arrive
 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024; //! PTX503 arrive
@@ -220,7 +220,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "bytes of a second copy are announced behind an arrival that waits for those of the first",
+        "bytes of a second copy are expected after an arrival that waits for those of the first",
         f"""{INIT} @!%p1 bra end;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024;
 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 1024;
@@ -229,7 +229,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "bytes of a second copy are announced when the first one may have ended the phase",
+        "bytes of a second copy are expected when the first one may have ended the phase",
         f"""{INIT} @!%p1 bra end;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024;
 {FILL} [%r2], [%rd1], 1024, [%r5]; //= copy
@@ -239,7 +239,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "bytes of a third copy are announced while those of the second keep the phase open",
+        "bytes of a third copy are expected while those of the second keep the phase open",
         f"""{INIT} @!%p1 bra end;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
 {FILL} [%r2], [%rd1], 1024, [%r5];
@@ -249,7 +249,7 @@ end:
 {LOOP}""",
     ),
     Case(
-        "a flag in memory may say that the first copy has come",
+        "a flag in memory may signal that the first copy is complete",
         f"""{INIT} @!%p1 bra end;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 1024; {FILL} [%r2], [%rd1], 1024, [%r5];
 poll: ld.acquire.gpu.global.u32 %r20, [%rd2]; setp.eq.u32 %p4, %r20, 0; @%p4 bra poll;
@@ -260,21 +260,21 @@ end:
         undecided=("PTX503", "PTX505"),
     ),
     Case(
-        "every thread announces so much that the object cannot count it",
+        "every thread expects so much that the object cannot count it",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 8192; //! PTX503
 {FILL} [%r2], [%rd1], 8192, [%r5];
 {LOOP}""",
     ),
     Case(
-        "every thread announces as much as the object can count",
+        "every thread expects as much as the object can count",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 8176;
 {FILL} [%r2], [%rd1], 8176, [%r5];
 {LOOP}""",
     ),
     Case(
-        "another thread arrives behind the announcement",
+        "another thread arrives after the expect-tx",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 2;
 bar.sync 0; setp.eq.u32 %p4, %r1, 64; @!%p1 bra behind;
 mbarrier.arrive.shared::cta.b64 _, [%r5];
@@ -285,7 +285,7 @@ behind: bar.sync 0;
 {LOOP}""",
     ),
     Case(
-        "a wait for a phase at which nobody arrives never ends",
+        "a wait for a phase without arrivals never ends",
         f"""{INIT}
 wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //! PTX503
 @!%p3 bra wait;""",
@@ -302,20 +302,20 @@ wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 1; @!%p3 bra wait;"""
         undecided=("PTX300", "PTX501", "PTX502", "PTX503", "PTX603"),
     ),
     Case(
-        "a copy is read by a thread that nobody makes wait",
+        "a copy is read by a thread that does not wait",
         f"""{INIT}
 @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
 @%p1 {FILL} [%r2], [%rd1], 2048, [%r5]; //= copy
 ld.shared.u32 %r10, [%r4]; //! PTX302 copy""",
     ),
     Case(
-        "who waits for a copy may tell of it behind a loop too long to be walked",
+        "a thread that waits for a copy may publish it after a loop beyond the budget",
         f"""{_TOLD_BEHIND_A_LOOP}
 join: bar.sync 0; ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12;""",
         undecided=("PTX302",),
     ),
     Case(
-        "no barrier stands behind a loop too long to be walked",
+        "no barrier follows a loop beyond the budget",
         f"""{_TOLD_BEHIND_A_LOOP}
 join: ld.shared.u32 %r12, [%r4]; //! PTX302 copy
 st.global.u32 [%rd2], %r12;""",
@@ -340,38 +340,38 @@ ENDED = (
         f"{ALL_ARRIVE}\n{WAIT}\n@%p1 mbarrier.inval.shared::cta.b64 [%r5]; //! PTX507 wait",
     ),
     Case(
-        "a barrier says that all are done",
+        "a barrier orders all other uses before",
         f"{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];",
     ),
     Case(
-        "waits in the next life of an object come behind its next initialization",
+        "waits after reinitialization belong to the next mbarrier",
         f"""{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];
 {LOOP.replace("wait:", "again:").replace("bra wait", "bra again")} bar.sync 0;
 @%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
     ),
     Case(
-        "who comes last by an atomic, with no release before it, may end what others wait for",
+        "the last thread by an atomic, without a release before it, may invalidate an mbarrier that others wait on",
         f"{ALL_ARRIVE}\n{WAIT}\n{COUNT} //= atomic\n{LAST} //! PTX507 wait atomic\nend:",
         undecided=("PTX507",),
     ),
     Case(
-        "who comes last by an atomic that releases",
+        "the last thread by an atomic that releases",
         f"{ALL_ARRIVE} {LOOP} {COUNT.replace('.acquire', '.acq_rel')} {LAST} end:",
         undecided=("PTX507",),
     ),
     Case(
-        "who comes last behind a fence",
+        "the last thread after a fence",
         f"{ALL_ARRIVE} {LOOP} fence.acq_rel.cta; {COUNT} {LAST} end:",
         undecided=("PTX507",),
     ),
     Case(
-        "who comes last behind a barrier",
+        "the last thread after a barrier",
         f"{ALL_ARRIVE} {LOOP} bar.sync 0; {COUNT} {LAST} end:",
         undecided=("PTX507",),
     ),
     Case(
-        "a number in memory says who comes last",
+        "a number in memory determines the last thread",
         f"{ALL_ARRIVE} {LOOP} {COUNT} ld.global.u32 %r20, [%rd1]; {LAST} end:",
         undecided=("PTX507",),
     ),

@@ -1,4 +1,4 @@
-"""PTX607: masks that do not name a lane which is there; and PTX206 of barriers' numbers."""
+"""PTX607: masks that do not name an executing lane; and PTX206 of barriers' numbers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ end:""",
         "setp.gt.u32 %p3, %r6, %r1; @!%p3 bra end; activemask.b32 %r10; bar.warp.sync %r10;\nend:",
     ),
     Case(
-        "an argument decides who comes there",
+        "an argument decides which threads execute it",
         "setp.ge.u32 %p3, %r1, %r6; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
     ),
     Case(
-        "data decide who comes there",
+        "data decide which threads execute it",
         "ld.global.u32 %r10, [%rd1]; setp.ge.u32 %p3, %r10, 3; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
     ),
     Case("blocks of each usual size have a second lane", "bar.warp.sync 1; //? PTX607", bounds=""),
@@ -45,7 +45,7 @@ end:""",
         "mov.u32 %r10, 15; bar.sync %r10; mov.u32 %r11, 16;\nbar.sync %r11; //! PTX206",
     ),
     Case(
-        "warps meet as a whole",
+        "warps synchronize as a whole",
         "mov.u32 %r10, 128; bar.sync 1, %r10; mov.u32 %r11, 100;\nbarrier.sync 2, %r11; //! PTX206",
     ),
     Case("how many there are may be the launch's affair", "mov.u32 %r10, %ntid.x; bar.sync 1, %r10;", bounds=""),

@@ -1,4 +1,4 @@
-"""PTX901 to PTX906: what is there in vain, for those who ask for notes."""
+"""PTX901 to PTX906: instructions without effect, reported if notes are selected."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ bar.sync 0;
         notes=True,
     ),
     Case(
-        "nothing is said of a fence to those who do not ask",
+        "a fence is not reported where notes are not selected",
         f"""fence.proxy.async.shared::cta;
 st.shared.u32 [%r4], %r1;
 fence.proxy.async.shared::cta;
@@ -44,7 +44,7 @@ bar.sync 0;
 {STORE}""",
     ),
     Case(
-        "a fence behind which another warp copies orders something",
+        "a fence after which another warp copies orders something",
         f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
 @!%p2 bra end;
 {STORE.replace("@%p1 ", "")}
@@ -59,7 +59,7 @@ ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 7; and.pred %p1, %p1, %p3;
         notes=True,
     ),
     Case(
-        "a wait behind the wait for everything is in vain",
+        "a wait after the wait for everything has no effect",
         f"""{COPY} cp.async.commit_group;
 cp.async.wait_group 0;
 ld.shared.u32 %r10, [%r4]; st.global.u32 [%rd2], %r10;
@@ -68,12 +68,12 @@ cp.async.wait_all; //~ PTX902
         notes=True,
     ),
     Case(
-        "a wait for the multiplication of nobody is in vain",
+        "a wait for a multiplication that does not exist has no effect",
         "wgmma.wait_group.sync.aligned 0; //~ PTX902\n",
         notes=True,
     ),
     Case(
-        "a wait is for what a loop has left",
+        "a wait is for groups that a loop has left pending",
         f"""mov.u32 %r10, 0;
 next: {COPY} cp.async.commit_group; cp.async.wait_group 1;
 add.u32 %r4, %r4, 2048; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra next;
@@ -81,7 +81,7 @@ cp.async.wait_group 0;""",
         notes=True,
     ),
     Case(
-        "a wait that leaves more than this launch starts is said nothing of where there is a loop",
+        "a wait that leaves more than this launch starts is not reported where there is a loop",
         f"""mov.u32 %r10, 0;
 next: {COPY} cp.async.commit_group; cp.async.wait_group 7;
 add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, %r6; @%p3 bra next;
@@ -89,7 +89,7 @@ cp.async.wait_group 0;""".replace("[%r4]", "[%r9]"),
         notes=True,
     ),
     Case(
-        "a barrier twice is told at the second one",
+        "a repeated barrier is reported at the second one",
         """st.shared.u32 [%r4], %r1;
 bar.sync 0; //= first
 mov.u32 %r10, %r4;
@@ -98,7 +98,7 @@ ld.shared.u32 %r11, [%r2]; st.global.u32 [%rd2], %r11;""",
         notes=True,
     ),
     Case(
-        "a barrier on each side of a load is none twice",
+        "a barrier on each side of a load is not a repetition",
         """st.shared.u32 [%r4], %r1; bar.sync 0;
 ld.shared.u32 %r11, [%r2]; bar.sync 0; st.global.u32 [%rd2], %r11;""",
         notes=True,

@@ -1,4 +1,4 @@
-"""Kernels about the phases of mbarriers, and about barriers, played through (PTX302, 504, 505, 601 to 603)."""
+"""Kernels about the phases of mbarriers, and about barriers, in simulations (PTX302, 504, 505, 601 to 603)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ again: {WAIT} 1; @!%p3 bra again;
 end:""",
     ),
     Case(
-        "a thread that waits when it has dropped out may find its phase gone by",
+        "a thread that waits after a drop may miss its phase",
         f"""{init(128)}
 setp.lt.u32 %p4, %r1, 32; setp.ge.u32 %p5, %r1, 32;
 @%p4 mbarrier.arrive_drop.shared::cta.b64 _, [%r5]; @%p5 {ARRIVE}
@@ -113,7 +113,7 @@ wait: {WAIT} 0; @!%p3 bra wait;""",
         bounds="",
     ),
     Case(
-        "which phases end is not told where a branch hangs on data",
+        "the completed phases are unknown where a branch depends on data",
         f"""{init(129)}
 ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p4, %r10, 7; @%p4 {ARRIVE} {ARRIVE}
 wait: {WAIT} 0; @!%p3 bra wait;""",
@@ -129,7 +129,7 @@ EXCESS = (
 wait: {WAIT} 0; @!%p3 bra wait;""",
     ),
     Case(
-        "a parity that does not turn is wrong from the second round on, which small sizes do not come to",
+        "a parity that does not flip is wrong from the second iteration on, which small sizes do not reach",
         f"""{init(128)} mov.u32 %r10, 0;
 more: setp.ge.u32 %p5, %r10, %r6; @%p5 bra end; add.u32 %r10, %r10, 32;
 {ARRIVE} //! PTX505 init
@@ -137,7 +137,7 @@ wait: {WAIT} 0; @!%p3 bra wait; bra.uni more;
 end:""",
     ),
     Case(
-        "a parity that turns is right in all rounds",
+        "a parity that flips is correct in all iterations",
         f"""{init(128)} mov.u32 %r10, 0; mov.u32 %r11, 0;
 more: setp.ge.u32 %p5, %r10, %r6; @%p5 bra end; add.u32 %r10, %r10, 32;
 {ARRIVE}
@@ -178,13 +178,13 @@ end:""",
 
 BARRIERS = (
     Case(
-        "each half waits for all at a barrier of its own",
+        "each half waits for all at another barrier",
         """setp.lt.u32 %p4, %r1, 64;
 @%p4 barrier.sync 1; //! PTX601 other
 @!%p4 barrier.sync 2; //= other""",
     ),
     Case(
-        "a barrier for more warps than come never opens",
+        "a barrier for more warps than arrive never completes",
         """setp.lt.u32 %p4, %r1, 64;
 @%p4 barrier.sync 1, 96; //! PTX601""",
     ),
@@ -193,7 +193,7 @@ BARRIERS = (
         "setp.lt.u32 %p4, %r1, 64; @%p4 bra end; bar.sync 0;\nend:",
     ),
     Case(
-        "lanes that come to a counted barrier on two ways are one warp",
+        "lanes that reach a counted barrier on two paths are one warp",
         """and.b32 %r10, %r1, 1; setp.eq.u32 %p4, %r10, 0; @%p4 bra even; nanosleep.u32 1;
 even: barrier.sync 3, 128;""",
     ),
@@ -204,7 +204,7 @@ even: barrier.sync 3, 128;""",
 @!%p4 barrier.sync 1, 128; //! PTX602 first""",
     ),
     Case(
-        "the two sides of a barrier count alike",
+        "the two sides of a barrier have the same count",
         "setp.lt.u32 %p4, %r1, 64; @%p4 barrier.arrive 1, 128; @!%p4 barrier.sync 1, 128;",
     ),
     Case(
@@ -217,11 +217,11 @@ even: barrier.sync 3, 128;""",
 
 ALIGNED = (
     Case(
-        "an aligned barrier for thread 0 alone",
+        "an aligned barrier for thread 0 only",
         "@%p1 bar.sync 0; //! PTX603",
     ),
     Case(
-        "lanes of a warp that come to two aligned barriers",
+        "lanes of a warp that execute two aligned barriers",
         """and.b32 %r10, %r1, 1; setp.eq.u32 %p4, %r10, 0; @%p4 bra even;
 bar.sync 0; //! PTX603
 bra.uni end;
@@ -245,7 +245,7 @@ TAKE = "ld.shared.u32 %r20, [%r4];"
 
 EARLIER = (
     Case(
-        "the parity of the phase before orders no read of what the next phase completes",
+        "the parity of the previous phase orders no read of data that the next phase completes",
         f"""{init(1)}
 {COPY}
 first: {WAIT} 0; @!%p3 bra first; {TAKE} bar.sync 0;
@@ -262,7 +262,7 @@ first: {WAIT} 0; @!%p3 bra first; {TAKE} bar.sync 0;
 second: {WAIT} 1; @!%p3 bra second; {TAKE}""",
     ),
     Case(
-        "the second of two rounds of a loop with a constant parity",
+        "the second of two iterations of a loop with a constant parity",
         f"""{init(1)}
 mov.u32 %r7, 0;
 next: {COPY} //= copy

@@ -1,4 +1,4 @@
-"""PTX401: generic writes read through the async proxy; the fence that is missing, misplaced or of another space."""
+"""PTX401: generic writes read through the async proxy; the fence is missing, misplaced or of another space."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ st.shared.u32 [%r2], %r1; @%p3 fence.proxy.async.shared::cta;
         bounds=".reqntid 32, 1, 1",
     ),
     Case(
-        "a vote that this thread alone decides is known",
+        "a vote that only this thread decides is known",
         f"""setp.lt.u32 %p3, %r1, 5; vote.sync.any.pred %p4, %p3, -1; st.shared.u32 [%r2], %r1;
 @%p4 fence.proxy.async.shared::cta;
 bar.sync 0; @!%p1 bra end;
@@ -75,7 +75,7 @@ st.shared.u32 [%r2], %r1; //= write
         f"@!%p1 bra end; st.shared.u32 [%r2], %r1; fence.proxy.async.shared::cta;\n{COPY}\n{AFTER}",
     ),
     Case(
-        "a fence after the copy comes too late",
+        "a fence after the copy is too late",
         f"""@!%p1 bra end;
 st.shared.u32 [%r2], %r1; //= write
 {COPY} //! PTX401 write
@@ -91,7 +91,7 @@ fence.acq_rel.gpu; membar.cta;
 {AFTER}""",
     ),
     Case(
-        "a fence for tensor maps is none for the async proxy",
+        "a fence for tensor maps does not cover the async proxy",
         f"""@!%p1 bra end;
 st.shared.u32 [%r2], %r1; //= write
 fence.proxy.tensormap::generic.release.gpu;
@@ -99,7 +99,7 @@ fence.proxy.tensormap::generic.release.gpu;
 {AFTER}""",
     ),
     Case(
-        "a fence for global memory is none for shared memory",
+        "a fence for global memory does not cover shared memory",
         f"""@!%p1 bra end;
 st.shared.u32 [%r2], %r1; //= write
 fence.proxy.async.global;
@@ -121,7 +121,7 @@ st.shared.v4.u32 [%r2+2032], {{%r1, %r1, %r1, %r1}}; //= write
 {AFTER}""",
     ),
     Case(
-        "a write just behind the source does not count",
+        "a write directly after the source does not count",
         f"@!%p1 bra end; st.shared.v4.u32 [%r2+2048], {{%r1, %r1, %r1, %r1}};\n{COPY}\n{AFTER}",
     ),
     Case(
@@ -144,11 +144,11 @@ bar.sync 0; //= sync
 {AFTER}""",
     ),
     Case(
-        "the writers' fence before the barrier brings the proxies together",
+        "the writers' fence before the barrier orders the proxies",
         f"st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
     ),
     Case(
-        "a fence in one warp of the writers is none in the others",
+        "a fence in one warp of the writers does not cover the others",
         f"""st.shared.u32 [%r4], %r1; //= write
 setp.lt.u32 %p3, %r1, 64; @%p3 fence.proxy.async.shared::cta;
 bar.sync 0; //= sync
@@ -180,7 +180,7 @@ bar.sync 0; //= sync
         policy="strict",
     ),
     Case(
-        "a named barrier hands the tile over as barrier 0 does",
+        "a named barrier synchronizes the tile in the same way as barrier 0",
         f"""st.shared.u32 [%r4], %r1; //= write
 barrier.sync 3; //= sync
 @!%p1 bra end;
@@ -188,11 +188,11 @@ barrier.sync 3; //= sync
 {AFTER}""",
     ),
     Case(
-        "a fence before the named barrier mends it",
+        "a fence before the named barrier fixes it",
         f"st.shared.u32 [%r4], %r1; fence.proxy.async; barrier.sync 3; @!%p1 bra end;\n{COPY}\n{AFTER}",
     ),
     Case(
-        "a cluster barrier hands the tile over and leaves the proxies apart",
+        "a cluster barrier synchronizes the tile and not the proxies",
         f"""st.shared.u32 [%r4], %r1; //= write
 barrier.cluster.arrive.aligned;
 barrier.cluster.wait.aligned; //= sync
@@ -202,7 +202,7 @@ barrier.cluster.wait.aligned; //= sync
         bounds=".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1",
     ),
     Case(
-        "a fence before the cluster barrier mends it",
+        "a fence before the cluster barrier fixes it",
         f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta;
 barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra end;
 {COPY}
@@ -210,13 +210,13 @@ barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra end;
         bounds=".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1",
     ),
     Case(
-        "a fence in code that is not here may stand between",
+        "a fence in external code may be between",
         f"st.shared.u32 [%r4], %r1; call.uni elsewhere; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
         before=".extern .func elsewhere;",
         undecided=("PTX300", "PTX301", "PTX303", "PTX603"),
     ),
     Case(
-        "a fence in a function of this module stands between",
+        "a fence in a function of this module is between",
         f"st.shared.u32 [%r4], %r1; call.uni close; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
         before=".func close { fence.proxy.async.shared::cta; ret; }",
     ),
@@ -241,7 +241,7 @@ bar.sync 0; //= sync
 {AFTER}""",
     ),
     Case(
-        "two copies that one fence would mend are one report",
+        "two copies that one fence would fix are one report",
         f"""@!%p1 bra end;
 st.shared.u32 [%r2], %r1; //= write
 {COPY} //! PTX401 write
@@ -273,7 +273,7 @@ wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;
 {AFTER}""",
     ),
     Case(
-        "a one-way fence that releases is half of what is due",
+        "a one-way fence that releases is half of the required pair",
         f"""st.shared.u32 [%r4], %r1; //= write
 {RELEASE} //= half
 bar.sync 0; @!%p1 bra end;

@@ -1,4 +1,4 @@
-"""PTX621: accesses of two warps to the same bytes that nothing orders; each wrong kernel beside its correct twin."""
+"""PTX621: unordered accesses of two warps to the same bytes; each wrong kernel with its correct twin."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 _EXPECT = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5],"
 
 
-def _ring(*announced_and_copied: str, beside: str = "", later: str = "") -> str:
-    """One thread fills a tile again and again, and a warp reads it; each waits for the other."""
-    filled = "\n".join(announced_and_copied)
+def _ring(*expected_and_copied: str, beside: str = "", later: str = "") -> str:
+    """One thread fills a tile repeatedly, and a warp reads it; each waits for the other."""
+    filled = "\n".join(expected_and_copied)
     return f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 32;
 @%p1 mbarrier.init.shared::cta.b64 [%r5+16], 1;
 bar.sync 0; mov.u32 %r7, 0; mov.u32 %r10, 0; setp.ge.u32 %p3, %r1, 32; @%p3 bra read; @!%p1 bra end;
@@ -31,22 +31,22 @@ _BOTH = (
     f"{_EXPECT} 128;",
     f"{_COPY} [%r2], [%rd1], 128, [%r5]; {_COPY} [%r2+128], [%rd1], 128, [%r5];",
 )
-#: Nobody can play through whether this passes.
+#: The simulation cannot decide whether this wait passes.
 _VAGUE = "mbarrier.test_wait.parity.shared::cta.b64 %p6, [%r5+16], %r6;"
 
 CASES = (
     Case(
-        "bytes announced behind the arrival, before any copy, belong to the phase that the readers wait for",
+        "bytes expected after the arrival, before any copy, belong to the phase that the readers wait for",
         _ring(*_BOTH),
         bounds=".reqntid 64, 1, 1",
     ),
     Case(
-        "bytes announced behind the arrival belong to its phase where phases are not played through",
+        "bytes expected after the arrival belong to its phase where phases are not simulated",
         _ring(*_BOTH, beside=_VAGUE),
         bounds=".reqntid 64, 1, 1",
     ),
     Case(
-        "bytes announced between the copies may come behind the end of their phase",
+        "bytes expected between the copies may follow the end of their phase",
         _ring(
             _BOTH[0],
             f"{_COPY} [%r2], [%rd1], 128, [%r5]; //= copy",
@@ -56,7 +56,7 @@ CASES = (
         bounds=".reqntid 64, 1, 1",
     ),
     Case(
-        "a read of the old contents behind the arrival, with bytes announced behind that of the producer",
+        "a read of the old contents after the arrival, with bytes expected after that of the producer",
         _ring(
             *_BOTH[:2],
             f"{_COPY} [%r2+128], [%rd1], 128, [%r5];",
@@ -66,7 +66,7 @@ CASES = (
         bounds=".reqntid 64, 1, 1",
     ),
     Case(
-        "a barrier of half the CTA is no round of the barrier that all meet at",
+        "a barrier of half the CTA is not a phase of the barrier of all threads",
         """bar.sync 0; setp.lt.u32 %p3, %r1, 128; @!%p3 bra rest; xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
 bar.sync 0, 128;
 st.shared.u32 [%r4], %r6; //= write
@@ -77,7 +77,7 @@ end:""",
         bounds=".reqntid 256, 1, 1",
     ),
     Case(
-        "half the CTA meets at a barrier of its own",
+        "half the CTA synchronizes at another barrier",
         """bar.sync 0; setp.lt.u32 %p3, %r1, 128; @!%p3 bra rest; xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
 bar.sync 0, 128;
 st.shared.u32 [%r4], %r6;
@@ -102,7 +102,7 @@ bar.warp.sync -1;""",
         bounds=".reqntid 32, 1, 1",
     ),
     Case(
-        "a refill with no barrier after the read takes the tile from under other threads",
+        "a refill without a barrier after the read overwrites the tile that other threads read",
         """mov.u32 %r7, 0;
 next: cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX621 read
 cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
@@ -118,7 +118,7 @@ xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; ld.shared.u32 %r11, [%r10]; bar
 add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
     ),
     Case(
-        "a store of the next round overwrites what the other warps read",
+        "a store of the next iteration overwrites words that the other warps read",
         """xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2; mov.u32 %r7, 0;
 next: st.shared.u32 [%r4], %r7; //! PTX621 read
 bar.sync 0;
@@ -126,40 +126,40 @@ ld.shared.u32 %r11, [%r10]; //= read
 add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
     ),
     Case(
-        "a store of the next round may overwrite what the thread itself has read",
+        "a store of the next iteration may overwrite words that the thread itself has read",
         """mov.u32 %r7, 0;
 next: st.shared.u32 [%r4], %r7; bar.sync 0; ld.shared.u32 %r11, [%r4];
 add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;""",
     ),
     Case(
-        "two tiles in turn need one barrier in each round",
+        "two alternating tiles need one barrier in each iteration",
         """xor.b32 %r10, %r3, 512; mov.u32 %r7, 0;
 next: and.b32 %r11, %r7, 1; shl.b32 %r11, %r11, 11; add.u32 %r12, %r4, %r11; st.shared.u32 [%r12], %r7;
 bar.sync 0; add.u32 %r13, %r11, %r2; add.u32 %r13, %r13, %r10; ld.shared.u32 %r14, [%r13];
 add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 8; @%p3 bra next;""",
     ),
     Case(
-        "what one thread writes is read by the other warps before the barrier",
+        "words that one thread writes are read by the other warps before the barrier",
         """@%p1 st.shared.u32 [%r2], %r6; //= write
 ld.shared.u32 %r10, [%r2]; //! PTX621 write""",
     ),
     Case(
-        "what one thread writes is read by the other warps behind the barrier",
+        "words that one thread writes are read by the other warps after the barrier",
         "@%p1 st.shared.u32 [%r2], %r6; bar.sync 0; ld.shared.u32 %r10, [%r2];",
     ),
     Case(
-        "a lane reads what the next one stores",
+        "a lane reads the word that the next one stores",
         """xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
 st.shared.u32 [%r4], %r6; //= write
 ld.shared.u32 %r11, [%r10]; //! PTX621 write""",
     ),
     Case(
-        "a lane reads what the next one stores before the warp's barrier",
+        "a lane reads the word that the next one stores before the warp's barrier",
         """xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2;
 st.shared.u32 [%r4], %r6; bar.warp.sync -1; ld.shared.u32 %r11, [%r10];""",
     ),
     Case(
-        "a lane stores where the next one still reads in the round before",
+        "a lane stores to the word that the next one still reads in the previous iteration",
         """xor.b32 %r10, %r3, 16; add.u32 %r10, %r10, %r2; mov.u32 %r7, 0;
 next: st.shared.u32 [%r4], %r7; //! PTX621 read
 bar.warp.sync -1;
@@ -232,22 +232,22 @@ there: @%p1 st.shared.u32 [%r2], %r6; ld.shared.u32 %r11, [%r2];""",
         "mov.u32 %r10, %ctaid.x; @%p1 atom.relaxed.gpu.global.add.u32 %r11, [%rd2], %r10;",
     ),
     Case(
-        "each CTA counts in a word of its own",
+        "each CTA counts in another word",
         """mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd3, %rd2, %rd3;
 @%p1 atom.relaxed.cta.global.add.u32 %r11, [%rd3], 1;""",
     ),
     Case(
-        "one CTA alone counts",
+        "only one CTA counts",
         """mov.u32 %r10, %ctaid.x; setp.eq.u32 %p3, %r10, 0;
 @%p3 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1;""",
     ),
     Case(
-        "data may say which CTA counts",
+        "data may decide which CTA counts",
         """mov.u32 %r10, %ctaid.x; ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0;
 @%p3 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1;""",
     ),
     Case(
-        "a kernel that never asks for its CTA may be launched with one",
+        "a kernel that never reads its CTA number may be launched with one",
         "@%p1 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1;",
     ),
     Case(

@@ -1,4 +1,4 @@
-"""PTX605: who executes `setmaxnreg`, what it asks for, and what comes before it."""
+"""PTX605: the threads that execute `setmaxnreg`, its register counts, and the steps before it."""
 
 from __future__ import annotations
 
@@ -9,49 +9,53 @@ GROUP = "setp.lt.u32 %p3, %r1, 128;"
 DOWN, UP = "setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32"
 
 CASES = (
-    Case("a warpgroup gives and two take what there is", f"{GROUP}\n@%p3 {DOWN} 24;\n@!%p3 {UP} 240;", bounds=THREE),
     Case(
-        "a warpgroup gives and two take more than there is",
+        "a warpgroup releases and two request the available registers",
+        f"{GROUP}\n@%p3 {DOWN} 24;\n@!%p3 {UP} 240;",
+        bounds=THREE,
+    ),
+    Case(
+        "a warpgroup releases and two request more than the available registers",
         f"{GROUP}\n@%p3 {DOWN} 32;\n@!%p3 {UP} 240; //! PTX605",
         bounds=THREE,
     ),
     Case(
-        "what nobody gives nobody gets",
+        "registers that no warpgroup releases are not available",
         f"{GROUP}\n@!%p3 {UP} 176; //! PTX605",
         bounds=THREE,
     ),
     Case(
-        "what a thread has at the start may be as much as it asks for",
+        "the registers of a thread at the start may be equal to its request",
         f"{GROUP}\n@!%p3 {UP} 168;",
         bounds=THREE,
     ),
     Case(
-        "a directive says how many registers there are",
+        "a directive declares the number of registers",
         f"{UP} 120; //! PTX605",
         bounds=".reqntid 256, 1, 1\n.maxnreg 112",
     ),
-    Case("a directive says that there are enough registers", f"{UP} 112;", bounds=".reqntid 256, 1, 1\n.maxnreg 112"),
+    Case("a directive declares enough registers", f"{UP} 112;", bounds=".reqntid 256, 1, 1\n.maxnreg 112"),
     Case(
         "blocks that share a multiprocessor share its registers",
         f"{UP} 136; //! PTX605",
         bounds=TWO.replace("persm 1", "persm 2"),
     ),
-    Case("the size of a block alone does not say it", f"{UP} 256;", bounds=".reqntid 384, 1, 1"),
-    Case("without a directive nobody knows what there is", f"{GROUP}\n@%p3 {DOWN} 40;\n@!%p3 {UP} 256;", bounds=""),
+    Case("the size of a block does not determine it", f"{UP} 256;", bounds=".reqntid 384, 1, 1"),
+    Case("without a directive the number is unknown", f"{GROUP}\n@%p3 {DOWN} 40;\n@!%p3 {UP} 256;", bounds=""),
     Case(
-        "a largest size says how many there are at most",
+        "a maximum size bounds the number",
         f"{UP} 176; //! PTX605",
         bounds=".maxntid 384, 1, 1\n.minnctapersm 1",
     ),
     Case("a decrease to more than there can be", f"{DOWN} 176; //! PTX605", bounds=THREE),
     Case(
-        "a decrease after a decrease goes further down",
+        "a decrease after a decrease is lower",
         f"{DOWN} 40; //= first\nbar.sync 0;\n{DOWN} 48; //! PTX605 first",
         bounds=ONE,
     ),
     Case("a decrease after a decrease may go further down", f"{DOWN} 48;\nbar.sync 0;\n{DOWN} 40;", bounds=ONE),
     Case(
-        "an increase after an increase goes further up",
+        "an increase after an increase is higher",
         f"{DOWN} 40; bar.sync 0; {UP} 80; //= second\nbar.sync 0;\n{UP} 64; //! PTX605 second",
         bounds=ONE,
     ),
@@ -61,9 +65,9 @@ CASES = (
         bounds=ONE,
     ),
     Case("a barrier of the warpgroup synchronizes it", f"{DOWN} 40;\nbar.sync 3, 128;\n{UP} 80;", bounds=ONE),
-    Case("to set again what is set moves nothing", f"{DOWN} 40;\n{DOWN} 40;", bounds=ONE),
+    Case("setting the same number again changes nothing", f"{DOWN} 40;\n{DOWN} 40;", bounds=ONE),
     Case(
-        "to set again what is set still wants a barrier under the policy strict",
+        "setting the same number again still requires a barrier under the policy strict",
         f"{DOWN} 40; //= first\n{DOWN} 40; //? PTX605 first",
         bounds=ONE,
         policy="strict",

@@ -1,4 +1,4 @@
-"""PTX211 and PTX408: what instructions do to global memory that others access by the same pointer."""
+"""PTX211 and PTX408: accesses to global memory that other instructions access by the same pointer."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ _PLACE = "mul.wide.u32 %rd5, %r1, 4; add.u64 %rd6, %rd2, %rd5;"
 
 WRITE_TO_READ_ONLY_DATA = (
     Case(
-        "a thread loads what it has just stored",
+        "a thread loads the word that it has just stored",
         f"""{_PLACE}
 st.global.u32 [%rd6], %r1; //= write
 ld.global.nc.u32 %r10, [%rd6]; //! PTX408 write
 st.global.u32 [%rd6+4096], %r10;""",
     ),
     Case(
-        "a thread loads what it stores later",
+        "a thread loads the word that it stores later",
         f"""{_PLACE}
 ld.global.nc.u32 %r10, [%rd6]; //~ PTX408 write
 add.u32 %r10, %r10, 1;
 st.global.u32 [%rd6], %r10; //= write""",
     ),
     Case(
-        "a thread loads what another one stores",
+        "a thread loads the word that another one stores",
         f"""{_PLACE} xor.b32 %r11, %r1, 32; mul.wide.u32 %rd7, %r11, 4; add.u64 %rd8, %rd2, %rd7;
 st.global.u32 [%rd6], %r1; //= write
 bar.sync 0;
@@ -30,7 +30,7 @@ ld.global.ca.nc.u32 %r10, [%rd8]; //! PTX408 write
 st.global.u32 [%rd6+4096], %r10;""",
     ),
     Case(
-        "all loads are behind a barrier from the stores to come",
+        "a barrier orders all loads before the later stores",
         f"""{_PLACE} xor.b32 %r11, %r1, 32; mul.wide.u32 %rd7, %r11, 4; add.u64 %rd8, %rd2, %rd7;
 ld.global.nc.u32 %r10, [%rd8]; //? PTX408 write
 bar.sync 0;
@@ -55,49 +55,49 @@ st.global.u32 [%rd1], %r11;""",
         "ld.global.nc.u32 %r10, [%rd1]; st.global.u32 [%rd2], %r10;",
     ),
     Case(
-        "one pointer, and other bytes behind it",
+        "one pointer, and other bytes after it",
         f"{_PLACE} ld.global.nc.u32 %r10, [%rd6+512]; st.global.u32 [%rd6], %r10;",
     ),
     Case(
-        "one pointer, and other bytes as an argument says",
+        "one pointer, and other bytes at an offset from an argument",
         f"{_PLACE} ld.global.nc.u32 %r10, [%rd6]; mul.wide.u32 %rd7, %r6, 4; add.u64 %rd7, %rd6, %rd7;\n"
         "st.global.u32 [%rd7], %r10;",
         undecided=("PTX408",),
     ),
     Case(
-        "a row of as many bytes as an argument says, loaded and stored",
+        "a row whose number of bytes is an argument, loaded and stored",
         f"""mul.lo.u32 %r11, %r6, 3; {_PLACE} mul.wide.u32 %rd7, %r11, 4; add.u64 %rd7, %rd6, %rd7;
 ld.global.nc.u32 %r10, [%rd7]; //~ PTX408 write
 st.global.u32 [%rd7], %r10; //= write""",
     ),
     Case(
-        "a thread stores only where data say so what it has loaded from there",
+        "a thread stores, only where data decide so, the word that it has loaded",
         f"""{_PLACE} ld.global.nc.u32 %r10, [%rd6]; setp.gt.s32 %p3, %r10, 0;
 @%p3 bra end; st.global.u32 [%rd6], 0;
 end:""",
     ),
     Case(
-        "another thread stores too what a thread loads and stores later",
+        "another thread also stores the word that a thread loads and stores later",
         f"""{_PLACE} xor.b32 %r11, %r1, 32; mul.wide.u32 %rd7, %r11, 4; add.u64 %rd8, %rd2, %rd7;
 ld.global.nc.u32 %r10, [%rd6]; //? PTX408 write
 bar.sync 0; st.global.u32 [%rd6], %r10;
 bar.sync 0; st.global.u32 [%rd8], %r10; //= write""",
     ),
     Case(
-        "neighbors load what a thread loads and stores later",
+        "neighbors load the word that a thread loads and stores later",
         f"""{_PLACE} ld.global.nc.u32 %r10, [%rd6]; //~ PTX408 write
 ld.global.nc.u32 %r11, [%rd6+4]; //! PTX408 write
 add.u32 %r10, %r10, %r11; st.global.u32 [%rd6], %r10; //= write""",
     ),
     Case(
-        "a thread loads again in the next round what it stores in the one before",
+        "a thread loads again in the next iteration the word that it stores in the previous one",
         f"""{_PLACE} mov.u32 %r12, 0;
 next: ld.global.nc.u32 %r10, [%rd6]; //! PTX408 write
 add.u32 %r10, %r10, 1; st.global.u32 [%rd6], %r10; //= write
 add.u32 %r12, %r12, 1; setp.lt.u32 %p3, %r12, 4; @%p3 bra next;""",
     ),
     Case(
-        "a thread works in place in rounds of other bytes",
+        "a thread works in place in iterations of other bytes",
         f"""{_PLACE} mov.u32 %r12, 0;
 next: ld.global.nc.u32 %r10, [%rd6]; //~ PTX408 write
 add.u32 %r10, %r10, 1; st.global.u32 [%rd6], %r10; //= write
@@ -136,7 +136,7 @@ st.global.u32 [%rd6], %r10; //! PTX211 multimem""",
         f"{_RED}ld.global.u32 %r10, [%rd1]; multimem.st.relaxed.sys.global.u32 [%rd2+4], %r10;",
     ),
     Case(
-        "what lies further behind a pointer may be something else",
+        "bytes at larger offsets from a pointer may be other data",
         f"{_RED}ld.global.u32 %r10, [%rd2+4194304]; st.global.u32 [%rd1], %r10;",
     ),
 )

@@ -1,4 +1,4 @@
-"""PTX506, and PTX302 across CTAs: what mbarriers hand over from one CTA of a cluster to another, and at which scope."""
+"""PTX506, and PTX302 across CTAs: synchronization of the CTAs of a cluster by mbarriers, and its scope."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WAIT = "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5
 LOAD = "ld.shared.u32 %r24, [%r4]; st.global.u32 [%rd2], %r24;"
 MEET = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"
 
-#: Each thread sends a word to the other CTA, and reads one that a thread 37 further on sends: its address is in %r27.
+#: Each thread sends a word to the other CTA, and reads the one from the thread 37 further on: its address is in %r27.
 ROWS = (
     SETUP.replace("[%r5], 128;", "[%r5], 1;")
     + """
@@ -23,7 +23,7 @@ ROWS = (
 shl.b32 %r26, %r25, 4; add.u32 %r27, %r2, %r26;"""
 )
 SEND = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r22], %r1, [%r23];"
-#: The first of two rows has come; the second one completes on the mbarrier behind the first.
+#: The first of two rows is complete; the second one completes on the next mbarrier.
 TWO_ROWS = f"""{ROWS.replace("[%r5], 1;", "[%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1;")}
 {SEND}
 {WAIT}
@@ -32,7 +32,7 @@ ld.shared.u32 %r24, [%r27]; st.global.u32 [%rd2], %r24;
 
 
 def narrow(text: str) -> str:
-    """The arrival or the wait without its scope."""
+    """Returns the arrival or the wait without its scope."""
     return text.replace(".release.cluster", "").replace(".acquire.cluster", "")
 
 
@@ -48,7 +48,7 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
-        "a wait without a scope takes no store over from the other CTA",
+        "a wait without a scope does not acquire a store of the other CTA",
         f"""{SETUP}
 {STORE} //= write
 {ARRIVE} //= arrival
@@ -68,7 +68,7 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
-        "a relaxed wait takes nothing over",
+        "a relaxed wait does not acquire",
         f"""{SETUP}
 {STORE} //= write
 {ARRIVE} //= arrival
@@ -78,7 +78,7 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
-        "fences of the cluster around a relaxed hand-over order the store",
+        "fences of the cluster around relaxed synchronization order the store",
         f"""{SETUP}
 {STORE} fence.acq_rel.cluster; {ARRIVE.replace("release", "relaxed")}
 {WAIT.replace("acquire", "relaxed")} fence.acq_rel.cluster;
@@ -87,17 +87,17 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
-        "an arrival and a wait of the cluster hand a store over",
+        "an arrival and a wait of the cluster synchronize a store",
         f"{SETUP}\n{STORE} {ARRIVE}\n{WAIT}\n{LOAD}\n{MEET}",
         bounds=BOUNDS,
     ),
     Case(
-        "a store after the arrival is not what the wait is for",
+        "the wait does not cover a store after the arrival",
         f"{SETUP}\n{narrow(ARRIVE)}\n{narrow(WAIT)}\n{MEET}\n{STORE}\n{MEET}\n{LOAD}",
         bounds=BOUNDS,
     ),
     Case(
-        "the barrier of the cluster orders what a narrow arrival counts",
+        "the barrier of the cluster orders stores before a narrow arrival",
         f"{SETUP}\n{STORE} {narrow(ARRIVE)}\n{narrow(WAIT)}\n{MEET}\n{LOAD}\n{MEET}",
         bounds=BOUNDS,
     ),
@@ -162,13 +162,13 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
-        "memory that was read and is written again after an arrival and a wait of the cluster is none",
+        "memory that was read and is written again after an arrival and a wait of the cluster is not published data",
         f"{SETUP}\n{LOAD} {ARRIVE}\n{WAIT}\n{STORE}\n{MEET}",
         bounds=BOUNDS,
         policy="strict",
     ),
     Case(
-        "another mbarrier at scope .cta may hand memory back beside a relaxed one, as libraries do",
+        "another mbarrier at scope .cta may release memory next to a relaxed one, as libraries do",
         f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
 {LOAD} {ARRIVE.replace("release", "relaxed")} {narrow(ARRIVE).replace("[%r23]", "[%r23+8]")}
 {WAIT}
@@ -178,7 +178,7 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
-        "in a cluster of four a wait for arrivals of the own CTA tells nothing of the others",
+        "in a cluster of four a wait for arrivals of the executing CTA proves nothing about the others",
         f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
 mbarrier.arrive.release.cluster.shared::cta.b64 _, [%r5+8];
 {WAIT.replace("wait", "own", 1).replace("bra wait", "bra own").replace("[%r5]", "[%r5+8]")}
@@ -190,7 +190,7 @@ mbarrier.arrive.release.cluster.shared::cta.b64 _, [%r5+8];
         bounds=BOUNDS.replace("cluster 2", "cluster 4"),
     ),
     Case(
-        "in a cluster of four another CTA may pass on what a wide hand-over tells it",
+        "in a cluster of four another CTA may pass on data that it acquired at cluster scope",
         f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
 {STORE} {narrow(ARRIVE)} xor.b32 %r30, %r20, 2; mapa.shared::cluster.u32 %r31, %r5, %r30;
 {ARRIVE.replace("[%r23]", "[%r31+8]")}
@@ -215,7 +215,7 @@ ld.shared.u32 %r24, [%r27]; st.global.u32 [%rd2], %r24; //! PTX302 sent
         bounds=BOUNDS,
     ),
     Case(
-        "what comes of another mbarrier that the other CTA's copies signal tells nothing of the last copy",
+        "another mbarrier that the other CTA's copies signal proves nothing about the last copy",
         f"""{TWO_ROWS}
 add.u32 %r28, %r22, 4096; {SEND.replace("[%r22]", "[%r28]").replace("[%r23]", "[%r23+8]")} //= sent
 {WAIT.replace("wait", "last", 1).replace("bra wait", "bra last").replace("[%r5], 0", "[%r5+8], 1")}
@@ -224,7 +224,7 @@ ld.shared.u32 %r24, [%r27+4096]; st.global.u32 [%rd2], %r24; //! PTX302 sent
         bounds=BOUNDS,
     ),
     Case(
-        "each of two rows is waited for by an mbarrier of its own",
+        "each of two rows is waited for by another mbarrier",
         f"""{TWO_ROWS}
 add.u32 %r28, %r22, 4096; {SEND.replace("[%r22]", "[%r28]").replace("[%r23]", "[%r23+8]")}
 {WAIT.replace("wait", "last", 1).replace("bra wait", "bra last").replace("[%r5], 0", "[%r5+8], 0")}
@@ -233,7 +233,7 @@ ld.shared.u32 %r24, [%r27+4096]; st.global.u32 [%rd2], %r24;
         bounds=BOUNDS,
     ),
     Case(
-        "a row that is read before the CTA asks the other one for the copy into it",
+        "a row that is read before the CTA requests the copy into it from the other one",
         f"""{TWO_ROWS.replace("[%r5+8], 1;", "[%r5+8], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+16], 128;")}
 ld.shared.u32 %r24, [%r27+4096]; st.global.u32 [%rd2], %r24; bar.sync 0;
 {ARRIVE.replace("[%r23]", "[%r23+16]")}

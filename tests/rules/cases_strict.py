@@ -1,4 +1,4 @@
-"""PTX402 to PTX409: what the text of the ISA leaves open, and `strict` warns of."""
+"""PTX402 to PTX409: behavior that the text of the ISA leaves open, and about which `strict` warns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ REDUCE = "@%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2]
 
 CASES = (
     Case(
-        "a tile that all have read and a barrier hands back is copied into without a fence",
+        "a copy overwrites a tile that all have read, after a barrier and without a fence",
         f"""{SETUP}
 next: @!%p1 bra full; {EXPECT}
 {COPY} //? PTX402 read sync
@@ -52,7 +52,7 @@ bar.sync 0; //= sync
         policy="strict",
     ),
     Case(
-        "nothing is said of that under the default policy",
+        "nothing is reported for that under the default policy",
         f"""{SETUP}
 next: @!%p1 bra full; {EXPECT}
 {COPY}
@@ -61,7 +61,7 @@ ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12; bar.sync 0;
 {ROUNDS}""",
     ),
     Case(
-        "a fence in the copying thread behind the barrier will do",
+        "a fence in the copying thread after the barrier suffices",
         f"""{SETUP}
 next: @!%p1 bra full; fence.proxy.async.shared::cta; {EXPECT}
 {COPY}
@@ -94,7 +94,7 @@ end:""",
         policy="strict",
     ),
     Case(
-        "a copy into bytes that nobody has used needs no fence",
+        "a copy into bytes that no thread has used needs no fence",
         f"""{SETUP}
 @!%p1 bra full; {EXPECT}
 {COPY}
@@ -112,7 +112,7 @@ ld.shared.u32 %r12, [%r4]; st.shared.u32 [%r9], %r12; st.global.u32 [%rd2], %r12
         bounds=BOUNDS,
     ),
     Case(
-        "stores that an mbarrier hands over are copied out with no fence in either CTA",
+        "stores that an mbarrier synchronizes are copied out without a fence in either CTA",
         f"""{PEER}
 {REMOTE} //= write
 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];
@@ -149,7 +149,7 @@ wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!
         policy="strict",
     ),
     Case(
-        "operands are stored again behind the wait for their product",
+        "operands are stored again after the wait for their product",
         f"""{TENSOR}
 {PRODUCT} //= product
 {COMMIT}
@@ -172,7 +172,7 @@ st.shared.b32 [%r4+16], %r3;
         policy="strict",
     ),
     Case(
-        "operands are stored again behind a fence",
+        "operands are stored again after a fence",
         f"{TENSOR}\n{PRODUCT} {COMMIT}\n{FIRST} {FENCE} st.shared.b32 [%r4], %r3;\n{FREE}",
         target="sm_100a",
         policy="strict",
@@ -183,7 +183,7 @@ st.shared.b32 [%r4+16], %r3;
         target="sm_100a",
     ),
     Case(
-        "a copy behind the wait for a flag needs a fence for global memory",
+        "a copy after the wait for a flag needs a fence for global memory",
         f"""{SINGLE}
 {POLL} //= poll
 {EXPECT}
@@ -192,7 +192,7 @@ st.shared.b32 [%r4+16], %r3;
         policy="strict",
     ),
     Case(
-        "a copy behind a relaxed flag and a fence of the device needs one, too",
+        "a copy after a relaxed flag and a fence of the device needs one, too",
         f"""{SINGLE}
 {POLL.replace("acquire", "relaxed")} //= poll
 fence.acq_rel.gpu; {FENCE} {EXPECT}
@@ -206,17 +206,17 @@ fence.acq_rel.gpu; {FENCE} {EXPECT}
         policy="strict",
     ),
     Case(
-        "a fence on one of two ways to the copy may be the one that counts",
+        "a fence on one of two paths to the copy may be the one that counts",
         f"{SINGLE}\n{POLL} setp.eq.u32 %p5, %r12, 1; @%p5 bra on; fence.proxy.async;\non: {EXPECT}\n{COPY}\n{FULL}",
         policy="strict",
     ),
     Case(
-        "a copy that comes before the flag is not behind it",
+        "a copy before the flag is not after it",
         f"{SINGLE}\n{EXPECT}\n{COPY}\n{POLL}\n{FULL}",
         policy="strict",
     ),
     Case(
-        "a copy behind a flag is left open",
+        "a copy after a flag is left open",
         f"{SINGLE}\n{POLL} {EXPECT}\n{COPY}\n{FULL}",
     ),
     Case(
@@ -236,14 +236,14 @@ st.global.u32 [%rd1], %r12;""",
         policy="strict",
     ),
     Case(
-        "an atomic counts behind what bulk reductions add to",
+        "an atomic counts after the destination of bulk reductions",
         f"""st.shared.u32 [%r4], %r1; {FENCE} bar.sync 0;
 red.relaxed.gpu.global.add.u32 [%rd2+2048], 1; {REDUCE}
 {DONE}""",
         policy="strict",
     ),
     Case(
-        "where an atomic counts by thread is not known to be what bulk reductions add to",
+        "an atomic at an index of the thread is not known to be in the destination of bulk reductions",
         f"""st.shared.u32 [%r4], %r1; {FENCE} bar.sync 0; mul.wide.u32 %rd6, %r1, 4; add.u64 %rd6, %rd6, %rd2;
 red.relaxed.gpu.global.add.u32 [%rd6], 1; {REDUCE}
 {DONE}""",

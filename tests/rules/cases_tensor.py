@@ -1,4 +1,4 @@
-"""PTX701 to PTX708: Tensor Memory allocated, used, waited for and given back."""
+"""PTX701 to PTX708: Tensor Memory allocated, used, waited for and deallocated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RELAXED = _WAIT.replace(".shared::cta", ".relaxed.cta.shared::cta")
 _OUT = "st.global.b32 [%rd2], %r20;"
 _LEAVE = f"{_BEFORE} bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK}\nend:"
 
-#: The first warp allocates, everybody learns the address; %r12 has the lanes of the own warp.
+#: The first warp allocates, all threads read the address; %r12 has the lanes of the executing warp.
 _BEGIN = f""".shared .align 16 .b8 base[16];
 setp.lt.u32 %p3, %r1, 32; @%p1 mbarrier.init.shared::cta.b64 [bars], 1;
 fence.proxy.async.shared::cta;
@@ -39,14 +39,14 @@ def _case(name: str, body: str, begin: str = f"{_BEGIN}{_AFTER}\n", undecided: t
 _ISSUE = f"@!%p1 bra issued;\n{_MULTIPLY} //= issue\n{_COMMIT} //= commit\nissued:\n"
 
 ALLOCATION = (
-    _case("what is given back is what was taken", _LEAVE),
-    _case("what is never given back is lost", "", _BEGIN.replace("//= allocate", "//! PTX701")),
+    _case("the allocated columns are deallocated", _LEAVE),
+    _case("columns that are never deallocated are lost", "", _BEGIN.replace("//= allocate", "//! PTX701")),
     _case(
         "fewer columns than were taken are no deallocation",
         f"bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK.replace('32;', '64;')} //! PTX701 allocate\nend:",
     ),
     _case(
-        "where nothing was taken nothing can be given back",
+        "without an allocation nothing can be deallocated",
         f"bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK} //! PTX701\nend:",
         _BEGIN.replace(_ALLOCATE, "@%p1 st.shared.u32 [base], 0;"),
     ),
@@ -81,7 +81,7 @@ issued: {_WAIT} {_AFTER}
 {_LOADED} {_OUT} {_LEAVE}""",
     ),
     _case(
-        "a commit behind the last of many multiplications takes in all of them",
+        "a commit after the last of many multiplications includes all of them",
         f"""@!%p1 bra issued; mov.u32 %r15, 0;
 next: {_MULTIPLY}
 add.u32 %r15, %r15, 1; setp.lt.u32 %p7, %r15, 10; @%p7 bra next;
@@ -90,20 +90,20 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
     ),
     _case("a commit that was waited for", f"{_ISSUE}{_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
-        "a barrier tells nothing of a multiplication",
+        "a barrier does not wait for a multiplication",
         f"{_ISSUE}bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
-        "a wait behind the load comes too late",
+        "a wait after the load is too late",
         f"{_ISSUE}bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_WAIT} {_LEAVE}",
     ),
     _case(
-        "the commit of one multiplication takes in those before it",
+        "the commit of one multiplication includes earlier ones",
         f"@!%p1 bra issued;\n{_MULTIPLY} {_MULTIPLY} {_COMMIT}\nissued:\n"
         f"{_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
-        "a load right behind a wait is not ordered after it",
+        "a load directly after a wait is not ordered after it",
         f"{_ISSUE}{_WAIT} //= wait\n{_LOAD} //! PTX705 issue wait\n{_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
@@ -118,23 +118,23 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
         target="sm_100a",
     ),
     Case(
-        "a kernel without any such fence is left alone",
+        "a kernel without any such fence is not reported",
         f"{_BEGIN.replace(_BEFORE, '')}{_ISSUE}{_WAIT} {_LOAD} {_LOADED} {_OUT} {_LEAVE.replace(_BEFORE, '')}",
         target="sm_100a",
     ),
 )
 
 MOVES = (
-    _case("a load behind a store that was waited for", f"{_STORE} {_STORED} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
+    _case("a load after a store that was waited for", f"{_STORE} {_STORED} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
-        "a load behind a store in flight",
+        "a load after a store in flight",
         f"{_STORE} //= store\n{_LOAD} //? PTX706 store\n{_LOADED} {_STORED} {_OUT} {_LEAVE}",
     ),
     _case(
-        "a store behind a load in flight",
+        "a store after a load in flight",
         f"{_LOAD} //= load\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_LEAVE}",
     ),
-    _case("a store behind a load whose results are used", f"{_LOAD} {_OUT} {_STORE} {_STORED} {_LEAVE}"),
+    _case("a store after a load whose results are used", f"{_LOAD} {_OUT} {_STORE} {_STORED} {_LEAVE}"),
     _case("a relaxed wait and the fence of Tensor Memory", f"{_ISSUE} {_RELAXED} {_AFTER} {_LOAD} {_LOADED} {_LEAVE}"),
     _case(
         "a relaxed wait and no fence",
@@ -145,20 +145,20 @@ MOVES = (
         f"mov.u32 %r12, 16; {_STORE} {_STORED} {_LOAD} {_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
-        "a product of what other warps may still be storing",
+        "a product of words that other warps may still store",
         f"{_STORE} //= store\n{_STORED}\n{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE}",
     ),
     _case(
-        "a product of what all warps have stored",
+        "a product of words that all warps have stored",
         f"{_STORE} {_STORED} {_BEFORE} bar.sync 0; {_AFTER}\n{_ISSUE} {_WAIT} {_AFTER} {_LEAVE}",
     ),
-    _case("a load behind a load in flight", f"{_STORE} {_STORED} {_LOAD} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
+    _case("a load after a load in flight", f"{_STORE} {_STORED} {_LOAD} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
         "other columns than those in flight",
         f"{_STORE} add.u32 %r15, %r12, 1; {_LOAD.replace('%r12', '%r15')} {_LOADED} {_STORED} {_OUT} {_LEAVE}",
     ),
     _case(
-        "the lanes of the first warp belong to it alone",
+        "the lanes of the first warp belong to it only",
         f"{_LOAD.replace('%r12', '%r10')} //! PTX707\n{_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
@@ -166,25 +166,25 @@ MOVES = (
         f"add.u32 %r15, %r12, 2097152;\n{_LOAD.replace('%r12', '%r15')} //! PTX707\n{_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
-        "columns given back while other warps load them",
+        "columns deallocated while other warps load them",
         f"{_LOAD} //= load\n{_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:",
     ),
     _case(
-        "columns given back while a load of them is waited for too late",
+        "columns deallocated while a load of them is waited for too late",
         f"{_LOAD} //= load\nbar.sync 0; {_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:",
     ),
     _case(
-        "columns given back while a multiplication writes them",
+        "columns deallocated while a multiplication writes them",
         f"{_ISSUE}bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 issue commit\nend:",
     ),
-    _case("columns given back behind the multiplication", f"{_ISSUE}{_WAIT} {_LEAVE}"),
+    _case("columns deallocated after the multiplication", f"{_ISSUE}{_WAIT} {_LEAVE}"),
 )
 
 
 def _long(rounds: int, *, first: str = "", last: str = "bar.sync 0;") -> str:
-    """Three warps load in a loop of many rounds, the first one goes straight to where all meet, and gives back.
+    """Three warps load in a loop of many iterations, the first one continues to the common barrier, and deallocates.
 
-    first: what the three do before their loop. last: how the warps meet.
+    first: the code of the three before their loop. last: how the warps synchronize.
     """
     return f"""{first} @%p3 bra join; mov.u32 %r21, 0;
 more: {_LOAD} //= load
@@ -194,28 +194,28 @@ join: {last} @!%p3 bra end; {_AFTER}
 
 
 CUT = (
-    _case("the columns that warps load in a short loop are given back", f"{_long(10)}{_GIVE_BACK}\nend:"),
+    _case("the columns that warps load in a short loop are deallocated", f"{_long(10)}{_GIVE_BACK}\nend:"),
     _case(
-        "a loop too long to be walked to its end may lead to the barrier",
+        "a loop beyond the budget may lead to the barrier",
         f"{_long(5000)}{_GIVE_BACK}\nend:",
         undecided=("PTX708",),
     ),
     _case(
-        "a loop too long to be walked to its end leads to no barrier",
+        "a loop beyond the budget leads to no barrier",
         f"{_long(5000, last='')}{_GIVE_BACK} //! PTX708 load\nend:",
     ),
     _case(
-        "who waits for a multiplication may tell of it behind a long loop",
+        "a thread that waits for a multiplication may publish it after a long loop",
         f"{_ISSUE}{_long(5000, first=f'@%p3 bra join; {_WAIT} {_AFTER}')}{_GIVE_BACK}\nend:",
         undecided=("PTX708",),
     ),
     _case(
-        "who waits for a multiplication may tell a load of it behind a long loop",
+        "a thread that waits for a multiplication may order a load after it after a long loop",
         f"{_ISSUE}{_long(5000, first=f'@%p3 bra join; {_WAIT} {_AFTER}')}{_LOAD} {_LOADED} {_OUT} {_GIVE_BACK}\nend:",
         undecided=("PTX704", "PTX708"),
     ),
     _case(
-        "the commit that is waited for stands behind a loop too long to be walked to its end",
+        "the commit that is waited for is after a loop beyond the budget",
         f"""@%p1 mbarrier.init.shared::cta.b64 [bars+8], %r6; bar.sync 0; @!%p1 bra issued; mov.u32 %r15, 0;
 next: {_MULTIPLY} {_COMMIT.replace("[bars]", "[bars+8]")}
 add.u32 %r15, %r15, 1; setp.lt.u32 %p6, %r15, %r6; @%p6 bra next; {_COMMIT}

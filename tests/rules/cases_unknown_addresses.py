@@ -1,14 +1,14 @@
-"""Accesses at unknown addresses: each open question beside the twin that order, or other bytes, settle."""
+"""Accesses at unknown addresses: each open question with the twin that order, or other bytes, settle."""
 
 from __future__ import annotations
 
 from tests.rules.support import Case
 
-#: A word that the host chooses, another one for each thread.
+#: A word from the host, another one for each thread.
 _DATA = "mul.wide.u32 %rd10, %r1, 4; add.s64 %rd10, %rd1, %rd10; ld.global.u32 %r10, [%rd10];"
 _MASKED = "and.b32 %r11, %r10, 127; shl.b32 %r11, %r11, 2; add.u32 %r11, %r2, %r11;"
 
-#: The ways to an address in the first 512 bytes of the tile, in %r11, that no analysis of values follows to a number.
+#: Computations of an address in the first 512 bytes of the tile, in %r11, that no analysis reduces to a number.
 HIDDEN_ADDRESSES = {
     "a masked index": _MASKED,
     "a remainder": "rem.u32 %r11, %r10, 128; mad.lo.u32 %r11, %r11, 4, %r2;",
@@ -131,16 +131,16 @@ cvta.global.u64 %rd14, %rd10; selp.b64 %rd14, %rd13, %rd14, %p3; st.u32 [%rd14],
         undecided=("PTX302", "PTX621"),
     ),
     Case(
-        "a read of bytes that other threads copied, behind the barrier",
+        "a read of bytes that other threads copied, after the barrier",
         f"{_DATA} {_MASKED} {_COPY_IN} cp.async.wait_group 0; bar.sync 0; {_READ}",
     ),
     Case(
-        "a store into the source of a copy that nobody has waited for",
+        "a store into the source of a copy that no thread has waited for",
         f"{_DATA} {_MASKED} {_SEND.format(wait='')} {_STORE} @%p1 cp.async.bulk.wait_group 0;",
         undecided=("PTX303", "PTX621"),
     ),
     Case(
-        "a store into the source of a copy behind the wait",
+        "a store into the source of a copy after the wait",
         f"{_DATA} {_MASKED} {_SEND.format(wait='cp.async.bulk.wait_group.read 0;')} {_STORE}",
     ),
     Case(
@@ -149,7 +149,7 @@ cvta.global.u64 %rd14, %rd10; selp.b64 %rd14, %rd13, %rd14, %p3; st.u32 [%rd14],
         undecided=("PTX303",),
     ),
     Case(
-        "a store of the thread into the destination of its copy behind the wait",
+        "a store of the thread into the destination of its copy after the wait",
         f"{_DATA} and.b32 %r11, %r10, 12; add.u32 %r11, %r4, %r11; {_COPY_IN} cp.async.wait_group 0; {_STORE}",
     ),
     Case(
@@ -175,7 +175,7 @@ wait: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], 0; @!%p4 bra wait;"""
         undecided=("PTX402",),
     ),
     Case(
-        "an async write to bytes of unknown reads behind a fence",
+        "an async write to bytes of unknown reads after a fence",
         f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; {_FENCE} bar.sync 0; {_DATA} {_MASKED} {_READ} {_FENCE}
 bar.sync 0;
 @!%p1 bra wait; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512;

@@ -32,7 +32,7 @@ def _case(name: str, body: str, bounds: str = ".reqntid 128, 1, 1", undecided: t
 
 
 def _ring(name: str, hand_back: str) -> Case:
-    """A thread of a fifth warp fills the tile, the first four multiply; hand_back: how these give it back."""
+    """A thread of a fifth warp fills the tile, the first four multiply; hand_back: how these release it."""
     return Case(
         name,
         f""".reg .f32 %f<9>;
@@ -60,7 +60,7 @@ end:""",
 
 
 def _alone(name: str, end: str) -> Case:
-    """One warpgroup, whose first thread fills the tile for each round; end: how a round ends."""
+    """One warpgroup, whose first thread fills the tile for each iteration; end: how an iteration ends."""
     return Case(
         name,
         f"""{_SETUP}mov.u32 %r14, 0; mov.u32 %r15, 0;
@@ -82,18 +82,18 @@ _FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2]
 _ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r20];"
 
 CASES = (
-    _ring("a slot handed back behind the wait may be filled", f"{_WAIT} {_ARRIVE}"),
+    _ring("a slot released after the wait may be filled", f"{_WAIT} {_ARRIVE}"),
     _ring("a slot handed back before the wait is still read", f"{_ARRIVE} PTX314\n{_WAIT} //= wait"),
     _ring("a slot handed back with its group pending is still read", f"{_ONE_LEFT} //= wait\n{_ARRIVE} PTX314"),
     _ring("an older group than the last one may be left pending", f"{_COMMIT} {_ONE_LEFT} {_ARRIVE}"),
     _alone("a thread that has waited for the multiplication, too, may fill the tile", f"bar.sync 0;\n{_WAIT}"),
-    _alone("a thread that waits and then meets the others may fill the tile", f"{_WAIT}\nbar.sync 0;"),
-    _alone("a thread that only meets the others may not fill the tile", "bar.sync 0; PTX314"),
+    _alone("a thread that waits and then synchronizes with the others may fill the tile", f"{_WAIT}\nbar.sync 0;"),
+    _alone("a thread that only synchronizes with the others may not fill the tile", "bar.sync 0; PTX314"),
     _case(
         "an accumulator stored with no wait is in flight",
         f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_STORE} //! PTX311 issue\n{_WAIT}",
     ),
-    _case("an accumulator stored behind the wait is not in flight", f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}"),
+    _case("an accumulator stored after the wait is not in flight", f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}"),
     _case(
         "a wait that leaves the newest group pending leaves its accumulators in flight",
         f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT} {_ONE_LEFT} //= wait\n{_STORE} //! PTX311 issue wait\n{_WAIT}",
@@ -111,7 +111,7 @@ CASES = (
         f"{_FENCE} {_FRAGMENT} {_FRAGMENT} {_COMMIT} {_WAIT} {_STORE}",
     ),
     _case(
-        "a plain move gives an accumulator another name",
+        "a plain move renames an accumulator",
         f"{_FENCE} {_MULTIPLY} {_COMMIT}\nmov.f32 %f9, %f1;\n{_WAIT}\nst.global.f32 [%rd2], %f9;",
     ),
     _case(
@@ -137,16 +137,16 @@ CASES = (
     ),
     _case("a chain of one shape needs one fence", f"{_FENCE} {_MULTIPLY} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}"),
     _case(
-        "a fence by one thread is none of a warpgroup",
+        "a fence by one thread does not cover a warpgroup",
         f"@%p1 {_FENCE} //! PTX315\n{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}",
     ),
     _case(
-        "a wait by one warp is none of a warpgroup",
+        "a wait by one warp does not cover a warpgroup",
         f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE} setp.lt.u32 %p3, %r1, 32;\n@!%p3 bra end;\n"
         f"{_WAIT} //! PTX315\nend:",
     ),
     _case(
-        "the second of two warpgroups may multiply alone",
+        "the second of two warpgroups may multiply on its own",
         f"setp.lt.u32 %p3, %r1, 128;\n@%p3 bra end;\n{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}\nend:",
         bounds=".reqntid 256, 1, 1",
     ),

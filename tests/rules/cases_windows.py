@@ -1,4 +1,4 @@
-"""PTX209: generic addresses outside the window that their instruction needs."""
+"""PTX209: generic addresses outside the window that their instruction requires."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CASES = (
     Case("an atomic operation on the thread's own memory", MINE + "\natom.add.u32 %r10, [%rd6], 1; //! PTX209"),
     Case("one without a result", MINE + "\nred.add.u32 [%rd6+8], 1; //! PTX209"),
     Case(
-        "ordered accesses work on what other threads can see",
+        "ordered accesses are to memory that other threads can access",
         MINE + "ld.u32 %r10, [%rd6]; ld.volatile.u32 %r10, [%rd6];\nld.relaxed.gpu.u32 %r10, [%rd6]; //! PTX209\n"
         "st.release.gpu.u32 [%rd6], %r10; //! PTX209",
     ),
@@ -21,7 +21,7 @@ CASES = (
         "ld.param.u64 %rd5, [in]; ld.acquire.gpu.u32 %r10, [%rd5]; atom.add.u32 %r10, [%rd5], 1;",
     ),
     Case(
-        "a constant takes no atomic operation",
+        "constant memory has no atomic operations",
         "mov.u64 %rd5, table; cvta.const.u64 %rd6, %rd5; ld.u32 %r10, [%rd6];\n"
         "atom.add.u32 %r10, [%rd6], 1; //! PTX209",
         before=".const .b32 table[4] = {1, 2, 3, 4};",
@@ -46,7 +46,7 @@ CASES = (
         MINE + "ld.L1::no_allocate.u32 %r10, [%rd6];",
     ),
     Case(
-        "a shared address comes back from its conversion",
+        "the conversion of a shared address is restored",
         f"{SHARED} cvta.to.shared.u64 %rd7, %rd6; ld.shared.u32 %r10, [%rd7];",
     ),
     Case(
@@ -77,17 +77,17 @@ st.shared.u32 [%rd7], %r1; //! PTX209 made""",
         "ld.param.u64 %rd5, [in]; cvta.to.shared.u64 %rd6, %rd5; ld.shared.u32 %r10, [%rd6];",
     ),
     Case(
-        "who asks first uses only what is defined",
+        "a thread that tests first executes only defined accesses",
         """cvta.global.u64 %rd5, %rd1; isspacep.shared %p3, %rd5; cvta.to.shared.u64 %rd6, %rd5;
 @%p3 ld.shared.u32 %r10, [%rd6]; @!%p3 ld.global.u32 %r10, [%rd5];""",
     ),
     Case(
-        "who asks first of an address that was loaded uses only what is defined",
+        "a thread that tests a loaded address first executes only defined accesses",
         """ld.global.u64 %rd3, [%rd1]; cvta.to.global.u64 %rd5, %rd3; isspacep.shared %p3, %rd5;
 cvta.to.shared.u64 %rd6, %rd5; @%p3 ld.shared.u32 %r10, [%rd6]; @!%p3 ld.global.u32 %r10, [%rd5];""",
     ),
     Case(
-        "the window of kernel parameters lies within that of global memory",
+        "the window of kernel parameters is inside that of global memory",
         "mov.b64 %rd5, n; cvta.param.u64 %rd6, %rd5; cvta.to.global.u64 %rd7, %rd6; ld.global.u32 %r10, [%rd7];\n"
         "ld.relaxed.gpu.u32 %r10, [%rd6];",
     ),

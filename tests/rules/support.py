@@ -1,7 +1,7 @@
-"""What the tests of the rules share: a kernel around a few lines of PTX, and what its comments expect of a verdict.
+"""Shared by the tests of the rules: a kernel around a few lines of PTX, and the verdict that its comments expect.
 
-`//! PTX401 a b` expects an error there, with labels at the lines marked `//= a` and `//= b`, in this order;
-`//? PTX303 a` a warning, `//~ PTX901` a note (those of PTX1xx are left out). A line may be marked in several ways.
+`//! PTX401 a b` expects an error there, with labels at the lines marked `//= a` and `//= b`, in this order; `//? PTX303
+a` a warning, `//~ PTX901` a note (those of PTX1xx are left out). A line may be marked in several ways.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ Told = tuple[str, Severity, int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A kernel and what is expected of it. name: a sentence. undecided: the codes of the doubts.
+    """A kernel and its expected findings.
 
-    The body may use %r1 (tid.x), %p1 (thread 0), %p2 (thread 32), %r2 (tile), %r4 (tile + 16*tid), %r8 (other),
-    %r9 (other + 16*tid), %r5 (bars), %r6 (n), %rd1 (in), %rd2 (out).
+    name: a sentence. undecided: the codes of the questions. The body may use %r1 (tid.x), %p1 (thread 0), %p2 (thread
+    32), %r2 (tile), %r4 (tile + 16*tid), %r8 (other), %r9 (other + 16*tid), %r5 (bars), %r6 (n), %rd1 (in), %rd2 (out).
     """
 
     name: str
@@ -68,7 +68,7 @@ def each(cases: tuple[Case, ...]) -> pytest.MarkDecorator:
 
 
 def expected(text: str) -> list[Told]:
-    """(code, severity, line, label lines) of every expectation in the comments."""
+    """Returns (code, severity, line, label lines) of every expectation in the comments."""
     lines = text.splitlines()
     named = {match[1]: number for number, line in enumerate(lines, 1) for match in _NAMED.finditer(line)}
     return sorted(
@@ -79,7 +79,7 @@ def expected(text: str) -> list[Told]:
 
 
 def told(diagnostics: tuple[Diagnostic, ...]) -> list[Told]:
-    """The same of a verdict's findings."""
+    """Returns the same of a verdict's findings."""
     return sorted(
         (
             each.code,
@@ -93,7 +93,7 @@ def told(diagnostics: tuple[Diagnostic, ...]) -> list[Told]:
 
 
 def holds(case: Case) -> None:
-    """The verdict on a case is what its comments say, no more and no less."""
+    """Asserts that the verdict on a case is exactly the one in its comments."""
     verdict = lint(case.text, path="case.ptx", policy=case.policy, notes=case.notes)
     assert told(verdict.diagnostics) == expected(case.text), [found.message for found in verdict.diagnostics]
     assert tuple(sorted({doubt.code for doubt in verdict.undecided})) == case.undecided, verdict.undecided

@@ -1,4 +1,4 @@
-"""Kernels that do not say how large their blocks are: what is wrong at each size, and what to type for the rest."""
+"""Kernels that do not declare their block size: faults at each size, and the option that decides the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
 
 
 def without_size(name: str, instead: str = "") -> str:
-    """A fixture of the rules that does not say how large its blocks are."""
+    """A fixture of the rules that does not declare its block size."""
     text, count = re.subn(r"\.reqntid[^\n{]*", instead, (RULES / f"{name}.ptx").read_text())
     assert count == 1
     return text
@@ -26,14 +26,14 @@ def printed(verdict: Verdict) -> list[str]:
     return ["".join(text for text, _ in line) for line in lines]
 
 
-def test_what_is_wrong_at_every_size_is_a_warning_that_names_the_sizes() -> None:
+def test_a_fault_at_every_size_is_a_warning_that_names_the_sizes() -> None:
     verdict = lint(without_size("PTX621_bad_next_lane_without_warp_barrier"))
     [found] = verdict.diagnostics
     assert (found.code, found.severity, verdict.undecided) == ("PTX621", Severity.WARNING, ())
     assert found.notes[-1].endswith("at each size that was tried: 32, 64, 128, 256, 512, 1024")
 
 
-def test_what_to_type_is_a_size_that_the_kernel_allows() -> None:
+def test_the_suggested_option_is_a_size_that_the_kernel_allows() -> None:
     verdict = lint(without_size("PTX504_bad_two_warps_where_one_should", ".maxntid 64"))
     remedies = [item.remedy for item in verdict.undecided]
     assert len(remedies) > 0
@@ -44,7 +44,7 @@ def test_what_to_type_is_a_size_that_the_kernel_allows() -> None:
     "name",
     ["PTX621_bad_read_without_barrier", "PTX601_bad_two_barriers_of_all_threads"],
 )
-def test_what_is_right_at_some_size_stays_a_question_that_says_what_to_type(name: str) -> None:
+def test_a_kernel_that_is_correct_at_some_size_remains_a_question_that_suggests_an_option(name: str) -> None:
     verdict = lint(without_size(name))
     assert verdict.diagnostics == ()
     assert len(verdict.undecided) > 0
@@ -60,7 +60,7 @@ def test_a_kernel_that_counts_its_threads_along_two_axes_is_not_tried() -> None:
     assert [item.missing for item in verdict.undecided] == ["block=256"]
 
 
-def test_tensor_memory_of_one_warp_is_no_error_where_the_block_may_be_one() -> None:
+def test_tensor_memory_of_one_warp_is_not_an_error_where_the_block_may_be_one_warp() -> None:
     verdict = lint(without_size("PTX704_bad_barrier_only"))
     assert "PTX707" not in {item.code for item in verdict.diagnostics}
 
@@ -90,7 +90,7 @@ def test_a_lane_outside_its_mask_in_blocks_of_every_size_is_a_warning(name: str)
     assert verdict.undecided == ()
 
 
-def test_a_lane_outside_its_mask_in_large_blocks_alone_is_a_question() -> None:
+def test_a_lane_outside_its_mask_in_large_blocks_only_is_a_question() -> None:
     """Blocks of one warp skip the exchange."""
     text = without_size("PTX607_bad_half_a_mask", ".maxntid 64")
     skip = "mov.u32 %r9, %ntid.x;\n setp.le.u32 %p1, %r9, 32;\n @%p1 bra done;\n"
@@ -106,13 +106,13 @@ def test_an_incomplete_warpgroup_in_blocks_of_every_size_is_a_warning() -> None:
     assert verdict.undecided == ()
 
 
-def test_an_incomplete_warpgroup_in_the_largest_block_alone_is_a_question() -> None:
+def test_an_incomplete_warpgroup_in_the_largest_block_only_is_a_question() -> None:
     verdict = lint(without_size("PTX315_bad_three_warps", ".maxntid 160"))
     assert verdict.diagnostics == ()
     assert [(item.code, item.missing) for item in verdict.undecided] == [("PTX315", "block=160")]
 
 
-def test_half_a_block_that_multiplies_is_no_error_where_the_block_may_be_two_warpgroups() -> None:
+def test_half_a_block_that_multiplies_is_not_an_error_where_the_block_may_be_two_warpgroups() -> None:
     """In blocks of 256 threads, the lower half is a warpgroup."""
     text = without_size("PTX315_bad_first_warp_only")
     compared = "setp.gt.u32 %p4, %r1, 31;"

@@ -1,4 +1,4 @@
-"""Tensor copies whose boxes nobody knows, beside accesses of other warps."""
+"""Tensor copies whose boxes are unknown, together with accesses of other warps."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from tests.rules.support import Case, each, holds
 
 
 @each(CASES)
-def test_what_hangs_on_a_box_is_a_question(case: Case) -> None:
+def test_a_fault_that_depends_on_a_box_is_a_question(case: Case) -> None:
     holds(case)

@@ -1,4 +1,4 @@
-"""The small kernels themselves: ptxas takes every one of them, and what they expect can be expected."""
+"""The small kernels themselves: ptxas accepts every one of them, and their expectations are valid."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ CASES = (
 )
 
 
-def test_ptxas_takes_every_kernel() -> None:
+def test_ptxas_accepts_every_kernel() -> None:
     assert refusals({f"{number}: {case.name}": case.text for number, case in enumerate(CASES)}) == {}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
-def test_each_rule_is_broken_by_some_cases_and_kept_by_more(rule: Rule) -> None:
+def test_each_rule_is_broken_by_some_cases_and_observed_by_more(rule: Rule) -> None:
     broken = [case for case in CASES if any(code == rule.code for code, *_ in expected(case.text))]
     assert len(broken) >= 2
     assert len(broken) < len(CASES) / 2

@@ -1,4 +1,5 @@
-"""The table of the catalogue in corpus/rules/README.md: all that the pages of rules, and families of faults, name."""
+"""The table of the catalogue in corpus/rules/README.md: all items that the pages of rules, and families of faults,
+name."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from ptxkit.testing.mutation.campaign import OPERATORS
 
 _TABLE = Path(__file__).resolve().parents[2] / "corpus" / "rules" / "README.md"
 _ROW = re.compile(r"^\| ([A-Z]{2}\d+) \| .+ \| (.+) \|$", re.MULTILINE)
-#: Item -> what it is found as.
+#: Item -> its code.
 ITEMS = dict(_ROW.findall(_TABLE.read_text(encoding="utf-8")))
 
 
 def named(rule: Rule) -> list[str]:
-    """The items that the page of a rule names."""
+    """Returns the items that the page of a rule names."""
     page = sys.modules[rule.check.__module__].__doc__ or ""
     _, _, told = page.partition("Catalogue:")
     return re.findall(r"\b[A-Z]{2}\d+\b", told)
@@ -31,7 +32,7 @@ def test_the_table_has_the_items_of_each_page_with_its_code(rule: Rule) -> None:
     assert not missing, f"add {rule.code} to the rows of {', '.join(missing)}"
 
 
-def test_the_table_names_codes_that_there_are() -> None:
+def test_the_table_names_existing_codes() -> None:
     known = {rule.code for rule in RULES} | {page.code for page in PAGES}
     told = {code for found in ITEMS.values() for code in re.findall(r"PTX\d+", found)}
     assert told <= known
@@ -42,5 +43,5 @@ def test_each_family_of_faults_breaks_items_of_the_table() -> None:
     assert broken <= set(ITEMS)
 
 
-def test_what_has_no_code_says_why() -> None:
+def test_an_item_without_a_code_has_a_reason() -> None:
     assert all(re.search(r"PTX\d+|no rule: |no rule yet|no fault", found) for found in ITEMS.values())

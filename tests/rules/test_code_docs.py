@@ -1,4 +1,4 @@
-"""Every code has a page, and every page's examples are true."""
+"""Every code has a page, and every page's examples are correct."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def whole(page: DocPage, text: str) -> str:
     )
 
 
-def test_every_code_that_the_program_can_give_has_one_page() -> None:
+def test_every_code_of_the_program_has_one_page() -> None:
     package = Path(ptxkit.__file__).parent
     sources = [path.read_text("utf-8") for path in package.rglob("*.py") if path.name != "pages.py"]
     used = {code for text in sources for code in re.findall(r'"(PTX\d{3})"', text)}
@@ -80,7 +80,7 @@ def test_the_book_has_the_same_parts_of_rules_and_of_other_codes() -> None:
         assert page.headline.endswith("."), page.code
 
 
-def test_a_rule_is_printed_as_its_file_says_it() -> None:
+def test_a_rule_is_printed_as_its_file_states_it() -> None:
     for rule in RULES:
         [page] = [each for each in all_pages() if each.code == rule.code]
         written = (sys.modules[rule.check.__module__].__doc__ or "").split()

@@ -1,4 +1,4 @@
-"""The rules about asynchronous groups, on small kernels whose comments say what is to be found."""
+"""The rules about asynchronous groups, on small kernels whose comments contain the expected verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
 
 
 @each(CASES)
-def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+def test_the_verdict_is_that_of_the_comments(case: Case) -> None:
     holds(case)
 
 
@@ -44,7 +44,7 @@ def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
         ),
     ],
 )
-def test_a_source_that_is_written_again_is_told_with_the_wait_that_is_there(
+def test_a_source_that_is_overwritten_is_reported_with_the_present_wait(
     fixture: str, change: tuple[str, str], label: str, remedy: str
 ) -> None:
     text = (RULES / f"PTX303_bad_{fixture}.ptx").read_text().replace(*change)
@@ -57,7 +57,7 @@ def test_a_source_that_is_written_again_is_told_with_the_wait_that_is_there(
     ("wait", "lack"),
     [("", "its thread never waits for it"), ("cp.async.bulk.wait_group.read 1;", "no wait of its thread covers it")],
 )
-def test_a_copy_that_is_left_behind_is_told_with_what_becomes_of_its_memory(wait: str, lack: str) -> None:
+def test_an_unfinished_copy_is_reported_with_the_fate_of_its_memory(wait: str, lack: str) -> None:
     text = (RULES / "PTX303_ok_source_rewritten_after_read_wait.ptx").read_text()
     before, _, _ = text.partition("cp.async.bulk.wait_group.read 0;")
     [found] = lint(f"{before}{wait}\njoin: ret;\n}}\n").diagnostics

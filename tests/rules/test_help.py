@@ -1,4 +1,5 @@
-"""What the help of a finding says to add is added to the small kernels: the finding must go, and no other one come."""
+"""The statements that the help of a finding names are added to the small kernels: this fixes the finding, and adds no
+other one."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ FIXTURES = sorted(RULES.glob("PTX*_bad_*.ptx"))
 ADDED = re.compile(r"add ((?:`[^`]+;`(?:, and | and then | and )?)+)([^`]*)$")
 PLACE = re.compile(r"\b(after|behind|before)\b(?: the (?:fence|write|barrier) at)? line (\d+)")
 LEAST = {"PTX312": 4, "PTX401": 10, "PTX402": 3, "PTX404": 3, "PTX405": 3, "PTX406": 3, "PTX507": 1, "PTX613": 3}
-"""Findings of each code whose help names statements and a line: so many at least."""
+"""The minimum number of findings of each code whose help names statements and a line."""
 
 
 def added(text: str, help_: str) -> Iterator[str]:
-    """The text with the statements that a help names at the lines that it names: at both, where both are to have them,
-    else at one of them, as they are the ends of where they may stand."""
+    """Returns the text with the statements that a help names at the lines that it names: at both, if both need them,
+    else at one of them, as they are the ends of the valid range."""
     found = ADDED.match(help_)
     if found is None or re.search(r"\[(map|bar)\]", found[1]):
         return
@@ -43,7 +44,7 @@ def codes(diagnostics: tuple[Diagnostic, ...]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("code", sorted({path.name[:6] for path in FIXTURES}))
-def test_what_the_help_says_to_add_settles_the_finding(code: str) -> None:
+def test_the_statements_in_the_help_fix_the_finding(code: str) -> None:
     asked = 0
     for path in FIXTURES:
         if not path.name.startswith(code):

@@ -1,4 +1,4 @@
-"""What the analysis does not look at for want of a schedule, or past a limit, is one open question."""
+"""Code that the analysis does not check, because it has no schedule or exceeds a limit, is one open question."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ def questions(name: str) -> list[tuple[str, str]]:
     return [(item.code, item.reason) for item in lint((RULES / f"{name}.ptx").read_text()).undecided]
 
 
-def test_a_kernel_whose_threads_all_synchronize_differently_is_asked_about_once() -> None:
+def test_a_kernel_whose_threads_all_synchronize_differently_is_one_question() -> None:
     assert questions("PTX502_ok_one_object_per_thread") == [
         ("PTX504", "the synchronization of the threads cannot be simulated: too many threads synchronize differently")
     ]
 
 
-def test_barriers_are_asked_about_where_nothing_waits_for_an_mbarrier() -> None:
+def test_barriers_are_a_question_where_nothing_waits_for_an_mbarrier() -> None:
     assert questions("PTX607_bad_lanes_below") == [
         ("PTX601", "the synchronization of the threads cannot be simulated: too many threads synchronize differently")
     ]
 
 
 @pytest.mark.parametrize("name", ["PTX501_bad_no_barrier_after_init", "PTX613_bad_arrives_twice"])
-def test_nothing_is_asked_where_another_rule_reports_the_reason(name: str) -> None:
+def test_no_question_is_added_where_another_rule_reports_the_reason(name: str) -> None:
     assert questions(name) == []
 
 
-def test_nothing_is_asked_where_the_threads_are_simulated() -> None:
+def test_no_question_is_added_where_the_threads_are_simulated() -> None:
     assert questions("PTX504_bad_two_warps_where_one_should") == []
 
 

@@ -1,4 +1,4 @@
-"""What messages call an asynchronous operation."""
+"""The names of asynchronous operations in messages."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ WGMMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2, %r3, %r4},
         ("bar.sync 0;", "operation"),
     ],
 )
-def test_an_operation_is_called_what_its_effects_are(instruction: str, noun: str) -> None:
+def test_an_operation_is_named_by_its_effects(instruction: str, noun: str) -> None:
     module = parse(f"{HEAD}{instruction}\nret;\n}}\n")
     (function,) = module.functions()
     step = flatten(module, function, ModuleContext(module)).steps[0]
     assert str(operation_noun(step)) == noun
 
 
-def test_a_multiplication_that_is_not_committed_is_no_copy() -> None:
+def test_an_uncommitted_multiplication_is_not_called_a_copy() -> None:
     text = f"{HEAD}mov.b64 %rd1, 4611686293338849280; mov.b64 %rd2, %rd1;\n" + "".join(
         f"mov.b32 %r{number}, 0;\n" for number in range(1, 5)
     )

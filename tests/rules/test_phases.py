@@ -1,4 +1,5 @@
-"""PTX302, PTX504, PTX505, PTX601 and PTX602 on small kernels: what is wrong is found, and its near misses are not."""
+"""PTX302, PTX504, PTX505, PTX601 and PTX602 on small kernels: faults are found, and similar correct kernels have no
+findings."""
 
 from __future__ import annotations
 
@@ -7,5 +8,5 @@ from tests.rules.support import Case, each, holds
 
 
 @each(CASES)
-def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+def test_the_verdict_is_that_of_the_comments(case: Case) -> None:
     holds(case)

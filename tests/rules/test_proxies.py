@@ -1,4 +1,4 @@
-"""The rules about proxies, on small kernels whose comments say what is to be found."""
+"""The rules about proxies, on small kernels whose comments contain the expected verdict."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
 
 
 @each(CASES)
-def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+def test_the_verdict_is_that_of_the_comments(case: Case) -> None:
     holds(case)
 
 
-def test_where_the_writers_fence_only_the_barrier_is_asked_for() -> None:
+def test_where_the_writers_fence_only_the_barrier_is_suggested() -> None:
     text = (RULES / "PTX401_bad_fence_without_barrier.ptx").read_text()
     [found] = lint(text).diagnostics
     fence, read = (text[: text.index(word)].count("\n") + 1 for word in ("fence.proxy.async.", "cp.async.bulk.global"))

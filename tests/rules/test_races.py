@@ -1,4 +1,4 @@
-"""The rules about races, on small kernels whose comments say what is to be found."""
+"""The rules about races, on small kernels whose comments contain the expected verdict."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _READS = "ld.shared.u32 %r12, [%r2]; ld.shared.u32 %r13, [%r2+4];"
 
 
 @each(CASES)
-def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+def test_the_verdict_is_that_of_the_comments(case: Case) -> None:
     holds(case)
 
 
@@ -29,7 +29,7 @@ def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
     ],
     ids=["constants", "block", "thread", "warp", "branch", "memory", "one-thread"],
 )
-def test_races_of_equal_stores_to_one_variable_are_one_finding_that_says_so(
+def test_races_of_equal_stores_to_one_variable_are_one_finding_with_that_note(
     stores: str, formal: int, others: int
 ) -> None:
     found = lint(Case("races", f"{stores}\n{_READS}").text).diagnostics
@@ -38,7 +38,7 @@ def test_races_of_equal_stores_to_one_variable_are_one_finding_that_says_so(
     assert (told.count(True), told.count(False)) == (formal, others), [each.message for each in found]
 
 
-def test_a_store_that_comes_again_with_another_value_is_a_race_of_another_kind() -> None:
+def test_a_repeated_store_of_another_value_is_a_race_of_another_kind() -> None:
     body = f"mov.u32 %r10, 0; next: st.shared.u32 [%r2], %r10; {_READS} add.u32 %r10, %r10, 1;"
     found = lint(Case("loop", f"{body} setp.lt.u32 %p3, %r10, 3; @%p3 bra next;").text).diagnostics
     assert found

@@ -1,4 +1,4 @@
-"""Whole kernels of the corpus with one of their fences, waits or commits taken out, as a forgetful author would."""
+"""Whole kernels of the corpus with one of their fences, waits or commits removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.corpus.support import CORPUS, kernels
 _WAIT = re.compile(r"mbarrier\.(try|test)_wait")
 _BRANCH = re.compile(r"\s*@!?%\w+\s+bra")
 
-#: (kernel, what the removed line begins with, which one of those lines, the code that its absence gives).
+#: (kernel, prefix of the removed line, which one of those lines, the code of the resulting finding).
 REMOVALS = (
     ("bulk_add_one.sm_90", "mbarrier.init", 0, "PTX501"),
     ("bulk_add_one.sm_90", "bar.sync", 0, "PTX501"),
@@ -51,7 +51,7 @@ REMOVALS = (
 )
 
 
-#: (kernel, which of its waits on an mbarrier): each is asked in a loop, and its data are read after it.
+#: (kernel, which of its waits on an mbarrier): each is in a polling loop, and its data are read after it.
 LOOPS = (
     ("bulk_add_one.sm_90", 0),
     ("bulk_persistent.sm_90a", 0),
@@ -64,7 +64,7 @@ LOOPS = (
     ("wgmma_tma.sm_90a", 0),
 )
 
-#: (kernel, a wait, which one, the same wait that leaves one group more, the code that this gives).
+#: (kernel, a wait, which one, the same wait that leaves one group more, the code of the resulting finding).
 WEAKER = (
     ("cp_async_four_stages.sm_80", "cp.async.wait_group 3;", 0, "cp.async.wait_group 4;", "PTX302"),
     ("cp_async_three_stages.sm_80", "cp.async.wait_group 1;", 1, "cp.async.wait_group 2;", "PTX302"),
@@ -82,7 +82,7 @@ def kernel(name: str) -> str:
 
 
 def without(text: str, opcode: str, which: int) -> str:
-    """The text with that line turned into a comment, so that the others keep their numbers."""
+    """Returns the text with that line as a comment, so that the others keep their numbers."""
     lines = text.splitlines()
     numbers = [number for number, line in enumerate(lines) if line.split("//")[0].strip().startswith(opcode)]
     lines[numbers[which]] = f"// {lines[numbers[which]]}"
@@ -90,7 +90,7 @@ def without(text: str, opcode: str, which: int) -> str:
 
 
 def asked_once(text: str, which: int) -> str:
-    """The text without the branch that asks a wait on an mbarrier again."""
+    """Returns the text without the branch that repeats a wait on an mbarrier."""
     lines = text.splitlines()
     waits = [number for number, line in enumerate(lines) if _WAIT.search(line.split("//")[0])]
     branch = next(number for number in range(waits[which], len(lines)) if _BRANCH.match(lines[number]))
@@ -99,7 +99,7 @@ def asked_once(text: str, which: int) -> str:
 
 
 def replaced(text: str, line: str, which: int, by: str) -> str:
-    """The text with that line in place of another."""
+    """Returns the text with that line replaced by another."""
     lines = text.splitlines()
     numbers = [number for number, each in enumerate(lines) if each.strip().startswith(line)]
     lines[numbers[which]] = by
@@ -111,24 +111,24 @@ def errors(verdict: Verdict) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "opcode", "which", "code"), REMOVALS)
-def test_a_kernel_without_one_of_its_lines_is_refused(name: str, opcode: str, which: int, code: str) -> None:
+def test_a_kernel_without_one_of_its_lines_is_rejected(name: str, opcode: str, which: int, code: str) -> None:
     assert code in errors(lint(without(kernel(name), opcode, which)))
 
 
 @pytest.mark.parametrize(("name", "which"), LOOPS)
-def test_a_wait_that_is_asked_once_has_not_waited(name: str, which: int) -> None:
+def test_a_wait_that_is_polled_once_has_not_waited(name: str, which: int) -> None:
     assert "PTX302" in errors(lint(asked_once(kernel(name), which)))
 
 
 @pytest.mark.parametrize(("name", "line", "which", "by", "code"), WEAKER)
-def test_a_weaker_wait_or_fence_is_refused(name: str, line: str, which: int, by: str, code: str) -> None:
+def test_a_weaker_wait_or_fence_is_rejected(name: str, line: str, which: int, by: str, code: str) -> None:
     assert code in errors(lint(replaced(kernel(name), line, which, by)))
 
 
-def test_the_kernels_with_all_their_lines_are_those_that_are_seen_to_be_clean() -> None:
+def test_the_complete_kernels_are_in_the_clean_corpus() -> None:
     """In tests/corpus/test_compilers.py."""
     assert {name for name, *_ in (*REMOVALS, *LOOPS, *WEAKER)} <= {path.stem for path in kernels()}
 
 
-def test_every_rule_about_order_is_met_by_some_removal() -> None:
+def test_every_rule_about_order_is_broken_by_some_removal() -> None:
     assert {code for *_, code in REMOVALS} == {"PTX301", "PTX302", "PTX303", "PTX401", "PTX501", "PTX503", "PTX621"}

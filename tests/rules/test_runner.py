@@ -1,4 +1,4 @@
-"""Kernels held against rules, one after the other."""
+"""Kernels checked with rules in sequence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TWO = """
 """
 
 
-def test_garbage_is_looked_for_between_kernels_only() -> None:
+def test_garbage_is_collected_between_kernels_only() -> None:
     collecting: list[bool] = []
 
     def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

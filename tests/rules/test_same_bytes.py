@@ -1,4 +1,4 @@
-"""PTX211 and PTX408 on small kernels whose comments say what is to be found."""
+"""PTX211 and PTX408 on small kernels whose comments contain the expected verdict."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from tests.rules.support import Case, each, holds
 
 
 @each(CASES)
-def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+def test_the_verdict_is_that_of_the_comments(case: Case) -> None:
     holds(case)

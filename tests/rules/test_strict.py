@@ -1,4 +1,4 @@
-"""The rules of policy `strict`, on small kernels whose comments say what is to be found."""
+"""The rules of policy `strict`, on small kernels whose comments contain the expected verdict."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ STRICT = tuple(case for case in CASES if case.policy == "strict")
 
 
 @each(CASES)
-def test_the_verdict_is_what_the_comments_say(case: Case) -> None:
+def test_the_verdict_is_that_of_the_comments(case: Case) -> None:
     holds(case)
 
 
 @each(STRICT)
-def test_the_default_policy_has_no_more_to_say_than_its_errors(case: Case) -> None:
+def test_the_default_policy_reports_only_errors_of_these_cases(case: Case) -> None:
     default = lint(replace(case, policy="isa").text)
     strict = lint(case.text, policy="strict")
     errors = [found.code for found in strict.diagnostics if found.severity is Severity.ERROR]
     assert [found.code for found in default.diagnostics] == errors
 
 
-def test_a_policy_that_there_is_not_is_refused() -> None:
+def test_an_unknown_policy_is_rejected() -> None:
     with pytest.raises(ValueError, match="isa, strict"):
         lint("", policy="lax")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What an access at an unknown address may overlap is an open question until an order settles it."""
+"""The possible overlaps of an access at an unknown address are an open question until an order settles them."""
 
 from __future__ import annotations
 

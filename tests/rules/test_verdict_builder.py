@@ -1,4 +1,4 @@
-"""From observations to a verdict: what counts as proof, and what is said how often."""
+"""From observations to a verdict: proofs, and the merging of findings."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def seen(facts: int, exact: bool, finding: Finding | None, threads: int = 1) -> 
 
 
 def outcome(*observed: Observation | OpenObligation) -> tuple[int, int]:
-    """How many findings, how many doubts."""
+    """Returns the number of findings, and the number of questions."""
     judge = judged(observed)
     return len(judge.diagnostics), len(judge.undecided)
 
 
-def test_one_exact_violation_is_proof_whatever_other_scenarios_say() -> None:
+def test_one_exact_violation_is_proof_regardless_of_other_scenarios() -> None:
     assert outcome(seen(0, True, broken())) == (1, 0)
     assert outcome(seen(0, True, broken()), seen(1, True, None), seen(2, False, None)) == (1, 0)
 
 
-def test_a_kept_rule_is_silent() -> None:
+def test_an_observed_rule_has_no_finding() -> None:
     assert outcome(seen(0, True, None)) == (0, 0)
     assert outcome() == (0, 0)
 
@@ -72,7 +72,7 @@ def test_guessed_violations_in_all_of_several_scenarios_are_proof() -> None:
     assert outcome(seen(0, False, broken()), seen(1, False, broken())) == (1, 0)
 
 
-def test_scenarios_that_disagree_about_a_guess_leave_it_undecided() -> None:
+def test_scenarios_that_contradict_each_other_on_a_guess_leave_it_undecided() -> None:
     assert outcome(seen(0, False, broken()), seen(1, False, None)) == (0, 1)
     assert outcome(seen(0, False, broken()), seen(1, True, None)) == (0, 1)
 
@@ -82,11 +82,11 @@ def test_two_threads_that_guess_prove_nothing() -> None:
     assert outcome(seen(0, True, broken(), threads=2)) == (1, 0)
 
 
-def test_an_execution_that_keeps_the_rule_does_not_excuse_another_in_the_same_scenario() -> None:
+def test_a_correct_execution_does_not_excuse_another_in_the_same_scenario() -> None:
     assert outcome(seen(0, True, None), seen(0, True, broken())) == (1, 0)
 
 
-def test_one_place_is_reported_once_and_two_places_twice() -> None:
+def test_one_location_is_reported_once_and_two_locations_twice() -> None:
     one = Observation((SECOND, FIRST), 0, True, broken())
     again = Observation((SECOND, THIRD), 0, True, broken(SECOND, THIRD))
     elsewhere = Observation((THIRD, FIRST), 0, True, broken(THIRD))
@@ -103,14 +103,14 @@ def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> No
     assert fault_notes(found) == (f"the same holds at line {line + 1}",)
 
 
-def test_findings_of_different_causes_are_reported_apart_in_the_order_of_the_text() -> None:
+def test_findings_of_different_causes_are_reported_separately_in_the_order_of_the_text() -> None:
     observed = [Observation((step, FIRST), 0, True, replace(broken(step), group_key=step)) for step in (THIRD, SECOND)]
     found = judged(observed).diagnostics
     assert [diagnostic.notes for diagnostic in found] == [(), ()]
     assert found[0].span.start < found[1].span.start
 
 
-def test_a_doubt_is_counted_once_for_each_place_and_reason() -> None:
+def test_a_question_is_counted_once_for_each_location_and_reason() -> None:
     assert outcome(
         OpenObligation(FIRST, text("why")),
         OpenObligation(FIRST, text("why")),
@@ -119,7 +119,7 @@ def test_a_doubt_is_counted_once_for_each_place_and_reason() -> None:
     ) == (0, 3)
 
 
-def test_a_finding_becomes_a_diagnostic_with_lines_in_its_words() -> None:
+def test_a_finding_becomes_a_diagnostic_with_lines_in_its_message() -> None:
     (found,) = judged([seen(0, True, broken())]).diagnostics
     source = found.source
     line = source.position(found.span.start)[0]
@@ -131,7 +131,7 @@ def test_a_finding_becomes_a_diagnostic_with_lines_in_its_words() -> None:
     assert source.text[found.span.start : found.span.end] == "mov.u32 %r2, 0;"
 
 
-def test_a_doubt_names_its_rule_and_place() -> None:
+def test_a_question_names_its_rule_and_location() -> None:
     (doubt,) = judged([OpenObligation(THIRD, text("the address comes from a call"))]).undecided
     assert (doubt.code, doubt.reason) == ("PTX999", "the address comes from a call")
     assert doubt.source.text[doubt.span.start : doubt.span.end] == "mov.u32 %r3, 0;"
@@ -143,40 +143,40 @@ HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 WRONG = "{ .shared .b8 a[4]; .reg .b64 %rd<3>; .reg .b32 %r<3>; mov.u64 %rd1, a; ld.u32 %r1, [%rd1]; ret; }\n"
 
 
-def test_every_kernel_of_a_module_is_looked_at_and_nothing_else() -> None:
+def test_every_kernel_of_a_module_is_checked_and_nothing_else() -> None:
     kernels = f".visible .entry one() {WRONG}.visible .entry two() {WRONG}"
     assert [found.code for found in analyze(parse(HEAD + kernels)).diagnostics] == ["PTX202", "PTX202"]
     assert analyze(parse(f"{HEAD}.func one() {WRONG}.extern .func two;")).diagnostics == ()
 
 
-def test_a_kernel_without_instructions_has_nothing_wrong() -> None:
+def test_a_kernel_without_instructions_has_no_findings() -> None:
     verdict = analyze(parse(HEAD + ".visible .entry one() { }\n.visible .entry two() { .reg .b32 %r1; }"))
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
 
 
-def test_code_that_no_walk_reaches_is_undecided() -> None:
+def test_code_that_no_execution_reaches_is_undecided() -> None:
     body = "setp.gt.u32 %p1, 1, 2; @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     verdict = analyze(module_of(body))
     assert [doubt.code for doubt in verdict.undecided] == ["PTX300"]
     assert analyze(module_of(body.replace("@!%p1 bra end;", ""))).undecided == ()
 
 
-def test_an_instruction_that_the_table_does_not_know_silences_what_it_may_have_done() -> None:
+def test_an_unknown_instruction_suppresses_findings_that_it_may_prevent() -> None:
     body = """.shared .align 16 .b8 tile[64]; mov.u32 %r2, tile; cp.async.cg.shared.global [%r2], [%rd1], 16;
     cp.async.commit_group; nanosleep.u32 0; ld.shared.u32 %r1, [%r2];"""
     assert [found.code for found in analyze(module_of(body)).diagnostics] == ["PTX302"]
     assert analyze(module_of(body.replace("nanosleep.u32 0", "frobnicate.u32 %r9"))).diagnostics == ()
 
 
-def test_a_module_that_was_built_and_not_parsed_is_analyzed_by_its_text() -> None:
+def test_a_built_module_is_analyzed_by_its_text() -> None:
     parsed = parse(f"{HEAD}.visible .entry one() {WRONG}")
     built = type(parsed)(parsed.items)
     assert built.source is None
     assert [found.code for found in analyze(built).diagnostics] == ["PTX202"]
 
 
-def test_no_more_is_heard_than_is_in_the_budget() -> None:
-    """A rule may have something to say of each pair among thousands."""
+def test_the_number_of_observations_is_limited() -> None:
+    """A rule may have an observation of each pair among thousands."""
     source = MODULE.source
     assert source is not None
     budget = AnalysisBudget(pair_checks=3)

@@ -1,4 +1,4 @@
-"""`python -OO` drops docstrings, in which the pages of the rules are written: what shows them says the same."""
+"""`python -OO` drops docstrings, which contain the pages of the rules: the commands that show them print the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ for command in {COMMANDS}:
 
 
 def printed(*options: str) -> str:
-    """What the commands print, one after the other, in one process."""
+    """Returns the output of the commands, in one process."""
     done = subprocess.run(
         [sys.executable, *options, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -34,7 +34,7 @@ def printed(*options: str) -> str:
     return done.stdout
 
 
-def test_what_shows_the_pages_of_rules_needs_no_docstrings() -> None:
+def test_commands_that_show_the_pages_of_rules_need_no_docstrings() -> None:
     optimized = printed("-OO")
     assert optimized == printed()
     assert optimized.count("exit status of the command:") == len(COMMANDS)

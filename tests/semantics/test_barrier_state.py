@@ -1,4 +1,4 @@
-"""The transitions of a barrier of a CTA or a warp, and what holds after each."""
+"""The transitions of a barrier of a CTA or a warp, and the invariants after each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST, SECOND, THIRD = (thread_range(warp * WARP_SIZE, WARP_SIZE) for warp in ra
 
 
 def come(state: BarrierState, threads: int, aligned_warps: int = 0) -> BarrierOutcome:
-    """Threads arrive; the warps that are whole now are counted."""
+    """Threads arrive; returns the warps that are complete now."""
     outcome = state.arrive(threads)
     if outcome.is_error:
         return outcome
@@ -36,7 +36,7 @@ def test_a_barrier_does_not_wait_for_exited_threads() -> None:
     assert (state.expected_count, state.complete_if_ready()) == (32, PHASE_COMPLETE)
 
 
-def test_a_barrier_at_which_nobody_is_does_not_complete() -> None:
+def test_a_barrier_without_waiting_threads_does_not_complete() -> None:
     state = BarrierState(FIRST)
     state.exit(FIRST)
     assert state.complete_if_ready() is PENDING
@@ -49,16 +49,16 @@ def test_threads_arrive_once_in_a_phase() -> None:
     assert state.arrived == FIRST
 
 
-def test_a_declared_number_of_threads_completes_a_phase() -> None:
+def test_a_declared_thread_count_completes_a_phase() -> None:
     state = BarrierState(FIRST | SECOND | THIRD)
     assert state.declare(64) is PENDING
     assert [come(state, FIRST), come(state, THIRD)] == [PENDING, PHASE_COMPLETE]
-    assert state.declare(96) is PENDING  # another phase may wait for another number
+    assert state.declare(96) is PENDING  # another phase may wait for another count
     assert state.expected_count == 96
 
 
 @pytest.mark.parametrize(("first", "second"), [(64, 96), (64, None), (None, 64)])
-def test_a_phase_has_one_number(first: int | None, second: int | None) -> None:
+def test_a_phase_has_one_thread_count(first: int | None, second: int | None) -> None:
     state = BarrierState(FIRST | SECOND | THIRD)
     state.declare(first)
     come(state, FIRST)
@@ -66,7 +66,7 @@ def test_a_phase_has_one_number(first: int | None, second: int | None) -> None:
     assert state.declared_count == first
 
 
-def test_threads_of_a_phase_without_a_number_may_count_toward_one() -> None:
+def test_threads_of_a_phase_without_a_count_may_count_toward_one() -> None:
     state = BarrierState(FIRST | SECOND | THIRD)
     state.arrive(FIRST)
     assert state.declare(64, counts_earlier=True) is PENDING
@@ -75,7 +75,7 @@ def test_threads_of_a_phase_without_a_number_may_count_toward_one() -> None:
     assert state.complete_if_ready() is PHASE_COMPLETE
 
 
-def test_lanes_of_an_earlier_phase_keep_its_number() -> None:
+def test_lanes_of_an_earlier_phase_keep_its_count() -> None:
     state = BarrierState(FIRST)
     state.declare(32)
     assert state.declare(64, has_partial_warps=True) is BarrierOutcome.COUNT_MISMATCH
@@ -151,7 +151,7 @@ def test_a_phase_completes_exactly_when_enough_threads_have_arrived(
 
 
 @given(st.sets(st.integers(0, 95)), st.sets(st.integers(0, 95)))
-def test_the_partial_warps_have_lanes_that_came_and_lanes_that_are_awaited(came: set[int], gone: set[int]) -> None:
+def test_the_partial_warps_have_arrived_and_missing_lanes(came: set[int], gone: set[int]) -> None:
     state = BarrierState(FIRST | SECOND | THIRD)
     state.arrive(sum(1 << each for each in came))
     state.exit(sum(1 << each for each in gone - came))

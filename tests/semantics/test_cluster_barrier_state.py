@@ -1,4 +1,4 @@
-"""The transitions of the barrier of a cluster, and what holds after each."""
+"""The transitions of the barrier of a cluster, and the invariants after each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_phase_does_not_wait_for_exited_threads() -> None:
     assert state.complete_if_ready() is PHASE_COMPLETE
 
 
-def test_the_arrival_of_a_thread_that_exited_stands_for_no_other() -> None:
+def test_the_arrival_of_an_exited_thread_does_not_count_for_another() -> None:
     state = ClusterBarrierState(0b111)
     state.arrive(0b011)
     state.exit(0b001)
@@ -59,7 +59,7 @@ def test_nothing_completes_without_an_arrival() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["arrive", "wait", "exit"]), st.integers(1, 15)), max_size=30))
-def test_no_phase_completes_before_all_have_waited_for_the_one_before(
+def test_no_phase_completes_before_all_have_waited_for_the_previous_one(
     operations: list[tuple[str, int]],
 ) -> None:
     state = ClusterBarrierState(0b1111)
@@ -76,4 +76,4 @@ def test_no_phase_completes_before_all_have_waited_for_the_one_before(
         assert state.completed_phases - before[2] == (outcome is PHASE_COMPLETE)
         assert not state.arrived & ~state.unwaited
         if outcome is PHASE_COMPLETE:
-            assert not state.unwaited & state.members & ~arrived  # who is in it has waited for the phase before
+            assert not state.unwaited & state.members & ~arrived  # a thread in it has waited for the previous phase

@@ -1,4 +1,4 @@
-"""Where control continues after an instruction."""
+"""The successors of an instruction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ptxkit.syntax import parse
         ("frobnicate.u32 %r1, %r2;", (1,)),
     ],
 )
-def test_control_continues_where_the_instruction_says(body: str, following: tuple[int, ...]) -> None:
+def test_control_continues_where_the_instruction_specifies(body: str, following: tuple[int, ...]) -> None:
     module = parse(f".version 8.0 .target sm_80 .address_size 64 .func f; .func g {{ {body} }}")
     found = module.function("g").body
     assert found is not None

@@ -30,7 +30,7 @@ def declared(text: str) -> DeclaredVariable:
         (".global .b16 v[] = {1, 2, 3};", 6, 2, 2),
     ],
 )
-def test_the_size_of_a_variable(text: str, size: int, alignment: int, element: int) -> None:
+def test_the_size_of_a_variable_is_computed(text: str, size: int, alignment: int, element: int) -> None:
     found = declared(text)
     assert (found.size, found.fixed_size, found.alignment, found.element_size) == (size, size, alignment, element)
     assert found.is_aggregate is (size > element)
@@ -41,11 +41,11 @@ def test_an_open_length_has_no_fixed_size() -> None:
     assert (found.size, found.fixed_size, found.is_open, found.is_external) == (0, None, True, True)
 
 
-def test_what_another_module_may_define_has_no_fixed_size() -> None:
+def test_a_variable_that_another_module_may_define_has_no_fixed_size() -> None:
     assert (declared(".weak .global .b32 v[4];").size, declared(".weak .global .b32 v[4];").fixed_size) == (16, None)
 
 
-def test_parameters_stand_one_after_the_other_at_their_alignment() -> None:
+def test_parameters_are_consecutive_at_their_alignment() -> None:
     kernel = parse(
         f"{HEADING}.entry k(.param .u32 a, .param .u64 b, .param .align 4 .b8 c[5], .param .u16 d) {{ ret; }}"
     )

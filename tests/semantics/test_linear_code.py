@@ -1,4 +1,4 @@
-"""Functions as lists of instructions: what is a step, and where labels and lists of labels lead."""
+"""Functions as lists of instructions: their steps, and the targets of labels and lists of labels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_function_without_instructions_has_no_steps_and_keeps_its_labels() -> 
     assert code.label_names == {0: "on"}
 
 
-def test_variables_are_in_the_order_of_the_text_and_know_their_block() -> None:
+def test_variables_are_in_the_order_of_the_text_and_have_their_block() -> None:
     code = code_of("{ .reg .b32 %r1; .shared .b32 a; } .local .b32 b, c; { { .shared .b32 a; } }")
     assert [(each.declarators[0].name, code.scopes.index(scope)) for each, scope in code.variables] == [
         ("a", 1),
@@ -52,7 +52,7 @@ def test_variables_are_in_the_order_of_the_text_and_know_their_block() -> None:
     ]
 
 
-def test_blocks_know_the_blocks_around_them() -> None:
+def test_blocks_have_the_blocks_around_them() -> None:
     scopes = code_of("{ { mov.u32 %r1, 1; } } { mov.u32 %r2, 1; }").scopes
     assert [scopes.index(each.outer) if each.outer is not None else None for each in scopes] == [None, 0, 1, 0]
 
@@ -102,7 +102,7 @@ def test_for_ptxas_a_list_has_the_labels_of_its_own_block(tmp_path: Path) -> Non
 
 
 def machine_code(body: str, folder: Path) -> dict[str, bytes]:
-    """The sections that ptxas makes of a kernel's code, with the tables of its branches."""
+    """Returns the sections that ptxas writes for a kernel's code, with the tables of its branches."""
     (folder / "k.ptx").write_text(module_with(body))
     command = [installed_ptxas()[0].path, "-arch=sm_80", folder / "k.ptx", "-o", folder / "k.cubin"]
     subprocess.run(command, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""The transitions of an mbarrier object, and what holds after each."""
+"""The transitions of an mbarrier object, and the invariants after each."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_tracked_copy_adds_its_own_arrival() -> None:
     assert state.add_pending(MAX_ARRIVALS) is MbarrierOutcome.PENDING_COUNT_OVERFLOW
 
 
-def test_a_phase_completes_when_its_bytes_have_come() -> None:
+def test_a_phase_completes_when_its_bytes_are_complete() -> None:
     state = MbarrierState(1)
     assert [state.expect_tx(32), state.arrive()] == [PENDING, PENDING]
     assert (state.expected_bytes, state.complete_tx(16)) == (32, PENDING)
@@ -96,7 +96,7 @@ def test_a_phase_completes_when_its_bytes_have_come() -> None:
 
 
 @pytest.mark.parametrize("may_complete", [True, False])
-def test_bytes_may_come_before_they_are_expected(may_complete: bool) -> None:
+def test_bytes_may_be_complete_before_they_are_expected(may_complete: bool) -> None:
     state = MbarrierState(1)
     assert [state.complete_tx(16), state.arrive()] == [PENDING, PENDING]
     assert state.tx_count == -16
@@ -114,7 +114,7 @@ def test_the_tx_count_has_a_range() -> None:
     assert state.completed_bytes == MAX_TX_COUNT + 1
 
 
-def test_the_last_copy_of_unknown_size_brings_what_is_missing() -> None:
+def test_the_last_copy_of_unknown_size_completes_the_missing_bytes() -> None:
     state = MbarrierState(1)
     state.begin_unsized_copies(2)
     state.expect_tx(64)
@@ -184,7 +184,7 @@ def test_a_phase_completes_exactly_when_nothing_is_pending(count: int, operation
 
 
 @given(st.integers(1, 5), st.integers(0, 60))
-def test_whole_phases_at_once_are_the_same_as_one_arrival_after_another(count: int, arrivals: int) -> None:
+def test_several_phases_at_once_are_the_same_as_one_arrival_after_another(count: int, arrivals: int) -> None:
     at_once, one_by_one = MbarrierState(count), MbarrierState(count)
     left = arrivals - at_once.complete_phases(arrivals) * count
     for _ in range(arrivals - left):

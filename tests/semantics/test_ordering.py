@@ -1,4 +1,4 @@
-"""What effects order: releases and acquires, scopes and proxies."""
+"""The order by effects: releases and acquires, scopes and proxies."""
 
 from __future__ import annotations
 
@@ -86,19 +86,19 @@ def test_barriers_and_mbarriers_release_and_acquire(
     assert is_relaxed_sync(effect) == (expected is not None and expected[2])
 
 
-def test_only_the_analyzer_takes_a_volatile_access_for_a_release() -> None:
+def test_only_the_analyzer_treats_a_volatile_access_as_a_release() -> None:
     assert {"volatile", "mmio"} == MAY_RELEASE_ORDERS - RELEASE_ORDERS
     assert RELEASE_ORDERS.isdisjoint({"weak", "relaxed", "acquire"})
     assert ACQUIRE_ORDERS.isdisjoint({"weak", "relaxed", "release"})
 
 
-def test_a_proxy_fence_is_a_fence_for_those_who_ask_what_may_be_ordered() -> None:
+def test_a_proxy_fence_is_a_fence_for_queries_of_possible_order() -> None:
     memory, proxy = MemoryFence("acq_rel", "gpu"), ProxyFence("async")
     assert [is_fence(memory, proxy_fences=each) for each in (False, True)] == [True, True]
     assert [is_fence(proxy, proxy_fences=each) for each in (False, True)] == [False, True]
 
 
-def test_a_fence_that_publishes_less_counts_for_those_who_ask_for_it() -> None:
+def test_a_narrower_fence_counts_for_queries_that_include_it() -> None:
     fence = MemoryFence("release", "cluster", only="mbarrier.init")
     assert [fence_level(fence, restricted=each) for each in (False, True)] == [None, CLUSTER_LEVEL]
     assert fence_level(MemoryFence("sc", "sys"), restricted=False) == SYSTEM_LEVEL
@@ -126,7 +126,7 @@ def test_half_a_proxy_fence_has_a_direction() -> None:
     assert not is_half_proxy_fence(ProxyFence("async"))
 
 
-def test_the_machine_is_given_the_orders_and_scopes_of_the_effects() -> None:
+def test_the_machine_uses_the_orders_and_scopes_of_the_effects() -> None:
     """The analyzer reads effects, the machine the words of a `means` line: two lines of one form."""
     compared, differing = 0, []
     for line in OPCODES.read_text("utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""The symbol table of a module: which declaration a name stands for at a place."""
+"""The symbol table of a module: the declaration that a name refers to at a place."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ptxkit.syntax.tree import Declaration, Declarator, Directive, Instruction, 
 
 
 def uses_of(body: str, name: str, before: str = "") -> list[str | int]:
-    """For each `mov` of a kernel with a second operand of this name: the type of what it stands for, the number of the
-    statement in the text for a label, `""` for nothing."""
+    """Returns for each `mov` of a kernel with a second operand of this name: the type of its declaration, the number of
+    the statement in the text for a label, and `""` if there is no declaration."""
     module = parse(f".version 9.0 .target sm_90 .address_size 64\n{before}\n.entry k(.param .u64 p) {{\n{body}\n}}\n")
     outer = NameScope()
     for item, start in module.located():
@@ -78,7 +78,7 @@ def test_a_declaration_hides_an_outer_name_from_its_place_on(body: str, name: st
         ("{ L: } mov.b32 _, L;", [""]),
     ],
 )
-def test_a_label_counts_in_its_whole_block(body: str, found: list[str | int]) -> None:
+def test_a_label_is_visible_in_its_whole_block(body: str, found: list[str | int]) -> None:
     assert uses_of(body, "L") == found
 
 
@@ -93,7 +93,7 @@ def test_a_label_counts_in_its_whole_block(body: str, found: list[str | int]) ->
         (".reg .b32 %r1<5>; .reg .b64 %r<20>;", "%r12", "b64"),
     ],
 )
-def test_registers_that_are_declared_by_number(declared: str, name: str, found: str) -> None:
+def test_registers_may_be_declared_by_number(declared: str, name: str, found: str) -> None:
     assert uses_of(f"{declared} mov.b32 _, {name};", name) == [found]
 
 
@@ -115,7 +115,7 @@ def test_another_spelling_of_a_number_is_the_same_register() -> None:
         (".func v;", ".global .u32 v;", 0),
     ],
 )
-def test_a_definition_counts_rather_than_a_declaration(first: str, second: str, counts: int) -> None:
+def test_a_definition_takes_precedence_over_a_declaration(first: str, second: str, counts: int) -> None:
     module = parse(f".version 9.0 .target sm_90 .address_size 64\n{first}\n{second}\n")
     items = [item for item in module.items if not isinstance(item, Directive)]
     scope = NameScope()

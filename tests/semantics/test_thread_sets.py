@@ -1,4 +1,4 @@
-"""Sets of threads as integers, held against sets."""
+"""Sets of threads as integers, compared with sets."""
 
 from __future__ import annotations
 

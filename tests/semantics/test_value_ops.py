@@ -1,4 +1,4 @@
-"""The integer operations against a plain model of the manual's semantics."""
+"""The integer operations compared with a direct model of the manual's semantics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ numbers = st.one_of(
 
 
 def field_operand(width: int, value: int) -> int:
-    """The manual restricts positions and lengths to 0..255; of 32 bits, ptxas cuts them off, of 64 it does not."""
+    """The manual restricts positions and lengths to 0..255; ptxas truncates those of 32 bits, and not those of 64
+    bits."""
     return value & 0xFF if width == 32 else value
 
 
@@ -28,7 +29,7 @@ def compute(name: str, *arguments: Any) -> int | None:
 
 
 def read(value: int, width: int, is_signed: bool) -> int:
-    """The number that a register of `width` bits stands for."""
+    """Returns the number in a register of `width` bits."""
     value %= 1 << width
     return value - (1 << width) if is_signed and value >= 1 << (width - 1) else value
 
@@ -56,7 +57,7 @@ def test_wide_and_high_products_are_exact(width: int, is_signed: bool, a: int, b
 
 @quickly
 @given(widths, st.booleans(), numbers, numbers.filter(lambda b: b & 0xFFFF))
-def test_quotients_are_cut_toward_zero_and_remainders_fit_them(width: int, is_signed: bool, a: int, b: int) -> None:
+def test_quotients_are_truncated_and_remainders_match_them(width: int, is_signed: bool, a: int, b: int) -> None:
     a, b = a & bit_mask(width), b & bit_mask(width)
     quotient, remainder = compute("div", width, is_signed, a, b), compute("rem", width, is_signed, a, b)
     assert quotient == toward_zero(read(a, width, is_signed), read(b, width, is_signed)) % (1 << width)
@@ -109,7 +110,7 @@ def test_lop3_looks_each_bit_up_in_its_table(a: int, b: int, c: int, table: int)
     ("function", "table"),
     [(lambda a, b, c: a & b & c, 0x80), (lambda a, b, c: a | b | c, 0xFE), (lambda a, b, c: a ^ b ^ c, 0x96)],
 )
-def test_lop3_takes_the_tables_that_the_manual_computes(function: Callable[[int, int, int], int], table: int) -> None:
+def test_lop3_accepts_the_tables_that_the_manual_computes(function: Callable[[int, int, int], int], table: int) -> None:
     assert function(0xF0, 0xCC, 0xAA) == table
     a, b, c = 0x12345678, 0x0F0F1234, 0xFFFF0001
     assert compute("lop3", a, b, c, table) == function(a, b, c)
@@ -142,7 +143,7 @@ def test_bfi_inserts_a_field_up_to_the_last_bit(width: int, a: int, b: int, posi
 
 @quickly
 @given(numbers, numbers, st.integers(0, 0xFFFF))
-def test_prmt_picks_a_byte_or_its_sign_by_each_selector(a: int, b: int, control: int) -> None:
+def test_prmt_selects_a_byte_or_its_sign_by_each_selector(a: int, b: int, control: int) -> None:
     a, b = a & bit_mask(32), b & bit_mask(32)
     pool = a.to_bytes(4, "little") + b.to_bytes(4, "little")
     expected = []
@@ -179,7 +180,7 @@ def test_comparisons_read_signed_and_unsigned_numbers(width: int, a: int, b: int
 
 @quickly
 @given(st.sampled_from([8, 16, 32, 64]), st.booleans(), widths, numbers)
-def test_conversions_extend_by_the_source_type_and_cut_to_the_result(
+def test_conversions_extend_by_the_source_type_and_truncate_to_the_result(
     source: int, is_signed: bool, result: int, a: int
 ) -> None:
     kind = f"{'s' if is_signed else 'u'}{source}"
@@ -189,6 +190,6 @@ def test_conversions_extend_by_the_source_type_and_cut_to_the_result(
 
 @quickly
 @given(widths, numbers)
-def test_the_signed_reading_keeps_the_bits(width: int, a: int) -> None:
+def test_the_signed_interpretation_keeps_the_bits(width: int, a: int) -> None:
     assert to_signed(a, width) % (1 << width) == a & bit_mask(width)
     assert -(1 << (width - 1)) <= to_signed(a, width) < 1 << (width - 1)

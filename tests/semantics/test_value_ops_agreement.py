@@ -1,6 +1,6 @@
-"""The engines that evaluate value operations give what the shared table of integer operations gives.
+"""The engines that evaluate value operations agree with the shared table of integer operations.
 
-Checked are all operations, with all widths, types and modes that the forms of the instruction table give them.
+All operations are checked, with all widths, types and modes that occur in the forms of the instruction table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ edges = st.sampled_from([0, 1, 5, 31, 32, 64, 255, 256, 0x7FFF, 1 << 31, bit_mas
 numbers = st.one_of(edges, st.integers(0, bit_mask(64)), st.integers(0, 70))
 rows = st.lists(st.tuples(numbers, numbers, numbers, numbers), min_size=4, max_size=4)
 LOP3_TABLES = (0x00, 0x1B, 0x3C, 0x80, 0x96, 0xCA, 0xE8, 0xFF)
-"""Operands of the instruction, where other words are modifiers."""
+"""Returns the operands of the instruction, without modifiers."""
 
 Words: TypeAlias = tuple[Any, ...]
 
@@ -56,7 +56,7 @@ def computes_integers(form: Form) -> bool:
 
 @cache
 def words_of_operations() -> dict[str, list[Words]]:
-    """By operation: the widths, types and modes that forms fix."""
+    """Returns by operation the widths, types and modes that forms fix."""
     found: dict[str, set[Words]] = {name: set() for name in INTEGER_OPERATIONS}
     forms = [form for name in table().names for form in table().forms(name) if computes_integers(form)]
     matches = [match for form in forms for match in matches_of(form, Random(0))]
@@ -70,7 +70,10 @@ def words_of_operations() -> dict[str, list[Words]]:
 
 
 def cases(name: str) -> list[Words]:
-    """The words with which an operation is one of integers. (128 bits are two columns to the emulator.)"""
+    """Returns the words with which an operation is one of integers.
+
+    (The emulator represents 128 bits as two columns.)
+    """
     operation = INTEGER_OPERATIONS[name]
     found = [
         words
@@ -82,7 +85,7 @@ def cases(name: str) -> list[Words]:
 
 
 def arguments(name: str, words: Words, operands: tuple[Any, ...]) -> list[Any]:
-    """A call's arguments in the order of the notation."""
+    """Returns a call's arguments in the order of the notation."""
     operation = INTEGER_OPERATIONS[name]
     fixed, rest = iter(words), iter(operands)
     count = len(words) + len(operation.operand_widths(words))
@@ -94,7 +97,7 @@ def computed(name: str, words: Words, operands: tuple[Any, ...]) -> int | None:
 
 
 def is_mask_of_even_ctas(name: str, operands: tuple[Any, ...]) -> bool:
-    """Whether an `and` maps an address to a CTA, which the analyzer has a model of."""
+    """Returns whether an `and` maps an address to a CTA, which the analyzer models."""
     masks = [each & bit_mask(32) for each in operands if isinstance(each, int)]
     return name == "and" and any(mask >> CTA_BITS == EVEN_CTA for mask in masks)
 
@@ -102,7 +105,7 @@ def is_mask_of_even_ctas(name: str, operands: tuple[Any, ...]) -> bool:
 @pytest.mark.parametrize("name", INTEGER_OPERATIONS)
 @thoroughly
 @given(rows)
-def test_results_have_the_width_that_the_table_says(name: str, rows: list[tuple[int, ...]]) -> None:
+def test_results_have_the_width_of_the_table(name: str, rows: list[tuple[int, ...]]) -> None:
     for words in cases(name):
         operation = INTEGER_OPERATIONS[name]
         widths, result = operation.operand_widths(words), operation.result_width(words)
@@ -116,7 +119,7 @@ def test_results_have_the_width_that_the_table_says(name: str, rows: list[tuple[
 @pytest.mark.parametrize("name", INTEGER_OPERATIONS)
 @thoroughly
 @given(rows)
-def test_the_emulator_computes_the_same_of_arrays(name: str, rows: list[tuple[int, ...]]) -> None:
+def test_the_emulator_computes_the_same_for_arrays(name: str, rows: list[tuple[int, ...]]) -> None:
     windows = AddressWindows(*(AddressWindow(0, 0) for _ in range(5)))
     for words in cases(name):
         operation = INTEGER_OPERATIONS[name]
@@ -142,7 +145,7 @@ def test_the_emulator_computes_the_same_of_arrays(name: str, rows: list[tuple[in
 @pytest.mark.parametrize("name", INTEGER_OPERATIONS)
 @thoroughly
 @given(rows)
-def test_the_analyzer_computes_the_same_of_numbers_and_of_lanes(name: str, rows: list[tuple[int, ...]]) -> None:
+def test_the_analyzer_computes_the_same_for_numbers_and_for_lanes(name: str, rows: list[tuple[int, ...]]) -> None:
     ops = operations()
     for words in cases(name):
         count = len(INTEGER_OPERATIONS[name].operand_widths(words))
@@ -161,7 +164,7 @@ def test_the_analyzer_computes_the_same_of_numbers_and_of_lanes(name: str, rows:
 
 
 def value_with(numbers: dict[SymbolicValue, int], terms: SymbolicValueTable, value: Value) -> int | None:
-    """The number that a symbolic value is if its unknowns are these numbers."""
+    """Returns the value of a symbolic value for these values of its unknowns."""
     if not isinstance(value, SymbolicValue):
         return value
     base = value.with_offset(0)
@@ -185,7 +188,7 @@ small = st.integers(0, 100)
 @pytest.mark.parametrize("name", INTEGER_OPERATIONS)
 @thoroughly
 @given(small, small, st.lists(st.one_of(numbers, st.tuples(st.booleans(), st.integers(0, 20))), min_size=4, max_size=4))
-def test_rules_for_unknowns_hold_for_every_number_in_their_place(
+def test_rules_for_unknowns_hold_for_every_value_of_them(
     name: str, x: int, y: int, chosen: list[int | tuple[bool, int]]
 ) -> None:
     """The unknowns are small: a conversion keeps its term, as the analyzer does for addresses and counters."""

@@ -1,7 +1,7 @@
-"""ptxas folds operations on constants to the numbers that the shared table of integer operations gives.
+"""ptxas folds operations on constants to the results of the shared table of integer operations.
 
-For each instruction there are two kernels that store its results: one executes it, the other has the numbers. Where
-ptxas folds the instruction, it makes the same code of both.
+For each instruction there are two kernels that store its results: one executes it, the other contains the numbers.
+Where ptxas folds the instruction, it generates the same code for both.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FOLDED_AT_LEAST = 400
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """An instruction with the numbers in its registers, and those that the table gives."""
+    """An instruction with the numbers in its registers, and the results of the table."""
 
     variant: FormVariant
     operands: Mapping[str, int]
@@ -39,7 +39,10 @@ class Folding:
 
 
 def evaluate(expression: Expression, operands: Mapping[str, int]) -> Any:
-    """The value of an expression. Raises LookupError for an operation that is not in the table, or is left open."""
+    """Returns the value of an expression.
+
+    Raises LookupError for an operation that is not in the table, or is left open.
+    """
     match expression:
         case ConstantExpr(value=value):
             return value
@@ -72,7 +75,7 @@ def foldings() -> Iterator[Folding]:
 
 
 def kernel(name: str, folding: Folding, *, executes: bool) -> str:
-    """A kernel that stores the results. executes: by the instruction, from registers that hold constants."""
+    """Returns a kernel that stores the results. executes: by the instruction, from registers with constants."""
     variant = folding.variant
     cells = (*variant.inputs, *variant.outputs)
     lines = [f".reg .{'b16' if cell.declared.endswith('8') else cell.declared} {cell.name};" for cell in cells]
@@ -98,12 +101,12 @@ ret; }}
 
 
 def held_width(cell: RegisterOperand) -> int:
-    """The bits of a register; nothing moves constants to one of 8 bits, so that it is one of 16."""
+    """Returns the bits of a register; no instruction moves constants to one of 8 bits, which is therefore one of 16."""
     return 16 if cell.declared.endswith("8") else width_of(cell.declared)
 
 
 def held_number(cell: RegisterOperand, number: int) -> int:
-    """What a register holds after a number was written to it as the type that the instruction sees."""
+    """Returns the contents of a register after a number was written to it with the type of the instruction."""
     return interpret(number, width_of(cell.type), is_signed(cell.type)) & bit_mask(held_width(cell))
 
 
@@ -114,7 +117,7 @@ def assign(cell: RegisterOperand, number: int) -> str:
 
 
 def machine_code(kernels: Sequence[str]) -> dict[str, bytes]:
-    """By kernel: the code that ptxas makes."""
+    """Returns the code of each kernel that ptxas generates."""
     path = find_ptxas()
     assert path is not None
     head = ".version {}.{}\n.target {}\n.address_size 64\n".format(*VERSION, TARGET)
@@ -129,11 +132,11 @@ def machine_code(kernels: Sequence[str]) -> dict[str, bytes]:
 
 
 def without_immediates(code: bytes) -> bytes:
-    """Instructions of 16 bytes without bytes 4 to 7, where an immediate operand is."""
+    """Returns instructions of 16 bytes without bytes 4 to 7, which contain an immediate operand."""
     return bytes(0 if 4 <= place % 16 < 8 else byte for place, byte in enumerate(code))
 
 
-def test_ptxas_folds_constants_to_what_the_table_computes() -> None:
+def test_ptxas_folds_constants_to_the_results_of_the_table() -> None:
     cases = list(foldings())
     kernels = [
         kernel(f"{'executes' if executes else 'stores'}_{number}", each, executes=executes)

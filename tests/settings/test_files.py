@@ -1,4 +1,4 @@
-"""Settings files: which one counts, what they may hold, and where a mistake is."""
+"""Settings files: their precedence, their contents, and the places of errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def level(folder: Path) -> ConfigLayer | None:
     return SettingsFiles().find_level(str(folder))
 
 
-def test_the_nearest_file_counts_alone(tmp_path: Path) -> None:
+def test_only_the_nearest_file_applies(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / "ptxkit.toml").write_text('policy = "strict"\nnotes = true\n')
@@ -30,7 +30,7 @@ def test_the_nearest_file_counts_alone(tmp_path: Path) -> None:
     assert (nearest.policy, nearest.notes, nearest.folder) == (None, False, str(tmp_path / "a"))
 
 
-def test_a_file_of_our_own_counts_before_pyproject_of_the_same_folder(tmp_path: Path) -> None:
+def test_a_ptxkit_file_takes_precedence_over_pyproject_in_the_same_folder(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.ptxkit]\nnotes = true\n")
     shared = level(tmp_path)
     assert shared is not None
@@ -41,7 +41,7 @@ def test_a_file_of_our_own_counts_before_pyproject_of_the_same_folder(tmp_path: 
     assert own.notes is False
 
 
-def test_a_pyproject_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
+def test_a_pyproject_without_settings_is_skipped(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "ptxkit.toml").write_text("notes = true\n")
@@ -52,7 +52,7 @@ def test_a_pyproject_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
         assert found.notes is True
 
 
-def test_a_settings_file_may_hold_every_setting(tmp_path: Path) -> None:
+def test_a_settings_file_may_contain_every_setting(tmp_path: Path) -> None:
     (tmp_path / "ptxkit.toml").write_text("""\
 select = ["PTX4"]
 extend-select = ["PTX501", "PTX9"]
@@ -120,7 +120,7 @@ baseline = "sub/known.json"
         (f"# {'x' * (1 << 20)}\n", "ptxkit.toml: is longer than 1,048,576 bytes"),
     ],
 )
-def test_a_mistake_names_file_line_and_what_was_meant(
+def test_an_error_names_file_line_and_a_suggestion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -132,7 +132,7 @@ def test_a_mistake_names_file_line_and_what_was_meant(
     assert str(raised.value).isprintable()
 
 
-def test_a_mistake_in_pyproject_is_placed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_pyproject_has_a_place_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'select'\n\n[tool.ptxkit]\n\nselekt = []\n")
     with pytest.raises(SettingsError, match=r"^pyproject\.toml:6: there is no setting `selekt`"):
@@ -142,7 +142,7 @@ def test_a_mistake_in_pyproject_is_placed_too(tmp_path: Path, monkeypatch: pytes
         level(tmp_path)
 
 
-def test_the_search_for_a_line_ends_in_a_long_file(tmp_path: Path) -> None:
+def test_the_search_for_a_line_is_fast_in_a_long_file(tmp_path: Path) -> None:
     """It would take the square of the length."""
     text = "".join(f"a{number} = 1\n" for number in range(60_000))
     assert line_of(f"b = 1\n{text}", ("b",)) == 1
@@ -154,7 +154,7 @@ def test_the_search_for_a_line_ends_in_a_long_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("name", ["ptxkit.toml", "pyproject.toml"])
-def test_a_pipe_or_a_device_in_the_place_of_settings_is_told(tmp_path: Path, name: str) -> None:
+def test_a_pipe_or_a_device_in_place_of_settings_is_reported(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
     with pytest.raises(SettingsError, match=rf"{name}: is not a regular file"):
         level(tmp_path)
@@ -166,13 +166,13 @@ def test_a_pipe_or_a_device_in_the_place_of_settings_is_told(tmp_path: Path, nam
         level(tmp_path)
 
 
-def test_text_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     (tmp_path / "ptxkit.toml").write_bytes(b"select = ['\xff']")
     with pytest.raises(SettingsError, match=r"is not UTF-8 text"):
         level(tmp_path)
 
 
-def test_a_file_that_was_named_must_be_there_and_hold_settings(tmp_path: Path) -> None:
+def test_a_named_file_must_exist_and_contain_settings(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"nowhere\.toml: cannot be read: No such file"):
         read_level(str(tmp_path / "nowhere.toml"))
     (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
@@ -194,5 +194,5 @@ def test_a_file_that_was_named_must_be_there_and_hold_settings(tmp_path: Path) -
         ("a = 1\n", ("b",), None),
     ],
 )
-def test_the_line_of_a_key_is_found_however_it_is_written(text: str, path: tuple[str, ...], line: int | None) -> None:
+def test_the_line_of_a_key_is_found_in_any_notation(text: str, path: tuple[str, ...], line: int | None) -> None:
     assert line_of(text, path) == line

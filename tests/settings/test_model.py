@@ -1,4 +1,4 @@
-"""What levels of settings amount to: which codes are shown, and how bad they are."""
+"""The combination of levels of settings: the codes that are shown, and their severities."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def shown(*levels: ConfigLayer, path: str | None = None) -> set[str]:
     return {code for code in known_codes() if settings.is_enabled(code)}
 
 
-def test_by_default_all_codes_are_shown_but_those_on_request() -> None:
+def test_by_default_all_codes_are_shown_except_optional_ones() -> None:
     assert shown() == {code for code in known_codes() if not code.startswith("PTX9")}
     assert shown(ConfigLayer("x", notes=True)) == set(known_codes())
     assert all(DEFAULT.is_enabled(code) == (code in shown()) for code in known_codes())
 
 
-def test_select_leaves_the_selected_codes_and_those_behind_which_nothing_is_checked() -> None:
+def test_select_keeps_the_selected_codes_and_those_without_which_nothing_is_checked() -> None:
     assert shown(ConfigLayer("x", select=("PTX40",))) == {"PTX100", "PTX101"} | {
         c for c in known_codes() if c[:5] == "PTX40"
     }
@@ -35,7 +35,7 @@ def test_the_longest_prefix_decides_and_of_equal_ones_the_ignored_one() -> None:
     assert "PTX401" not in shown(ConfigLayer("x", select=("PTX401",), ignore=("PTX401",)))
 
 
-def test_a_later_level_refines_an_earlier_one_and_starts_anew_with_select() -> None:
+def test_a_later_level_refines_an_earlier_one_and_starts_again_with_select() -> None:
     file = ConfigLayer("file", select=("PTX4",), ignore=("PTX401",))
     assert "PTX401" not in shown(file, ConfigLayer("options", extend_select=("PTX5",)))
     assert "PTX403" in shown(file, ConfigLayer("options", extend_select=("PTX5",)))
@@ -43,13 +43,13 @@ def test_a_later_level_refines_an_earlier_one_and_starts_anew_with_select() -> N
     assert shown(file, ConfigLayer("options", select=("PTX5",))) == shown(ConfigLayer("options", select=("PTX5",)))
 
 
-def test_what_is_on_request_can_be_selected_and_one_of_it_ignored() -> None:
+def test_optional_codes_can_be_selected_and_one_of_them_ignored() -> None:
     assert "PTX903" in shown(ConfigLayer("x", extend_select=("PTX9",)))
     assert "PTX903" not in shown(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
     assert "PTX901" in shown(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
 
 
-def test_syntax_errors_are_shown_whatever_is_ignored() -> None:
+def test_syntax_errors_are_shown_even_if_ignored() -> None:
     assert {"PTX100", "PTX101"} == shown(ConfigLayer("x", ignore=("PTX",)))
 
 
@@ -65,19 +65,19 @@ def test_a_severity_is_that_of_the_longest_prefix_and_then_of_the_last_level() -
     assert settings.severity("PTX501", Severity.ERROR) is Severity.ERROR
 
 
-def test_no_severity_softens_a_syntax_error() -> None:
+def test_a_severity_does_not_lower_a_syntax_error() -> None:
     settings = Settings.of([ConfigLayer("x", severity=(("PTX", Severity.NOTE),))])
     assert settings.severity("PTX101", Severity.ERROR) is Severity.ERROR
     assert settings.severity("PTX102", Severity.ERROR) is Severity.NOTE
 
 
-def test_the_last_level_that_says_something_counts() -> None:
+def test_the_last_level_with_a_value_counts() -> None:
     low = ConfigLayer("file", policy="strict", target="sm_90", ptx_version=(8, 0), baseline="a.json")
     both = Settings.of([low, ConfigLayer("options", target="sm_90a")])
     assert (both.policy, both.target, both.ptx_version, both.baseline) == ("strict", "sm_90a", (8, 0), "a.json")
 
 
-def test_codes_are_ignored_in_the_files_that_fit(tmp_path: Path) -> None:
+def test_codes_are_ignored_in_the_matching_files(tmp_path: Path) -> None:
     level = ConfigLayer("x", str(tmp_path), per_file_ignores=(("generated/*", ("PTX4",)),))
     assert "PTX401" not in shown(level, path=str(tmp_path / "generated" / "deep" / "k.ptx"))
     assert "PTX401" in shown(level, path=str(tmp_path / "k.ptx"))
@@ -102,11 +102,11 @@ def test_codes_are_ignored_in_the_files_that_fit(tmp_path: Path) -> None:
         ("build/sm_80/*", False),
     ],
 )
-def test_a_pattern_is_for_names_and_for_paths_from_its_folder_on(tmp_path: Path, pattern: str, fit: bool) -> None:
+def test_a_pattern_is_for_names_and_for_paths_below_its_folder(tmp_path: Path, pattern: str, fit: bool) -> None:
     assert matches(str(tmp_path / "build" / "sm_90" / "k.ptx"), pattern, str(tmp_path)) is fit
 
 
-def test_a_pattern_with_a_star_or_a_whole_path_reaches_outside_its_folder(tmp_path: Path) -> None:
+def test_a_pattern_with_a_star_or_a_whole_path_matches_outside_its_folder(tmp_path: Path) -> None:
     outside = str(tmp_path / "other" / "k.ptx")
     inside = str(tmp_path / "project")
     assert matches(outside, f"{tmp_path.as_posix()}/other/*", inside)

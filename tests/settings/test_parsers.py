@@ -1,4 +1,4 @@
-"""Codes, severities, targets, versions and launches as they are written."""
+"""The notations of codes, severities, targets, versions and launches."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ def test_a_word_has_its_value(read: Callable[[str], object], text: str, value: o
         (parsers.parse_launch, "k:cluster=17", "a cluster has at most 16 CTAs"),
     ],
 )
-def test_a_word_that_is_none_says_why_and_what_was_meant(
-    read: Callable[[str], object], text: str, message: str
-) -> None:
-    with pytest.raises(ValueError) as raised:  # noqa: PT011 (the text is looked at)
+def test_an_invalid_word_has_a_reason_and_a_suggestion(read: Callable[[str], object], text: str, message: str) -> None:
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 (the message is checked below)
         read(text)
     assert message in str(raised.value)

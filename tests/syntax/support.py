@@ -1,4 +1,4 @@
-"""What the tests of the syntax share: the corpus, short modules, and the tree as Lark alone makes it."""
+"""Shared by the tests of the syntax: the corpus, short modules, and the tree that only Lark builds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADING = ".version 9.4\n.target sm_90a\n.address_size 64\n"
 
 
 def corpus_files() -> list[Path]:
-    """Every PTX file of the corpus; none at all is a mistake of the test, not a pass."""
+    """Returns every PTX file of the corpus; an empty corpus is an error of the test."""
     files = sorted(CORPUS.rglob("*.ptx"))
     if len(files) < 40:
         raise FileNotFoundError(f"{CORPUS} holds {len(files)} PTX files; the tests of the parser need them")
@@ -39,14 +39,14 @@ _VARIES = re.compile(r"//.*|(?<![.\w])[%$A-Za-z_][\w$]*(?![.\w:])|\b\d\w*")
 
 
 def _kind(line: str) -> str:
-    """A line but for the names and numbers in it."""
+    """Returns a line without the names and numbers in it."""
     return _VARIES.sub(lambda found: "//" if found[0].startswith("//") else "n", line)
 
 
 @cache
 def telling_files() -> list[Path]:
-    """The files of the corpus with a line of a kind that none before them has: the others bring nothing new to what
-    looks at one statement at a time."""
+    """Returns the files of the corpus with a line of a kind that no earlier file has: the others add nothing to checks
+    of single statements."""
     known: set[str] = set()
     telling = []
     for path in corpus_files():
@@ -61,12 +61,12 @@ each_corpus_file = pytest.mark.parametrize("path", telling_files(), ids=lambda p
 
 
 def kernel(body: str) -> str:
-    """A module with one kernel that holds these lines; the first of them is line 6."""
+    """Returns a module with one kernel that contains these lines; the first of them is line 6."""
     return f"{HEADING}.visible .entry k()\n{{\n{body}\n}}\n"
 
 
 def statements(body: str) -> tuple[Statement, ...]:
-    """The statements that these lines are."""
+    """Returns these lines as statements."""
     held = parse(kernel(body)).function("k").body
     assert held is not None
     return held.statements
@@ -84,13 +84,13 @@ def instruction(text: str) -> Instruction:
 
 
 def operand(text: str) -> Operand:
-    """The one operand of `op TEXT;`."""
+    """Returns the only operand of `op TEXT;`."""
     (only,) = instruction(f"op {text};").operands
     return only
 
 
 def plainly(text: str) -> Module | None:
-    """The tree as Lark makes it, without any of the fast parser's shortcuts; None where Lark refuses the text."""
+    """Returns the tree that Lark builds, without the fast parser's shortcuts, or None if Lark rejects the text."""
     try:
         return parse_with_lark(SourceFile("plain.ptx", text))
     except (UnexpectedTokenError, MalformedConstructError):
@@ -98,7 +98,7 @@ def plainly(text: str) -> Module | None:
 
 
 def bodies(module: Module) -> Iterator[Body]:
-    """Every body, nested ones too."""
+    """Yields every body, including nested ones."""
     held = [item.body for item in module.items if isinstance(item, Function) and item.body is not None]
     while held:
         body = held.pop()
@@ -111,7 +111,7 @@ def all_starts(module: Module) -> list[list[int]]:
 
 
 def complaints(text: str) -> list[tuple[int, int, str, str | None]]:
-    """Line, column, message and help of each syntax error."""
+    """Returns line, column, message and help of each syntax error."""
     with pytest.raises(PTXSyntaxError) as caught:
         parse(text, "k.ptx")
     found = []

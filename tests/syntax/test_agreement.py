@@ -1,4 +1,4 @@
-"""The two guards of the fast parser: it makes Lark's trees, and it asks Lark seldom."""
+"""The two requirements on the fast parser: it builds Lark's trees, and it seldom calls Lark."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ $L1: L2:
 
 
 @each_corpus_file
-def test_the_fast_parser_makes_the_trees_and_positions_that_lark_makes(path: Path) -> None:
+def test_the_fast_parser_builds_the_trees_and_positions_of_lark(path: Path) -> None:
     text = text_of(path)
     fast, plain = parse(text), plainly(text)
     assert plain is not None
@@ -60,7 +60,7 @@ def test_the_fast_parser_makes_the_trees_and_positions_that_lark_makes(path: Pat
     assert all_starts(fast) == all_starts(plain)
 
 
-def test_the_fast_parser_makes_larks_tree_of_all_syntax_in_one_module() -> None:
+def test_the_fast_parser_builds_larks_tree_of_all_syntax_in_one_module() -> None:
     fast, plain = parse(EVERYTHING), plainly(EVERYTHING)
     assert plain is not None
     assert fast == plain
@@ -84,7 +84,7 @@ def _damaged(text: str, random: Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_lark_accepts_of_damaged_text_is_what_the_fast_parser_accepts(seed: int) -> None:
+def test_the_fast_parser_accepts_the_same_damaged_texts_as_lark(seed: int) -> None:
     random = Random(seed)
     accepted = 0
     for _ in range(60):
@@ -101,7 +101,7 @@ def test_what_lark_accepts_of_damaged_text_is_what_the_fast_parser_accepts(seed:
     assert accepted > 0, "all texts were refused: the damage is too great to test anything"
 
 
-def test_lark_is_asked_once_for_each_kind_of_statement_and_not_for_each_statement() -> None:
+def test_lark_parses_each_kind_of_statement_once_and_not_each_statement() -> None:
     body = "\n".join(f"add.s32 %r{n}, %r{n + 1}, {n};\nld.global.b32 %r{n}, [%rd{n}+{4 * n}];" for n in range(2000))
     before = grammar().calls
     parse(kernel(body))
@@ -119,11 +119,11 @@ def test_the_whole_corpus_takes_few_calls_of_lark() -> None:
     before = grammar().calls
     for text in texts:
         parse(text)
-    assert grammar().calls - before <= 20, "what was learned from the corpus is not used when it comes again"
+    assert grammar().calls - before <= 20, "shapes learned from the corpus are not reused"
 
 
 @pytest.mark.parametrize("path", corpus_files()[::9], ids=lambda path: path.name)
-def test_the_tokenizer_cuts_as_larks_lexer_does(path: Path) -> None:
+def test_the_tokenizer_splits_text_as_larks_lexer_does(path: Path) -> None:
     text = text_of(path)[:30_000].rpartition("\n")[0]
     own, reached = grammar().tokenizer.scan(text)
     names = grammar().tokenizer.names

@@ -1,4 +1,4 @@
-"""`scripts/bench parse` runs, on files that ptxas accepts too, and prints the figures of both."""
+"""`scripts/bench parse` runs on files that ptxas also accepts, and prints the figures of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integer constant expressions have the values that the manual's rules give them."""
+"""Integer constant expressions have the values of the manual's rules."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_constant_expression_has_a_value(text: str, value: int) -> None:
     "text",
     ["1/0", "1 % 0", "1.5", "1.0<1.0/0.0", "0f3F800000==0f3F800000", "x", "-x", "1+x", "x?1:2", "[x]", "generic(x)"],
 )
-def test_what_is_no_integer_constant_has_none(text: str) -> None:
+def test_other_expressions_have_no_value(text: str) -> None:
     assert evaluate(operand(text)) is None
 
 
@@ -76,11 +76,11 @@ def test_what_is_no_integer_constant_has_none(text: str) -> None:
         ("WARP_SZ", (32,)),
     ],
 )
-def test_the_constants_behind_a_directive_may_be_written_in_any_base(written: str, values: tuple[int, ...]) -> None:
+def test_the_constants_after_a_directive_may_be_written_in_any_base(written: str, values: tuple[int, ...]) -> None:
     (function,) = parse(f".version 8.0\n.target sm_80\n.entry k() .reqntid {written} {{ ret; }}").functions()
     assert directive_constants(function.directive("reqntid")) == values
     assert directive_constants(function.directive("maxntid")) == ()
 
 
-def test_the_words_of_a_directive_that_are_no_constants_are_left_out() -> None:
+def test_the_words_of_a_directive_that_are_not_constants_are_omitted() -> None:
     assert directive_constants(Directive("branchtargets", ("A", "7"))) == (7,)

@@ -1,4 +1,4 @@
-"""What is said of text that is not PTX: where, what was expected, and what would mend it."""
+"""Diagnostics of text that is not PTX: the place, the expected text, and the fix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST = 6
 """The line on which the body of `kernel` begins."""
 
 
-def test_a_missing_semicolon_is_shown_where_it_is_missing_and_can_be_mended() -> None:
+def test_a_missing_semicolon_is_reported_at_its_place_and_can_be_fixed() -> None:
     text = kernel("add.s32 %r1, %r2, %r3\nmov.u32 %r4, %r5;")
     with pytest.raises(PTXSyntaxError) as caught:
         parse(text)
@@ -70,7 +70,7 @@ ADDRESS = "a name, a name with `+` and an integer constant, or an integer consta
         ("mov.u32 %r1, 99999999999999999999;", 14, "an integer constant has at most 64 bits"),
     ],
 )
-def test_one_error_gives_one_complaint_at_its_place(body: str, column: int, message: str) -> None:
+def test_one_error_gives_one_diagnostic_at_its_place(body: str, column: int, message: str) -> None:
     (found,) = complaints(kernel(body))
     line = FIRST + (1 if message.startswith("expected an integer") else 0)
     assert found[:3] == (line, column, message)
@@ -83,7 +83,7 @@ def test_a_negative_offset_is_explained() -> None:
 
 
 @pytest.mark.parametrize("body", ["mov\\.u32 %r1, 2;", "\\\\ret;", "@\\%p1 ret;", "ret;\\", "\\.reg .b32 a;"])
-def test_a_backslash_anywhere_but_in_front_of_an_opcode_is_to_be_removed(body: str) -> None:
+def test_a_backslash_anywhere_but_before_an_opcode_is_to_be_removed(body: str) -> None:
     ((*_, help_text),) = complaints(kernel(body))
     assert help_text == "remove the backslash"
     parse(kernel("\\mov.u32 %r1, 2; @%p1 \\ ret;"))
@@ -116,7 +116,7 @@ def test_errors_stop_at_the_limit() -> None:
         (f"{HEADING}ret;\n", "an instruction or label is not allowed outside of a function"),
         (f"{HEADING}}}\n", "`}` closes nothing"),
         (f"{HEADING}.entry k() {{ ret; }}\n}}\n", "`}` closes nothing"),
-        (f"{HEADING}{{ }}", "expected the header of a function in front of `{`"),
+        (f"{HEADING}{{ }}", "expected the header of a function before `{`"),
         (f"{HEADING}.section .debug_x {{ .b8 1\n", "this section never ends, or is not well formed"),
         (f"{HEADING}.section .debug_x {{ .b8 1; }}\n", "expected `,`, `}` or a name after `1`, found `;`"),
     ],
@@ -144,14 +144,14 @@ def test_the_end_of_the_text_inside_of_a_body_names_the_brace() -> None:
     assert found.labels[0].span == Span(len(HEADING) + 11, len(HEADING) + 12)
 
 
-def test_a_comment_and_a_string_without_an_end_are_shown_where_they_begin() -> None:
+def test_an_unterminated_comment_and_string_are_reported_where_they_begin() -> None:
     found = complaints(kernel("/* x"))
     assert found[0][:3] == (FIRST, 1, "this comment never ends")
     found = complaints(kernel('.pragma "x;'))
     assert found[0][:3] == (FIRST, 9, "this string never ends")
 
 
-def test_nesting_up_to_the_limit_is_read_and_beyond_it_is_named() -> None:
+def test_nesting_up_to_the_limit_is_read_and_beyond_it_is_reported() -> None:
     within = MAX_NESTING - 5
     parse(kernel("{" * within + "ret;" + "}" * within))
     ((_, _, message, _),) = complaints(kernel("{" * 300 + "ret;" + "}" * 300))
@@ -175,7 +175,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN.keys())
-def test_a_text_that_is_no_ptx_has_one_error(text: str) -> None:
+def test_a_text_that_is_not_ptx_has_one_error(text: str) -> None:
     with pytest.raises(PTXSyntaxError) as caught:
         parse(text)
     (found,) = caught.value.diagnostics
@@ -183,14 +183,14 @@ def test_a_text_that_is_no_ptx_has_one_error(text: str) -> None:
     assert found.help == "name a file of PTX, such as `nvcc --ptx` writes, or a binary that holds PTX"
 
 
-def test_what_is_in_front_of_a_module_is_one_error_that_says_where_the_module_begins() -> None:
+def test_text_before_a_module_is_one_error_that_states_where_the_module_begins() -> None:
     with pytest.raises(PTXSyntaxError) as caught:
         parse(f"Fatbin ptx code:\n================\n{HEADING}.entry k() {{ add; }}\n")
     (found,) = caught.value.diagnostics
-    assert found.help == "a `.version` is at line 3: remove what is in front of it"
+    assert found.help == "a `.version` is at line 3: remove the text before it"
 
 
-def test_the_errors_of_a_module_without_its_version_are_all_told() -> None:
+def test_all_errors_of_a_module_without_its_version_are_reported() -> None:
     with pytest.raises(PTXSyntaxError) as caught:
         parse(".target sm_80\n.entry k()\n{\n  add.s32 %r1 %r2;\n  )\n}\n")
     assert len(caught.value.diagnostics) == 3

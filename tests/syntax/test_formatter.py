@@ -1,4 +1,4 @@
-"""`format_source`: canonical, idempotent, and no comment lost."""
+"""`format_source`: canonical and idempotent, and it keeps all comments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def formatted(text: str) -> str:
 
 
 def body_of(text: str) -> str:
-    """The lines between the braces of `kernel(text)`, formatted."""
+    """Returns the formatted lines between the braces of `kernel(text)`."""
     return formatted(kernel(text)).partition("{\n")[2].removesuffix("}\n")
 
 
@@ -42,52 +42,52 @@ def test_all_syntax_in_one_module_is_formatted() -> None:
         assert comment in result
 
 
-def test_a_comment_behind_a_statement_stays_behind_it() -> None:
+def test_a_comment_after_a_statement_remains_after_it() -> None:
     assert body_of("ret ;// why") == "\tret; // why\n"
     assert body_of("ret; /* a */ /* b */") == "\tret; /* a */ /* b */\n"
     assert body_of("L:// here\nret;") == "L: // here\n\tret;\n"
 
 
-def test_a_comment_on_its_own_line_stays_in_front_of_the_next_statement() -> None:
+def test_a_comment_on_its_own_line_remains_before_the_next_statement() -> None:
     assert body_of("  // why\nret;") == "\t// why\n\tret;\n"
     assert body_of("ret;\n// last") == "\tret;\n\t// last\n"
     assert body_of("{\n// inner\nret;\n}") == "\t{\n\t\t// inner\n\t\tret;\n\t}\n"
 
 
-def test_a_comment_inside_of_a_statement_moves_in_front_of_it() -> None:
+def test_a_comment_inside_of_a_statement_moves_before_it() -> None:
     assert body_of("add.s32 a, // first\n b, /* second */ c;") == "\t// first\n\t/* second */\n\tadd.s32 a, b, c;\n"
 
 
-def test_comments_of_a_brace_stay_with_it() -> None:
+def test_comments_of_a_brace_remain_with_it() -> None:
     assert body_of("{ // callseq 0, 0\nret;\n} // callseq 0") == "\t{ // callseq 0, 0\n\t\tret;\n\t} // callseq 0\n"
 
 
-def test_several_blank_lines_become_one_and_none_stays_beside_a_brace() -> None:
+def test_several_blank_lines_become_one_and_none_remains_next_to_a_brace() -> None:
     assert body_of("\n\nret;\n\n\n\nret;\n\n") == "\tret;\n\n\tret;\n"
 
 
-def test_one_statement_stands_on_a_line() -> None:
+def test_one_statement_is_on_each_line() -> None:
     assert body_of("L: add.s32 a,b,c; @ %p  bra L ;") == "L:\n\tadd.s32 a, b, c;\n\t@%p bra L;\n"
 
 
-def test_a_comment_at_the_start_of_the_text_stays_there() -> None:
+def test_a_comment_at_the_start_of_the_text_remains_there() -> None:
     assert formatted(f"// made by hand\n\n{HEADING}") == f"// made by hand\n\n{HEADING}"
 
 
-def test_comments_of_a_section_stay_on_their_lines() -> None:
+def test_comments_of_a_section_remain_on_their_lines() -> None:
     text = f"{HEADING}.section .debug_x\n{{\n.b8 1,2// two\n// alone\nL:\n}}\n"
     assert formatted(text) == f"{HEADING}.section .debug_x {{\n\t.b8 1, 2 // two\n\t// alone\nL:\n}}\n"
 
 
-def test_text_that_is_not_ptx_is_refused() -> None:
+def test_text_that_is_not_ptx_is_rejected() -> None:
     with pytest.raises(PTXSyntaxError):
         formatted(kernel("add.s32 a b;"))
     formatted(kernel("add.s32 a, b;"))
 
 
 @pytest.mark.parametrize("sign", ["- ", "+ ", "-+ ", "-~", "- !", "-(", "(-"])
-def test_what_is_read_at_the_limit_of_nesting_is_read_again_when_it_is_formatted(sign: str) -> None:
-    """As many signs as are read: what is printed must not nest deeper than what was written."""
+def test_text_at_the_nesting_limit_is_read_again_when_it_is_formatted(sign: str) -> None:
+    """The formatter accepts as many signs as the parser: the printed text must not nest deeper than the source."""
 
     def module(count: int) -> str:
         return f"{HEADING}.global .s32 x = {sign * count}1{')' * sign.count('(') * count};\n"

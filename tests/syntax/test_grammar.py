@@ -1,4 +1,4 @@
-"""What Lark says of the shapes that modules consist of is compiled; the rest it is asked for."""
+"""Lark's result for the shapes of which modules consist is compiled; for others Lark is called."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def damaged(text: str, random: Random) -> str:
 
 
 def agree(text: str) -> bool:
-    """Whether the text is PTX, on which the parser and Lark must agree, as on its tree."""
+    """Returns whether the text is PTX, on which the parser and Lark must agree, and on its tree."""
     try:
         fast = parse(text)
     except PTXSyntaxError:
@@ -86,7 +86,7 @@ def test_every_shape_is_a_sentence_of_the_grammar() -> None:
     assert known[0] == grammar().terminals.names
 
 
-def test_a_shape_that_is_no_sentence_is_refused() -> None:
+def test_a_shape_that_is_not_a_sentence_is_rejected() -> None:
     with pytest.raises(UnexpectedTokenError):
         Grammar(terminals()).plan("add.s32 %r1 %r2;", "statement")
     assert Grammar(terminals()).plan("add.s32 %r1, %r2;", "statement")
@@ -108,17 +108,17 @@ def loaded_by(code: str) -> set[str]:
 @pytest.mark.parametrize("name", ["nvcc/misc.sm_90a.ptx", "tilelang/attn.sm_90a.ptx", "triton/attn_ptr.sm_90a.ptx"])
 def test_a_module_that_a_compiler_wrote_is_parsed_without_loading_lark(name: str) -> None:
     path = CORPUS / "compilers" / name
-    grammar()  # compiles it, where that has not been done
+    grammar()  # compiles it, where that was not done before
     loaded = loaded_by(f"from ptxkit.syntax import parse; parse(open({str(path)!r}).read())")
     assert loaded.isdisjoint({"lark", "dataclasses", "inspect", "pathlib", "click", "rich"})
 
 
-def test_a_shape_that_nobody_has_seen_is_learned_from_lark() -> None:
+def test_an_unknown_shape_is_learned_from_lark() -> None:
     text = f"{HEADING}.global .u32 a = (1 + 2) * 3 ? 4 : 5;"
     assert "lark" in loaded_by(f"from ptxkit.syntax import parse; parse({text!r})")
 
 
-def test_the_file_of_shapes_says_nothing_twice() -> None:
+def test_the_file_of_shapes_contains_no_duplicates() -> None:
     (path,) = grammar_files("shapes.txt")
     with open(path, encoding="utf-8") as file:
         lines = [line for line in file if not line.startswith("#")]

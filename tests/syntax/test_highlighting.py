@@ -32,7 +32,7 @@ def test_an_instruction_has_an_opcode_registers_and_numbers() -> None:
     ]
 
 
-def test_a_guard_is_a_register_and_the_opcode_comes_behind_it() -> None:
+def test_a_guard_is_a_register_and_the_opcode_follows_it() -> None:
     found = body(".reg .pred p; @!p bra L; L: @p ret;")
     assert found[-6:] == [
         ("p", TokenClass.REGISTER),
@@ -44,13 +44,13 @@ def test_a_guard_is_a_register_and_the_opcode_comes_behind_it() -> None:
     ]
 
 
-def test_a_register_is_what_is_declared_as_one_whatever_it_is_called() -> None:
+def test_a_declared_register_is_a_register_whatever_its_name() -> None:
     assert ("ret", TokenClass.REGISTER) in body(".reg .b32 ret; mov.u32 ret, 1; ret;")
     assert ("%tid.x", TokenClass.SPECIAL) in body(".reg .b32 %r1; mov.u32 %r1, %tid.x;")
     assert ("table", TokenClass.NAME) in body(".shared .b32 table; .reg .b32 %r1; mov.u32 %r1, table;")
 
 
-def test_names_of_one_function_do_not_count_in_another() -> None:
+def test_names_of_one_function_are_not_visible_in_another() -> None:
     one = ".func f()\n{\n.reg .b32 x;\nmov.u32 x, 1;\n}\n"
     other = ".func g(.param .b32 x)\n{\n.reg .b32 y;\nld.param.b32 y, [x];\n}\n"
     text = HEAD + one + other
@@ -63,7 +63,7 @@ def test_names_of_one_function_do_not_count_in_another() -> None:
     ]
 
 
-def test_comments_strings_and_directives_have_colors_of_their_own() -> None:
+def test_comments_strings_and_directives_have_separate_colors() -> None:
     found = colored(f'// one\n{HEAD}/* two\nlines */\n.file 1 "a/*b*/.cu"\n')
     assert ("// one", TokenClass.COMMENT) in found
     assert ("/* two\nlines */", TokenClass.COMMENT) in found
@@ -79,7 +79,7 @@ def test_a_text_that_does_not_parse_is_colored_by_its_words() -> None:
     assert ("bra", TokenClass.OPCODE) in found
 
 
-def test_pieces_come_in_order_and_do_not_overlap() -> None:
+def test_pieces_are_in_order_and_do_not_overlap() -> None:
     for text in ("", "\0\0", "\udcff ;", '"', "/*", f"{HEAD}.func f()\n{{\nret;\n}}\n// \u00e4"):
         pieces = list(highlight_spans(text, None))
         assert all(end <= start for (_, end, _), (start, _, _) in pairwise(pieces))

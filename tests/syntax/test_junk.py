@@ -1,6 +1,6 @@
-"""Junk of every kind: diagnostics, never a traceback, and in time that grows with the text only.
+"""Invalid text of every kind: diagnostics, never a traceback, and in time proportional to the text.
 
-The bounds are generous: what they must catch takes minutes, or for ever.
+The bounds are generous: what they must detect takes minutes or does not end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ JUNK = {
     "a lone brace": "{",
     "a lone brace behind a heading": HEADING + "{",
     "NULs": "\0" * 1_000_000,
-    "NULs in front of a word": HEADING + "\0" * 1_000_000 + "x",
+    "NULs before a word": HEADING + "\0" * 1_000_000 + "x",
     "one line of words": kernel("a " * 1_000_000),
     "one line of numbers": kernel("1 " * 500_000),
     "no semicolon at all": kernel("add.s32 %r1, %r2, %r3\n" * 30_000),
@@ -63,7 +63,7 @@ JUNK = {
 
 
 @pytest.mark.parametrize("text", JUNK.values(), ids=JUNK.keys())
-def test_junk_gives_diagnostics_in_linear_time(text: str) -> None:
+def test_invalid_text_gives_diagnostics_in_linear_time(text: str) -> None:
     start = time.thread_time()
     with pytest.raises(PTXSyntaxError) as caught:
         parse(text)
@@ -88,7 +88,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("text", LARGE.values(), ids=LARGE.keys())
-def test_large_texts_that_are_correct_are_read_in_linear_time(text: str) -> None:
+def test_large_correct_texts_are_read_in_linear_time(text: str) -> None:
     start = time.thread_time()
     parse(text)
     assert time.thread_time() - start < _SECONDS

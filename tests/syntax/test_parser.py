@@ -1,4 +1,4 @@
-"""Text to tree: each form that the manual has or a compiler writes, and the node it becomes."""
+"""Text to tree: each form of the manual or of a compiler, and its node."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def names(*texts: str) -> tuple[Name, ...]:
 
 
 def item(text: str) -> object:
-    """The one item behind the heading."""
+    """Returns the only item after the heading."""
     *_, found = parse(HEADING + text).items
     return found
 
@@ -142,7 +142,7 @@ def test_an_instruction_is_guard_opcode_and_operands() -> None:
     assert instruction("mov.u32\n\ta,\n\tb\n\t;") == Instruction("mov.u32", names("a", "b"))
 
 
-def test_a_backslash_in_front_of_an_opcode_leaves_no_trace() -> None:
+def test_a_backslash_before_an_opcode_leaves_no_trace() -> None:
     assert instruction("\\ret;") == Instruction("ret")
     assert instruction("@!%p1 \\ // behind a guard\n mov.u32 a, b;") == instruction("@!%p1 mov.u32 a, b;")
     assert statements("\\mov.u32 a, b;\\ret;") == statements("mov.u32 a, b; ret;")
@@ -154,7 +154,7 @@ def test_no_blank_is_needed_between_opcode_and_brace() -> None:
     assert found.operands == (Vector(names("%r1", "%r2")), Address(Name("%r58")))
 
 
-def test_calls_take_all_forms_of_lists() -> None:
+def test_calls_accept_all_forms_of_lists() -> None:
     assert instruction("call f;").operands == names("f")
     assert instruction("call f, (a, 4);").operands == (Name("f"), Arguments((Name("a"), Integer(4, "4"))))
     assert instruction("call.uni (r), f, (a);").operands == (Arguments(names("r")), Name("f"), Arguments(names("a")))
@@ -162,7 +162,7 @@ def test_calls_take_all_forms_of_lists() -> None:
     assert instruction("call.uni (r), \n\tf, \n\t(\n\ta, \n\tb\n\t);").operands[2] == Arguments(names("a", "b"))
 
 
-def test_several_statements_stand_on_one_line_and_labels_in_a_row() -> None:
+def test_one_line_may_have_several_statements_and_labels() -> None:
     assert statements("L1: L2: add.s32 a, b, c; ret;") == (
         LabelStatement("L1"),
         LabelStatement("L2"),
@@ -189,7 +189,7 @@ def test_a_flattened_body_has_the_statements_of_nested_blocks_in_their_order() -
     assert list(starts) == sorted(starts)
 
 
-def test_comments_may_stand_everywhere() -> None:
+def test_comments_may_be_anywhere() -> None:
     text = "/* a */ add.s32 // b ; {\n a /* ; */ , b, // c\n c /* d\n e */ ; // f"
     assert statement(text) == Instruction("add.s32", names("a", "b", "c"))
 
@@ -259,7 +259,7 @@ def test_a_variable_of_the_module_becomes_its_node(text: str, node: Declaration)
     assert item(text) == node
 
 
-def test_initializers_hold_addresses_masks_and_nested_lists() -> None:
+def test_initializers_contain_addresses_masks_and_nested_lists() -> None:
     found = item(".global .u8 a[] = {0xFF00(generic(p)), generic(p)+4, p, -1, {1, 2}, 0xFF(1000 + 546)};")
     assert isinstance(found, Declaration)
     (declarator,) = found.declarators
@@ -286,7 +286,7 @@ def test_a_long_table_has_the_elements_of_a_short_one() -> None:
     assert [each.text for each in initializer.elements if isinstance(each, Integer)] == written
 
 
-def test_a_table_may_not_hold_what_only_an_instruction_may() -> None:
+def test_a_table_may_not_contain_elements_that_only_an_instruction_may_have() -> None:
     from ptxkit import PTXSyntaxError
 
     rows = ", ".join(["1"] * 50)
@@ -306,7 +306,7 @@ def test_a_table_may_not_hold_what_only_an_instruction_may() -> None:
         (".param .u64 a", None, None),
     ],
 )
-def test_a_parameter_may_say_what_it_points_to(
+def test_a_parameter_may_state_what_it_points_to(
     text: str, pointer: tuple[str, ...] | None, alignment: int | None
 ) -> None:
     found = item(f".entry k({text}) {{ ret; }}")
@@ -344,7 +344,7 @@ def test_functions_have_linkage_results_parameters_and_directives() -> None:
         ".entry k()\n// why\n.maxnreg 64\n/* so */\n{ ret; }",
     ],
 )
-def test_headers_of_kernels_take_their_directives(text: str) -> None:
+def test_headers_of_kernels_accept_their_directives(text: str) -> None:
     found = item(text)
     assert isinstance(found, Function)
     assert found.body is not None
@@ -392,7 +392,7 @@ def test_a_directive_of_a_body_keeps_its_words(text: str, node: Directive) -> No
     assert statement(text) == node
 
 
-def test_prototypes_may_leave_out_results_and_parameters() -> None:
+def test_prototypes_may_omit_results_and_parameters() -> None:
     full = statement("p : .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;")
     assert isinstance(full, Prototype)
     assert (full.label, len(full.results), len(full.parameters)) == ("p", 1, 1)
@@ -411,7 +411,7 @@ def test_a_brace_in_a_comment_ends_no_section() -> None:
     assert found == Section(".debug_info", (".b8 1", ".b8 2"))
 
 
-def test_source_of_another_language_is_kept_as_it_stands() -> None:
+def test_source_of_another_language_is_kept_unchanged() -> None:
     text = (
         '.nv_intermediate_source_section {\n.code_block {\n.ir_name: "TileIR"\n.sourceFileName: 1\n'
         '.source_begin\n  f() { } ; // "\n.source_end\n}\n}\n.global .b32 behind;'
@@ -442,7 +442,7 @@ def test_long_lines_and_long_names_are_read() -> None:
     assert len(body.statements) == 30_000
 
 
-def test_a_module_tells_its_heading_and_source() -> None:
+def test_a_module_has_its_heading_and_source() -> None:
     module = parse(f"{HEADING.replace('sm_90a', 'sm_90a, debug')}", "x.ptx")
     assert (module.version, module.targets, module.address_size) == ((9, 4), ("sm_90a", "debug"), 64)
     assert module.source is not None

@@ -1,4 +1,4 @@
-"""Where statements and their parts are, whatever stands around them."""
+"""The spans of statements and their parts, in any context."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.syntax.support import HEADING, bodies, corpus_files, kernel, text_of
 
 
 def shown(body: str, place: int = 0) -> dict[str, object]:
-    """The texts of the spans of the statement number `place`."""
+    """Returns the texts of the spans of the statement number `place`."""
     text = kernel(body)
     module = parse(text)
     held = module.function("k").body
@@ -63,7 +63,7 @@ def test_the_parts_of_a_statement_are_found(
     assert shown(body) == {"statement": statement, "guard": guard, "opcode": opcode, "operands": operands}
 
 
-def test_statements_on_one_line_have_their_own_places() -> None:
+def test_statements_on_one_line_have_separate_spans() -> None:
     body = "L1: L2: add.s32 a, b, c; /* x */ ret;"
     assert [shown(body, place)["statement"] for place in range(4)] == ["L1:", "L2:", "add.s32 a, b, c;", "ret;"]
 
@@ -87,7 +87,7 @@ def test_a_place_at_which_nothing_begins_is_an_empty_span() -> None:
 
 
 @pytest.mark.parametrize("path", corpus_files()[::7], ids=lambda path: path.name)
-def test_the_places_of_real_files_hold_what_the_tree_holds(path: Path) -> None:
+def test_the_spans_of_real_files_contain_the_text_of_the_tree(path: Path) -> None:
     module = parse(text_of(path))
     source = module.source
     assert source is not None
@@ -115,7 +115,7 @@ def test_the_places_of_real_files_hold_what_the_tree_holds(path: Path) -> None:
             assert item.name in source.text[start : statement_spans(source, start).statement.end]
 
 
-def test_the_places_of_one_long_head_are_found_once() -> None:
+def test_the_spans_of_one_long_head_are_computed_once() -> None:
     text = ".version 8.0\n.target sm_80\n.entry k(" + ", ".join(["\n.param .u32 p"] * 50) + ")\n{\nret;\n}\n"
     source = SourceFile("k.ptx", text)
     start = text.index(".entry")

@@ -1,4 +1,4 @@
-"""Tree to text: what is printed parses to the same tree, and ptxas takes it where it takes the original."""
+"""Tree to text: the printed text parses to the same tree, and ptxas accepts it where it accepts the original."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ONE, TWO, THREE = (Integer(number, str(number)) for number in (1, 2, 3))
 
 
 @each_corpus_file
-def test_what_is_printed_parses_to_an_equal_tree(path: Path) -> None:
+def test_printed_text_parses_to_an_equal_tree(path: Path) -> None:
     module = parse(text_of(path))
     text = print_module(module)
     again = parse(text)
@@ -41,14 +41,14 @@ def test_what_is_printed_parses_to_an_equal_tree(path: Path) -> None:
     assert print_module(again) == text
 
 
-def test_all_syntax_in_one_module_is_printed_so_that_it_parses_again() -> None:
+def test_all_syntax_in_one_module_is_printed_and_parses_again() -> None:
     module = parse(EVERYTHING)
     assert parse(print_module(module)) == module
     assert str(module) == print_module(module)
 
 
 def _accepted(text: str, folder: Path) -> tuple[bool, str]:
-    """Whether ptxas parses and checks the text, and what it says."""
+    """Returns whether ptxas parses and accepts the text, and its output."""
     target = re.search(r"\.target\s+sm_(\w+)", text)
     assert target is not None
     path = folder / "k.ptx"
@@ -61,7 +61,7 @@ def _accepted(text: str, folder: Path) -> tuple[bool, str]:
 @pytest.mark.parametrize(
     "path", sorted((CORPUS / "compilers").rglob("*.ptx")), ids=lambda path: str(path.relative_to(CORPUS / "compilers"))
 )
-def test_ptxas_takes_the_printed_text_where_it_takes_the_original(path: Path, tmp_path: Path) -> None:
+def test_ptxas_accepts_the_printed_text_where_it_accepts_the_original(path: Path, tmp_path: Path) -> None:
     text = text_of(path).rstrip("\0")
     before, said = _accepted(text, tmp_path)
     assert before, f"a file of the corpus that ptxas does not check proves nothing here: {said}"
@@ -97,12 +97,12 @@ def test_an_operand_is_printed_with_the_parentheses_it_needs(node: Operand, text
     assert operand(text) == node
 
 
-def test_a_guard_stands_in_front_of_the_opcode() -> None:
+def test_a_guard_is_printed_before_the_opcode() -> None:
     assert print_instruction(Instruction("bra", (Name("L"),), Guard("%p1", negated=True))) == "@!%p1 bra L;"
     assert print_instruction(Instruction("ret")) == "ret;"
 
 
-def test_functions_stand_apart_and_statements_are_indented() -> None:
+def test_functions_are_separated_and_statements_are_indented() -> None:
     text = f"{HEADING}.global .b32 x;\n.entry k(.param .b32 a)\n.reqntid 32 {{ L: {{ ret; }} }} .func f;"
     assert print_module(parse(text)) == (
         f"{HEADING}.global .b32 x;\n"
@@ -118,6 +118,6 @@ def test_a_tree_that_was_built_is_printed_like_one_that_was_parsed() -> None:
     assert print_module(Module(module.items)) == print_module(module)
 
 
-def test_what_is_no_operand_is_a_mistake_of_the_caller() -> None:
+def test_a_node_that_is_not_an_operand_is_an_error_of_the_caller() -> None:
     with pytest.raises(TypeError, match="is no operand"):
         print_operand("x")  # type: ignore[arg-type]

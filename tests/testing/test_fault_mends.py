@@ -1,4 +1,4 @@
-"""Mends of mutants' findings: each that is offered keeps what it promises, and one that does not is told of."""
+"""Fixes of mutants' findings: each offered fix satisfies its promises, and a violation is reported."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def trials(*families: str) -> tuple[fix_trials.FixTrial, ...]:
 
 
 @pytest.mark.parametrize(("family", "code"), MENDED.items())
-def test_the_finding_of_a_mutant_is_mended_and_the_mend_keeps_its_promises(family: str, code: str) -> None:
+def test_the_finding_of_a_mutant_is_fixed_and_the_fix_satisfies_its_promises(family: str, code: str) -> None:
     found = trials(family)
     assert any(each.code == code and each.fix is not None for each in found)
     assert all(each.check is None or each.check.is_valid for each in found)
 
 
-def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fix_that_violates_its_promises_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def blind(source: SourceFile, result: FileResult, asked: object) -> FileResult:
-        """Offers what is no PTX, what changes nothing, and what ptxas refuses, each in its turn."""
+        """Offers an invalid text, one without effect, and one that ptxas rejects, in turn."""
         place = source.text.index("ret;")
         words = Fix("guess", (Edit(Span(place, place), guess),))
         return FileResult(result.path, result.status, tuple(_with(each, words) for each in result.diagnostics))
@@ -61,19 +61,19 @@ def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPa
         assert any(line.startswith("broken fix: PTX301: delete-commit: k.ptx:") for line in lines)
 
 
-def test_what_time_was_up_for_is_not_counted_as_tried() -> None:
+def test_fixes_that_the_time_limit_excluded_are_not_counted_as_tried() -> None:
     assert tried("delete-commit", until=0.0) == fix_trials.FixTrialBatch(0, ())
     assert tried("delete-commit").mutant_count > 0
 
 
-def test_a_mend_that_gives_the_kernel_back_is_checked_once() -> None:
+def test_a_fix_that_restores_the_kernel_is_checked_once() -> None:
     fix_trials._lint_cached.cache_clear()
     found = trials("delete-proxy-fence")
     assert [each.check is not None and each.check.is_valid for each in found] == [True]
     assert fix_trials._lint_cached.cache_info().misses == 1
 
 
-def test_the_tables_count_what_has_a_mend_and_list_what_has_none() -> None:
+def test_the_tables_count_findings_with_a_fix_and_list_those_without_one() -> None:
     found = trials("delete-proxy-fence", "other-space")
     lines, well = fix_trials.report_trials(found, listed=True)
     assert well

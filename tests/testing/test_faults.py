@@ -1,4 +1,4 @@
-"""Synchronization faults: what the operators change, what they say it breaks, and how many are found."""
+"""Synchronization faults: the changes of the operators, the rules that they break, and the number of faults found."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def made(family: str, text: str = KERNEL) -> list[Mutant]:
 
 
 def only(family: str, text: str = KERNEL) -> list[str]:
-    """The lines of the first mutant of a family that the kernel does not have, stripped."""
+    """Returns the lines of the first mutant of a family that the kernel does not have, stripped."""
     lines = made(family, text)[0].apply(text).splitlines()
     return [line.strip() for line, old in zip(lines, text.splitlines(), strict=True) if line != old]
 
@@ -102,7 +102,7 @@ def test_an_operator_changes_one_thing_found_by_its_effect(family: str, changed:
     assert only(family) == changed
 
 
-def test_an_instruction_that_moves_leaves_its_place() -> None:
+def test_an_instruction_that_moves_is_removed_from_its_place() -> None:
     assert only("fence-too-late") == [
         "",
         "@%first cp.async.bulk.global.shared::cta.bulk_group [%g], [%s], 1024; fence.proxy.async.shared::cta;",
@@ -116,15 +116,15 @@ def test_lines_keep_their_numbers_and_identities_are_unique() -> None:
     assert len({each.apply(KERNEL) for each in found}) == len(found)
 
 
-def test_what_a_barrier_hands_over_names_the_rule() -> None:
+def test_the_data_that_a_barrier_synchronizes_determine_the_rule() -> None:
     assert [each.rules for each in made("delete-barrier")] == [("MB3",), ("PX15",)]
 
 
-def test_a_parity_that_a_register_only_carries_is_constant_already() -> None:
+def test_a_parity_that_a_register_only_carries_is_already_constant() -> None:
     wait = "mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], {};"
     assert wait.format(0) in KERNEL
     carried = KERNEL.replace("wait:", "mov.u32 %carried, 0; wait:").replace(wait.format(0), wait.format("%carried"))
-    # It holds something else behind the wait, as a register does that asm statements share.
+    # It has another value after the wait, as a register has that asm statements share.
     later = "ld.shared.u32 %carried, [%s]; ld.shared"
     carried = carried.replace(".reg .pred", ".reg .b32 %carried; .reg .pred", 1).replace("ld.shared", later, 1)
     assert made("constant-parity", carried) == []
@@ -132,12 +132,12 @@ def test_a_parity_that_a_register_only_carries_is_constant_already() -> None:
     assert len(made("constant-parity", turned)) == 1
 
 
-def test_a_wait_behind_one_that_leaves_nothing_is_for_nothing() -> None:
+def test_a_wait_after_one_that_leaves_nothing_pending_is_redundant() -> None:
     commit, wait = "@%first cp.async.bulk.commit_group;", "@%first cp.async.bulk.wait_group 0;"
     assert f"{commit}\n\t{wait}" in KERNEL
 
     def idle(first: str, between: str = "", before: str = "cp.async.bulk.commit_group;") -> list[str]:
-        """The harmless changes where a wait for the sources stands behind another wait."""
+        """Returns the harmless changes where a wait for the sources follows another wait."""
         last = f"{before}\n\t{first}\n\t{between} cp.async.bulk.wait_group.read 0;"
         return [
             each.change for each in made("harmless: delete-group-wait", KERNEL.replace(f"{commit}\n\t{wait}", last))
@@ -146,10 +146,10 @@ def test_a_wait_behind_one_that_leaves_nothing_is_for_nothing() -> None:
     whole = "cp.async.bulk.wait_group 0;"
     assert idle(whole) == ["`cp.async.bulk.wait_group.read 0;` deleted"]
     assert idle("cp.async.bulk.wait_group 1;") == []
-    assert idle(wait) == []  # other threads go past the first wait
+    assert idle(wait) == []  # other threads pass the first wait
     copy, closes = "cp.async.bulk.global.shared::cta.bulk_group [%g], [%s], 1024;", "cp.async.bulk.commit_group;"
     assert idle(whole, between=f"{copy} {closes}") == []
-    assert len(idle(whole, between=copy)) == 1  # what is not committed, neither of them waits for
+    assert len(idle(whole, between=copy)) == 1  # neither of them waits for uncommitted copies
 
 
 MAP_HANDED_OVER = """.version 8.3
@@ -185,13 +185,13 @@ def test_a_map_that_one_cta_writes_and_uses_needs_no_larger_scope() -> None:
         ("acquire.gpu [%g]", "acquire.gpu [%f]"),
     ],
 )
-def test_a_map_that_other_ctas_may_ask_for_needs_the_larger_scope(old: str, new: str) -> None:
+def test_a_map_that_other_ctas_may_request_needs_the_larger_scope(old: str, new: str) -> None:
     assert old in MAP_HANDED_OVER
     found = made("smaller-scope", MAP_HANDED_OVER.replace(old, new))
     assert {each.line for each in found if each.rules == ("TM5",)} == {12, 14}
 
 
-def test_bytes_of_boxes_are_halved_only_where_nothing_else_tells_of_them() -> None:
+def test_bytes_of_boxes_are_halved_only_where_nothing_else_determines_them() -> None:
     box = "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%box, {%zero}], [bar];"
     expect = "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;"
     assert expect in KERNEL
@@ -200,7 +200,7 @@ def test_bytes_of_boxes_are_halved_only_where_nothing_else_tells_of_them() -> No
     assert made("expect-half", text.replace(expect, f"{expect} {expect}")) == []
 
 
-def test_a_barrier_beside_another_is_not_missed() -> None:
+def test_a_barrier_next_to_another_is_not_missed() -> None:
     last = "fence.proxy.async.shared::cta;\n\tbar.sync 0;"
     assert last in KERNEL
     twice = KERNEL.replace(last, f"bar.sync 0; {last}")
@@ -243,7 +243,7 @@ SHARED = """.version 8.0
         ("cp.async.wait_all; ld.shared.u32 %v, [%s]; bar.sync 0; ld.shared.u32 %v, [%s+4];", False),
     ],
 )
-def test_a_barrier_that_tells_nothing_new_is_not_missed(body: str, spare: bool) -> None:
+def test_a_barrier_that_orders_nothing_new_is_not_missed(body: str, spare: bool) -> None:
     text = SHARED.replace("BODY", body.replace("; ", ";\n\t"))
     if "wait_all" in body:
         text = text.replace(
@@ -254,7 +254,7 @@ def test_a_barrier_that_tells_nothing_new_is_not_missed(body: str, spare: bool) 
     assert line in [each.line for each in made(family, text)]
 
 
-def test_a_barrier_behind_a_wait_of_a_warpgroup_for_its_products_may_stand_before_it() -> None:
+def test_a_barrier_after_a_wait_of_a_warpgroup_for_its_products_may_precede_it() -> None:
     product = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %g, %g, 1, 1, 1, 0, 0;"
     body = f"{product} wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n\tbar.sync 0;\n\tBEHIND"
     body = body.replace("BEHIND", "st.shared.u32 [%s+4], %v;")
@@ -266,14 +266,14 @@ def test_a_barrier_behind_a_wait_of_a_warpgroup_for_its_products_may_stand_befor
     assert moved in [each.change for each in made("barrier-too-early", larger)]
 
 
-def test_a_wait_that_no_copy_comes_before_is_not_missed() -> None:
+def test_a_wait_without_an_earlier_copy_is_not_missed() -> None:
     for family in ("delete-group-wait", "wait-for-less"):
         early = KERNEL.replace("wait:", "cp.async.bulk.wait_group 0; bar.sync 0; wait:", 1)
         assert len(made(f"harmless: {family}", early)) == 1
         assert len(made(family, early)) == len(made(family)) == 1
 
 
-def test_an_acquire_is_moved_behind_the_copy_by_its_own_map() -> None:
+def test_an_acquire_is_moved_after_the_copy_by_its_own_map() -> None:
     fence = "fence.proxy.tensormap::generic.acquire.gpu [{}], 128;"
     copy = "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [tile], [{}, {{%t}}], [bar];"
     lines = [fence.format("%one"), fence.format("%two"), copy.format("%one"), copy.format("%same")]
@@ -286,7 +286,7 @@ def test_an_acquire_is_moved_behind_the_copy_by_its_own_map() -> None:
     ]
 
 
-def test_the_same_seed_chooses_the_same() -> None:
+def test_the_same_seed_selects_the_same() -> None:
     found = [mutant for kernel in CLEAN[:6] for mutant in generate_mutants(kernel)]
     assert sample_mutants(found, 3, 0.5, 7) == sample_mutants(found, 3, 0.5, 7)
     assert sample_mutants(found, 3, 0.5, 7) != sample_mutants(found, 3, 0.5, 8)
@@ -294,7 +294,7 @@ def test_the_same_seed_chooses_the_same() -> None:
     assert max(kept.values()) == 3
 
 
-def test_ptxas_sorts_out_what_is_no_program() -> None:
+def test_ptxas_excludes_invalid_programs() -> None:
     kernel = CorpusKernel("k.ptx", Path("k.ptx"), KERNEL)
     found = made("odd-size")
     assert found
@@ -302,7 +302,7 @@ def test_ptxas_sorts_out_what_is_no_program() -> None:
     assert filter_assemblable(kernel, made("delete-commit"), installed_ptxas()[0]) == made("delete-commit")
 
 
-def test_an_explanation_must_have_its_mutant_and_not_be_reported() -> None:
+def test_an_explanation_must_have_its_mutant_and_must_not_be_reported() -> None:
     mutant = made("delete-init")[0]
     holds = equivalent_mutants.Explanations(
         (equivalent_mutants.EquivalentMutant(*mutant.identity, "because", "mbarrier.init"),)
@@ -339,7 +339,7 @@ def test_code_that_never_runs_is_named_by_the_branch_around_it() -> None:
     assert lost.endswith("nothing is changed between this branch and its target")
 
 
-def test_what_is_explained_counts_for_neither_side() -> None:
+def test_explained_changes_count_for_neither_side() -> None:
     first, second = made("init-count-more") + made("delete-init")
     outcomes = [MutantOutcome(first, (), (), 0), MutantOutcome(second, ("PTX501",), (), 0)]
     assert detection_report.overall(outcomes, frozenset()).rate == 0.5
@@ -348,7 +348,7 @@ def test_what_is_explained_counts_for_neither_side() -> None:
 
 
 def short() -> tuple[list[Mutant], list[MutantOutcome]]:
-    """A seeded part of the campaign that `scripts/mutate` runs whole."""
+    """Returns a seeded part of the campaign that `scripts/mutate` runs as a whole."""
     every, outcomes = [], []
     for kernel in CLEAN:
         found = generate_mutants(kernel)

@@ -1,4 +1,4 @@
-"""Synchronization faults on the reference machine: what it finds beside the rules, and how that is counted."""
+"""Synchronization faults on the reference machine: its findings in addition to the rules, and their counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def some(kernel: CorpusKernel, *families: str) -> list[Mutant]:
     return [next(each for each in every if each.family == family) for family in families]
 
 
-def test_the_machine_runs_a_mutant_as_the_table_says_and_finds_the_fault() -> None:
+def test_the_machine_runs_a_mutant_as_the_table_specifies_and_finds_the_fault() -> None:
     chosen = some(KERNEL, "delete-mbarrier-wait", "expect-more", "harmless: fence twice")
     early, hung, harmless = evaluate_mutants(KERNEL, chosen, EmulationEffort(schedules=4, seconds=20.0))
     assert early.emulator_codes
@@ -32,7 +32,7 @@ def test_the_machine_runs_a_mutant_as_the_table_says_and_finds_the_fault() -> No
     assert (harmless.emulator_codes, harmless.is_false_alarm) == ((), False)
 
 
-def test_the_machine_is_left_alone_unless_it_is_asked_for() -> None:
+def test_the_machine_runs_only_on_request() -> None:
     (early,) = evaluate_mutants(KERNEL, some(KERNEL, "delete-mbarrier-wait"))
     assert early.emulator_codes == ()
     assert early.rule_errors
@@ -56,7 +56,7 @@ def test_mutants_are_counted_by_who_finds_them() -> None:
     )
 
 
-def test_a_finding_about_a_harmless_change_is_an_alarm_whoever_makes_it() -> None:
+def test_a_finding_about_a_harmless_change_is_a_false_alarm_of_either_side() -> None:
     (harmless,) = some(KERNEL, "harmless: fence twice")
     assert MutantOutcome(harmless, (), (), 0, ("PTX621",)).is_false_alarm
     assert not MutantOutcome(harmless, (), (), 0).is_false_alarm

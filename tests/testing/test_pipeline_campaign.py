@@ -9,8 +9,8 @@ from ptxkit.testing.pipelines import campaign
 from ptxkit.testing.pipelines.campaign import PipelineJob, PipelineResult, pipeline_jobs, run_jobs
 
 
-def test_rules_and_machine_agree_and_tables_count_who_found_what() -> None:
-    """One test, since each process that got one of several would ask all questions for itself."""
+def test_rules_and_machine_agree_and_tables_count_the_findings_of_each() -> None:
+    """One test, since each process that got one of several would run the whole campaign for itself."""
     answers = run_jobs(pipeline_jobs(8, 24, 20261121, "sm_90a", (8, 7)))
     assert [f"{each.job}: {each.disagreement}" for each in answers if each.disagreement] == []
     broken = [each for each in answers if each.family]
@@ -24,13 +24,13 @@ def test_rules_and_machine_agree_and_tables_count_who_found_what() -> None:
     assert sum(int(line.split()[0]) for line in campaign.silence_reasons(answers)) == len(silent)
 
 
-def test_an_example_is_the_same_whenever_it_is_asked_for() -> None:
+def test_an_example_is_the_same_whenever_it_is_requested() -> None:
     question = PipelineJob(7, 3, is_broken=True)
     assert question.pipeline() == question.pipeline()
     assert question.pipeline() != replace(question, seed=8).pipeline()
 
 
-def test_a_verdict_that_breaks_down_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_that_crashes_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(_: object) -> None:
         raise RecursionError("too deep")
 

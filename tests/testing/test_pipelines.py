@@ -1,4 +1,4 @@
-"""Pipelines: right as they are made, wrong with a fault, legal, fast, and shrinking to the plainest."""
+"""Pipelines: correct as generated, wrong with a fault, valid, fast, and shrinking to the simplest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANY = settings(QUIET, max_examples=2000)
 
 @QUIET
 @given(strategies.pipelines())
-def test_rules_and_machine_say_nothing_of_what_is_right_and_it_leaves_what_it_should(
+def test_rules_and_machine_report_nothing_for_correct_pipelines_and_the_results_are_correct(
     pipeline: GeneratedPipeline,
 ) -> None:
     assert_verdicts_agree(pipeline)
@@ -38,12 +38,12 @@ def test_the_machine_finds_each_fault(pipeline: GeneratedPipeline) -> None:
 
 @settings(QUIET, max_examples=6)
 @given(strategies.pipelines(target="sm_80", version=(7, 1)))
-def test_older_targets_have_pipelines_of_their_own(pipeline: GeneratedPipeline) -> None:
+def test_older_targets_have_their_own_pipelines(pipeline: GeneratedPipeline) -> None:
     assert pipeline.plan.mechanism.startswith("cp.async")
     assert_verdicts_agree(pipeline)
 
 
-def test_ptxas_takes_pipelines() -> None:
+def test_ptxas_accepts_pipelines() -> None:
     made = [replace(random_pipeline(Random(seed)), name=f"kernel_{seed}") for seed in range(60)]
     texts = [each.module() for each in made]
     assert [ptxkit_refusal(text) for text in texts] == [None] * len(texts)
@@ -54,7 +54,7 @@ def test_ptxas_takes_pipelines() -> None:
     ("target", "version"),
     [("sm_80", (7, 1)), ("sm_86", (8, 7)), ("sm_90", (7, 8)), ("sm_90", (8, 0)), ("sm_100a", (8, 7))],
 )
-def test_a_version_and_a_target_have_what_they_have(target: str, version: tuple[int, int]) -> None:
+def test_a_version_and_a_target_have_their_mechanisms(target: str, version: tuple[int, int]) -> None:
     texts = [random_pipeline(Random(seed), target, version).module() for seed in range(40)]
     assert [ptxkit_refusal(text) for text in texts] == [None] * len(texts)
 
@@ -73,18 +73,18 @@ def test_making_a_pipeline_takes_few_calls() -> None:
     assert 0 < calls < 5_000 * 100
 
 
-def test_the_same_choices_make_the_same() -> None:
+def test_the_same_choices_generate_the_same() -> None:
     assert random_pipeline(Random(3)).module() == random_pipeline(Random(3)).module()
 
 
 def _with_idle_lanes(attends: str) -> list[GeneratedPipeline]:
-    """Pipelines of which one lane fills alone, and slots are filled again."""
+    """Pipelines in which only one lane fills, and slots are filled again."""
     made = (random_pipeline(Random(seed)) for seed in range(1500))
     return [each for each in made if each.plan.has_idle_lanes and each.plan.attends == attends]
 
 
 def test_a_lane_that_does_not_fill_waits_for_no_slot() -> None:
-    """It could be lapped: the phase it waits for, and the next one, would be over before it asks."""
+    """It could be lapped: the phase that it waits for, and the next one, would be complete before it polls."""
     found = _with_idle_lanes("issuer")
     assert len(found) > 20
     for each in found:
@@ -95,7 +95,7 @@ def test_a_lane_that_does_not_fill_waits_for_no_slot() -> None:
 
 
 @pytest.mark.parametrize("attends", ["issuer", "warp"])
-def test_a_warp_meets_between_the_wait_for_a_slot_and_its_filling(attends: str) -> None:
+def test_a_warp_synchronizes_between_the_wait_for_a_slot_and_its_fill(attends: str) -> None:
     found = _with_idle_lanes(attends)
     assert len(found) > 20
     for each in found:
@@ -104,8 +104,8 @@ def test_a_warp_meets_between_the_wait_for_a_slot_and_its_filling(attends: str) 
         assert all("bar.warp.sync 0xffffffff;" in part.split("mbarrier.arrive")[0] for part in parts)
 
 
-def test_a_warp_meets_before_each_of_the_first_fills() -> None:
-    """ptxas may make the copies of one lane twice where the others run past it: corpus/vendor/warp_wide_predicates."""
+def test_a_warp_synchronizes_before_each_of_the_first_fills() -> None:
+    """ptxas may duplicate the copies of one lane where the others pass it: corpus/vendor/warp_wide_predicates."""
     made = (random_pipeline(Random(seed)) for seed in range(300))
     found = [each for each in made if each.plan.has_bulk and each.plan.roles == "unified"]
     assert len(found) > 20
@@ -118,14 +118,14 @@ def test_a_warp_meets_before_each_of_the_first_fills() -> None:
 
 @pytest.mark.parametrize("attends", ["issuer", "warp"])
 def test_no_order_of_lanes_laps_a_warp_that_fills(attends: str) -> None:
-    """Fewer threads than lanes of the warp meet many orders."""
+    """Fewer threads than lanes of the warp are enough for many orders."""
     found = next(each for each in _with_idle_lanes(attends) if each.plan.rounds > 2 * each.plan.stages)
     for seed in range(4):
         outcome = found.launch.emulate(found.module(), policy="random", seed=seed)
         assert outcome.is_clean
 
 
-def test_values_that_nothing_reads_are_left_out() -> None:
+def test_unread_values_are_omitted() -> None:
     passages = [
         Snippet(("mov.u32 %b32_0, 1;",), value="%b32_0"),
         Snippet(("add.u32 %b32_1, %b32_0, 2;",), value="%b32_1"),
@@ -139,14 +139,14 @@ def test_values_that_nothing_reads_are_left_out() -> None:
     assert wrong[:3] == [line for passage in passages[:3] for line in passage.lines]
 
 
-def test_a_pipeline_shrinks_to_one_slot_and_one_round() -> None:
+def test_a_pipeline_shrinks_to_one_slot_and_one_iteration() -> None:
     found = find(strategies.pipelines(), lambda each: each.plan.mechanism == "bulk", settings=MANY)
     assert (found.plan.stages, found.plan.rounds, found.plan.warps, found.grid) == (1, 1, 1, 1)
     assert found.plan.roles == "unified"
 
 
 def test_a_planted_fault_shrinks_to_few_instructions() -> None:
-    """An oracle that takes every wait for a group for a mistake."""
+    """An oracle that reports every wait for a group."""
     found = find(strategies.pipelines(), lambda each: "wait_group" in each.module(), settings=MANY)
     lines = [line for line in found.module().splitlines() if line.endswith(";") and line[0] != "." and line != "ret;"]
     assert (found.plan.mechanism, found.plan.roles, found.plan.drain) == ("cp.async", "unified", "sum")

@@ -1,6 +1,7 @@
-"""The plugin of pytest, in runs of pytest of their own: what it adds, what it keeps, and what it does not load.
+"""The plugin of pytest, in separate runs of pytest: the features that it adds, the examples that it stores, and the
+modules that it does not load.
 
-A run is within this process where nothing about processes or about what is loaded is asked.
+A run is within this process where nothing about processes or loaded modules is tested.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ _PLUGIN = () if entry_points(group="pytest11", name="ptxkit") else ("-p", "ptxki
 
 _USED = {"ptxkit", "hypothesispytest"}
 _OTHERS = [f"no:{each.name}" for each in entry_points(group="pytest11") if each.name not in _USED]
-"""Plugins of others that happen to be installed: some take longer to load than all that is tested here."""
+"""Installed plugins of others: some take longer to load than all that is tested here."""
 
 
 @dataclass(frozen=True, slots=True)
 class PytestRun:
-    """What a run of pytest wrote and ended with."""
+    """The output and the status of a run of pytest."""
 
     returncode: int
     stdout: str
@@ -65,7 +66,7 @@ class PytestRun:
 
 
 def prepared(folder: Path, files: dict[str, str]) -> list[str]:
-    """The arguments of a run of pytest in a folder, once it has these test files."""
+    """Returns the arguments of a run of pytest in a folder, after these test files are written."""
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
@@ -74,7 +75,7 @@ def prepared(folder: Path, files: dict[str, str]) -> list[str]:
 
 
 def pytest_in(folder: Path, *arguments: str, **files: str) -> PytestRun:
-    """A run of pytest in a folder with these test files, in a process of its own."""
+    """Runs pytest in a folder with these test files, in a separate process."""
     command = [sys.executable, "-m", "pytest", *prepared(folder, files), *arguments]
     done = subprocess.run(
         command,
@@ -93,8 +94,8 @@ Here = Callable[..., PytestRun]
 
 @pytest.fixture
 def cache_home() -> str:
-    """The folder of compiled tables, before pytester gives this process another home, where they would be made anew.
-    Empty where there is none.
+    """The folder of compiled tables, before pytester gives this process another home, where they would be made again.
+    Empty where it does not exist.
     """
     return os.path.dirname(user_cache_folder() or "")
 
@@ -114,7 +115,7 @@ def pytest_here(cache_home: str, pytester: pytest.Pytester, monkeypatch: pytest.
 
 
 def outcomes(done: PytestRun) -> dict[str, int]:
-    """`{"passed": 2, "failed": 1}` of the last line."""
+    """Returns `{"passed": 2, "failed": 1}` of the last line."""
     last = next(line for line in reversed(done.stdout.splitlines()) if " in " in line)
     return {word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|skipped|error)", last)}
 
@@ -127,7 +128,7 @@ def has_gpu() -> bool:
     return True
 
 
-def test_a_run_that_uses_nothing_of_ptxkit_loads_no_dependency_of_it(tmp_path: Path) -> None:
+def test_a_run_that_does_not_use_ptxkit_loads_no_dependency_of_it(tmp_path: Path) -> None:
     test = (
         "import sys\ndef test_loaded():\n"
         "    assert not {'numpy', 'lark', 'cuda', 'ptxkit.device', 'ptxkit.emulator', 'ptxkit.isa'} & "
@@ -192,7 +193,7 @@ def test_without_a_gpu_its_tests_are_skipped_or_fail(pytest_here: Here, use: str
     assert found == expected, done.stdout
 
 
-def test_where_no_gpu_is_wanted_its_tests_are_skipped_for_that_reason(pytest_here: Here) -> None:
+def test_where_no_gpu_is_requested_its_tests_are_skipped_for_that_reason(pytest_here: Here) -> None:
     done = pytest_here("--ptx-device=none", "-rs", test_gpu=NEEDS_GPU)
     assert outcomes(done) == {"passed": 1, "skipped": 2}
     assert done.stdout.count("--ptx-device=none)") == 2
@@ -216,7 +217,7 @@ def test_wrong_optimizer(data):
 """
 
 
-def test_a_failing_example_is_kept_and_replayed_by_one_command(tmp_path: Path) -> None:
+def test_a_failing_example_is_stored_and_replayed_by_one_command(tmp_path: Path) -> None:
     done = pytest_in(tmp_path, test_property=PROPERTY)
     assert outcomes(done) == {"failed": 1}, done.stdout
     found = re.search(r"ptxkit (fuzz --replay (\S+))", done.stdout)
@@ -243,7 +244,7 @@ def test_a_failing_example_is_kept_and_replayed_by_one_command(tmp_path: Path) -
 
 
 def test_a_budget_ends_a_property_that_holds(pytest_here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that goes on by a hundredth of a second whenever it is looked at, which is once an example."""
+    """By a clock that advances by a hundredth of a second whenever it is read, which is once an example."""
     looks = count()
     monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: next(looks) / 100))
     test = """
@@ -296,7 +297,7 @@ FILES = {
 PASS = {"same_line", "line_below", "clean", "hidden"}
 
 
-def test_files_are_compared_with_what_they_say_of_themselves(pytest_here: Here, pytester: pytest.Pytester) -> None:
+def test_files_are_compared_with_their_expectations(pytest_here: Here, pytester: pytest.Pytester) -> None:
     for name, text in FILES.items():
         (pytester.path / f"{name}.ptx").write_text(text)
     done = pytest_here("-rA")
@@ -308,19 +309,19 @@ def test_files_are_compared_with_what_they_say_of_themselves(pytest_here: Here, 
     assert "nothing_follows.ptx: line 16: no code follows" in done.stdout
 
 
-def test_a_file_that_fails_says_the_lines(pytest_here: Here, pytester: pytest.Pytester) -> None:
+def test_a_failing_file_is_reported_with_the_lines(pytest_here: Here, pytester: pytest.Pytester) -> None:
     (pytester.path / "k.ptx").write_text(ptx("mov.u32 %r2, 0; // ptxkit: expect[PTX302]"))
     done = pytest_here()
     assert "k.ptx:10: PTX302 is expected, and not found" in done.stdout
     assert "k.ptx:11: PTX401 error: " in done.stdout
 
 
-def test_files_that_say_nothing_are_no_tests(pytest_here: Here, pytester: pytest.Pytester) -> None:
+def test_files_without_expectations_are_not_tests(pytest_here: Here, pytester: pytest.Pytester) -> None:
     (pytester.path / "k.ptx").write_text(ptx())
     assert pytest_here().returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_no_file_of_the_corpus_is_a_test_by_accident() -> None:
+def test_no_file_of_the_corpus_is_unintentionally_a_test() -> None:
     from ptxkit.testing.corpus.expectation_files import is_test
 
     corpus = Path(__file__).resolve().parent.parent.parent / "corpus"

@@ -1,4 +1,4 @@
-"""Rewrites of kernels: what they change, that the meaning stays, and the law of the campaign on a few dozen cases."""
+"""Rewrites of kernels: their changes, the preserved meaning, and the law of the campaign on a few dozen cases."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ sum:
 
 
 def new_lines(name: str, seed: str = "1") -> list[str]:
-    """The lines that a rewrite adds to the kernel, stripped, in their order."""
+    """Returns the lines that a rewrite adds to the kernel, stripped, in their order."""
     module = rewrite_module(parse(KERNEL, "k.ptx"), BY_NAME[name], seed)
     assert module is not None
     old = {line.strip() for line in print_module(parse(KERNEL)).splitlines()}
@@ -69,7 +69,7 @@ def new_lines(name: str, seed: str = "1") -> list[str]:
 
 
 def holds(name: str, *parts: str) -> bool:
-    """Whether each part is in a new line, for one of a few choices of places."""
+    """Returns whether each part is in a new line, for one of a few choices of places."""
     return any(
         all(any(part in line for line in lines) for part in parts)
         for lines in (new_lines(name, str(seed)) for seed in range(12))
@@ -103,7 +103,7 @@ def holds(name: str, *parts: str) -> bool:
         ("nest-block", ()),
     ],
 )
-def test_a_rewrite_changes_what_it_says(name: str, parts: tuple[str, ...]) -> None:
+def test_a_rewrite_makes_its_documented_change(name: str, parts: tuple[str, ...]) -> None:
     assert holds(name, *parts)
 
 

@@ -1,4 +1,4 @@
-"""The strategies: fast enough, legal or not as asked, and shrinking to the plainest."""
+"""The strategies: fast enough, valid or invalid as requested, and shrinking to the simplest."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ QUIET = settings(max_examples=40, deadline=None, database=None, derandomize=True
 
 @QUIET
 @given(strategies.instructions())
-def test_valid_instructions_are_legal(instruction: strategies.GeneratedInstruction) -> None:
+def test_valid_instructions_are_accepted(instruction: strategies.GeneratedInstruction) -> None:
     assert ptxkit_refusal(instruction.module()) is None
     assert_round_trips(instruction)
 
 
 @QUIET
 @given(strategies.instructions(valid=False))
-def test_others_are_refused_and_differ_in_one_thing(instruction: strategies.GeneratedInstruction) -> None:
+def test_others_are_rejected_and_differ_in_one_property(instruction: strategies.GeneratedInstruction) -> None:
     assert ptxkit_refusal(instruction.module()) is not None
     assert instruction.change
 
@@ -41,31 +41,31 @@ def test_a_target_has_only_its_own_instructions(instruction: strategies.Generate
 
 @QUIET
 @given(strategies.instruction_named("fma"))
-def test_instructions_of_one_opcode(instruction: strategies.GeneratedInstruction) -> None:
+def test_instructions_of_one_opcode_are_generated(instruction: strategies.GeneratedInstruction) -> None:
     assert instruction.text.startswith("fma.")
 
 
-def test_an_opcode_that_the_target_lacks_is_told() -> None:
+def test_an_opcode_that_the_target_lacks_is_reported() -> None:
     with pytest.raises(ValueError, match=r"PTX 7\.1 has no instruction 'wgmma' on sm_80"):
         strategies.instruction_named("wgmma", "sm_80", (7, 1))
 
 
 @QUIET
 @given(strategies.kernels(statements=4))
-def test_kernels_are_judged_alike_and_round_trip(kernel: GeneratedKernel) -> None:
+def test_kernels_have_equal_verdicts_and_round_trip(kernel: GeneratedKernel) -> None:
     assert ptxkit_refusal(kernel.module()) is None
     assert_round_trips(kernel)
 
 
 @settings(QUIET, max_examples=15)
 @given(strategies.kernels())
-def test_ptxas_takes_kernels_and_the_machine_finds_nothing(kernel: GeneratedKernel) -> None:
+def test_ptxas_accepts_kernels_and_the_machine_finds_nothing(kernel: GeneratedKernel) -> None:
     assert_ptxas_agrees(kernel)
     arguments = [kernel.inputs(), kernel.outputs()]
     assert run(kernel.module(), kernel.name, grid=kernel.grid, block=kernel.block, arguments=arguments).is_clean
 
 
-def test_making_a_small_kernel_takes_few_calls() -> None:
+def test_generating_a_small_kernel_takes_few_calls() -> None:
     """Calls of Python functions are counted, since a busy machine, or a large heap of other tests, changes any time."""
     texts: list[str] = []
 
@@ -80,7 +80,7 @@ def test_making_a_small_kernel_takes_few_calls() -> None:
     assert 0 < calls < MOST_CALLS * len(texts), calls / len(texts)
 
 
-def test_a_kernel_shrinks_to_what_matters() -> None:
+def test_a_kernel_shrinks_to_the_relevant_statements() -> None:
     found = find(
         strategies.kernels(statements=4),
         lambda kernel: any(isinstance(each, IfStatement) for each in kernel.statements),
@@ -91,7 +91,7 @@ def test_a_kernel_shrinks_to_what_matters() -> None:
 
 
 def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
-    """A machine that takes `xor` for `or`."""
+    """A machine that computes `or` for `xor`."""
 
     def left(kernel: GeneratedKernel, text: str) -> np.ndarray:  # type: ignore[type-arg]
         arguments = [kernel.inputs(), kernel.outputs()]

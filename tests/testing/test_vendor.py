@@ -1,4 +1,4 @@
-"""Minimal kernels of which ptxas makes something else than the manual says: they assemble, and the machine is right."""
+"""Minimal kernels that ptxas compiles differently from the manual: they assemble, and the machine is correct."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def upper(words: Words) -> Words:
     return words >> np.uint64(32)
 
 
-def test_there_are_cases_and_each_stands_in_the_readme() -> None:
+def test_each_case_is_described_in_the_readme() -> None:
     assert len(CASES) >= 9
     readme = (VENDOR / "README.md").read_text()
     assert [each for each in CASES if f"`{each.relative_to(VENDOR)}`" not in readme] == []
@@ -47,14 +47,14 @@ def test_the_rules_find_nothing_in_them(path: Path) -> None:
 
 
 @pytest.mark.skipif(not installed_ptxas(), reason="ptxas is not installed")
-def test_every_ptxas_takes_them() -> None:
+def test_every_ptxas_accepts_them() -> None:
     texts = [each.read_text() for each in CASES]
     for ptxas in installed_ptxas():
         assert ptxas.refusals(texts, "sm_90a") == {}
 
 
 @pytest.mark.parametrize(("name", "entry"), [("set_of_16_bits", "set_of_16_bits"), ("testp", "testp_")])
-def test_a_thread_whose_guard_is_false_keeps_what_it_held(name: str, entry: str) -> None:
+def test_a_thread_whose_guard_is_false_keeps_its_value(name: str, entry: str) -> None:
     words = some_words()
     held = upper(words) if name == "set_of_16_bits" else upper(words) & np.uint64(1)
     made = executed(f"lost_guards/{name}", entry, words)
@@ -62,18 +62,18 @@ def test_a_thread_whose_guard_is_false_keeps_what_it_held(name: str, entry: str)
     assert not np.array_equal(made[~EVEN], held[~EVEN])
 
 
-def test_a_shift_takes_the_bits_of_what_a_floating_point_instruction_made() -> None:
+def test_a_shift_uses_the_bits_of_a_floating_point_result() -> None:
     words = some_words()
     words[:4] = np.array([1 << 63 | 12345, (1 << 31 | 5) << 32 | 7, 0, 3 << 32], np.uint64)
     amounts = upper(words) ^ np.uint64(1 << 31)
     expected = [int(word) >> min(int(amount), 64) for word, amount in zip(words, amounts, strict=True)]
     assert np.array_equal(executed("converted_amounts/shift", "shift", words), np.array(expected, np.uint64))
     assert expected[0] == 1 << 63 | 12345  # of minus zero, negated: no shift
-    assert expected[1] == int(words[1]) >> 5  # the least numbers have small bits
+    assert expected[1] == int(words[1]) >> 5  # the smallest numbers have small bits
     assert expected[4] == 0
 
 
-def test_a_nan_is_a_great_number_of_64_bits_before_it_is_saturated() -> None:
+def test_a_nan_is_a_large_number_of_64_bits_before_it_is_saturated() -> None:
     halves = [0x7FFF, 0xFFC0, 0x7F80, 0xFF80, 0x3FC0, 0xBF80]  # NaNs, infinities, 1.5, -1
     words = np.resize(np.array(halves, np.uint64), THREADS)
     most = 0xFFFFFFFF
@@ -82,7 +82,7 @@ def test_a_nan_is_a_great_number_of_64_bits_before_it_is_saturated() -> None:
 
 
 def test_the_absolute_value_of_halves_has_no_sign_in_either() -> None:
-    words = np.full(THREADS, np.float32(0.3).view(np.uint32) | 0x8000, np.uint64)  # beside it 0.0
+    words = np.full(THREADS, np.float32(0.3).view(np.uint32) | 0x8000, np.uint64)  # the other half is 0.0
     assert np.array_equal(executed("saturated_halves/absolute", "absolute", words), words & np.uint64(0x7FFF7FFF))
     assert (words & np.uint64(0x8000)).all()
 
@@ -93,7 +93,7 @@ def test_a_branch_without_results_changes_no_load_and_no_store_outside_of_it() -
 
 
 @pytest.mark.parametrize("policy", ["eager", "late", "random"])
-def test_an_elected_lane_copies_once_when_it_has_waited(policy: str) -> None:
+def test_an_elected_lane_copies_once_after_its_wait(policy: str) -> None:
     arguments = [np.arange(128, dtype=np.uint32), np.zeros(THREADS, np.uint32)]
     text = (VENDOR / "elected_copies" / "copy.ptx").read_text()
     found = run(text, "copy", grid=1, block=64, arguments=arguments, policy=policy)
@@ -101,7 +101,7 @@ def test_an_elected_lane_copies_once_when_it_has_waited(policy: str) -> None:
     assert found.outputs[1].tolist() == [1] * THREADS
 
 
-def test_the_first_thread_makes_each_of_its_copies_once() -> None:
+def test_the_first_thread_starts_each_of_its_copies_once() -> None:
     arguments = [np.arange(320, dtype=np.uint32), np.zeros(128, np.uint32)]
     text = (VENDOR / "warp_wide_predicates" / "pipeline.ptx").read_text()
     found = run(text, "kernel", grid=2, block=64, cluster=2, arguments=arguments)

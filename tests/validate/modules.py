@@ -1,4 +1,7 @@
-"""Modules of a few lines, right and wrong, and what ptxas says of them. `-arch=compute_XX` parses and checks only."""
+"""Modules of a few lines, correct and wrong, and the diagnostics of ptxas for them.
+
+`-arch=compute_XX` parses and checks only.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ _OLDEST_ARCHITECTURE = 75
 
 
 class Pair(NamedTuple):
-    """What is right, and what is wrong in one thing: items of a module, or a whole one that begins with `.version`.
+    """A correct text, and one with a single error: items of a module, or a whole one that begins with `.version`.
 
-    code, words: of the diagnostic. at: the word of the wrong text that is pointed at. version, target: of both.
+    code, words: of the diagnostic. at: the word of the wrong text that the diagnostic marks. version, target: of both.
     """
 
     right: str
@@ -33,20 +36,20 @@ class Pair(NamedTuple):
 
 
 def whole(items: str, version: str = NEWEST[0], target: str = NEWEST[1]) -> str:
-    """The module with these items."""
+    """Returns the module with these items."""
     if items.startswith(".version"):
         return items
     return f".version {version}\n.target {target}\n.address_size 64\n{items}\n"
 
 
 def in_body(*pairs: Pair) -> list[Pair]:
-    """The same texts as statements of a kernel."""
+    """Returns the same texts as statements of a kernel."""
     kernel = ".entry k() {{\n{}\nret;\n}}"
     return [pair._replace(right=kernel.format(pair.right), wrong=kernel.format(pair.wrong)) for pair in pairs]
 
 
 def diagnostics(text: str) -> tuple[Diagnostic, ...]:
-    """What ptxkit finds in a module, syntax errors included."""
+    """Returns the diagnostics of ptxkit for a module, including syntax errors."""
     try:
         return validate(parse(text, "k.ptx")).diagnostics
     except PTXSyntaxError as error:
@@ -58,7 +61,7 @@ def errors(text: str) -> list[Diagnostic]:
 
 
 def check(pair: Pair) -> None:
-    """The right text is clean; the wrong one has one error, with its code, its words, and its place."""
+    """Asserts that the correct text is clean, and that the wrong one has one error with its code, words, and place."""
     assert [found.message for found in diagnostics(whole(pair.right, pair.version, pair.target))] == []
     found = errors(whole(pair.wrong, pair.version, pair.target))
     assert [each.code for each in found] == [pair.code], [each.message for each in found]
@@ -68,7 +71,8 @@ def check(pair: Pair) -> None:
 
 
 def accepted_by_ptxas(text: str, folder: Path, number: int) -> bool:
-    """Whether ptxas takes the module, for its own target or, where that is too old for it, for the oldest it knows."""
+    """Returns whether ptxas accepts the module, for its own target or, where that is too old, for the oldest that it
+    supports."""
     path = folder / f"{number}.ptx"
     path.write_text(text)
     match = re.search(r"\.target\s+(?:sm|compute)_0*(\d+)([af]?)", text)
@@ -79,7 +83,7 @@ def accepted_by_ptxas(text: str, folder: Path, number: int) -> bool:
 
 
 def disagreements(pairs: list[Pair], folder: Path) -> list[str]:
-    """The texts of which ptxas says the contrary."""
+    """Returns the texts on which ptxas disagrees."""
     texts = [(True, whole(pair.right, pair.version, pair.target)) for pair in pairs]
     texts += [(False, whole(pair.wrong, pair.version, pair.target)) for pair in pairs]
     with ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,4 @@
-"""Modules with addresses of 32 bits: an assembler checks them as it does others, register by register."""
+"""Modules with addresses of 32 bits: an assembler checks them in the same way as others, register by register."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ def module(body: str, version: str = "9.0", target: str = "sm_90a") -> str:
 
 
 @pytest.mark.parametrize("body", RIGHT + NEWER)
-def test_addresses_of_either_size_are_taken(body: str) -> None:
+def test_addresses_of_either_size_are_accepted(body: str) -> None:
     (found,) = diagnostics(module(body))
     assert found.severity is Severity.NOTE
     assert found.message == "ptxas 13 checks modules with addresses of 32 bits, and generates no code for them"
 
 
 @pytest.mark.parametrize(("body", "words"), WRONG)
-def test_what_holds_no_address_is_refused_as_elsewhere(body: str, words: str) -> None:
+def test_a_register_without_an_address_is_rejected_as_in_other_modules(body: str, words: str) -> None:
     assert words in errors(module(body))[0].message
 
 
 @pytest.mark.parametrize(("version", "target"), [("9.4", "sm_100a"), ("8.0", "sm_80"), ("7.0", "sm_75")])
-def test_ptxas_says_the_same(tmp_path: Path, version: str, target: str) -> None:
+def test_ptxas_agrees(tmp_path: Path, version: str, target: str) -> None:
     right = RIGHT + NEWER if version == "9.4" else RIGHT
     pairs = [
         Pair(module(body, version, target), module(wrong, version, target), "", "")

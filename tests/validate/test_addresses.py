@@ -1,4 +1,4 @@
-"""Symbols where an instruction asks for an address: state spaces, parameters, and what has no address."""
+"""Symbols where an instruction requires an address: state spaces, parameters, and symbols without an address."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong[-60:])
-def test_a_misplaced_symbol_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_misplaced_symbol_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []

@@ -1,4 +1,4 @@
-"""`.alias`: what can have a second name."""
+"""`.alias`: the declarations that can have a second name."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong)
-def test_a_wrong_alias_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_alias_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []
 
 

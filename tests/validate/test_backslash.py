@@ -1,4 +1,4 @@
-"""One backslash in front of an opcode is a warning: ptxas skips it, but for a call."""
+"""One backslash before an opcode is a warning: ptxas skips it, except before a call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def accepted(text: str, folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("body", SKIPPED)
-def test_a_backslash_in_front_of_an_opcode_is_a_warning_at_its_place(body: str, tmp_path: Path) -> None:
+def test_a_backslash_before_an_opcode_is_a_warning_at_its_place(body: str, tmp_path: Path) -> None:
     text = whole(KERNEL.format(body))
     found = diagnostics(text)
     assert {(each.code, each.severity) for each in found} == {("PTX101", Severity.WARNING)}
@@ -65,6 +65,6 @@ def test_a_backslash_anywhere_else_is_an_error(body: str, tmp_path: Path) -> Non
     assert errors(text.replace("\\", " ")) == []
 
 
-def test_backslashes_in_strings_and_comments_mean_nothing() -> None:
+def test_backslashes_in_strings_and_comments_are_ignored() -> None:
     text = whole('.file 1 "C:\\\\a.cu"\n' + KERNEL.format("mov.b32 %r, 1; // \\ret\n/* \\ */ ret;"))
     assert diagnostics(text) == ()

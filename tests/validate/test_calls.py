@@ -1,4 +1,4 @@
-"""Calls against the functions, prototypes and lists that they name."""
+"""Calls compared with the functions, prototypes and lists that they name."""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ PAIRS = [Pair(f"{HEAD}{right}\nret;\n}}", f"{HEAD}{wrong}\nret;\n}}", "PTX111", 
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[wrong for _, wrong, _ in LINES])
-def test_a_wrong_call_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_call_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []
 
 
-def test_a_function_may_call_itself_and_one_that_is_defined_below() -> None:
+def test_a_function_may_call_itself_and_one_that_is_defined_later() -> None:
     text = ".func f; .func g { call f; call g; ret; } .func f { call g; ret; }"
     assert diagnostics(whole(text)) == ()
 
 
-def test_a_wrong_call_shows_the_declaration_beside_it() -> None:
+def test_a_wrong_call_has_a_label_at_the_declaration() -> None:
     (found,) = diagnostics(whole(".func f(.param .b32 a);\n.func g { call f; ret; }"))
     (label,) = found.labels
     assert found.source.position(label.span.start)[0] == 4

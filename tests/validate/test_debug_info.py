@@ -1,4 +1,4 @@
-"""`.file`, `.loc` and `.section`, as far as an assembler looks into them."""
+"""`.file`, `.loc` and `.section`, as far as an assembler checks them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ PAIRS = [
 @pytest.mark.parametrize(
     "pair", [pair._replace(target="sm_75") for pair in PAIRS if pair.version > "7"], ids=lambda pair: pair.wrong
 )
-def test_wrong_debugging_information_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_wrong_debugging_information_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
@@ -93,7 +93,7 @@ def test_debugging_information_that_is_too_new_is_an_error(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     pairs = [pair._replace(target="sm_75") if pair.version > "7" else pair for pair in PAIRS]
     assert disagreements(pairs, tmp_path) == []
 
@@ -104,6 +104,6 @@ def test_a_number_whose_lower_half_fits_is_a_warning(tmp_path: Path) -> None:
     assert accepted_by_ptxas(text, tmp_path, 0)
 
 
-def test_a_place_of_another_function_can_be_inlined_at() -> None:
+def test_a_location_in_another_function_can_be_inlined_at() -> None:
     first, second = ".entry k() { .loc 1 3 0 ret; }", f".entry l() {{ {INLINED.format(3)} ret; }}"
     check(Pair(f"{first} {second}", f"{second} {first}", "PTX107", "precedes this one"))

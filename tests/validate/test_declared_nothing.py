@@ -1,4 +1,4 @@
-"""Types that stand alone, and functions declared in the bodies of others: ptxas takes both, the manual neither."""
+"""Types without a variable, and functions declared in the bodies of others: ptxas accepts both, the manual neither."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "words"), WARNED[:-1])
-def test_what_ptxas_alone_takes_is_a_warning(text: str, words: str) -> None:
+def test_constructs_that_only_ptxas_accepts_are_warnings(text: str, words: str) -> None:
     assert errors(whole(text)) == []
     assert diagnostics(whole(text))
     assert all(words in found.message for found in diagnostics(whole(text)))
 
 
 @pytest.mark.parametrize(("text", "code", "words"), REFUSED)
-def test_what_nobody_takes_is_an_error(text: str, code: str, words: str) -> None:
+def test_constructs_that_neither_accepts_are_errors(text: str, code: str, words: str) -> None:
     found = errors(whole(text))
     assert (code, True) in [(each.code, words in each.message) for each in found]
 
 
 @pytest.mark.parametrize(("text", "_"), WARNED)
-def test_it_is_printed_as_it_was_read(text: str, _: str) -> None:
+def test_they_are_printed_as_they_were_read(text: str, _: str) -> None:
     module = parse(whole(text))
     assert parse(str(module)) == module
 
 
-def test_ptxas_says_the_same(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     pairs = [Pair(right, wrong, "", "") for (right, _), (wrong, _, _) in zip(WARNED[:-1], REFUSED, strict=False)]
     pairs += [Pair(WARNED[0][0], wrong, "", "") for wrong, _, _ in REFUSED]
     assert disagreements(pairs, tmp_path) == []

@@ -1,4 +1,4 @@
-"""Directives: where they stand, beside what, with which constants, and from which version and target on."""
+"""Directives: their places, combinations and constants, and the versions and targets that have them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.validate.modules import Pair, accepted_by_ptxas, check, diagnostics, 
 
 
 def kernel(right: str, wrong: str, words: str, at: str = "", code: str = "PTX107", **module: str) -> Pair:
-    """A kernel with these directives."""
+    """Returns a kernel with these directives."""
     header = ".entry k() {} {{ ret; }}"
     return Pair(header.format(right), header.format(wrong), code, words, at, **module)
 
 
 def function(right: str, wrong: str, words: str, at: str = "", code: str = "PTX107", **module: str) -> Pair:
-    """A device function with these directives."""
+    """Returns a device function with these directives."""
     header = ".func f() {} {{ ret; }}"
     return Pair(header.format(right), header.format(wrong), code, words, at, **module)
 
@@ -174,22 +174,22 @@ PAIRS = [*HEADERS, *GATES, *LINKAGE, *ATTRIBUTES, *PRAGMAS, *PROTOTYPES]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong)
-def test_a_wrong_directive_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_directive_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []
 
 
-def test_a_directive_that_says_nothing_is_a_warning() -> None:
+def test_a_directive_without_effect_is_a_warning() -> None:
     (found,) = diagnostics(whole(".entry k() .minnctapersm 2 { ret; }"))
     assert (found.code, found.severity) == ("PTX107", Severity.WARNING)
     assert "`.maxntid` or `.reqntid`" in found.message
     assert diagnostics(whole(".entry k() .minnctapersm 2 .reqntid 32 { ret; }")) == ()
 
 
-def test_a_directive_of_a_kernel_that_stands_twice_is_a_warning(tmp_path: Path) -> None:
+def test_a_repeated_directive_of_a_kernel_is_a_warning(tmp_path: Path) -> None:
     text = whole(".entry k() .maxntid 64 .maxntid 32 { ret; }")
     assert [(found.code, found.severity) for found in diagnostics(text)] == [("PTX107", Severity.WARNING)]
     assert accepted_by_ptxas(text, tmp_path, 0)
@@ -201,14 +201,14 @@ def test_an_unknown_pragma_is_a_note_with_the_nearest_name() -> None:
     assert diagnostics(whole('.pragma "nounroll";')) == ()
 
 
-def test_the_second_of_two_directives_is_pointed_at() -> None:
+def test_the_second_of_two_directives_is_marked() -> None:
     text = whole(".entry k() .maxnreg 8 .maxnreg 0 { ret; }")
     (found,) = errors(text)
     assert found.span.start == text.rindex(".maxnreg")
 
 
 @pytest.mark.parametrize(("number", "severity"), [(0x8000000000000020, Severity.WARNING), (1 << 63, Severity.ERROR)])
-def test_of_a_negative_constant_an_assembler_takes_32_bits(number: int, severity: Severity, tmp_path: Path) -> None:
+def test_an_assembler_reads_32_bits_of_a_negative_constant(number: int, severity: Severity, tmp_path: Path) -> None:
     text = whole(f".entry k() .maxntid {number} {{ ret; }}")
     (found,) = diagnostics(text)
     assert (found.code, found.severity) == ("PTX107", severity)

@@ -1,4 +1,4 @@
-"""The heading of a module: versions, targets, options, the size of an address."""
+"""The heading of a module: versions, targets, options, the address size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.validate.modules import Pair, accepted_by_ptxas, check, diagnostics, 
 
 
 def heading(right: str, wrong: str, code: str, words: str, at: str = "") -> Pair:
-    """Two headings, lines parted by bars."""
+    """Two headings, lines separated by bars."""
     texts = ["\n".join(text.split(" | ")) + "\n.global .b32 x;\n" for text in (right, wrong)]
     return Pair(texts[0], texts[1], code, words, at)
 
@@ -110,23 +110,23 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong)
-def test_a_wrong_heading_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_heading_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []
 
 
 @pytest.mark.parametrize("word", ["compute_90", "sm_090", "sm_90x", "sm_90"])
-def test_a_target_that_only_ptxas_understands_is_a_warning(word: str, tmp_path: Path) -> None:
+def test_a_target_that_only_ptxas_accepts_is_a_warning(word: str, tmp_path: Path) -> None:
     text = f".version 8.7\n.target {word}\n.entry k() {{ ret; }}\n"
     found = [(each.code, each.severity, each.help) for each in diagnostics(text)]
     assert found == ([] if word == "sm_90" else [("PTX803", Severity.WARNING, "write `sm_90`")])
     assert accepted_by_ptxas(text, tmp_path, 0)
 
 
-# What ptxas takes each word for: its first number and its last letter count.
+# How ptxas reads each word: its first number and its last letter count.
 LAX_TARGETS = {
     "sm_x90": "sm_90",
     "xsm_90": "sm_90",
@@ -146,7 +146,7 @@ LAX_TARGETS = {
 
 
 @pytest.mark.parametrize(("word", "meant"), LAX_TARGETS.items())
-def test_a_target_may_have_other_letters_to_ptxas(word: str, meant: str) -> None:
+def test_ptxas_ignores_other_letters_of_a_target(word: str, meant: str) -> None:
     text = f".version 8.7\n.target {word}\n.address_size 64\n.entry k() {{ INSIDE ret; }}\n"
     own = text.replace("INSIDE", "")
     assert [found.severity for found in diagnostics(own)] == [Severity.WARNING if meant else Severity.ERROR]
@@ -157,12 +157,12 @@ def test_a_target_may_have_other_letters_to_ptxas(word: str, meant: str) -> None
     assert (installed_ptxas()[0].refusal(chips, meant or "sm_90a") is None) is has_it
 
 
-def test_of_several_targets_the_last_counts_however_it_is_written() -> None:
+def test_of_several_targets_the_last_counts_in_any_notation() -> None:
     text = ".version 8.7\n.target sm_75, xsm_90\n.entry k() { barrier.cluster.arrive; ret; }\n"
     assert [found.severity for found in diagnostics(text)] == [Severity.WARNING]
     assert installed_ptxas()[0].refusal(text, "sm_90") is None
 
 
-def test_a_heading_alone_needs_no_newer_version() -> None:
+def test_a_heading_without_code_needs_no_newer_version() -> None:
     assert diagnostics(".version 3.0\n.target sm_90\n") == ()
     assert [found.code for found in diagnostics(".version 3.0\n.target sm_90\n.func f();\n")] == ["PTX801"]

@@ -1,4 +1,4 @@
-"""Initial values: number, nesting, type, and the symbols whose addresses they hold."""
+"""Initial values: number, nesting, type, and the symbols whose addresses they contain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ".global .b32 y; .const .b32 c; .shared .b32 s; .func f() { ret; } .entr
 
 
 def value(right: str, wrong: str, words: str, at: str = "", code: str = "PTX109", **module: str) -> Pair:
-    """Two declarations in .global space, behind those of `y`, `c`, `s`, `f` and `g`."""
+    """Two declarations in .global space, after those of `y`, `c`, `s`, `f` and `g`."""
     return Pair(f"{NAMES}.global {right};", f"{NAMES}.global {wrong};", code, words, at, **module)
 
 
@@ -100,11 +100,11 @@ PAIRS = [*COUNTS, *TYPES, *ADDRESSES, *GATES, *SPACES, *FIELDS]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong.removeprefix(NAMES))
-def test_a_wrong_initial_value_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_initial_value_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []
 
 

@@ -1,4 +1,4 @@
-"""What `validate` says of instructions: each complaint beside the line that has none."""
+"""The diagnostics of `validate` for instructions: each with the line that has none."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ RIGHT_AND_WRONG = [
 
 
 @pytest.mark.parametrize(("right", "wrong", "code", "words"), RIGHT_AND_WRONG)
-def test_a_wrong_line_is_an_error_and_the_right_one_is_not(right: str, wrong: str, code: str, words: str) -> None:
+def test_a_wrong_line_is_an_error_and_the_correct_one_is_not(right: str, wrong: str, code: str, words: str) -> None:
     assert findings(right) == ()
     (found,) = findings(wrong)
     assert (found.code, found.severity) == (code, Severity.ERROR)
@@ -82,11 +82,11 @@ def test_a_wrong_line_is_an_error_and_the_right_one_is_not(right: str, wrong: st
     assert found.source.position(found.span.start)[0] == 7
 
 
-def test_a_predicate_may_stand_where_a_size_may() -> None:
+def test_a_predicate_may_replace_a_size() -> None:
     assert findings("cp.async.ca.shared.global [%r1], [%rd1], 8, %p1;") == ()
 
 
-def test_the_operand_is_pointed_at() -> None:
+def test_the_operand_is_marked() -> None:
     (found,) = findings("add.s32 %r1, %r2, %rd3;")
     assert found.source.text[found.span.start : found.span.end] == "%rd3"
 
@@ -102,14 +102,14 @@ def test_the_operand_is_pointed_at() -> None:
         ("mov.u32 %r1, %cluster_ctarank;", "8.0", "sm_80", "`.target sm_90` or later"),
     ],
 )
-def test_a_closed_gate_names_what_would_open_it(line: str, version: str, target: str, needed: str) -> None:
+def test_a_closed_gate_names_the_requirement(line: str, version: str, target: str, needed: str) -> None:
     assert findings(line) == ()
     (found,) = findings(line, version, target)
     assert (found.code, found.severity) == ("PTX801", Severity.ERROR)
     assert f"needs {needed}" in found.message
 
 
-def test_a_name_that_nothing_declares_is_told_once_a_statement() -> None:
+def test_an_undeclared_name_is_reported_once_a_statement() -> None:
     said = [each.message for each in findings("add.s32 %r1, %x, %x; add.s32 %r1, %x, %y;") if each.code == "PTX106"]
     assert said == ["`%x` is not declared", "`%x` is not declared", "`%y` is not declared"]
 
@@ -120,7 +120,7 @@ def test_an_unknown_opcode_is_one_error_with_its_count() -> None:
     assert found.properties["count"] == 2
 
 
-def test_a_newer_version_than_the_table_knows_is_not_called_wrong() -> None:
+def test_a_newer_version_than_the_table_has_is_not_an_error() -> None:
     _, found = findings("ld.global.lukewarm.u32 %r1, [%rd1];", version="9.9")
     assert (found.code, found.severity) == ("PTX103", Severity.WARNING)
 
@@ -131,13 +131,13 @@ def test_a_wrong_type_in_a_known_form_is_wrong_in_every_version() -> None:
     assert (found.code, found.severity) == ("PTX104", Severity.ERROR)
 
 
-def test_an_order_that_only_ptxas_takes_is_a_warning() -> None:
+def test_an_order_that_only_ptxas_accepts_is_a_warning() -> None:
     (found,) = findings("redux.add.sync.s32 %r1, %r2, -1;")
     assert (found.code, found.severity) == ("PTX103", Severity.WARNING)
     assert found.help == "write `redux.sync.add.s32`"
 
 
-def test_a_built_module_is_checked_without_places() -> None:
+def test_a_built_module_is_checked_without_locations() -> None:
     from dataclasses import replace
 
     built = replace(parse(module("bar.sync 16;")), source=None, starts=())
@@ -161,7 +161,9 @@ TOLERATED = [
 
 
 @pytest.mark.parametrize(("tolerated", "refused", "code"), TOLERATED)
-def test_what_assemblers_take_of_any_form_is_a_warning_with_its_reason(tolerated: str, refused: str, code: str) -> None:
+def test_a_tolerated_construct_of_any_form_is_a_warning_with_its_reason(
+    tolerated: str, refused: str, code: str
+) -> None:
     head = ".reg .f16x2 %h2x;\n"
     (found,) = findings(head + tolerated)
     assert (found.code, found.severity) == (code, Severity.WARNING)
@@ -169,7 +171,7 @@ def test_what_assemblers_take_of_any_form_is_a_warning_with_its_reason(tolerated
     assert any(each.severity is Severity.ERROR for each in findings(head + refused))
 
 
-def test_a_modifier_that_assemblers_do_not_see_is_a_warning_where_the_instruction_has_none_such() -> None:
+def test_a_modifier_that_assemblers_ignore_is_a_warning_where_the_instruction_has_no_such_modifier() -> None:
     (found,) = findings("add.acc::f16.s32 %r1, %r2, %r3;")
     assert (found.code, found.severity) == ("PTX103", Severity.WARNING)
     assert found.help == "write `add.s32`"

@@ -1,4 +1,4 @@
-"""A NUL behind the text, or in a comment, is an error: to ptxas the file ends there."""
+"""A NUL after the text, or in a comment, is an error: ptxas ends the file there."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def test_the_first_one_is_reported_and_the_fix_removes_all(text: str, tmp_path: 
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_ptxas_refuses_the_file(text: str, tmp_path: Path) -> None:
+def test_ptxas_rejects_the_file(text: str, tmp_path: Path) -> None:
     assert not accepted(text, tmp_path)

@@ -1,4 +1,4 @@
-"""Names that are declared again: in a block never, in a module as linkage allows."""
+"""Names that are declared again: never permitted in a block, and in a module as linkage permits."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong[-60:])
-def test_what_is_declared_again_wrongly_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_redeclaration_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []

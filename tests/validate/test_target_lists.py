@@ -1,4 +1,4 @@
-"""Labels, what branches to them, and lists of targets."""
+"""Labels, the branches to them, and lists of targets."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong[-60:])
-def test_a_wrong_label_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_label_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []

@@ -1,4 +1,4 @@
-"""Assemblers look what follows what around a texture or surface, not where the brackets stand."""
+"""Assemblers check the order of the operands of a texture or surface, not the places of the brackets."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_brackets_elsewhere_are_a_warning_where_an_assembler_can_read_them(
     agree(wrong, *NEWEST, accepted=False)
 
 
-def test_each_other_place_of_the_brackets_comes_once_and_their_own_does_not() -> None:
+def test_each_other_place_of_the_brackets_is_generated_once_and_their_own_is_not() -> None:
     opcode = "tex.1d.v4.f32.f32"
     result, texture, sampler, where = Vector((Name("%r"),) * 4), Name("t"), Name("s"), Vector((Name("%x"),))
     candidates = table().candidates(opcode)
@@ -80,7 +80,7 @@ def test_each_other_place_of_the_brackets_comes_once_and_their_own_does_not() ->
     flat = (result, Address(texture, 0), sampler, where)
 
     def layouts(instruction: Instruction) -> list[tuple[int, ...]]:
-        """How many operands stand together behind the result in each form that is tried."""
+        """Returns the number of operands after the result in each form that is tried."""
         found = list(regroup_brackets(instruction, candidates))
         assert [other.operands for other, _ in found] == [flat] * len(found)
         forms = [match.form for _, matches in found for match in matches]

@@ -1,4 +1,4 @@
-"""What names stand for, nested blocks and numbered registers included."""
+"""The declarations that names resolve to, including nested blocks and numbered registers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ top:
 
 
 def scopes_of(name: str) -> list[TypedScope]:
-    """The scope of a function of the text above, and those of its nested blocks."""
+    """Returns the scope of a function of the text above, and those of its nested blocks."""
     module = parse(TEXT)
     outer = TypedScope()
     for item in module.items:
@@ -65,7 +65,7 @@ def kernel() -> list[TypedScope]:
         ("h", UNKNOWN),
     ],
 )
-def test_a_name_in_a_kernel(kernel: list[TypedScope], name: str, found: str) -> None:
+def test_a_name_in_a_kernel_is_resolved(kernel: list[TypedScope], name: str, found: str) -> None:
     assert kernel[0].type_of(name) == found
 
 
@@ -115,9 +115,9 @@ DECLARED_BEFORE_USE = [
 
 
 @pytest.mark.parametrize("pair", in_body(*DECLARED_BEFORE_USE), ids=lambda pair: pair.wrong)
-def test_a_name_counts_from_its_declaration_on(pair: Pair) -> None:
+def test_a_name_is_visible_from_its_declaration_on(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(in_body(*DECLARED_BEFORE_USE), tmp_path) == []

@@ -1,4 +1,4 @@
-"""Elements of arrays, names with constants behind them, and sinks, where an instruction takes them and where not."""
+"""Elements of arrays, names with constants after them, and sinks: the instructions that accept them, and others."""
 
 from __future__ import annotations
 
@@ -19,8 +19,18 @@ HEAD = """\
 """
 
 ELEMENTS = [
-    ("ld.global.b32 %r1, a[1];", "ld.global.b32 %r1, single[1];", "PTX104", "an element of what is no array"),
-    ("ld.global.b32 %r1, a[-1];", "ld.global.b32 %r1, %rd1[1];", "PTX104", "an element of what is no array"),
+    (
+        "ld.global.b32 %r1, a[1];",
+        "ld.global.b32 %r1, single[1];",
+        "PTX104",
+        "an element of an operand that is not an array",
+    ),
+    (
+        "ld.global.b32 %r1, a[-1];",
+        "ld.global.b32 %r1, %rd1[1];",
+        "PTX104",
+        "an element of an operand that is not an array",
+    ),
     ("ld.global.b32 %r1, a[%r1];", "ld.global.b32 %r1, a[%f1];", "PTX104", "neither an integer register nor"),
     ("ld.global.b32 %r1, a[%rd1+2];", "ld.global.b32 %r1, a[%p1];", "PTX104", "neither an integer register nor"),
     ("ld.global.b32 %r1, a[%h1+1+2];", "ld.global.b32 %r1, a[none];", "PTX104", "neither an integer register nor"),
@@ -38,7 +48,7 @@ ELEMENTS = [
     ("ldu.global.b32 %r1, a[1];", "prefetch.global.L1 a[1];", "PTX104", "address in brackets"),
     ("st.global.b32 a[%r1], 3;", "red.global.add.u32 a[%r1], 3;", "PTX104", "address in brackets"),
     ("mov.u64 %rd1, a[1];", "add.u64 %rd1, %rd2, a[1];", "PTX104", "must be a .u64 register or a constant"),
-    ("mov.u32 %r1, s[%r1];", "mov.u64 %rd1, single[1];", "PTX104", "an element of what is no array"),
+    ("mov.u32 %r1, s[%r1];", "mov.u64 %rd1, single[1];", "PTX104", "an element of an operand that is not an array"),
     ("mov.b32 %f1, a[1];", "mov.f32 %f1, a[1];", "PTX104", "names an address"),
     ("cvta.global.u64 %rd1, a[1];", "cvta.global.u64 %rd1, s[1];", "PTX203", "must be in the .global space"),
 ]
@@ -76,18 +86,18 @@ TOLERATED = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong.split("\n")[-3])
-def test_a_wrong_element_or_sum_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_element_or_sum_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
 @pytest.mark.parametrize("line", TOLERATED)
-def test_what_assemblers_alone_add_to_is_a_warning(line: str) -> None:
+def test_sums_that_only_assemblers_accept_are_warnings(line: str) -> None:
     (found,) = diagnostics(whole(f"{HEAD}{line}\nret;\n}}"))
     assert found.severity is Severity.WARNING
     assert "for a register plus a constant, assemblers check the kind" in found.message
 
 
-def test_a_kernel_parameter_is_not_written_and_by_its_elements_with_a_warning() -> None:
+def test_a_kernel_parameter_is_not_written_and_its_elements_are_written_with_a_warning() -> None:
     (found,) = errors(whole(f"{HEAD}st.param.b32 [q+4], 0;\nret;\n}}"))
     assert found.code == "PTX203"
     tolerated = diagnostics(whole(f"{HEAD}st.param.b32 q[1], 0;\nret;\n}}"))
@@ -96,6 +106,6 @@ def test_a_kernel_parameter_is_not_written_and_by_its_elements_with_a_warning() 
     assert errors(whole(f"{HEAD}ld.param.b32 %r1, q[1];\nret;\n}}")) == []
 
 
-def test_ptxas_says_the_same(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     kept = [Pair(f"{HEAD}{line}\nret;\n}}", pair.wrong, "", "") for line, pair in zip(TOLERATED, PAIRS, strict=False)]
     assert disagreements([*PAIRS, *kept], tmp_path) == []

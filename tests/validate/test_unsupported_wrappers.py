@@ -1,4 +1,4 @@
-"""Calls that `cuda::ptx` made because it was compiled for the wrong target."""
+"""Calls of `cuda::ptx` that were compiled for the wrong target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def program(name: str, *, called: bool) -> str:
     return whole(f".extern .func {name}\n()\n;\n.entry k() {{\n{call}{call}ret;\n}}")
 
 
-def test_a_call_is_an_error_that_names_operation_targets_and_remedy() -> None:
+def test_a_call_is_an_error_that_names_operation_targets_and_fix() -> None:
     (found,) = diagnostics(program(MMA, called=True))
     assert (found.code, found.severity) == ("PTX802", Severity.ERROR)
     assert "`cuda::ptx::tcgen05_mma` needs the target sm_100a or sm_101a" in found.message
@@ -32,22 +32,22 @@ def test_a_call_is_an_error_that_names_operation_targets_and_remedy() -> None:
     assert "nvcc -arch=sm_100a" in found.help
 
 
-def test_a_feature_that_later_targets_keep_says_so() -> None:
+def test_a_feature_of_all_later_targets_is_reported_as_such() -> None:
     (found,) = diagnostics(program(BARRIER, called=True))
     assert "needs the target sm_90 or later" in found.message
 
 
-def test_a_declaration_that_nobody_calls_is_a_warning() -> None:
+def test_a_declaration_without_a_call_is_a_warning() -> None:
     (found,) = diagnostics(program(MMA, called=False))
     assert (found.code, found.severity) == ("PTX802", Severity.WARNING)
 
 
-def test_another_function_that_nothing_defines_is_the_linkers_affair() -> None:
+def test_another_undefined_function_is_left_to_the_linker() -> None:
     assert diagnostics(program("__cuda_ptx_is_supported", called=True)) == ()
 
 
 @pytest.mark.parametrize("called", [True, False])
-def test_ptxas_refuses_a_whole_program_with_such_a_call(tmp_path: Path, called: bool) -> None:
+def test_ptxas_rejects_a_whole_program_with_such_a_call(tmp_path: Path, called: bool) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(program(MMA, called=called))
     command = [str(ptxas()), "-arch=sm_90a", str(path), "-o", str(tmp_path / "k.cubin")]

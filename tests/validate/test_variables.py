@@ -1,4 +1,4 @@
-"""Variables, registers, parameters: which type where, in which shape, with which alignment and name."""
+"""Variables, registers, parameters: the valid types, shapes, alignments and names of each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def wrong(right: str, wrong: str, words: str, at: str = "", code: str = "PTX108"
 
 
 def kernel(right: str, wrong: str, words: str, at: str = "", code: str = "PTX108", **module: str) -> Pair:
-    """A kernel with these parameters."""
+    """Returns a kernel with these parameters."""
     return Pair(f".entry k({right}) {{ ret; }}", f".entry k({wrong}) {{ ret; }}", code, words, at, **module)
 
 
 def function(right: str, wrong: str, words: str, at: str = "", code: str = "PTX108", **module: str) -> Pair:
-    """A device function with these parameters."""
+    """Returns a device function with these parameters."""
     return Pair(f".func f({right}) {{ ret; }}", f".func f({wrong}) {{ ret; }}", code, words, at, **module)
 
 
@@ -110,14 +110,14 @@ PAIRS = [*SPACES, *TYPES, *ALIGNMENTS, *ARRAYS, *FUNCTIONS, *NAMES]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.wrong)
-def test_a_wrong_declaration_is_an_error_and_the_right_one_is_not(pair: Pair) -> None:
+def test_a_wrong_declaration_is_an_error_and_the_correct_one_is_not(pair: Pair) -> None:
     check(pair)
 
 
-def test_ptxas_draws_the_same_line(tmp_path: Path) -> None:
+def test_ptxas_agrees(tmp_path: Path) -> None:
     assert disagreements(PAIRS, tmp_path) == []
 
 
-def test_registers_may_stand_outside_of_functions_before_ptx_3() -> None:
+def test_registers_may_be_outside_of_functions_before_ptx_3() -> None:
     assert errors(whole(".reg .b32 x;", "2.3", "sm_20")) == []
     assert [found.code for found in errors(whole(".reg .b32 x;", "3.0", "sm_20"))] == ["PTX108"]

@@ -1,4 +1,5 @@
-"""What counts of a run whose arguments were chosen: nothing that only other numbers in memory, or of it, would show."""
+"""Findings of a run with inferred arguments: those that only other numbers, or other contents of memory, would show are
+excluded."""
 
 from __future__ import annotations
 
@@ -50,20 +51,20 @@ def given(*texts: str) -> dict[str, object]:
     return {"arguments": dict(parse_argument(each) for each in texts)}
 
 
-def test_threads_that_scatter_by_a_list_are_not_held_to_lists_with_doubles() -> None:
+def test_threads_that_scatter_by_a_list_are_not_assumed_to_have_duplicates_in_it() -> None:
     assert verified(SCATTER).diagnostics == ()
     told = verified(SCATTER, **given("in=u32[64]:zeros", "out=u32[64]"))
     assert {each.code for each in told.diagnostics} == {"PTX621"}
 
 
-def test_a_table_that_is_indexed_by_data_is_not_held_to_data_that_leave_it() -> None:
+def test_a_table_that_is_indexed_by_data_is_not_assumed_to_have_data_out_of_range() -> None:
     assert verified(HISTOGRAM).diagnostics == ()
     told = verified(HISTOGRAM, **given("in=u32[64]:random", "out=u32[64]"))
     assert {each.code for each in told.diagnostics} == {"PTX207"}
     assert verified(HISTOGRAM, **given("in=u32[64]:iota", "out=u32[64]")).status is Status.CLEAN
 
 
-def test_what_the_rules_prove_counts_whatever_the_arguments_are() -> None:
+def test_findings_of_the_rules_count_for_any_arguments() -> None:
     outside = "\tst.shared.u32 [bins+2000], %r2;\n\tret;\n}\n"
     (found,) = verified(outside).diagnostics
     assert found.code == "PTX207"
@@ -89,13 +90,13 @@ def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
     assert {found.code for found in verified(by_thread).diagnostics} == {"PTX621"}
 
 
-def test_a_kernel_may_be_meant_for_a_cluster_though_it_does_not_say_so() -> None:
+def test_a_kernel_may_be_meant_for_an_undeclared_cluster() -> None:
     alone = Violation(ptx2xx.NO_CTA_PAIR(), 1, 0)
     assert LaunchAssumptions(cluster=True).shows_wrong_arguments(alone)
     assert not LaunchAssumptions(values=True).shows_wrong_arguments(alone)
 
 
-def test_copies_that_meet_in_global_memory_are_doubted_where_numbers_were_chosen() -> None:
+def test_copies_that_overlap_in_global_memory_are_uncertain_where_numbers_were_inferred() -> None:
     there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "global", 0, 4)
     finding = Violation(ptx3xx.COPY_READS_EXITED_CTA(operation="cp"), 7, 70, (there,))
     assert LaunchAssumptions(values=True, contents=True).undecided_reason(finding, "iota")
@@ -128,7 +129,7 @@ ROWS_HEAD = """.version 8.0
 """
 
 
-def test_rows_that_lie_on_top_of_each_other_by_a_number_that_was_chosen_are_no_race() -> None:
+def test_rows_that_overlap_by_an_inferred_number_are_not_a_race() -> None:
     number = ROWS.replace("PITCH", "ld.param.u32 %r2, [pitch];")
     head = ROWS_HEAD.replace("PARAMETER", ".param .u32 pitch")
     assert verified(number, head).diagnostics == ()
@@ -138,7 +139,7 @@ def test_rows_that_lie_on_top_of_each_other_by_a_number_that_was_chosen_are_no_r
     assert verified(whole, ROWS_HEAD.replace("PARAMETER", ".param .align 4 .b8 strides[8]")).diagnostics == ()
 
 
-def test_copies_that_meet_in_shared_memory_are_of_another_box_than_the_hosts() -> None:
+def test_copies_that_overlap_in_shared_memory_have_another_box_than_the_host() -> None:
     there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "shared", 0, 4)
     finding = Violation(ptx3xx.COPIES_OVERLAP(action="cp", operation="cp", line=3), 7, 70, (there,))
     assert LaunchAssumptions(boxes=True).shows_wrong_arguments(finding)

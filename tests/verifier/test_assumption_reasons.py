@@ -1,4 +1,4 @@
-"""Under a launch that was chosen, a finding is a warning only where the kernel's own code asks for such a launch."""
+"""Under an inferred launch, a finding is a warning only where the kernel's own code requires such a launch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def verified(body: str, directives: str = BLOCK, **request: object) -> FileResul
 
 
 def neighbors(way: str) -> str:
-    """Each thread reads what another one stored, and whether a barrier is between hangs on a predicate."""
+    """Each thread reads the value that another one stored, and a predicate decides whether a barrier is between."""
     return f"""{way}
 	st.shared.u32 [%r4], %r1;
 	@%p2 bar.sync 0;
@@ -66,7 +66,7 @@ PLACE = "\tsetp.lt.u32 %p2, %r7, 5;"
 
 
 @pytest.mark.parametrize("way", [ONE, PLACE, "\tsetp.ne.u32 %p2, %r1, %r1;"])
-def test_a_kernel_that_compares_a_number_asks_for_either_outcome(way: str) -> None:
+def test_a_kernel_that_compares_a_number_permits_either_outcome(way: str) -> None:
     assert warned(verified(neighbors(way))) == {"PTX621"}
 
 
@@ -82,14 +82,14 @@ def test_a_kernel_that_compares_a_number_asks_for_either_outcome(way: str) -> No
         ("\tld.global.u32 %r5, [%rd1];\n\tsetp.eq.u32 %p2, %r5, 77;", "the contents of memory"),
     ],
 )
-def test_what_numbers_decide_with_which_the_kernel_computes_is_a_question(way: str, reason: str) -> None:
+def test_a_fault_that_depends_on_computed_numbers_is_a_question(way: str, reason: str) -> None:
     result = verified(neighbors(way))
     assert warned(result) == set()
     assert reason in asked(result, "PTX621")
     assert "(--arg)" in asked(result, "PTX621")
 
 
-def test_the_same_with_numbers_that_were_given_is_an_error() -> None:
+def test_the_same_fault_with_given_numbers_is_an_error() -> None:
     arguments = dict(parse_argument(each) for each in ("data=u32[64]", "n=9", "m=3"))
     text = HEAD.replace(", .param .align 8 .b8 sizes[16]", "").replace("\tld.param.u32 %r9, [sizes+4];\n", "")
     body = neighbors("\tadd.u32 %r5, %r7, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;")
@@ -116,13 +116,13 @@ COUNTS = [
 
 
 @pytest.mark.parametrize(("code", "body"), COUNTS)
-def test_counts_and_objects_that_hang_on_what_was_chosen_are_a_question(code: str, body: str) -> None:
+def test_counts_and_mbarriers_that_depend_on_inferred_values_are_a_question(code: str, body: str) -> None:
     result = verified(body)
     assert warned(result) == set()
     assert "`sizes`, chosen here" in asked(result, code)
 
 
-def test_the_size_of_blocks_that_nobody_declares_decides_races_of_warps_only_without_a_barrier() -> None:
+def test_undeclared_block_sizes_decide_races_of_warps_only_without_a_barrier() -> None:
     race = "\tst.shared.u32 [%r3], %r1;"
     pointers = HEAD.replace(", .param .u32 n, .param .u32 m, .param .align 8 .b8 sizes[16]", "")
     for name in ("n", "m", "sizes+4"):
@@ -134,7 +134,7 @@ def test_the_size_of_blocks_that_nobody_declares_decides_races_of_warps_only_wit
         assert bool(asked(result, "PTX621")) is not bool(wanted)
 
 
-def test_bytes_of_a_copy_that_were_chosen_are_a_question() -> None:
+def test_inferred_bytes_of_a_copy_are_a_question() -> None:
     text = (ROOT / "corpus" / "rules" / "PTX503_ok_argument_of_the_expected_size.ptx").read_text("utf-8")
     result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=3))
     assert warned(result) == set()

@@ -1,4 +1,4 @@
-"""Which faults are the kernel's own, and which only those of the arguments that were chosen for it."""
+"""The faults of the kernel itself, and those of the arguments that were inferred for it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ MOVE = "@%p2 tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.relea
         (IN_SHARED.replace("MOVE", REPLACE + MOVE + FENCES), False),
     ],
 )
-def test_a_map_that_the_kernel_copies_out_of_a_parameter_is_chosen_and_its_uses_are_checked(
+def test_a_map_that_the_kernel_copies_from_a_parameter_is_inferred_and_its_uses_are_checked(
     body: str, misses_fence: bool
 ) -> None:
     result = verified(body, ".reqntid 64")
@@ -113,7 +113,7 @@ def test_a_map_that_the_kernel_copies_out_of_a_parameter_is_chosen_and_its_uses_
     assert ("PTX403" in found(result)) == misses_fence
 
 
-def test_a_map_that_is_given_is_none_that_was_chosen() -> None:
+def test_a_given_map_is_not_an_inferred_one() -> None:
     body = BOX.replace("bar.sync 0;", "st.global.u32 [%rd1], %r1;\n\tbar.sync 0;")  # all threads write one word
     given = verified(body, ".reqntid 64", arguments=dict([parse_argument("map=f16[256]:box=64")]))
     assert "PTX621" in found(given)
@@ -124,7 +124,7 @@ def test_a_map_that_is_given_is_none_that_was_chosen() -> None:
     ("body", "code"),
     [
         (MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), "PTX207"),
-        (BOX + MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), "PTX207"),  # where boxes are chosen as well
+        (BOX + MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), "PTX207"),  # where boxes are inferred as well
         (GENERIC, "PTX202"),
         (MAP, "PTX208"),
         ("\t@%p1 st.shared.u32 [%r2+2], %r3;", "PTX205"),
@@ -149,7 +149,7 @@ def test_a_fault_that_no_argument_decides_is_an_error(body: str, code: str) -> N
         "\tst.u32 [%rd1+0x700000], %r1;",
     ],
 )
-def test_a_fault_that_an_argument_or_memory_decides_is_none_of_the_kernels(body: str) -> None:
+def test_a_fault_that_an_argument_or_memory_decides_is_not_an_error_of_the_kernel(body: str) -> None:
     result = verified(body)
     assert result.status is not Status.FINDINGS
     assert any("9" in each for each in result.runs[0].arguments)
@@ -163,7 +163,7 @@ def test_a_fault_that_an_argument_or_memory_decides_is_none_of_the_kernels(body:
         ("%r6", ".reqntid 64"),
     ],
 )
-def test_what_the_size_of_blocks_or_grids_decides_is_the_choices_fault(place: str, directives: str) -> None:
+def test_a_fault_that_the_block_or_grid_size_decides_depends_on_the_inference(place: str, directives: str) -> None:
     body = f"\tmov.u32 %r6, %ctaid.x;\n\tmad.lo.u32 %r5, {place}, 320, %r2;\n\tst.shared.u8 [%r5], 1;"
     assert found(verified(body.replace("320", "5"), directives)) == {}
     assert Severity.ERROR not in found(verified(body, directives)).values()
@@ -179,7 +179,7 @@ MULTICAST = """	mov.u32 %r4, bar;
 
 
 @pytest.mark.parametrize("body", [MULTICAST, MAPA.replace("RANK", "mov.u32 %r4, 1;")])
-def test_what_another_cta_of_the_cluster_would_make_right_is_a_question_without_a_cluster(body: str) -> None:
+def test_a_fault_that_another_cta_of_the_cluster_would_prevent_is_a_question_without_a_cluster(body: str) -> None:
     body = "\t.reg .b16 %h<2>;\n" + body
     alone = verified(body, ".reqntid 64")
     assert alone.status is Status.UNDECIDED
@@ -187,6 +187,6 @@ def test_what_another_cta_of_the_cluster_would_make_right_is_a_question_without_
     assert found(verified(body, ".reqntid 64", grid=(2,))).keys() & {"PTX206", "PTX207"}  # a grid without clusters
 
 
-def test_a_fault_of_a_cluster_that_was_chosen_is_the_choices_fault() -> None:
+def test_a_fault_of_an_inferred_cluster_depends_on_the_inference() -> None:
     result = verified(MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), ".reqntid 64")
     assert Severity.ERROR not in found(result).values()

@@ -1,4 +1,4 @@
-"""Findings between CTAs where nobody said how many there are: what the kernel's code shows of its grid decides."""
+"""Findings between CTAs of an unspecified number: the kernel's code decides the possible grids."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ WAIT:
         (POLL.replace("LOAD", "ld.global.u32"), "2"),
     ],
 )
-def test_a_race_between_ctas_is_reported_where_the_kernel_shows_that_there_are_several(body: str, grid: str) -> None:
+def test_a_race_between_ctas_is_reported_where_the_kernel_implies_several(body: str, grid: str) -> None:
     result = verified(body)
     assert result.runs[0].launch == f"grid {grid}, block 32"
     found = [each for each in result.diagnostics if each.code == "PTX621"]
@@ -80,13 +80,13 @@ def test_a_race_between_ctas_is_reported_where_the_kernel_shows_that_there_are_s
     assert all("give --grid 1" in each.notes[-1] or "give --arg" in each.notes[-1] for each in found)
 
 
-def test_the_same_kernels_are_clean_where_they_are_right() -> None:
+def test_the_same_kernels_are_clean_where_they_are_correct() -> None:
     right = STENCIL.replace("%rd4+4]", "%rd4]"), POLL.replace("LOAD", "ld.acquire.gpu.global.u32")
     for body in right:
         assert verified(body).status is Status.CLEAN
 
 
-def test_a_cluster_gets_a_second_one_beside_it_where_the_kernel_asks_for_its_place() -> None:
+def test_a_second_cluster_runs_where_the_kernel_reads_its_position() -> None:
     body = OVERLAP.replace("%ctaid.AXIS", "%clusterid.x")
     result = verified(body, ".reqntid 32 .reqnctapercluster 2")
     assert result.runs[0].launch == "grid 4, block 32, cluster 2"
@@ -95,7 +95,7 @@ def test_a_cluster_gets_a_second_one_beside_it_where_the_kernel_asks_for_its_pla
     assert alone.runs[0].launch == "grid 2, block 32, cluster 2"
 
 
-def test_what_nothing_in_the_kernel_shows_is_a_question() -> None:
+def test_a_fault_that_nothing_in_the_kernel_implies_is_a_question() -> None:
     body = "\tmov.u32 %r2, %clock;\n" + at("%r1") + "\tst.global.u32 [%rd4], %r2;"
     result = verified(body)
     assert result.diagnostics == ()
@@ -112,22 +112,22 @@ ROWS = "\tmov.u32 %r2, %ctaid.x;\n\tmad.lo.u32 %r3, %r2, PITCH, %r1;\n" + at("%r
     ("body", "directives", "option"),
     [
         (ROWS.replace("PITCH", "%r7"), BLOCK, "(--arg)"),  # a pitch that the host makes wide enough
-        (ROWS.replace("PITCH", "64"), "", "(--block)"),  # rows of a block that nobody declares
+        (ROWS.replace("PITCH", "64"), "", "(--block)"),  # rows of an undeclared block
     ],
 )
-def test_rows_that_a_choice_puts_on_top_of_each_other_are_a_question(body: str, directives: str, option: str) -> None:
+def test_rows_that_overlap_by_inference_are_a_question(body: str, directives: str, option: str) -> None:
     result = verified(body, directives)
     assert result.diagnostics == ()
     assert any(each.code == "PTX621" and option in each.reason for each in result.undecided)
 
 
-def test_a_race_that_a_given_number_makes_is_reported() -> None:
+def test_a_race_that_a_given_number_causes_is_reported() -> None:
     arguments = dict(parse_argument(each) for each in ("n=5", "data=u32[64]", "flag=u32[1]"))
     result = verified(ROWS.replace("PITCH", "%r7"), arguments=arguments, grid=(2,))
     assert {(each.code, each.severity) for each in result.diagnostics} == {("PTX621", "error")}
 
 
-def test_a_warning_says_that_only_the_grid_was_chosen() -> None:
+def test_a_warning_states_that_only_the_grid_was_inferred() -> None:
     head = HEAD.replace(", .param .u32 n", "").replace("\tld.param.u32 %r7, [n];\n", "").replace("DIRECTIVES", BLOCK)
     text = head + OVERLAP.replace("AXIS", "x") + "\n\tst.global.u32 [%rd2], 1;\n\tret;\n}\n"
     (found,) = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2)).diagnostics

@@ -1,4 +1,4 @@
-"""Textures, surfaces and samplers that are chosen for the parameters that a kernel uses as such."""
+"""Textures, surfaces and samplers that are inferred for the parameters that a kernel uses as such."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def verified(what: str, mode: str = "", **request: object) -> FileResult:
         ),
     ],
 )
-def test_an_object_is_as_it_is_used(what: str, first: str, second: str) -> None:
+def test_an_object_matches_its_use(what: str, first: str, second: str) -> None:
     result = verified(what)
     assert not result.diagnostics
     (run,) = result.runs
@@ -65,14 +65,14 @@ def test_an_object_is_as_it_is_used(what: str, first: str, second: str) -> None:
     assert not second or run.arguments[1] == f"s={second}"
 
 
-def test_a_sampler_of_its_own() -> None:
+def test_a_separate_sampler_is_inferred() -> None:
     what = "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, %d2, {%f5}];"
     (run,) = verified(what, ", texmode_independent").runs
     assert run.whole == 2
     assert run.arguments[:2] == ("t=texture f32 1024 of 4 channels", "s=sampler")
 
 
-def test_nothing_is_said_of_an_object_that_cannot_be_for_all_uses() -> None:
+def test_nothing_is_reported_for_an_object_with_contradictory_uses() -> None:
     read = "tex.{}.v4.f32.f32 {{%f1, %f2, %f3, %f4}}, [%d1, {}];"
     result = verified(read.format("2d", "{%f5, %f6}") + read.format("1d", "{%f5}"))
     assert not result.diagnostics

@@ -1,4 +1,4 @@
-"""Numbers that nobody gave: what takes turns, what fits, and what is said where nothing does."""
+"""Numbers that were not given: the values that are tried, those that fit, and the result where none fits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def verified(parameters: str, body: str, schedules: int = 8) -> FileResult:
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=30.0))
 
 
-def test_a_number_that_does_not_fit_gives_its_turn_to_a_multiple_of_sixteen() -> None:
+def test_a_number_that_does_not_fit_is_replaced_by_a_multiple_of_sixteen() -> None:
     guesses = IntegerGuesses()
     assert [guesses.integer(each) for each in range(len(INITIAL_INTEGERS))] == list(INITIAL_INTEGERS)
     assert guesses.replace(0)
     assert guesses.integer(0) == guesses.integer(len(INITIAL_INTEGERS)) == REPLACEMENT_INTEGERS[0]
 
 
-def test_where_no_number_is_passed_none_is_replaced() -> None:
+def test_without_number_parameters_none_is_replaced() -> None:
     assert not IntegerGuesses().replace(0)
 
 
@@ -49,7 +49,7 @@ def test_rows_of_a_multiple_of_sixteen_bytes_are_found_to_fit() -> None:
     assert "pitch=128" in run.arguments
 
 
-def test_memory_of_the_launch_is_as_large_as_can_be() -> None:
+def test_launch_sized_memory_is_as_large_as_possible() -> None:
     body = " mov.u32 %r0, room; add.u32 %r0, %r0, 232400; st.shared.u32 [%r0], %r0;"
     assert (
         verified("", " mov.u32 %r7, %tid.x; setp.eq.u32 %p0, %r7, 0;\n @!%p0 bra E;\n" + body + "\nE:").status
@@ -57,7 +57,7 @@ def test_memory_of_the_launch_is_as_large_as_can_be() -> None:
     )
 
 
-def test_a_kernel_of_which_little_ran_is_not_called_clean() -> None:
+def test_a_kernel_of_which_little_ran_is_not_clean() -> None:
     body = """ ld.param.u32 %r0, [s+8]; setp.eq.u32 %p0, %r0, 0; @%p0 bra E;
  mov.u32 %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1;
 E:"""
@@ -66,7 +66,7 @@ E:"""
     assert "lead to 4 of 9 instructions only: give --arg" in result.undecided[0].reason
 
 
-def test_maps_that_nobody_gave_are_named() -> None:
+def test_inferred_maps_are_named() -> None:
     body = """ .shared .align 128 .b8 tile[8192]; .shared .align 8 .b64 bar;
  mov.u32 %r7, %tid.x; setp.eq.u32 %p0, %r7, 0;
  @!%p0 bra E;
@@ -83,7 +83,7 @@ E:"""
     assert "(a, b: tensor maps, of which only the host knows what they describe): give --arg 'a=f16[256,256]" in told
 
 
-def test_a_number_of_eight_bits_gets_what_it_can_hold() -> None:
+def test_a_number_of_eight_bits_gets_a_value_in_range() -> None:
     result = verified(".param .u8 few", " ld.param.u8 %r0, [few];", schedules=9)
     assert result.status == "clean"
     assert {"few=0", "few=232"} <= set(result.runs[0].arguments)
@@ -92,13 +92,13 @@ def test_a_number_of_eight_bits_gets_what_it_can_hold() -> None:
 STORE = " mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st.u32 [%d2+2048], %r0;"
 
 
-def test_what_a_structure_points_to_is_memory() -> None:
+def test_the_target_of_a_pointer_in_a_structure_is_memory() -> None:
     result = verified(".param .align 8 .b8 s[16]", " ld.param.u64 %d0, [s+8];\n" + STORE)
     assert result.status == "clean"
     assert "s=16 bytes of 0, 1 MiB iota at 8" in result.runs[0].arguments
 
 
-def test_an_address_that_is_made_of_zeros_is_no_fault_of_the_kernel() -> None:
+def test_an_address_computed_from_zeros_is_not_a_fault_of_the_kernel() -> None:
     body = " ld.param.v2.u32 {%r0, %r1}, [s+8]; mov.b64 %d0, {%r0, %r1};\n"
     result = verified(".param .align 8 .b8 s[16]", body + STORE)
     assert result.diagnostics == ()

@@ -1,4 +1,4 @@
-"""What a limit or a budget leaves unchecked is an open question, and never silently clean."""
+"""A check that a limit or a budget leaves out is an open question, and never silently clean."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def reasons(result: FileResult) -> str:
         ("add.u32 %r2, %r3, 0;", OTHER_REGISTER, "registers"),
     ],
 )
-def test_a_comparison_that_does_not_come_to_its_end_is_a_question(uninitialized: str, endless: int, what: str) -> None:
+def test_an_unfinished_comparison_is_a_question(uninitialized: str, endless: int, what: str) -> None:
     body = f"""	setp.ne.u32 %p2, %r1, 0;
 	@%p2 ret;
 	{uninitialized}
@@ -58,7 +58,7 @@ LOOP:
 
 
 def copies(count: int) -> str:
-    """One thread copies 16 bytes for each of so many mbarriers, and waits for all."""
+    """One thread copies 16 bytes for each of several mbarriers, and waits for all."""
     return f"""	setp.ne.u32 %p1, %r1, 0;
 	@%p1 ret;
 	mov.u32 %r2, bars;
@@ -99,7 +99,7 @@ WAIT:
 	@!%p2 bra WAIT;"""
 
 
-def test_a_deadlock_counts_where_blocks_of_all_sizes_were_tried_and_not_where_time_ran_out(
+def test_a_deadlock_counts_where_all_block_sizes_were_tried_and_not_where_time_ran_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert {each.code for each in verified(UNANSWERED, "").diagnostics} == {"PTX504"}

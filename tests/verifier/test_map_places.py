@@ -1,4 +1,4 @@
-"""Tensor maps within a structure that is passed by value: found by the addresses that copies use."""
+"""Tensor maps within a structure that is passed by value, found by the addresses that copies use."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def verified(size: int = 256, more: str = "", *arguments: str, **request: object
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=4, arguments=given, **request))  # type: ignore[arg-type]
 
 
-def test_each_map_of_a_structure_gets_a_tensor_of_its_own() -> None:
+def test_each_map_of_a_structure_gets_a_separate_tensor() -> None:
     result = verified()
     (run,) = result.runs
     assert run.whole == 4
@@ -62,14 +62,14 @@ def test_each_map_of_a_structure_gets_a_tensor_of_its_own() -> None:
     assert result.diagnostics == ()
 
 
-def test_pointers_and_numbers_may_stand_beside_the_maps() -> None:
+def test_pointers_and_numbers_may_be_next_to_the_maps() -> None:
     beside = "ld.param.u64 %rd5, [params+256];\n\tst.global.u32 [%rd5], 1;"
     (run,) = verified(320, beside).runs
     assert run.whole == 4
     assert run.arguments[0].endswith("at 128, 1 MiB iota at 256")
 
 
-def test_two_maps_that_both_bring_boxes_are_the_hosts_affair() -> None:
+def test_two_maps_that_both_load_boxes_are_left_to_the_host() -> None:
     second = (
         "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 2048;\n\tcp.async.bulk.tensor.2d.shared::cluster.global.tile"
         ".mbarrier::complete_tx::bytes [%r3], [%rd3, {%r4, %r4}], [%r2];\n"
@@ -80,7 +80,7 @@ def test_two_maps_that_both_bring_boxes_are_the_hosts_affair() -> None:
     assert "--arg 'params=2*f16[256,256]:box=64x64'" in " ".join(each.reason for each in result.undecided)
 
 
-def test_maps_may_be_given_one_after_the_other() -> None:
+def test_maps_may_be_given_in_sequence() -> None:
     result = verified(256, "", "params=2*f16[64,64]:box=64x16", grid=(1,))
     assert result.diagnostics == ()
     assert result.runs[0].whole == 4
@@ -88,7 +88,7 @@ def test_maps_may_be_given_one_after_the_other() -> None:
         verified(256, "", "params=3*f16[64,64]:box=64x16")
 
 
-def test_copies_of_several_ctas_that_meet_are_a_question_where_the_grid_was_chosen() -> None:
+def test_overlapping_copies_of_several_ctas_are_a_question_where_the_grid_was_inferred() -> None:
     result = verified(256, "", "params=2*f16[64,64]:box=64x16")
     assert result.diagnostics == ()
     assert any(each.code == "PTX303" and "(--grid)" in each.reason for each in result.undecided)

@@ -1,4 +1,4 @@
-"""Tensor maps that are chosen: a box of the bytes that are expected, and nothing said where it does not fit."""
+"""Inferred tensor maps: a box of the expected bytes, and no findings where it does not fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def verified(text: str, **request: object) -> FileResult:
 
 @cache
 def chosen_maps(name: str, *kernels: str) -> FileResult:
-    """What is found of these kernels of a file, which several tests look at."""
+    """Returns the findings of these kernels of a file, which several tests check."""
     return verified(text_of(name), entries=kernels)
 
 
@@ -43,9 +43,7 @@ def text_of(name: str) -> str:
         ("multicast_cluster.sm_90a", "multicast_cluster", "f16 256x256 in boxes of 64x64"),
     ],
 )
-def test_a_box_has_the_bytes_that_are_expected_and_the_kernel_comes_to_its_end(
-    name: str, kernel: str, words: str
-) -> None:
+def test_a_box_has_the_expected_bytes_and_the_kernel_terminates(name: str, kernel: str, words: str) -> None:
     result = chosen_maps(name, kernel)
     (run,) = result.runs
     assert run.arguments[0] == f"{kernel}_param_0={words}"
@@ -53,7 +51,7 @@ def test_a_box_has_the_bytes_that_are_expected_and_the_kernel_comes_to_its_end(
     assert result.diagnostics == ()
 
 
-def test_boxes_that_were_chosen_put_no_cta_in_the_way_of_another() -> None:
+def test_inferred_boxes_of_different_ctas_do_not_overlap() -> None:
     alone = chosen_maps("tensor_copies.sm_90a", "tensor_2d")
     assert alone.runs[0].launch == "grid 1, block 128"  # two would store the same rows
     assert "PTX303" not in {each.code for each in alone.undecided}
@@ -62,9 +60,7 @@ def test_boxes_that_were_chosen_put_no_cta_in_the_way_of_another() -> None:
 
 
 @pytest.mark.parametrize(("kernel", "grids"), [("tensor_4d", [(2,), (1,)]), ("tensor_2d", [(2,), (1,), (1,)])])
-def test_no_run_shows_again_what_one_has_shown(
-    kernel: str, grids: list[tuple[int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_run_repeats_an_earlier_one(kernel: str, grids: list[tuple[int]], monkeypatch: pytest.MonkeyPatch) -> None:
     launches = []
 
     def counted(*arguments: Any, **launch: Any) -> RunResult:
@@ -78,7 +74,7 @@ def test_no_run_shows_again_what_one_has_shown(
     assert len(set(launches)) == len(launches)
 
 
-def test_few_runs_have_the_large_grid_and_these_meet_all_policies_contents_and_integers() -> None:
+def test_few_runs_have_the_large_grid_and_these_combine_all_policies_contents_and_integers() -> None:
     plan = LaunchPlan((4,), (32,), (2,), 0, is_specified=True, other_grid=(2,))
     large = [number for number in range(LARGE_GRID_PERIOD * 36) if plan.of_run(number).grid == (4,)]
     assert large[:3] == [0, LARGE_GRID_PERIOD, 2 * LARGE_GRID_PERIOD]
@@ -92,8 +88,8 @@ def test_few_runs_have_the_large_grid_and_these_meet_all_policies_contents_and_i
 @pytest.mark.parametrize(
     ("condition", "grid"),
     [
-        ("mov.u32 %r1, %ctaid.x;\n\tsetp.ge.u32 %p1, %r1, 2;", [4]),  # the second cluster alone
-        ("ld.param.u32 %r1, [multicast_cluster_param_2];\n\tsetp.eq.u32 %p1, %r1, 64;", [2]),  # the second run alone
+        ("mov.u32 %r1, %ctaid.x;\n\tsetp.ge.u32 %p1, %r1, 2;", [4]),  # the second cluster only
+        ("ld.param.u32 %r1, [multicast_cluster_param_2];\n\tsetp.eq.u32 %p1, %r1, 64;", [2]),  # the second run only
     ],
 )
 def test_a_fault_is_found_with_either_grid_and_its_witness_names_it(condition: str, grid: list[int]) -> None:
@@ -105,20 +101,20 @@ def test_a_fault_is_found_with_either_grid_and_its_witness_names_it(condition: s
     assert f"grid {grid[0]}, block 160" in "".join(found[0].notes)
 
 
-def test_a_wait_for_the_box_that_is_missing_is_found_with_a_map_that_was_chosen() -> None:
+def test_a_wait_for_a_missing_box_is_found_with_an_inferred_map() -> None:
     text = re.sub(r"\tmbarrier\.try_wait.*, (%r\d+);", r"\tsetp.ge.u32 P_OUT, \1, 0;", text_of("tensor_copies.sm_90a"))
     found = verified(text, entries=("tensor_3d",))
     assert "PTX302" in {each.code for each in found.diagnostics if "witness" in each.properties}
 
 
 @pytest.mark.parametrize("name", ["wgmma_tma.sm_90a", "stmatrix_tma_store.sm_90a"])
-def test_nothing_is_said_where_boxes_cannot_be_known(name: str) -> None:
+def test_nothing_is_reported_where_boxes_cannot_be_known(name: str) -> None:
     result = verified(text_of(name))
     assert result.status is Status.UNDECIDED
     assert "give --arg" in " ".join(each.reason for each in result.undecided)
 
 
-def test_memory_that_was_chosen_need_not_hold_the_maps_that_a_kernel_reads_there() -> None:
+def test_inferred_memory_need_not_contain_the_maps_that_a_kernel_reads_from_it() -> None:
     result = verified(text_of("hand_tensor_maps.sm_90a"))  # all its parameters are pointers
     assert result.status is Status.UNDECIDED
     assert any("there is no tensor map" in each.reason for each in result.undecided)

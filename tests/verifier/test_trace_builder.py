@@ -1,4 +1,5 @@
-"""What a picture of a finding shows: the accesses, the threads, the steps between, what is in flight, what lacks."""
+"""The contents of the picture of a finding: the accesses, the threads, the steps between, pending copies, and the
+missing step."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def test_a_race_shows_both_accesses_with_line_bytes_and_values(race: FindingTrac
     assert "barrier" in race.missing_ordering
 
 
-def test_threads_that_do_the_same_share_a_column(race: FindingTrace) -> None:
+def test_threads_with_the_same_steps_share_a_column(race: FindingTrace) -> None:
     assert [(column.label, column.count, column.role) for column in race.columns] == [
         ("thread 0", 1, FindingRole.FAULT),
         ("threads 1-31, 33-127", 126, FindingRole.NONE),
@@ -57,7 +58,7 @@ def test_threads_that_do_the_same_share_a_column(race: FindingTrace) -> None:
     ]
 
 
-def test_the_steps_of_a_race_are_those_about_its_bytes_and_what_orders(race: FindingTrace) -> None:
+def test_the_steps_of_a_race_are_those_on_its_bytes_and_its_synchronization(race: FindingTrace) -> None:
     assert shown(race) == [
         (StepKind.WRITE, FindingRole.NONE),
         (StepKind.JOIN, FindingRole.NONE),
@@ -76,11 +77,11 @@ def test_the_steps_of_a_race_are_those_about_its_bytes_and_what_orders(race: Fin
     assert race.bars == ()
 
 
-def test_a_race_that_is_mended_has_no_picture() -> None:
+def test_a_fixed_race_has_no_picture() -> None:
     assert pictures(RACE.replace("BARRIER", "bar.sync 0;")) == []
 
 
-def test_a_copy_that_nobody_waited_for_is_a_bar_from_issue_to_completion(copy: FindingTrace) -> None:
+def test_a_copy_without_a_wait_is_a_bar_from_issue_to_completion(copy: FindingTrace) -> None:
     assert copy.code == "PTX302"
     kinds = shown(copy)
     assert kinds[0] == (StepKind.ISSUE, FindingRole.OTHER)
@@ -91,7 +92,7 @@ def test_a_copy_that_nobody_waited_for_is_a_bar_from_issue_to_completion(copy: F
     assert copy.columns[bar.column].label == "thread 32"
 
 
-def test_the_copy_is_shown_with_what_it_brings_and_the_read_with_what_it_found(copy: FindingTrace) -> None:
+def test_the_copy_is_shown_with_its_bytes_and_the_read_with_its_value(copy: FindingTrace) -> None:
     fault, other = copy.accesses
     assert (other.instruction, other.thread) == ("cp.async.ca.shared.global", (32, 0, 0))
     assert fault.old == other.old != other.new
@@ -101,14 +102,14 @@ def test_the_copy_is_shown_with_what_it_brings_and_the_read_with_what_it_found(c
     assert "a wait" in copy.missing_ordering
 
 
-def test_a_copy_that_is_waited_for_has_no_picture() -> None:
+def test_a_copy_with_a_wait_has_no_picture() -> None:
     assert pictures(COPY.replace("WAIT", "cp.async.wait_group 0;")) == []
 
 
-def test_a_bulk_copy_of_what_no_fence_made_visible_names_the_fence() -> None:
+def test_a_bulk_copy_of_unfenced_bytes_names_the_fence() -> None:
     found = {each.code: each for each in pictures(BULK.replace("FENCE", ""))}["PTX401"]
     assert "fence.proxy.async" in found.missing_ordering
-    assert found.severity == "error"  # the rule is sure, though the arguments were chosen
+    assert found.severity == "error"  # the rule is certain, even though the arguments were inferred
     assert [each.line for each in found.accesses] == [line_of(found, "at fault"), line_of(found, "the other")]
     assert [(bar.line, bar.role) for bar in found.bars] == [(line_of(found, "at fault"), FindingRole.FAULT)]
     between = [step.kind for step in found.steps if step.role is FindingRole.NONE][:1]
@@ -116,14 +117,14 @@ def test_a_bulk_copy_of_what_no_fence_made_visible_names_the_fence() -> None:
     assert pictures(BULK.replace("FENCE", "fence.proxy.async.shared::cta;")) == []
 
 
-def test_threads_that_wait_for_ever_are_shown_where_they_arrived() -> None:
+def test_deadlocked_threads_are_shown_where_they_arrived() -> None:
     found, *_ = pictures("\tsetp.lt.u32 %p1, %r1, 32;\n\t@%p1 barrier.sync 1, 64; // at fault")
     assert found.code == "PTX601"
     (here,) = [step for step in found.steps if step.role]
     assert (here.kind, here.role, here.line) == (StepKind.ARRIVE, FindingRole.FAULT, line_of(found, "at fault"))
 
 
-def test_an_address_of_nothing_is_shown_as_the_end_of_the_run() -> None:
+def test_an_invalid_address_is_shown_as_the_end_of_the_run() -> None:
     (found,) = pictures("\tadd.u32 %r2, %r2, 65536;\n\tbar.sync 0;\n\tst.shared.u32 [%r2], %r1; // at fault")
     assert found.code == "PTX207"
     assert shown(found) == [(StepKind.JOIN, FindingRole.NONE), (StepKind.UPDATE, FindingRole.FAULT)]
@@ -145,7 +146,7 @@ FIXTURES = (
 
 
 @pytest.mark.parametrize("name", FIXTURES)
-def test_whatever_is_found_is_shown_with_its_step_and_threads_that_there_are(name: str) -> None:
+def test_every_finding_is_shown_with_its_step_and_existing_threads(name: str) -> None:
     path = RULES / f"{name}.ptx"
     source = SourceFile(path.name, path.read_text("utf-8"))
     result = verify_source(source, VerifyRequest(schedules=4, trace=True))
@@ -173,7 +174,7 @@ FENCES
 	ld.shared.u32 %r5, [%r4];"""
 
 
-def test_a_long_run_shows_what_is_near_and_says_what_is_left_out() -> None:
+def test_a_long_run_shows_the_nearest_steps_and_states_what_is_omitted() -> None:
     copies = "\tcp.async.ca.shared.global [%r6], [%rd4], 4;\n\tcp.async.wait_all;\n" * (MAX_TRACE_BARS + 2)
     fence = "\tsetp.lt.u32 %p1, %r1, {};\n\t@%p1 membar.cta;"
     fences = "\n".join(fence.format(4 * at) for at in range(1, 2 * MAX_TRACE_COLUMNS))
@@ -187,7 +188,7 @@ def test_a_long_run_shows_what_is_near_and_says_what_is_left_out() -> None:
     assert [part for _, part in shown(found) if part] == [FindingRole.OTHER, FindingRole.FAULT]
 
 
-def test_no_picture_is_made_unless_it_is_asked_for() -> None:
+def test_no_picture_is_made_unless_it_is_requested() -> None:
     source = SourceFile("k.ptx", f"{HEAD}{RACE.replace('BARRIER', '')}{TAIL}")
     result = verify_source(source, VerifyRequest(schedules=1))
     assert [each.code for each in result.diagnostics] == ["PTX621"]
@@ -195,7 +196,7 @@ def test_no_picture_is_made_unless_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_picture_by_chance_shows_both_accesses_too(seed: int) -> None:
+def test_a_picture_of_a_random_schedule_shows_both_accesses_too(seed: int) -> None:
     found = pictures(RACE.replace("BARRIER", ""), seed=seed)[0]
     parts = [part for _, part in shown(found) if part]
     assert sorted(parts) == [FindingRole.FAULT, FindingRole.OTHER]

@@ -40,7 +40,7 @@ def test_the_type_is_the_last_one_of_the_opcode() -> None:
     assert type_of("cp.async.ca.shared.global") is None
 
 
-def test_a_place_is_a_variable_with_an_index() -> None:
+def test_a_location_is_a_variable_with_an_index() -> None:
     assert element_text("_ZZ5scaleE4tile", 128, 4096, 4) == "tile[32]"
     assert element_text("tile", 6, 4096, 4) == "tile + 6 bytes"
     assert element_text("full", 0, 8, 8) == "full"

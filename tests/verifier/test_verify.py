@@ -1,4 +1,4 @@
-"""Both verifiers on one text: what is run, what is found, what is left open."""
+"""Both verifiers on one text: the runs, the findings, and the open questions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ BARRIER
 	st.global.u32 [%rd3], %r5;"""
 
 
-def test_a_correct_kernel_is_clean_and_says_what_was_run() -> None:
+def test_a_correct_kernel_is_clean_and_its_report_names_the_runs() -> None:
     result = verified(kernel(STORE))
     assert result.status is Status.CLEAN
     (run,) = result.runs
@@ -67,7 +67,7 @@ def test_no_verdict_depends_on_the_clock_of_a_busy_machine(monkeypatch: pytest.M
     assert result.runs[0].whole == 4
 
 
-def test_a_race_is_an_error_with_both_accesses_and_how_to_see_it_again() -> None:
+def test_a_race_is_an_error_with_both_accesses_and_a_command_to_reproduce_it() -> None:
     result = verified(kernel(RACE.replace("BARRIER", "")))
     (found,) = [each for each in result.diagnostics if "witness" in each.properties]
     assert (found.code, found.severity) == ("PTX621", "error")
@@ -82,7 +82,7 @@ def test_the_same_kernel_with_its_barrier_is_clean() -> None:
     assert verified(kernel(RACE.replace("BARRIER", "\tbar.sync 0;"))).status is Status.CLEAN
 
 
-def test_what_hangs_on_a_chosen_number_is_a_warning() -> None:
+def test_a_finding_that_depends_on_an_inferred_number_is_a_warning() -> None:
     body = RACE.replace("BARRIER", "\tld.param.u32 %r6, [n];\n\tsetp.eq.u32 %p1, %r6, 64;\n\t@!%p1 bar.sync 0;")
     text = kernel(body, ".param .u64 out, .param .u32 n")
     chosen = verified(text)
@@ -92,7 +92,7 @@ def test_what_hangs_on_a_chosen_number_is_a_warning() -> None:
     assert verified(text, arguments=dict([parse_argument("n=5")])).status is not Status.FINDINGS
 
 
-def test_a_kernel_that_wants_more_than_was_chosen_is_undecided() -> None:
+def test_a_kernel_that_requires_more_than_was_inferred_is_undecided() -> None:
     text = kernel("\tadd.u64 %rd4, %rd1, 16777216;\n\tst.global.u32 [%rd4], %r1;", directives=".maxntid 64")
     result = verified(text)
     assert result.status is Status.UNDECIDED
@@ -102,18 +102,18 @@ def test_a_kernel_that_wants_more_than_was_chosen_is_undecided() -> None:
 MEETING = "\tbar.sync 1, 192;\n\tbar.sync 0;" + STORE
 
 
-def test_a_block_has_the_size_that_the_kernel_is_bound_to() -> None:
+def test_a_block_has_the_declared_size() -> None:
     (run,) = verified(kernel(MEETING, directives=".maxntid 192")).runs
     assert run.launch == "grid 2, block 192"
 
 
-def test_where_a_kernel_says_nothing_of_its_blocks_a_size_is_taken_at_which_nobody_waits_for_ever() -> None:
+def test_an_undeclared_block_has_a_size_at_which_no_thread_deadlocks() -> None:
     result = verified(kernel(MEETING, directives=""))
     assert result.runs[0].launch == "grid 2, block 192"
     assert result.diagnostics == ()
 
 
-def test_where_a_count_of_threads_is_computed_a_size_is_taken_that_leaves_some() -> None:
+def test_where_a_thread_count_is_computed_a_larger_size_is_selected() -> None:
     rest = """	.shared .align 8 .b64 bar;
 	mov.u32 %r2, %ntid.x;
 	add.s32 %r2, %r2, -128;
@@ -126,7 +126,7 @@ def test_where_a_count_of_threads_is_computed_a_size_is_taken_that_leaves_some()
     assert result.diagnostics == ()
 
 
-def test_nothing_is_said_of_counts_where_no_size_is_known_that_fits() -> None:
+def test_counts_are_not_reported_where_no_size_is_known_to_fit() -> None:
     rest = """	.shared .align 8 .b64 bar;
 	mov.u32 %r3, bar;
 	mov.u32 %r2, %ntid.y;
@@ -140,39 +140,39 @@ def test_nothing_is_said_of_counts_where_no_size_is_known_that_fits() -> None:
     assert {each.code for each in verified(kernel(rest + STORE)).diagnostics} == {"PTX206"}
 
 
-def test_a_kernel_that_waits_for_ever_at_every_size_is_reported_at_the_first() -> None:
+def test_a_kernel_that_deadlocks_at_every_size_is_reported_at_the_first() -> None:
     never = "\tsetp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra over;\n\tbarrier.sync 1, 64;\nover:\n" + STORE
     result = verified(kernel(never, directives=""))
     assert result.runs[0].launch == "grid 2, block 128"
     assert result.diagnostics
 
 
-def test_a_kernel_that_traps_by_its_own_will_is_undecided_where_its_arguments_were_chosen() -> None:
+def test_a_kernel_that_traps_intentionally_is_undecided_where_its_arguments_were_inferred() -> None:
     text = kernel(f"{STORE}\n\ttrap;", ".param .u64 out, .param .u32 n")
     assert verified(text).status is Status.UNDECIDED
     given = verified(text, arguments=dict([parse_argument("n=4")]))
     assert [each.code for each in given.diagnostics] == ["PTX650"]
 
 
-def test_what_no_assembler_takes_is_not_run() -> None:
+def test_a_module_with_assembler_errors_is_not_run() -> None:
     result = verified(kernel("\tadd.u31 %r1, %r1, %r1;"))
     assert result.status is Status.FINDINGS
     assert result.runs == ()
 
 
-def test_an_instruction_without_a_meaning_is_named() -> None:
+def test_an_instruction_without_semantics_is_named() -> None:
     text = kernel("\tfabric.submit;").replace(".version 8.0", ".version 9.5").replace("sm_90", "sm_107a")
     result = verified(text)
     assert result.status is Status.UNDECIDED
-    assert any("`fabric.submit`: the table does not say what it means" in each.reason for each in result.undecided)
+    assert any("`fabric.submit`: the table has no semantics for it" in each.reason for each in result.undecided)
 
 
-def test_a_kernel_that_is_not_there_is_the_callers_mistake() -> None:
+def test_a_missing_kernel_is_an_error_of_the_caller() -> None:
     with pytest.raises(InvalidLaunchError, match="there is no kernel `q`; the kernels are `k`"):
         verified(kernel(STORE), entries=("q",))
 
 
-def test_an_argument_that_does_not_fit_is_the_callers_mistake() -> None:
+def test_a_wrong_argument_is_an_error_of_the_caller() -> None:
     with pytest.raises(InvalidLaunchError, match="n "):
         verified(kernel(STORE, ".param .u64 out, .param .u32 n"), arguments=dict([parse_argument("n=0.5")]))
 
@@ -206,7 +206,7 @@ TENSOR_MEMORY = """.version 8.6
 @pytest.mark.parametrize(
     ("address", "wanted"),
     [
-        ("mov.u32 %r2, 0;", set()),  # kernels for which all of Tensor Memory is theirs leave the lane out
+        ("mov.u32 %r2, 0;", set()),  # kernels that own all of Tensor Memory omit the lane
         ("mov.u32 %r2, 0x400000;", {"PTX707"}),
         ("ld.shared.u32 %r2, [base];", {"PTX707"}),
     ],
@@ -219,7 +219,7 @@ UNSET = "\tld.param.u32 %r2, [n];\n\tsetp.lt.u32 %p1, %r1, %r2;\n\t@%p1 mov.u32 
 COUNTED = ".param .u64 out, .param .u32 n"
 
 
-def test_a_result_of_an_unwritten_register_is_a_question_where_a_number_was_chosen() -> None:
+def test_a_result_of_an_unwritten_register_is_a_question_where_a_number_was_inferred() -> None:
     result = verified(kernel(UNSET, COUNTED))
     assert not result.diagnostics
     (question,) = [each for each in result.undecided if each.code == "PTX651"]
@@ -227,7 +227,7 @@ def test_a_result_of_an_unwritten_register_is_a_question_where_a_number_was_chos
     assert "give --arg" in question.reason
 
 
-def test_a_result_of_an_unwritten_register_is_warned_of_where_the_number_was_given() -> None:
+def test_a_result_of_an_unwritten_register_is_a_warning_where_the_number_was_given() -> None:
     result = verified(kernel(UNSET, COUNTED), arguments=dict([parse_argument("n=7")]))
     (found,) = [each for each in result.diagnostics if each.code == "PTX651"]
     assert found.severity == "warning"

@@ -1,4 +1,4 @@
-"""What the tests of pictures share: kernels with one fault each, and the pictures of what is found in them."""
+"""Shared by the tests of pictures: kernels with one fault each, and the pictures of their findings."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ END:"""
 
 
 def pictures(body: str, head: str = HEAD, **request: object) -> list[FindingTrace]:
-    """The pictures of what is found when a kernel is run."""
+    """Returns the pictures of the findings of a kernel."""
     source = SourceFile("k.ptx", f"{head}{body}{TAIL}")
     return list(verify_source(source, VerifyRequest(schedules=2, trace=True, **request)).traces)  # type: ignore[arg-type]
 
 
 def line_of(trace: FindingTrace, comment: str) -> int:
-    """The line with a comment."""
+    """Returns the line with a comment."""
     return next(number for number, text in enumerate(trace.source.text.split("\n"), 1) if text.endswith(comment))

@@ -1,6 +1,6 @@
 // One tile a CTA: bulk copy in, add one in place, bulk copy out. Every writer fences, then the barrier, then one thread copies.
 // Keeps: init before use (MB3), expected bytes equal the bytes copied (BK5), the copy in is observed before the tile is
-// touched (PX5), the fence stands between the generic writes and the asynchronous read (PX1), commit and wait by the issuer
+// touched (PX5), the fence is between the generic writes and the asynchronous read (PX1), commit and wait by the issuer
 // (BK7), and the CTA does not end before the copy out has read its source (BK12).
 // targets: sm_90
 #include <cstdint>

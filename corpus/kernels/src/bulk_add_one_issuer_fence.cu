@@ -1,6 +1,6 @@
 // The tile kernel with the fence after the barrier, executed by the thread that issues the copy out, and unrestricted.
 // Keeps: the fence is on the path from the writes to the asynchronous read (PX1, PX9: accepted by the text, a warning only
-// under the strict policy). The copy is issued before expect_tx, which is right while the arrival is still pending (MB9).
+// under the strict policy). The copy is issued before expect_tx, which is correct while the arrival is still pending (MB9).
 // targets: sm_90
 #include <cstdint>
 #include <cuda/ptx>

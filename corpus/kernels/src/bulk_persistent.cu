@@ -1,6 +1,6 @@
-// A persistent CTA walks over tiles: bulk copy in, scale into a second buffer, bulk copy out; one barrier, its phase flips.
-// Keeps: parity per round (MB12); the input buffer is refilled only after a barrier behind the reads; the output buffer is
-// rewritten only after `.read` says the previous copy out has left it, told to all by the barrier (BK12).
+// A persistent CTA iterates over tiles: bulk copy in, scale into a second buffer, bulk copy out; one barrier, its phase flips.
+// Keeps: parity per round (MB12); the input buffer is refilled only after a barrier after the reads; the output buffer is
+// rewritten only after a `.read` wait for the previous copy out, which the barrier publishes (BK12).
 // targets: sm_90a
 #include <cstdint>
 #include <cuda/ptx>

@@ -1,4 +1,4 @@
-// A warp gathers 32 rows with one bulk copy a lane; one lane has announced the sum of their bytes before.
+// A warp gathers 32 rows with one bulk copy a lane; one lane expects the sum of their bytes before.
 // Keeps: expect_tx for all rows precedes the last arrival, and __syncwarp orders it before the other lanes' copies (MB9, BK5).
 // targets: sm_90a
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Fills a tile, copies it out, waits until the writes are done, and only then raises a flag in global memory for another grid.
-// Keeps: plain wait_group, not `.read`, before the flag (BK8, BK9); release at gpu scope carries it on.
+// Keeps: plain wait_group, not `.read`, before the flag (BK8, BK9); release at gpu scope publishes them.
 // targets: sm_90
 #include <cstdint>
 #include <cuda/ptx>

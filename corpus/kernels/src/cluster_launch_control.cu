@@ -1,6 +1,6 @@
-// A persistent loop that takes the work of CTAs not yet launched with clusterlaunchcontrol.try_cancel.
-// Keeps: 16 bytes are expected for each answer, parity flips (MB12); the answer is read by all, then a fence and a barrier
-// stand before the next request overwrites it (CL7); after a refused request no further one is made.
+// A persistent loop that executes the work of CTAs not yet launched, with clusterlaunchcontrol.try_cancel.
+// Keeps: 16 bytes are expected for each response, parity flips (MB12); the response is read by all, then a fence and a barrier
+// precede the next request, which overwrites it (CL7); after a refused request no further one is made.
 // targets: sm_100a
 #include <cstdint>
 #include <cuda/ptx>

@@ -1,4 +1,4 @@
-// cp.async tracked by an mbarrier with .noinc, two buffers, the phase flips with every second round.
+// cp.async tracked by an mbarrier with .noinc, two buffers, the phase flips with every second iteration.
 // Keeps: the .noinc arrivals are counted in the init count (CA10); the parity follows the reuse of each barrier (MB12); a
 // barrier orders the reads before the copies that refill their slot (CA12).
 // targets: sm_80 sm_90a

@@ -1,6 +1,6 @@
-// Sums tiles that cp.async brings to shared memory, one stage, no overlap.
+// Sums tiles that cp.async copies to shared memory, one stage, no overlap.
 // Keeps: the group is committed (CA3), waited for by its issuer (CA1), published to the neighbors by a barrier (CA2),
-// and a second barrier stands before the next copy overwrites what others may still read (CA12).
+// and a second barrier precedes the next copy, which overwrites words that others may still read (CA12).
 // targets: sm_80
 #include <cuda_pipeline.h>
 

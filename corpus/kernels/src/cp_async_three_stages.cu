@@ -1,6 +1,6 @@
-// Three stages of cp.async in a ring; the loop commits a group in every round, an empty one when nothing is left to load.
+// Three stages of cp.async in a ring; the loop commits a group in every iteration, an empty one when nothing is left to load.
 // Keeps: empty groups keep the count right in the epilogue (CA4), so wait_group 1 always covers the tile that is read; the
-// barrier after the wait publishes it, and also orders last round's reads before the copy that refills their slot.
+// barrier after the wait publishes it, and also orders the last iteration's reads before the copy that refills their slot.
 // targets: sm_80
 #include <cuda_pipeline.h>
 

@@ -1,4 +1,4 @@
-// Double-buffered cp.async: the next tile is on its way while this one is read; the last tile is peeled off.
+// Double-buffered cp.async: the next tile is in flight while this one is read; the last tile is peeled off.
 // Keeps: wait_group 1 leaves only the newer group pending (CA4), the epilogue waits for all (wait_group 0), barriers on
 // both sides of the reads (CA2, CA12).
 // targets: sm_80 sm_90

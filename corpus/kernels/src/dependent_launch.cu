@@ -1,5 +1,5 @@
-// Programmatic dependent launch: set up barriers, wait for the grid before, copy its result in, let the next grid start.
-// Keeps: what the earlier grid wrote is read only after griddepcontrol.wait (BR10); set-up that touches nothing of it may
+// Programmatic dependent launch: set up barriers, wait for the previous grid, copy its result in, let the next grid start.
+// Keeps: the data of the earlier grid is read only after griddepcontrol.wait (BR10); set-up that accesses none of it may
 // run before; launch_dependents promises nothing about memory.
 // targets: sm_90
 #include <cstdint>

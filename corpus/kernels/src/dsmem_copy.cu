@@ -1,5 +1,5 @@
 // Each CTA of a cluster fills a tile and sends it to its neighbor's shared memory with a bulk copy.
-// Keeps: the receiver initializes its barrier and announces the bytes, a cluster barrier publishes that (MB5, CL1); the
+// Keeps: the receiver initializes its barrier and expects the bytes, a cluster barrier publishes that (MB5, CL1); the
 // sender fences its writes for the async proxy before the barrier (PX1); destination and mbarrier are in the same CTA,
 // another than the sender's (BK3, BK4); a cluster barrier before the exit keeps the source alive (CL2).
 // targets: sm_90

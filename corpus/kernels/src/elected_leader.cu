@@ -1,4 +1,4 @@
-// Warp 0's elected lane initializes, announces, copies in and copies out; it stays the leader for commit and wait.
+// Warp 0's elected lane initializes, expects, copies in and copies out; it stays the leader for commit and wait.
 // Keeps: the same mask elects the same lane (BR7), so one thread issues, commits and waits (BK7); the writers fence first.
 // targets: sm_90 sm_100a
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Tensor copies in im2col mode, rank 3 to 5: a box of pixels by channels comes in, is changed in place, and goes out again.
-// Keeps: rank - 2 offsets on the way in and none on the way out (BK16); expected bytes are the full box, which the host puts in
+// Tensor copies in im2col mode, rank 3 to 5: a box of pixels by channels is copied in, changed in place, and copied out.
+// Keeps: rank - 2 offsets for copies in and none for copies out (BK16); expected bytes are the full box, which the host puts in
 // the maps (BK13); one fence a writer before the barrier (PX1).
 // targets: sm_90a
 #include <cuda.h>

@@ -1,6 +1,6 @@
-// Every block leaves a sum in global memory and counts itself; the block that comes last adds all sums. With the classic fences.
+// Every block stores a sum in global memory and counts itself; the last block adds all sums. With the classic fences.
 // Keeps: the sum is written before a fence at gpu scope and the counter after it; the last block has a fence between the counter
-// and the sums; a barrier hands the thread's knowledge on, and one keeps each use of the shared buffer from the next.
+// and the sums; a barrier orders the other threads after it, and one separates the uses of the shared buffer.
 // targets: sm_80
 extern "C" __global__ void __launch_bounds__(128) last_block_sum(const float* in, float* partial, unsigned* counter, float* out) {
   __shared__ float buffer[128];

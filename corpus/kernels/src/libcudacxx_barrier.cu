@@ -1,6 +1,6 @@
-// cuda::barrier and cuda::memcpy_async: the library picks the bulk copy, and waits with its own back-off loop.
-// Keeps: what the library keeps; the barrier is initialized by one thread and published by a barrier (MB3), the tile is
-// written again and leaves through a bulk copy behind a proxy fence (PX1).
+// cuda::barrier and cuda::memcpy_async: the library selects the bulk copy, and waits with its own back-off loop.
+// Keeps: the library's requirements; the barrier is initialized by one thread and published by a barrier (MB3), the tile is
+// written again and copied out by a bulk copy after a proxy fence (PX1).
 // targets: sm_80 sm_90a sm_100a
 #include <cuda/barrier>
 #include <utility>

@@ -1,5 +1,5 @@
 // cuda::pipeline at block scope, all threads produce and consume, three stages of cuda::memcpy_async.
-// Keeps: what the library keeps: acquire, copy, commit, wait, release in this order for each stage; neighbors' data is
+// Keeps: the library's requirements: acquire, copy, commit, wait, release in this order for each stage; neighbors' data is
 // read, which the block-wide pipeline orders.
 // targets: sm_80 sm_90
 #include <cooperative_groups.h>

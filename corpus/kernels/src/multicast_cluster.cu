@@ -1,7 +1,7 @@
 // Two CTAs of a cluster share a tile: rank 0 multicasts it into both, four stages deep, each CTA computes with its own copy.
 // Keeps: barriers of both CTAs are initialized and published by fence.mbarrier_init and a cluster barrier (MB5); each CTA
-// expects its own bytes (BK6); both CTAs free a slot at rank 0, which waits for two arrivals before it copies again (MB7);
-// cluster barrier before the exit, since copies and arrivals reach into the other CTA (CL2).
+// expects its own bytes (BK6); both CTAs release a slot at rank 0, which waits for two arrivals before it copies again (MB7);
+// cluster barrier before the exit, since copies and arrivals access the other CTA (CL2).
 // targets: sm_90a
 #include <cuda.h>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Two warp groups hand one generic-proxy buffer back and forth with named barriers: the writer arrives, the reader syncs.
-// Keeps: every generation of a barrier gets all 256 threads, arrivals and syncs together (BR1, BR3); arrive alone orders
-// nothing for the arriver, so before it writes again it syncs on the barrier that frees the buffer (BR4).
+// Two warp groups exchange one generic-proxy buffer with named barriers: the writer arrives, the reader syncs.
+// Keeps: every generation of a barrier gets all 256 threads, arrivals and syncs together (BR1, BR3); arrive only orders
+// nothing for the arriver, so before it writes again it syncs on the barrier that releases the buffer (BR4).
 // targets: sm_80
 extern "C" __global__ void __launch_bounds__(256) named_barriers(const float* in, float* out, int rounds) {
   __shared__ float buffer[128];

@@ -1,6 +1,6 @@
 // Threads of two CTAs count into each other's shared memory with red.async; each adds to one of 16 counters of the other CTA.
-// Keeps: the counters are zero before the cluster barrier that releases and acquires (CL1); 128 x 4 bytes are announced before
-// it (SA2, MB5); counter and mbarrier are in the same, other CTA (SA1); nobody exits before the other is done (SA5, CL2).
+// Keeps: the counters are zero before the cluster barrier that releases and acquires (CL1); 128 x 4 bytes are expected before
+// it (SA2, MB5); counter and mbarrier are in the same, other CTA (SA1); no CTA exits before the other is finished (SA5, CL2).
 // targets: sm_90
 #include <cstdint>
 #include <cuda/ptx>

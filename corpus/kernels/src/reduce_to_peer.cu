@@ -1,6 +1,6 @@
 // Two CTAs of a cluster add a tile to a sum in the other's shared memory with the bulk reduction.
 // Keeps: tile and sum are written by the generic proxy, so every writer fences before the cluster barrier, and the thread that
-// reduces fences again behind it, for what the other CTA wrote (PX1, PX3, PX10); the bytes are announced before the barrier
+// reduces fences again after it, for the writes of the other CTA (PX1, PX3, PX10); the bytes are expected before the barrier
 // (BK5, MB5); no CTA exits while the other still reads or writes (CL2).
 // targets: sm_90
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A ring of four bulk-copied stages between one producer thread and four consumer warps.
 // Keeps: `full` needs one arrival plus the bytes, `empty` one arrival of each consumer warp; the producer waits with the
-// opposite parity, which is free on the first lap (MB11); parities flip on every wrap (MB12); each consumer warp is
-// converged before its lane 0 frees the slot.
+// opposite parity, which passes at first (MB11); parities flip on every wrap (MB12); each consumer warp is
+// converged before its lane 0 releases the slot.
 // targets: sm_90 sm_90a
 #include <cstdint>
 #include <cuda/ptx>

@@ -1,4 +1,4 @@
-// Warp-specialized ring: a producer warp group gives registers away with setmaxnreg, two consumer warp groups take them.
+// Warp-specialized ring: a producer warp group releases registers with setmaxnreg, two consumer warp groups request them.
 // Keeps: the whole warp group executes setmaxnreg (BR9); consumers arrive once a warp group after a named barrier of that
 // group; tensor copies of 64 x 64 half, 8192 bytes a stage.
 // targets: sm_90a

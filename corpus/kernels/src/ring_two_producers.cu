@@ -1,6 +1,6 @@
-// A ring fed by two producer warps, each with its own half of every stage: `full` needs two arrivals.
-// Keeps: each producer announces and copies its own bytes, the sum over the arrivals is the stage (BK5); all 64 consumers
-// arrive on `empty` (MB7); leaders are chosen by elect.sync (BR7); stage and parity are carried, not computed.
+// A ring filled by two producer warps, each with its own half of every stage: `full` needs two arrivals.
+// Keeps: each producer expects and copies its own bytes, the sum over the arrivals is the stage (BK5); all 64 consumers
+// arrive on `empty` (MB7); leaders are selected by elect.sync (BR7); stage and parity are carried, not computed.
 // targets: sm_90a
 #include <cstdint>
 #include <cuda/ptx>

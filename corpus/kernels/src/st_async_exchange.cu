@@ -1,6 +1,6 @@
 // Threads of two CTAs exchange values with st.async: each store completes four bytes on the receiver's barrier.
-// Keeps: the receiver announces 128 x 4 bytes before the cluster barrier (SA2, MB5); value and mbarrier are in the same CTA
-// (SA1); st.async is a generic-proxy write, so no proxy fence is due; nobody exits early (SA5).
+// Keeps: the receiver expects 128 x 4 bytes before the cluster barrier (SA2, MB5); value and mbarrier are in the same CTA
+// (SA1); st.async is a generic-proxy write, so no proxy fence is required; no CTA exits early (SA5).
 // targets: sm_90
 #include <cstdint>
 #include <cuda/ptx>

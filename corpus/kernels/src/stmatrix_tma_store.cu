@@ -1,6 +1,6 @@
-// An epilogue: results go to shared memory with stmatrix, then to global memory with a tensor copy, two buffers in turn.
+// An epilogue: results are stored to shared memory with stmatrix, then to global memory with a tensor copy, two buffers in turn.
 // Keeps: stmatrix writes through the generic proxy, so each thread fences before the barrier (PX7); the thread that stores
-// waits with .read 1 before a buffer is written again, and a barrier tells the others (BK12).
+// waits with .read 1 before a buffer is written again, and a barrier orders the others after it (BK12).
 // targets: sm_90a
 #include <cuda.h>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A 128 x 32 x 16 product in Tensor Memory: operands by bulk copies, one thread issues, the result is read by four warps.
 // Keeps: one warp allocates, the address is published by a barrier (TC1, TC6); mma and commit by one thread (TC10); the
 // barrier wait is followed by fence::after_thread_sync (TC11); loads are waited for before their registers are used and
-// before the columns go back (TC13, TC2, TC19).
+// before the deallocation (TC13, TC2, TC19).
 // targets: sm_100a
 #include <cstdint>
 #include <cuda/ptx>

@@ -1,7 +1,7 @@
 // A long product in Tensor Memory by roles: warp 0 copies, warp 1 issues, two stages of operands; then all four warps read.
 // Keeps: a stage is refilled after the commit that covers its multiplication has arrived (TC9); one thread issues and commits
-// (TC10); the waits are followed by fence::after_thread_sync (TC11); loads are waited for, then everybody meets, then the
-// columns go back (TC13, TC2).
+// (TC10); the waits are followed by fence::after_thread_sync (TC11); loads are waited for, then all threads synchronize, then the
+// columns are deallocated (TC13, TC2).
 // targets: sm_100a
 #include <cstdint>
 #include <cuda/ptx>

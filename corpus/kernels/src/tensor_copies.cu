@@ -1,6 +1,6 @@
 // Tensor copies of rank 1 to 5: in through an mbarrier, changed in place, out through a bulk group.
-// A box has 256 elements along a dimension at most, so those of rank 1 come and go in four parts.
-// Keeps: expected bytes are the full boxes of each map (BK13), announced as what the host puts in the maps; one fence a writer
+// A box has 256 elements along a dimension at most, so those of rank 1 are copied in four parts.
+// Keeps: expected bytes are the full boxes of each map (BK13), whose sizes the host puts in the maps; one fence a writer
 // before the barrier (PX1); the maps are grid constants, so they need no tensormap fence (TM1).
 // targets: sm_90 sm_90a
 #include <cuda.h>

@@ -1,4 +1,4 @@
-// Makes a tensor map for its own block of memory on the device, publishes it, and copies with it.
+// Constructs a tensor map for its own block of memory on the device, publishes it, and copies with it.
 // Keeps: the map is changed in shared memory, published by the warp-wide copy-and-fence with release semantics (TM2, TM6),
 // and acquired for the tensormap proxy before the tensor copy (TM2, TM4); lanes are ordered by __syncwarp in between.
 // targets: sm_90a

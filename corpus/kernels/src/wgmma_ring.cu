@@ -1,6 +1,6 @@
 // A 64 x 8 product by roles: one producer thread, a ring of three stages, a warp group that keeps one multiplication in flight.
-// Keeps: wgmma.fence before the first mma of each round (WG1); accumulators stay untouched while a group is pending (WG3);
-// a slot is freed after wait_group 1, when the group before has read it (WG6); each consumer warp frees with one arrival (MB7).
+// Keeps: wgmma.fence before the first mma of each iteration (WG1); accumulators are not accessed while a group is pending (WG3);
+// a slot is released after wait_group 1, when the previous group has read it (WG6); each consumer warp releases with one arrival (MB7).
 // targets: sm_90a
 #include <cstdint>
 #include <cuda/ptx>

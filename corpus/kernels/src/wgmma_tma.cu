@@ -1,4 +1,4 @@
-// A 64 x 8 product whose operands come by tensor copies, two stages, one warp group does everything.
+// A 64 x 8 product whose operands are loaded by tensor copies, two stages, one warp group does everything.
 // Keeps: one barrier for A and B with the sum of both boxes (BK5); wgmma.fence before the first mma (WG1); the slot is
 // refilled only after wait_group 0 and a barrier (WG6); the operands were written by the async proxy, so no proxy fence (PX8).
 // targets: sm_90a

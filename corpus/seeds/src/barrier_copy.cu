@@ -1,6 +1,6 @@
 // Staging by cuda::memcpy_async with a cuda::barrier: the phase that the threads wait for ends when all of them have arrived
 // and the copy is complete.
-// Keeps: the barrier is initialized by one thread before the others use it; the tile is read behind the wait; a barrier of the
+// Keeps: the barrier is initialized by one thread before the others use it; the tile is read after the wait; a barrier of the
 // block before the next copy into the same tile.
 // targets: sm_80 sm_90a
 #include <cooperative_groups.h>

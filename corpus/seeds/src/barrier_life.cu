@@ -1,6 +1,6 @@
 // The life of a barrier: initialized for four arrivals, counted down by one thread, complete, counting from four again, and
-// from three after somebody dropped out; invalidated, and its memory used for an element.
-// Keeps: one thread does all of it, so nothing is to be ordered; no arrival beyond the count of a phase, and none in the next
+// from three after a thread dropped out; invalidated, and its memory used for an element.
+// Keeps: one thread executes all of it, so no order is required; no arrival beyond the count of a phase, and none in the next
 // one before the phase was waited for; no operation on the object after it was invalidated, and no other access before.
 // targets: sm_80 sm_90a
 #include <cuda_awbarrier_primitives.h>

@@ -1,6 +1,6 @@
 // A bulk copy of one dimension in, the tile doubled in place, and a bulk copy out.
-// Keeps: the bytes announced are those copied; the tile is touched behind the wait; each thread fences its stores for the
-// copy engine before the barrier of the block; one thread copies out, closes the group and waits until its source was read.
+// Keeps: the bytes expected are those copied; the tile is accessed after the wait; each thread fences its stores for the
+// copy engine before the barrier of the block; one thread copies out, commits the group and waits until its source was read.
 // targets: sm_90a
 #include <cuda/barrier>
 #include <cuda/ptx>

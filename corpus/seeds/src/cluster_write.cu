@@ -1,6 +1,6 @@
 // Distributed shared memory: each block of a cluster writes its tile to the shared memory of the next one, which stores it.
-// Keeps: a barrier of the cluster before the first access to another block's memory, so that the block has begun, and one
-// between the stores and the loads; no block ends before the stores to its memory, which the second barrier sees to.
+// Keeps: a barrier of the cluster before the first access to another block's memory, so that the block has started, and one
+// between the stores and the loads; no block ends before the stores to its memory, which the second barrier ensures.
 // targets: sm_90a
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

@@ -1,7 +1,7 @@
-// Threads leave a barrier one half after the other: a sum by halves, in which a thread that has given its part away drops out
-// and goes on alone, so that each phase waits only for those that still have work.
-// Keeps: a thread that dropped out uses the barrier no more; those that stay wait for the token of their arrival before they
-// read what the leaving half wrote.
+// Threads leave a barrier in halves: a sum by halves, in which a thread whose part another one has added drops out
+// and continues independently, so that each phase waits only for those that still have work.
+// Keeps: a thread that dropped out does not use the barrier again; the others wait for the token of their arrival before they
+// read the elements of the leaving half.
 // targets: sm_80 sm_90a
 #include <cooperative_groups.h>
 #include <cuda/barrier>

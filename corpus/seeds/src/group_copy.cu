@@ -1,5 +1,5 @@
 // Staging by cooperative_groups::memcpy_async: all threads of the block start one copy together and wait for it together.
-// Keeps: cg::wait waits for the copies of each thread and then lets the threads meet, so that all may read all of the tile;
+// Keeps: cg::wait waits for the copies of each thread and then synchronizes the threads, so that all may read all of the tile;
 // a barrier before the next copy into the same tile.
 // targets: sm_80 sm_90a
 #include <cooperative_groups.h>

@@ -1,4 +1,4 @@
-// Shared memory whose size the launch gives, used by two element types: floats from its beginning on, and behind them a
+// Shared memory whose size the launch determines, used by two element types: floats from its beginning on, and after them a
 // 16-bit index for each. The device finds the number of elements from the size.
 // Keeps: the array of the wider type comes first, so both are aligned; a barrier between the stores and the loads of others.
 // targets: sm_80

@@ -1,6 +1,6 @@
-// One bulk copy for a cluster of two: rank 0 multicasts a tile to both blocks, and each works on its own copy of it.
-// Keeps: both barriers are initialized and published to the cluster before the copy; each block announces the bytes that it
-// gets; no block ends while a copy or an arrival may still reach it.
+// One bulk copy for a cluster of two: rank 0 multicasts a tile to both blocks, and each reads its own copy of it.
+// Keeps: both barriers are initialized and published to the cluster before the copy; each block expects the bytes that it
+// receives; no block exits while a copy or an arrival may still access it.
 // targets: sm_90a
 #include <cooperative_groups.h>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// cuda::pipeline with one stage: all threads copy a tile, wait for it, work on it and give it back. Nothing overlaps.
+// cuda::pipeline with one stage: all threads copy a tile, wait for it, process it and release it. Nothing overlaps.
 // Keeps: acquire, copy, commit, wait, release in this order.
 // targets: sm_80 sm_90a
 #include <cooperative_groups.h>

@@ -1,4 +1,4 @@
-// A partitioned cuda::pipeline: threads of even rank copy, threads of odd rank work, two stages between them.
+// A partitioned cuda::pipeline: threads of even rank copy, threads of odd rank compute, with two stages between them.
 // Keeps: producers acquire, copy and commit; consumers wait, read and release; each thread in one role for the whole life of
 // the pipeline.
 // targets: sm_80 sm_90a

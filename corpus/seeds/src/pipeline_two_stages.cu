@@ -1,4 +1,4 @@
-// cuda::pipeline with two stages: the copy of the next tile is under way while all threads work on the tile at hand.
+// cuda::pipeline with two stages: the copy of the next tile is in flight while all threads process the current tile.
 // Keeps: acquire, copy, commit for each tile in order, then wait and release for each tile in the same order.
 // targets: sm_80 sm_90a
 #include <cooperative_groups.h>

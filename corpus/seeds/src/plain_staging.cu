@@ -1,5 +1,5 @@
 // Staging through shared memory by ordinary loads and stores: each tile is folded about its middle, so that each thread reads
-// what another one wrote.
+// the elements of another one.
 // Keeps: a barrier between the stores and the loads of other threads, and another before the next tile overwrites this one.
 // targets: sm_80
 #include <cooperative_groups.h>

@@ -1,7 +1,7 @@
-// Two roles: one warp fills two buffers in turn, eight warps empty them. For each buffer one barrier says that it may be filled
+// Two roles: one warp fills two buffers in turn, eight warps read them. For each buffer one barrier signals that it may be filled
 // and one that it is filled.
-// Keeps: barriers are initialized for the threads of both roles before the roles part; the producer waits until a buffer may be
-// filled, the consumers until it is filled; both arrive when they have written or read; all threads of a block pass all phases.
+// Keeps: barriers are initialized for the threads of both roles before the roles diverge; the producer waits until a buffer may be
+// filled, the consumers until it is filled; both arrive when they have written or read; all threads of a block participate in all phases.
 // targets: sm_80 sm_90a
 #include <cooperative_groups.h>
 #include <cuda/barrier>

@@ -1,7 +1,7 @@
-// A barrier in two halves: a thread arrives when what the others want is written, does work of its own, and waits only when it
-// wants what the others wrote.
+// A barrier in two halves: a thread arrives when the elements of the others are written, executes other work, and waits only when it
+// needs the elements of the others.
 // Keeps: the token of an arrival is waited for before the neighbor's element is read; the barrier is initialized before use;
-// each tile is written to the half of the buffer that the tile before did not use, so that one wait a tile is enough.
+// each tile is written to the half of the buffer that the previous tile did not use, so that one wait a tile is enough.
 // targets: sm_80 sm_90a
 #include <cooperative_groups.h>
 #include <cuda/barrier>

@@ -1,6 +1,6 @@
 // A box of a matrix in by a tensor map, its elements doubled, and the box out by another tensor map.
-// Keeps: the bytes announced are those of the whole box, also at the edge of the matrix; maps are grid constants; the box is
-// touched behind the wait; each thread fences its stores before the barrier; the group of the copy out is closed and waited for.
+// Keeps: the bytes expected are those of the whole box, also at the edge of the matrix; maps are grid constants; the box is
+// accessed after the wait; each thread fences its stores before the barrier; the group of the copy out is committed and waited for.
 // targets: sm_90a
 #include <cuda.h>
 #include <cuda/barrier>

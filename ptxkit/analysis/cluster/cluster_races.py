@@ -84,7 +84,7 @@ def _plain_accesses(facts: ScenarioFacts) -> Iterator[CtaAccess]:
 
 
 def _is_plain(event: TraceEvent) -> bool:
-    """Returns whether an access goes through the generic proxy and is complete when its thread continues."""
+    """Returns whether an access uses the generic proxy and is complete when its thread continues."""
     effect = event.effect
     return isinstance(effect, Access) and (effect.proxy, effect.completion) == ("generic", None)
 

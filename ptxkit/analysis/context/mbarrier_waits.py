@@ -75,14 +75,14 @@ def _phase_of(thread: ThreadView, position: int, place: int) -> int | None:
         return None
     copies_follow = entries[0][1]
     phase, arrived, due = 1, False, PendingTx()
-    for at, announces, event in entries:
-        is_next = _is_arrival(event) or not due.keeps_phase_open if announces else not copies_follow
+    for at, expects, event in entries:
+        is_next = _is_arrival(event) or not due.keeps_phase_open if expects else not copies_follow
         if arrived and is_next:
             phase, arrived, due = phase + 1, False, PendingTx()
         if at >= position:
             return phase
         arrived = arrived or _is_arrival(event)
-        if announces:
+        if expects:
             due.add_expected(expected_tx_of(event))
         else:
             due.add_copied(event.size)

@@ -98,14 +98,14 @@ def _find_completion_phases(
     """
     found: dict[tuple[Hashable, Step, int], int] = {}
     waiting: dict[Hashable, list[TraceEvent]] = defaultdict(list)
-    announced: dict[Hashable, bool] = {}
+    expect_comes_first: dict[Hashable, bool] = {}
     arrived: dict[Hashable, int] = {}
     arrivals: dict[Hashable, int] = defaultdict(int)
     due: dict[Hashable, PendingTx] = defaultdict(PendingTx)
     for _, event in events:
         effect, key = event.effect, ("mbarrier", event.address)
         if isinstance(effect, MbarrierExpect | MbarrierArrive | MbarrierTrack):
-            announced.setdefault(key, True)
+            expect_comes_first.setdefault(key, True)
             if key in arrived and not (isinstance(effect, MbarrierExpect) and due[key].keeps_phase_open):
                 del arrived[key], due[key]
                 waiting[key].clear()
@@ -115,7 +115,7 @@ def _find_completion_phases(
                 arrivals[key] += 1
                 found.update(((key, e.step, e.visit), arrived[key]) for e in waiting.pop(key, ()))
         elif isinstance(effect, MbarrierComplete):
-            if not announced.setdefault(key, False) and key in arrived:
+            if not expect_comes_first.setdefault(key, False) and key in arrived:
                 del arrived[key], due[key]
             due[key].add_copied(event.size)
             if key in arrived:

@@ -95,7 +95,7 @@ def _memory_facts(program: Program) -> Iterator[tuple[str, str]]:
         sizes = [each.size for each in variables if each.size]
         if variables:
             sizes_text = [f"{sum(sizes):,} bytes"] if sizes else []
-            sizes_text += ["what the launch gives"] if any(each.is_open for each in variables) else []
+            sizes_text += ["launch-sized memory"] if any(each.is_open for each in variables) else []
             yield space, " and ".join(sizes_text) or "0 bytes"
     parameters = [each.size for each in program.variables if each.space == "param"]
     if parameters:

@@ -167,10 +167,8 @@ def _size_conditions(outcome: Mapping[TrialInput, bool]) -> Iterator[InputCondit
         yield InputCondition(f"the size is not a multiple of {step}", _negation(_size_aligned(step)))
 
 
-_SOURCE_IS_GLOBAL = InputCondition("the source lies in global memory", lambda setting: not setting.points_to_shared)
-_SOURCE_IS_NOT_GLOBAL = InputCondition(
-    "the source does not lie in global memory", lambda setting: setting.points_to_shared
-)
+_SOURCE_IS_GLOBAL = InputCondition("the source is in global memory", lambda setting: not setting.points_to_shared)
+_SOURCE_IS_NOT_GLOBAL = InputCondition("the source is not in global memory", lambda setting: setting.points_to_shared)
 
 
 def _negation(test: InputPredicate) -> InputPredicate:

@@ -83,9 +83,7 @@ def _cp_async_rationale(module: Module, transfer: Transfer) -> UnitSelection | N
     if transfer.completion.mechanism == "group":
         words = f"it completes by a group of the thread; {mechanism.opcode} completes by an {mechanism.completion} only"
         return UnitSelection("compile time", words)
-    return UnitSelection(
-        "compile time", f"each thread copies a part of its own; {mechanism.opcode} could copy all at once"
-    )
+    return UnitSelection("compile time", f"each thread copies its own part; {mechanism.opcode} could copy all at once")
 
 
 def _format_bytes(number: int) -> str:

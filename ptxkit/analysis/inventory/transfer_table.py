@@ -138,7 +138,7 @@ class _FunctionRows:
 
     def _size_of(self, step: Step, route: DataMovement, seen: Sequence[TransferExecution]) -> Size:
         if route.operation == "product":
-            return Size(None, "as its shape says")
+            return Size(None, "as its shape determines")
         return self._sizes.size_of(step, route, [each.copy.event.size for each in seen])
 
     def drop_ambiguous_stores(self, rows: Sequence[Transfer]) -> Iterator[Transfer]:

@@ -2,7 +2,7 @@
 
 Only shared, local and parameter memory has addresses here; addresses of global memory are symbols.
 
-Source: PTX ISA, "Variable Declarations", "State Spaces" (a nested block has a scope of its own for registers, variables
+Source: PTX ISA, "Variable Declarations", "State Spaces" (a nested block has a separate scope for registers, variables
 and labels).
 """
 

@@ -1,6 +1,6 @@
 """The linear form of a function, decorated for analyses: each step with its match, its effects and its scope.
 
-Source: PTX ISA, "Variable Declarations" (a nested block has a scope of its own), "Arrays as Operands", "Kernel and
+Source: PTX ISA, "Variable Declarations" (a nested block has a separate scope), "Arrays as Operands", "Kernel and
 Function Directives".
 """
 

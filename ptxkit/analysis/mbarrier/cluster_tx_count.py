@@ -85,7 +85,7 @@ def _kernel_imbalance(cast: SyncSimulation, place: MbarrierLocation) -> TxImbala
     The result is None where the size of a copy is not known, and where more bytes are expected than copied: no thread
     waits for that phase.
     """
-    announced = brought = 0
+    expected = brought = 0
     expects: dict[TraceEvent, None] = {}
     copies: dict[TraceEvent, None] = {}
     for actor in cast.thread_classes:
@@ -96,16 +96,16 @@ def _kernel_imbalance(cast: SyncSimulation, place: MbarrierLocation) -> TxImbala
             if place not in (locations_of(actor.rank, event) or ()):
                 continue
             if size is not None:
-                announced += size * len(actor.tids)
+                expected += size * len(actor.tids)
                 expects[event] = None
             elif isinstance(event.size, int):
                 brought += event.size * len(actor.tids)
                 copies[event] = None
             else:
                 return None
-    if announced >= brought:
+    if expected >= brought:
         return None
-    return TxImbalance(place, announced, brought, tuple(expects), tuple(copies))
+    return TxImbalance(place, expected, brought, tuple(expects), tuple(copies))
 
 
 def _expected_bytes_of(event: TraceEvent) -> int | None:

@@ -39,7 +39,7 @@ class UnknownBalance(Enum):
     """The reason why it is unknown whether the expected bytes match the copied ones."""
 
     TENSOR_MAP = "a tensor map decides the bytes of a copy"
-    AWAITED_PHASE = "more bytes are announced than copied, and the phase may be one that no thread waits for"
+    AWAITED_PHASE = "more bytes are expected than copied, and the phase may be one that no thread waits for"
     UNREACHED_ARRIVALS = "some arrivals are in code that no execution reaches"
 
 

@@ -225,13 +225,13 @@ def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | N
             lot = tuple((box, count // lots) for box, count in whole.box_counts)
             by_lot[(lot, Fraction(whole.expected_bytes - whole.known_copied_bytes, lots))].append(whole)
     known = _LinearSystem()
-    for (lot, announced), rounds in sorted(by_lot.items(), key=lambda item: -len(item[1])):
+    for (lot, expected), rounds in sorted(by_lot.items(), key=lambda item: -len(item[1])):
         due = known.bytes_of(dict(lot))
-        if due is not None and due != announced:
+        if due is not None and due != expected:
             whole = rounds[0]
             usual = whole.known_copied_bytes + due * whole.box_counts[0][1] / lot[0][1]
             return whole, int(usual) if usual.denominator == 1 and usual > 0 else None
-        if due is None and not known.add_equation(dict(lot), announced):
+        if due is None and not known.add_equation(dict(lot), expected):
             return rounds[0], None
     return None
 

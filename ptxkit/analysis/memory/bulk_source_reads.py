@@ -104,7 +104,7 @@ def has_read_source(
         return True
     if _have_converged(issuer, copy, writer, position):
         return None
-    # A thread that waits for a consequence of its own later steps is deadlocked, which PTX504 reports.
+    # A thread that waits for a consequence of its later steps is deadlocked, which PTX504 reports.
     return None if any(facts.is_cyclic_edge(issuer, edge, writer) for edge in edges) else False
 
 

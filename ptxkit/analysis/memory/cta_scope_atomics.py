@@ -1,7 +1,7 @@
 """Finds CTA-scope atomics on words of global memory that all CTAs update, and loops that poll such words in CTA scope.
 
 An address that depends only on parameters and on values that the driver provides is the same for all CTAs. If only the
-position of the thread within its CTA decides who executes the update, each CTA executes it. A kernel that reads the
+position of the thread within its CTA decides whether it updates, each CTA updates. A kernel that reads the
 position of its CTA is assumed to be launched with several CTAs.
 
 Source: PTX ISA, "Conflict and Data-races", "Morally strong operations", "Scope".

@@ -1,6 +1,6 @@
 """Finds addresses in the shared memory of a CTA that their instruction does not accept.
 
-Source: PTX ISA, "cp.async.bulk" (a copy from shared memory of the executing CTA goes to another CTA), "st.async",
+Source: PTX ISA, "cp.async.bulk" (a copy from shared memory of the executing CTA is to another CTA), "st.async",
 "red.async" and "cp.async.bulk.tensor" (the mbarrier is in the same CTA as the data).
 """
 

@@ -1,7 +1,7 @@
 """Finds generic addresses that are certainly in another window than their instruction accepts.
 
 A form that may omit its state space accepts generic addresses in one of the spaces that it could name; `cvta.to`
-accepts those of its own space. The result for any other address is undefined.
+accepts those of the space that it names. The result for any other address is undefined.
 
 Source: PTX ISA, "Generic Addressing", "cvta", "isspacep", and the sections of the instructions ("if no state space is
 specified"; "may be used only with").

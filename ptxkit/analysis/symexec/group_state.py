@@ -1,7 +1,7 @@
 """The state of a group of threads in symbolic execution, which compiled steps read and change.
 
 Register values are tracked symbolically, and effects are recorded in a trace. Where a branch diverges, the group
-continues with the threads on the side of the first thread; the other threads become a group of their own that executes
+continues with the threads on the side of the first thread; the other threads become a separate group that executes
 the same step again. Memory that other threads may write is not tracked: a load from global or shared memory gives a
 fresh unknown, except for values that a thread broadcasts to its whole CTA (`ptxkit.analysis.symexec.shared_broadcast`).
 Local memory, parameters and the parameter space of calls are private to the thread and are tracked.

@@ -17,7 +17,7 @@ RENAME_SECTION = MessageTemplate(MISPLACED_DIRECTIVE, "rename one of them")
 USE_UNTYPED_DATA = MessageTemplate(MISPLACED_DIRECTIVE, "use .b8, .b16, .b32 or .b64")
 USE_WIDE_DATA = MessageTemplate(MISPLACED_DIRECTIVE, "use .b32 or .b64")
 LOC_NUMBERS_HAVE_32_BITS = MessageTemplate(MISPLACED_DIRECTIVE, "numbers of files, lines and columns have 32 bits")
-MOVE_BEFORE_FUNCTION = MessageTemplate(MISPLACED_DIRECTIVE, "move it in front of the function")
+MOVE_BEFORE_FUNCTION = MessageTemplate(MISPLACED_DIRECTIVE, "move it before the function")
 MOVE_OUT_OF_FUNCTIONS = MessageTemplate(MISPLACED_DIRECTIVE, "move it outside of functions")
 AT_HEAD = MessageTemplate(MISPLACED_DIRECTIVE, "at the head of the module")
 OUTSIDE_FUNCTIONS = MessageTemplate(MISPLACED_DIRECTIVE, "outside of functions")
@@ -50,7 +50,7 @@ DID_YOU_MEAN_PRAGMA = MessageTemplate(MISPLACED_DIRECTIVE, 'did you mean "{name}
 CHANGE_MODULE = MessageTemplate(MISPLACED_DIRECTIVE, "change the module to {needed}")
 REMOVE_DEBUG = MessageTemplate(MISPLACED_DIRECTIVE, "remove `debug`, or add the sections")
 WRITE_INDEPENDENT_MODE = MessageTemplate(
-    MISPLACED_DIRECTIVE, "write `.target ..., texmode_independent`, or use `.texref` alone"
+    MISPLACED_DIRECTIVE, "write `.target ..., texmode_independent`, or use only `.texref`"
 )
 FIRST_IN_MODULE = MessageTemplate(MISPLACED_DIRECTIVE, "first")
 ONCE_AFTER_TARGET = MessageTemplate(MISPLACED_DIRECTIVE, "once, right after `.target`")

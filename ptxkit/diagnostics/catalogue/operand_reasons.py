@@ -42,7 +42,7 @@ LABEL_HAS_NO_ADDRESS = MessageTemplate(
 OPAQUE_ADDRESS_IS_U64 = MessageTemplate(
     WRONG_OPERANDS, "must be an address of data: that of an opaque reference is a .u64"
 )
-IS_POLICY = MessageTemplate(WRONG_OPERANDS, "is a policy to an assembler, which has a modifier of its own")
+IS_POLICY = MessageTemplate(WRONG_OPERANDS, "is a policy to an assembler, which has a separate modifier")
 COMPONENT_NEXT_TO_CONSTANT = MessageTemplate(WRONG_OPERANDS, "has a component of a vector and a constant")
 MUST_HAVE_REGISTERS = MessageTemplate(WRONG_OPERANDS, "must have .{type} registers, and all are integer constants")
 SPECIAL_REGISTER_NOT_READ = MessageTemplate(
@@ -82,7 +82,7 @@ SINK_FOR_ELEMENT = MessageTemplate(WRONG_OPERANDS, "has the sink for an element"
 CONSTANT_FOR_ELEMENT = MessageTemplate(WRONG_OPERANDS, "has a constant for an element")
 MUST_BE_IN_BRACES = MessageTemplate(WRONG_OPERANDS, "must be registers in braces")
 MUST_BE_REGISTER = MessageTemplate(WRONG_OPERANDS, "must be a .{type} register")
-ELEMENT_OF_NO_ARRAY = MessageTemplate(WRONG_OPERANDS, "is an element of what is no array")
+ELEMENT_OF_NO_ARRAY = MessageTemplate(WRONG_OPERANDS, "is an element of an operand that is not an array")
 INDEX_OF_WRONG_TYPE = MessageTemplate(WRONG_OPERANDS, "has an index that is neither an integer register nor a constant")
 EACH_MUST_BE = MessageTemplate(WRONG_OPERANDS, "{problem}; each must be a .{type} register")
 ALL_INTEGER_CONSTANTS = MessageTemplate(WRONG_OPERANDS, "must be a .{type} register, and all are integer constants")
@@ -92,7 +92,7 @@ TWO_PRECISIONS = MessageTemplate(
 EXPRESSION_FOR_ELEMENT = MessageTemplate(WRONG_OPERANDS, "has an expression for an element that no assembler computes")
 ADDRESS_FOR_ELEMENT = MessageTemplate(WRONG_OPERANDS, "has an address for an element")
 VECTOR_FOR_ELEMENT = MessageTemplate(WRONG_OPERANDS, "has a vector for an element")
-PART_OF_OTHER_WIDTH = MessageTemplate(WRONG_OPERANDS, "has a part of what is no register of 32 bits")
+PART_OF_OTHER_WIDTH = MessageTemplate(WRONG_OPERANDS, "has a part of an operand that is not a register of 32 bits")
 ELEMENT_WIDTHS_DIFFER = MessageTemplate(WRONG_OPERANDS, "has elements of different widths, {types}")
 BEGINS_WITH_CONSTANT = MessageTemplate(WRONG_OPERANDS, "begins with a constant")
 ENDS_WITH_OTHER_WIDTH = MessageTemplate(

@@ -237,7 +237,7 @@ COMMENT_WITHOUT_EFFECT = MessageTemplate(UNUSED_SUPPRESSION, "{code} has no find
 
 MALFORMED_SUPPRESSION = DiagnosticCode("PTX192", "malformed-suppression", Severity.WARNING)
 UNKNOWN_COMMENT = MessageTemplate(MALFORMED_SUPPRESSION, "ptxkit knows no `{word}` in a comment")
-NO_CODES_NAMED = MessageTemplate(MALFORMED_SUPPRESSION, "the comment does not say which codes it hides")
+NO_CODES_NAMED = MessageTemplate(MALFORMED_SUPPRESSION, "the comment does not name the codes that it hides")
 UNKNOWN_CODE = MessageTemplate(MALFORMED_SUPPRESSION, "there is no code `{word}`")
 SIMILAR_CODE = MessageTemplate(MALFORMED_SUPPRESSION, "there is no code `{word}`; did you mean `{code}`?")
 WRITE_COMMENT = MessageTemplate(MALFORMED_SUPPRESSION, "write `// ptxkit: ignore[{code}] why`, or `ignore-file[...]`")

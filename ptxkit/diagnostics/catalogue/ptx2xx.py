@@ -189,7 +189,7 @@ REMOTE_SHARED_ADDRESS = MessageTemplate(
     ADDRESS_OF_ANOTHER_SPACE,
     (
         "uses an address in another CTA's shared memory where an address in its own CTA is required: "
-        "`.shared` alone is `.shared::cta`"
+        "`.shared` without a qualifier is `.shared::cta`"
     ),
 )
 NAME_SHARED_CLUSTER = MessageTemplate(

@@ -107,7 +107,7 @@ EXPECT_WITHOUT_ARRIVALS = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH, "expects bytes on an mbarrier{where} at which no thread arrives"
 )
 MAKE_EXPECT_AN_ARRIVAL = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone does not arrive"
+    MBARRIER_TX_COUNT_MISMATCH, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx does not arrive"
 )
 COPIES_NOT_EXPECTED = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH, "the copies complete {copied} bytes on an mbarrier{where} that expects none"
@@ -233,7 +233,7 @@ class MbarrierPair:
     """Two mbarriers that one operand leads to: its own, and another one, the same for each value of its registers.
 
     statement: the offset in the text of the statement with the operand. own, other: the variables that the two are in;
-    None where they are in none. distance: bytes from the own one's offset in its variable to the other one's in that.
+    None where they are in none. distance: bytes from the offset of this one in its variable to that of the other one.
     """
 
     statement: int

@@ -131,7 +131,7 @@ SETMAXNREG_WITHOUT_SYNC = MessageTemplate(
     REGISTER_COUNTS, "`setmaxnreg` after that of line {1} without a synchronization of the warpgroup between"
 )
 ADD_WARPGROUP_BARRIER = MessageTemplate(
-    REGISTER_COUNTS, "add a `bar.sync` of the warpgroup's 128 threads, with a number of its own, before line {0}"
+    REGISTER_COUNTS, "add a `bar.sync` of the warpgroup's 128 threads, with an unused number, before line {0}"
 )
 REGISTER_POOL_TOO_SMALL = MessageTemplate(
     REGISTER_COUNTS,

@@ -1,4 +1,4 @@
-"""Copies of some bytes by each thread, from global to shared memory, with groups of their own.
+"""Copies of some bytes by each thread, from global to shared memory, with their own kind of groups.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async", "cp.async.commit_group", "cp.async.wait_group /
 cp.async.wait_all", "Parallel Synchronization and Communication Instructions: cp.async.mbarrier.arrive".

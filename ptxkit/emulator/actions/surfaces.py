@@ -130,7 +130,7 @@ def _access_lanes(group: ThreadGroup, chosen: Any, access: Function, *operands: 
         group.lanes = lanes
 
 
-def _locate_elements(  # noqa: PLR0913 (all that says where)
+def _locate_elements(  # noqa: PLR0913 (the parts of a location)
     group: ThreadGroup,
     handle: Any,
     coordinates: Any,

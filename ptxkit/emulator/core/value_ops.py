@@ -118,7 +118,7 @@ class ExpressionCompiler:
         if isinstance(expression, OperandRole):
             return self._compile_role(expression.name)
         if isinstance(expression, ConstantExpr):
-            raise NotImplementedError("a constant has no width of its own")
+            raise NotImplementedError("a constant has no width")
         if expression.function in INTEGER_OPERATIONS:
             return self._compile_call(expression)
         return self._compile_special(expression)

@@ -111,7 +111,7 @@ def _decode_parts(operands: OperandAccess, match: Match) -> list[Step]:
         if isinstance(effect, Value) and effect.result not in given
     ]
     if not steps:
-        raise UnsupportedError("the table does not say what it means")
+        raise UnsupportedError("the table has no semantics for it")
     return steps
 
 
@@ -195,7 +195,7 @@ def _decode_value_effect(operands: OperandAccess, effect: Value) -> Step:
     evaluator = ExpressionCompiler(operands.program.windows, sources.widths, constants)
     function = evaluator.compile(effect.value, -1 if target is not None and target.count else width)
     if function is None:
-        raise UnsupportedError(f"the table does not say what {effect.result} receives")
+        raise UnsupportedError(f"the table has no value for {effect.result}")
     used = [sources[role] for role in evaluator.roles]
     return _make_value_step(function, used, [target])
 

@@ -184,7 +184,7 @@ class Machine:
                 for group in cta.runnable_groups:
                     line = self.line_of(group.activation.function.offsets[group.pc])
                     who = f"thread {group.lanes.index[0]} of CTA {cta.ctaid}"
-                    raise BudgetError(f"livelock: {who} polls at line {line}, and no thread changes what it waits for")
+                    raise BudgetError(f"livelock: {who} polls at line {line}, and no thread changes the awaited value")
         self._report_deadlock()
 
     def _make_clusters(self) -> Iterator[Cluster]:

@@ -124,9 +124,7 @@ class MemorySegment:
         at = -(-self._next_free // alignment) * alignment
         self._next_free = at + size + _GAP
         if self._next_free > self.limit:
-            raise InvalidLaunchError(
-                f"the {self.name} memory of the machine has no room for the {size} bytes of {name}"
-            )
+            raise InvalidLaunchError(f"the {self.name} memory of the machine has less than the {size} bytes of {name}")
         self.allocations.append(Allocation(at, size, name))
         self._starts.append(at)
         return at

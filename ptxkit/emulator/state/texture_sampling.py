@@ -142,7 +142,7 @@ def _sample_nearest(
 def gather_footprint(
     texture: Texture, sampler: Sampler, data: Any, layer: Any, coordinates: list[Any], offsets: list[Any] | None
 ) -> list[Any]:
-    """Returns the four elements that a linear filter uses, counterclockwise from the lower left, where y goes down."""
+    """Returns the four elements that a linear filter uses, counterclockwise from the lower left: y increases down."""
     lower = [_floor(each - _HALF) for each in _texel_coordinates(texture, sampler, coordinates)]
     corners = ((0, 1), (1, 1), (1, 0), (0, 0))
     return [

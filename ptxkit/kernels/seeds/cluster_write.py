@@ -1,6 +1,6 @@
 """Distributed shared memory: each CTA of a cluster writes to the shared memory of the next one.
 
-Purpose. The CTAs of a cluster run at the same time and may access each other's shared memory. An address in the own
+Purpose. The CTAs of a cluster run at the same time and may access each other's shared memory. An address in a CTA's
 shared memory and a rank give the corresponding address in another CTA.
 
 Generated PTX. `mapa` for the address, and an ordinary store to `.shared::cluster`. Two barriers of the cluster: one

@@ -4,7 +4,7 @@ Purpose. CTAs of a cluster often need the same data. One of them copies it once,
 it; the tile is read once, and written to the shared memory of each CTA at the same offset.
 
 Generated PTX. `cp.async.bulk` with `.multicast::cluster` and a mask. It reports to the mbarrier *of each CTA*, also at
-the same offset, so each CTA announces the bytes that it receives, and waits for its own mbarrier. Before the copy all
+the same offset, so each CTA expects the bytes that it receives, and waits for its own mbarrier. Before the copy all
 mbarriers must be initialized: `fence.mbarrier_init`, then a barrier of the cluster (PTX611 and PTX501 without it). No
 CTA may exit while a copy to its memory is pending, which its own wait ensures (PTX302 without it).
 

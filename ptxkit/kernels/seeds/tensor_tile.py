@@ -7,7 +7,7 @@ address. A box may extend beyond the edge: elements outside are read as zeros an
 Generated PTX. `cp.async.bulk.tensor.2d` with `{x, y}`, the innermost dimension first. The phase waits for the bytes of
 the *whole* box, also at the edge: zeros are counted like elements (PTX503 if the number differs). The copy out is that
 of `bulk_both_ways`: fence, barrier, copy, group. The map is a parameter of the kernel, which nothing writes, so it
-needs no fence of its own.
+needs no separate fence.
 
 The equivalent in CUDA C++: `corpus/seeds/src/tensor_tile.cu`.
 """

@@ -48,7 +48,7 @@ def _shown_fields(message: Message) -> Mapping[str, str]:
 @dataclass(frozen=True, slots=True)
 class KnownDifference:
     """A known difference. accepts: `ptxas` or `ptxkit`. opcode: a pattern. text: a regular expression that matches the
-    instruction; a file has none. says: a part of the error message of ptxas. refusal: the code of the error of ptxkit,
+    instruction; a file has none. `says`: a part of the error message of ptxas. refusal: the code of the error of ptxkit,
     or the name of a template that its message is made of; fields: some of the fields, as text. example: an instruction,
     with names as in `ptxkit.isa.harness_module`, or a module; pair: its version and target, `9.5/sm_100a`.
     """

@@ -29,7 +29,7 @@ UNCOMPARED_REASONS = {
     "multimem": "a multimem address needs several GPUs",
     "brkpt": "it waits for a debugger",
     "trap": "it ends the kernel, and nothing is left to compare",
-    "vmad": "ptxas makes other instructions of it than the manual says (corpus/vendor/README.md)",
+    "vmad": "ptxas compiles it differently from the manual (corpus/vendor/README.md)",
     "txq": "the driver computes its result, not the hardware",
     "istypep": "it tests opaque handles, which only OpenCL creates",
     "isspacep": "it is for addresses of 32 bits",

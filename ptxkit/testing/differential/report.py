@@ -55,7 +55,7 @@ def confusion_table(tally: DifferentialCounts) -> Iterator[str]:
     cells: dict[str, dict[bool, list[int]]] = defaultdict(lambda: {False: [0] * 4, True: [0] * 4})
     for (form, mutated, _, ours, theirs), count in tally.counts.items():
         cells[form][mutated][_cell_index(ours, theirs)] += count
-    yield "instances: both accept, both refuse, ptxkit alone, ptxas alone | mutations: the same | form"
+    yield "instances: both accept, both refuse, only ptxkit, only ptxas | mutations: the same | form"
     for form in sorted(cells):
         made, changed = cells[form][False], cells[form][True]
         row = " ".join(f"{number:6}" for number in made) + " | " + " ".join(f"{number:6}" for number in changed)
@@ -79,7 +79,7 @@ def total_lines(tally: DifferentialCounts) -> Iterator[str]:
         answered = sum(cells[release])
         yield (
             f"ptxas {release}: {answered:,} verdicts; both accept {both:,}, both refuse {neither:,}, "
-            f"accepted by ptxkit alone {wrongly_open:,}, accepted by ptxas alone {wrongly_closed:,}"
+            f"accepted only by ptxkit {wrongly_open:,}, accepted only by ptxas {wrongly_closed:,}"
         )
     for known, count in tally.known_counts.most_common():
         yield f"known, {count:,} times, only {known.accepts} accepts {known.opcode}: {known.reason}"

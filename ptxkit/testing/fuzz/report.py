@@ -22,7 +22,7 @@ def summary(campaigns: Sequence[FuzzCampaign], store: FuzzStore) -> Iterator[str
             f"{total.failure_count:>7} {rate:>9.1f}"
         )
         if total.run_count == total.skip_count:
-            reasons[f"{each.oracle}: asked nothing: {total.reason or 'the time was over before its turn'}"] = None
+            reasons[f"{each.oracle}: no examples: {total.reason or 'the time was over before its turn'}"] = None
         elif total.reason:
             reasons[f"{each.oracle}: skipped: {total.reason}"] = None
     yield from reasons

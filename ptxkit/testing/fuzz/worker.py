@@ -1,7 +1,7 @@
 """The process of a campaign: it reports each example before running it, so that a hang or a crash can be attributed.
 
 It receives (campaign, numbers), and sends `ExampleStarted` for each example, `ExampleFailed` for a failure (the reply
-says whether to reduce it, and then it is sent again), `LaunchRequest` to launch a kernel (the reply has the results),
+states whether to reduce it, and then it is sent again), `LaunchRequest` to launch a kernel (the reply has the results),
 `TargetRequest` for the target of the GPU, and `UnitDone` last.
 """
 
@@ -40,7 +40,7 @@ class ExampleStarted:
 
 @dataclass(frozen=True, slots=True)
 class ExampleFailed:
-    """An example failed; the reply says whether to reduce it."""
+    """An example failed; the reply states whether to reduce it."""
 
     number: int
     example: Example

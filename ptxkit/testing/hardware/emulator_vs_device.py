@@ -59,7 +59,7 @@ of the alignment of addends over some hundred products.
 """
 
 _TYPE = re.compile(r"(?P<kind>[bsu]|bf|tf|f|e\d+m)\d+(x\d+)?")
-"""A word that is an element type; a tensor map has a type of its own when the kernel runs."""
+"""A word that is an element type; a tensor map has a separate type when the kernel runs."""
 
 _FORM_PREFIX, _SEEDS_PER_FORM = "forms/", 2
 
@@ -176,8 +176,8 @@ def _file_launches(name: str, seed: int) -> Iterator[ComparedLaunch]:
         launch, elements = _random_arguments(request, text, numpy.random.default_rng(seed))
         yield ComparedLaunch(name, _size_text(request), text, launch, reasons, elements=elements)
         if reasons and APPROXIMATE_FUNCTIONS not in reasons:
-            exact = replace(launch, arguments=tuple(map(_with_whole_numbers, launch.arguments)))
-            yield ComparedLaunch(name, f"{_size_text(request)}, whole numbers", text, exact, elements=elements)
+            exact = replace(launch, arguments=tuple(map(_with_integers, launch.arguments)))
+            yield ComparedLaunch(name, f"{_size_text(request)}, integers", text, exact, elements=elements)
 
 
 def _random_arguments(
@@ -206,16 +206,16 @@ def _size_text(request: VerifyRequest) -> str:
 _HALF_ONE, _BFLOAT16_SHIFT = 0.5, 16
 
 
-def _with_whole_numbers(argument: Any) -> Any:
+def _with_integers(argument: Any) -> Any:
     """Returns the same argument with small integers instead of fractions."""
     if isinstance(argument, list):
-        return [_with_whole_numbers(each) for each in argument]
+        return [_with_integers(each) for each in argument]
     if isinstance(argument, TensorMapArgument):
         if argument.fields.element == "bf16":
             wide = (argument.array.astype(numpy.uint32) << _BFLOAT16_SHIFT).view(numpy.float32)
             bits = numpy.rint(wide * MAX_WHOLE_NUMBER).astype(numpy.float32).view(numpy.uint32) >> _BFLOAT16_SHIFT
             return replace(argument, array=bits.astype(numpy.uint16))
-        return replace(argument, array=_with_whole_numbers(argument.array))
+        return replace(argument, array=_with_integers(argument.array))
     if isinstance(argument, numpy.ndarray) and argument.dtype.kind == "f":
         return numpy.rint(argument * MAX_WHOLE_NUMBER).astype(argument.dtype)
     return argument

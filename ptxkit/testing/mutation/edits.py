@@ -79,7 +79,7 @@ def restrict_to_one_thread(reading: FunctionAnalysis, step: Step, rules: tuple[s
         f"setp.eq.u32 {SCRATCH_PREDICATE}, {SCRATCH_REGISTER}, 0; {print_instruction(guarded)} }}"
     )
     return MutationEdit(
-        step.start, f"`{reading.text(step)}` by thread 0 alone", (splice_text(reading, step, text),), rules
+        step.start, f"`{reading.text(step)}` by thread 0 only", (splice_text(reading, step, text),), rules
     )
 
 

@@ -30,7 +30,7 @@ CACHE_SIZE = 64
 
 @dataclass(frozen=True, slots=True)
 class FixCheck:
-    """The checks of the text after one fix. gone: its finding is gone; quiet: no other finding or question is new."""
+    """The checks of the text after one fix. gone: its finding is fixed; quiet: no other finding or question is new."""
 
     parses: bool
     assembles: bool

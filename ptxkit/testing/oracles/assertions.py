@@ -199,7 +199,7 @@ def launch_argument(arguments: Mapping[str, Any]) -> DeviceLaunch | None:
 def _launch_of(source: Source, launch: DeviceLaunch | None) -> DeviceLaunch:
     found = launch if launch is not None else _own_launch(source)
     if found is None:
-        raise ValueError("say how the kernel is launched: only a generated one knows")
+        raise ValueError("pass the launch of the kernel: only a generated kernel has one")
     return found
 
 
@@ -273,7 +273,7 @@ def _require_ptxas() -> Ptxas:
 def _declared_target(text: str) -> tuple[tuple[int, int], str]:
     module = parse(text)
     if module.version is None or not module.targets:
-        raise ValueError("a module says its .version and .target")
+        raise ValueError("a module needs a .version and a .target")
     return module.version, module.targets[0]
 
 

@@ -112,7 +112,7 @@ class Ptxas:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                return self._bisect(texts, target, "ptxas does not come to an end")
+                return self._bisect(texts, target, "ptxas does not terminate")
         output = (run.stdout + run.stderr).decode("utf-8", "replace")
         found: dict[int, str] = {}
         for index, _, message in _LOCATED_ERROR.findall(output):

@@ -57,7 +57,7 @@ def compute_verdicts(
     text = source.module() if isinstance(source, GeneratedPipeline) else source
     launch = source.launch if isinstance(source, GeneratedPipeline) else launch
     if launch is None:
-        raise ValueError("say how the kernel is launched: only a generated one knows")
+        raise ValueError("pass the launch of the kernel: only a generated kernel has one")
     verdict = static or lint(text)
     expected = source.expected_output() if isinstance(source, GeneratedPipeline) and source.fault is None else None
     is_wrong = isinstance(source, GeneratedPipeline) and source.fault is not None

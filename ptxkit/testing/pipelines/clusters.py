@@ -169,7 +169,7 @@ class _ClusterWriter:
         script.emit(f"{end}:")
 
     def issue_multicast(self, turn: Iteration, leads: str) -> None:
-        """Emits the announcement of the bytes in each CTA, and the copy."""
+        """Emits the expect-tx of the bytes in each CTA, and the copy."""
         plan, script, room = self.plan, self.script, self.room
         bar = script.shared_address(FULL, turn.slot, 8)
         expect, faults = expect_tx(plan, bar)
@@ -264,7 +264,7 @@ class _ClusterWriter:
         for_each_iteration(self.room, one)
 
     def expect(self, turn: Iteration) -> None:
-        """Emits the announcement of the bytes by the first thread."""
+        """Emits the expect-tx of the bytes by the first thread."""
         expect, faults = expect_tx(self.plan, self.script.shared_address(FULL, turn.slot, 8))
         with self.script.guarded_by(self.room.is_first_thread):
             self.script.emit(expect, faults=faults)

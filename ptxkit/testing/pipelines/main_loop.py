@@ -72,7 +72,7 @@ def _write_iteration(room: BuildContext, drain: ConsumerWriter, turn: Iteration)
         if isinstance(turn.number, int) and not again:
             _prefetch(room, turn)
             return
-        # A staged output has a barrier of its own after the read, so that the omission of this one is harmless.
+        # A staged output has a separate barrier after the read, so that the omission of this one is harmless.
         meets = plan.drain not in ("sum", "plain")
         some = substitute(
             "barrier-by-some",

@@ -39,10 +39,10 @@ class PipelinePlan:
     lane is elected or the first. unrolled: whether the loop is unrolled. counted: whether the slot is incremented or
     computed from the iteration. branches: whether the code of few threads is in a branch. polls: how an mbarrier is
     waited for. parts: copies of a tile. cached: cp.async with `.ca`. noinc: counted arrivals of cp.async. buffers: of
-    an output. announces: which threads announce the bytes: the `issuer`, or `all` arrive. rank: of a tensor. cluster:
+    an output. expects: which threads expect the bytes: the `issuer`, or `all` arrive. rank: of a tensor. cluster:
     CTAs of a cluster; shares: whether each copies a part for all. seed: of the numbers in memory. zeros: bytes at the
     end of an element that cp.async does not read, but fills with zeros. attends: which threads of the warp that fills
-    wait for an empty slot if a single lane copies and announces: that lane, the `issuer`, or the whole `warp`. The warp
+    wait for an empty slot if a single lane copies and expects: that lane, the `issuer`, or the whole `warp`. The warp
     synchronizes before the copy: lanes that wait and do not synchronize could be lapped, since the phase that they wait
     for, and the next one, can be complete before they poll.
     """
@@ -69,7 +69,7 @@ class PipelinePlan:
     cached: bool = True
     noinc: bool = True
     buffers: int = 1
-    announces: str = "issuer"
+    expects: str = "issuer"
     rank: int = 1
     cluster: int = 1
     shares: bool = False
@@ -120,7 +120,7 @@ class PipelinePlan:
     @property
     def has_idle_lanes(self) -> bool:
         """Whether lanes of the warp that fills do not take part in it: then nothing shows that they have waited."""
-        return self.roles == "producer" and self.has_bulk and self.announces == "issuer"
+        return self.roles == "producer" and self.has_bulk and self.expects == "issuer"
 
     @property
     def has_full_barriers(self) -> bool:
@@ -173,7 +173,7 @@ def choose_plan(
         cached=size < 16 or not yes(),
         noinc=not yes(),
         buffers=1 + choose(2),
-        announces=str(one("issuer", "all")),
+        expects=str(one("issuer", "all")),
         rank=1 + choose(3),
         cluster=cluster,
         shares=is_clustered and yes(),

@@ -17,7 +17,7 @@ TX_COUNT_CODES = (
     ptx6xx.BARRIER_DEADLOCK,
     *EARLY_READ_CODES,
 )
-"""The codes of bytes that do not arrive, or are not announced."""
+"""The codes of expected bytes that do not arrive, and of bytes that are not expected."""
 
 ROW_WORDS = 8
 """The words in a row of a box of more than one dimension."""
@@ -26,7 +26,7 @@ ROW_WORDS = 8
 def full_arrival_count(plan: PipelinePlan) -> int:
     """Returns the number of arrivals at the mbarrier of a full slot."""
     fillers = plan.consumers if plan.roles == "unified" else LANES
-    if plan.has_bulk and plan.announces == "issuer":
+    if plan.has_bulk and plan.expects == "issuer":
         return 1
     return fillers
 
@@ -114,7 +114,7 @@ def _fill_by_one_thread(room: BuildContext, turn: Iteration) -> None:
                 aside += (substitute("other-mbarrier", copy.replace(f"[{bar}];", f"[{other}];"), *TX_COUNT_CODES),)
             size = plan.tile_bytes // plan.parts if plan.mechanism == "bulk" else 0
             script.emit(copy, faults=(*copy_faults(script, copy, size), *aside))
-    if plan.announces == "all":
+    if plan.expects == "all":
         others = f"!{room.is_issuer}"
         with script.guarded_by(others):
             script.emit(
@@ -131,7 +131,7 @@ def _fill_by_one_thread(room: BuildContext, turn: Iteration) -> None:
 
 
 def expect_tx(plan: PipelinePlan, bar: str) -> tuple[str, tuple[InjectedFault, ...]]:
-    """Returns the arrival that announces the number of bytes to an mbarrier, and its faults."""
+    """Returns the arrival that expects the number of bytes at an mbarrier, and its faults."""
     arrive = f"mbarrier.arrive{{}}.shared::cta.b64 _, [{bar}]{{}};"
     expect = arrive.format(".expect_tx", f", {plan.tile_bytes}")
     alone = f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile_bytes};"
@@ -143,7 +143,7 @@ def expect_tx(plan: PipelinePlan, bar: str) -> tuple[str, tuple[InjectedFault, .
         substitute("expect-without-arrival", alone, *TX_COUNT_CODES),
         substitute("arrive-by-all", expect, *TX_COUNT_CODES, unguarded=True),
     )
-    if plan.announces == "all" and plan.cluster == 1:  # the phase does not complete before others have arrived
+    if plan.expects == "all" and plan.cluster == 1:  # the phase does not complete before others have arrived
         return expect, found
     return expect, (*found, substitute("expect-after-arrival", (arrive.format("", ""), alone), *TX_COUNT_CODES))
 

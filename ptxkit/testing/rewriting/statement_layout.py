@@ -57,7 +57,7 @@ class SplitLabel:
 
 
 class NestedBlock:
-    """Puts instructions into a block of their own. A block without declarations changes the meaning of no name."""
+    """Puts instructions into a separate block. A block without declarations changes the meaning of no name."""
 
     name: ClassVar[str] = "nest-block"
 

@@ -109,7 +109,7 @@ def test_guards_that_may_differ_exclude_nothing(guards: str, other: str) -> None
     assert committed(f"{guards} @%p1 {STORE} @{other} {COMMIT}") == [False]
 
 
-def test_a_guard_that_a_loop_assigns_anew_excludes_nothing() -> None:
+def test_a_guard_that_a_loop_assigns_again_excludes_nothing() -> None:
     loop = f"LOOP: ld.global.u32 %r3, [%rd2]; setp.eq.u32 %p1, %r3, 0; @%p1 {COMMIT} @%p1 {STORE} @%p2 bra LOOP;"
     assert committed(f"{loop} @%p1 {COMMIT}") == [False]
     outside = f"setp.eq.u32 %p1, %r3, 0; LOOP: @%p1 {COMMIT} @%p1 {STORE} @%p2 bra LOOP;"

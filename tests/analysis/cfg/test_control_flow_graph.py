@@ -21,7 +21,7 @@ def touched(body: str) -> list[str]:
     return [touch.step.instruction.opcode for touch in find_wgmma_hazards(program_of(module_of(body)), "wgmma")]
 
 
-def test_blocks_begin_at_labels_and_behind_branches() -> None:
+def test_blocks_begin_at_labels_and_after_branches() -> None:
     program = program_of(module_of("mov.u32 %r1, 0; @%p1 bra there; mov.u32 %r2, 0;\nthere: mov.u32 %r3, 0;"))
     flow = ControlFlowGraph(program)
     assert flow.block_starts == [0, 2, 3]
@@ -29,12 +29,12 @@ def test_blocks_begin_at_labels_and_behind_branches() -> None:
     assert flow.predecessors == [(), (0,), (0, 1)]
 
 
-def test_a_call_ends_no_block() -> None:
+def test_a_call_does_not_end_a_block() -> None:
     program = program_of(module_of("mov.u32 %r1, 0; call f; mov.u32 %r2, 0;", before=".func f { ret; }"))
     assert ControlFlowGraph(program).block_starts == [0]
 
 
-def test_what_is_reached_includes_the_start_and_loops() -> None:
+def test_reachable_steps_include_the_start_and_loops() -> None:
     flow = ControlFlowGraph(program_of(module_of("next: mov.u32 %r1, 0; @%p1 bra next; mov.u32 %r2, 0;")))
     assert flow.reachable((0,)) == {0, 1}
     assert flow.reachable((1,)) == {1}
@@ -46,12 +46,12 @@ def flow_of(body: str) -> tuple[ControlFlowGraph, list[Step]]:
 
 
 def post_dominates(flow: ControlFlowGraph, last: Step, step: Step) -> bool:
-    """Whether every path from a step to an end of the function passes the position of the last one."""
+    """Returns whether every path from a step to an end of the function contains the last step."""
     here, there = flow.block_of(last), flow.block_of(step)
     return last.index >= step.index if here == there else flow.post_dominators.dominates(here, there)
 
 
-def test_a_step_is_dominated_by_what_every_path_to_it_passes() -> None:
+def test_a_step_is_dominated_by_the_steps_on_every_path_to_it() -> None:
     flow, (first, branch, one, last, _) = flow_of(
         "mov.u32 %r1, 0; @%p1 bra there; mov.u32 %r2, 0;\nthere: mov.u32 %r3, 0;"
     )
@@ -64,7 +64,7 @@ def test_a_step_is_dominated_by_what_every_path_to_it_passes() -> None:
     assert flow.control_dependences == [(), (0,), ()]
 
 
-def test_a_guarded_exit_is_a_way_round_what_follows() -> None:
+def test_a_guarded_exit_bypasses_the_following_steps() -> None:
     flow, (leave, after, _) = flow_of("@%p1 exit; mov.u32 %r1, 0;")
     assert flow.exit_blocks == (0, 1)
     assert not post_dominates(flow, after, leave)
@@ -72,7 +72,7 @@ def test_a_guarded_exit_is_a_way_round_what_follows() -> None:
     assert flow.control_dependences == [(), (0,)]
 
 
-def test_a_trap_is_no_way_round_what_follows() -> None:
+def test_a_trap_does_not_bypass_the_following_steps() -> None:
     flow, (_, after, check, _, last, _) = flow_of(
         "bra.uni on;\non: mov.u32 %r1, 0; @%p1 bra there; trap;\nthere: mov.u32 %r2, 0;"
     )
@@ -80,7 +80,7 @@ def test_a_trap_is_no_way_round_what_follows() -> None:
     assert post_dominates(flow, check, after)
 
 
-def test_an_indexed_branch_may_go_to_each_of_its_targets() -> None:
+def test_an_indexed_branch_has_all_of_its_targets_as_successors() -> None:
     flow, (jump, one, _, two, last, _) = flow_of(
         "ways: .branchtargets one, two;\n brx.idx %r1, ways;\n"
         "one: mov.u32 %r2, 0; bra last;\ntwo: mov.u32 %r2, 1;\nlast: mov.u32 %r3, 0;"
@@ -91,7 +91,7 @@ def test_an_indexed_branch_may_go_to_each_of_its_targets() -> None:
     assert post_dominates(flow, last, jump)
 
 
-def test_a_branch_behind_the_last_instruction_ends_the_function() -> None:
+def test_a_branch_after_the_last_instruction_ends_the_function() -> None:
     program = program_of(
         parse(
             ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() {\n.reg .pred %p<2>; .reg .b32 %r<4>;\n"
@@ -104,14 +104,14 @@ def test_a_branch_behind_the_last_instruction_ends_the_function() -> None:
     assert not post_dominates(flow, program.steps[1], program.steps[0])
 
 
-def test_what_never_ends_has_nothing_behind_it() -> None:
+def test_an_endless_loop_has_no_successors() -> None:
     flow, (ask, again, _) = flow_of("again: mov.u32 %r1, 0; bra again;")
     assert not flow.post_dominators.is_reachable(0)
     assert post_dominates(flow, again, ask)
     assert flow.may_repeat(ask)
 
 
-def test_a_loop_decides_whether_it_goes_round_again() -> None:
+def test_a_loop_decides_whether_it_repeats() -> None:
     flow, (before, inside, branch, after, _) = flow_of(
         "mov.u32 %r1, 0;\nagain: mov.u32 %r2, 0; @%p1 bra again; mov.u32 %r3, 0;"
     )
@@ -122,16 +122,16 @@ def test_a_loop_decides_whether_it_goes_round_again() -> None:
     assert flow.loops.exit_edges(loop) == [(1, 2)]
 
 
-def test_a_wait_on_every_path_settles_a_flight() -> None:
+def test_a_wait_on_every_path_settles_a_pending_operation() -> None:
     assert touched(f"{MULTIPLY} {COMMIT} {wait(0)} st.global.f32 [%rd3], %f0;") == []
     assert touched(f"{MULTIPLY} {COMMIT} {wait(1)} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]
 
 
-def test_a_wait_on_some_path_leaves_it_open() -> None:
+def test_a_wait_on_some_path_leaves_it_pending() -> None:
     assert touched(f"{MULTIPLY} {COMMIT} @%p1 bra on; {wait(0)}\non: st.global.f32 [%rd3], %f0;") == []
 
 
-def test_a_later_round_of_a_loop_settles_what_an_earlier_one_left_pending() -> None:
+def test_a_later_iteration_settles_what_an_earlier_one_left_pending() -> None:
     loop = f"next: {MULTIPLY} {COMMIT} {wait(1)} @%p1 bra next;"
     assert touched(f"{loop} {wait(0)} st.global.f32 [%rd3], %f0;") == []
     assert touched(f"{loop} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]

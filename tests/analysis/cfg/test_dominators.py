@@ -1,4 +1,4 @@
-"""Dominators against their definition: what is out of reach once a node is taken away."""
+"""Dominators compared with their definition: the nodes that are unreachable without a node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DIAMOND = [(1, 2), (3,), (3,), (4,), ()]
 TWO_ENTRIES = [(1, 2), (2,), (1, 3), ()]
 
 
-def test_where_two_ways_meet_neither_dominates() -> None:
+def test_at_the_join_of_two_paths_neither_dominates() -> None:
     found = DominatorTree(DIAMOND, (0,))
     assert found.parents == [None, 0, 0, 0, 3]
     assert found.dominates(0, 4)
@@ -20,11 +20,11 @@ def test_where_two_ways_meet_neither_dominates() -> None:
     assert not found.dominates(1, 3)
 
 
-def test_a_loop_with_two_entries_is_no_hindrance() -> None:
+def test_loops_with_two_entries_are_supported() -> None:
     assert DominatorTree(TWO_ENTRIES, (0,)).parents == [None, 0, 0, 2]
 
 
-def test_what_nothing_reaches_has_itself_only() -> None:
+def test_an_unreachable_node_is_dominated_by_itself_only() -> None:
     found = DominatorTree([(2,), (2,), ()], (0,))
     assert not found.is_reachable(1)
     assert found.dominates(1, 1)
@@ -32,7 +32,7 @@ def test_what_nothing_reaches_has_itself_only() -> None:
     assert not found.dominates(1, 2)
 
 
-def test_several_roots_have_nothing_in_common() -> None:
+def test_several_roots_have_no_common_dominator() -> None:
     found = DominatorTree([(2,), (2,), ()], (0, 1))
     assert found.parents == [None, None, None]
 
@@ -45,7 +45,7 @@ def test_long_chains_need_no_recursion() -> None:
 
 
 @given(graphs(), st.data())
-def test_dominance_is_what_its_definition_says(after: list[tuple[int, ...]], data: st.DataObject) -> None:
+def test_dominance_agrees_with_its_definition(after: list[tuple[int, ...]], data: st.DataObject) -> None:
     roots = data.draw(st.lists(st.integers(0, len(after) - 1), min_size=1, max_size=2, unique=True))
     found = DominatorTree(after, roots)
     for first in range(len(after)):
@@ -67,7 +67,7 @@ def test_an_immediate_dominator_is_dominated_by_all_the_others(after: list[tuple
 
 
 @given(graphs())
-def test_with_the_arrows_turned_it_is_the_way_to_the_end(after: list[tuple[int, ...]]) -> None:
+def test_on_the_reversed_graph_the_tree_has_post_dominators(after: list[tuple[int, ...]]) -> None:
     ends = [node for node, following in enumerate(after) if not following]
     behind = DominatorTree(reverse_graph(after), ends)
     for node in range(len(after)):

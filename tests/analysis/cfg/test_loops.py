@@ -1,4 +1,4 @@
-"""Loops of control flow, also those that are entered in several places."""
+"""Loops of control flow, including those with several entries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptxkit.analysis.cfg.loops import LoopForest
 from tests.analysis.graphs import graphs, is_reducible, natural_loops, reachable
 
 
-def test_a_loop_has_one_entry_and_a_way_out() -> None:
+def test_a_loop_has_one_entry_and_an_exit() -> None:
     loops = LoopForest([(1,), (2,), (1, 3), ()])
     (loop,) = loops.loops
     assert loop.nodes == {1, 2}
@@ -17,7 +17,7 @@ def test_a_loop_has_one_entry_and_a_way_out() -> None:
     assert loops.exit_edges(loop) == [(2, 3)]
 
 
-def test_a_loop_within_a_loop() -> None:
+def test_a_nested_loop_is_found() -> None:
     loops = LoopForest([(1,), (2,), (2, 3), (1, 4), ()])
     outer, inner = loops.loops
     assert (outer.nodes, inner.nodes) == ({1, 2, 3}, {2})
@@ -39,7 +39,7 @@ def test_straight_code_has_no_loops() -> None:
     assert LoopForest([]).loops == ()
 
 
-def test_what_nothing_reaches_is_no_loop_and_no_entry() -> None:
+def test_unreachable_nodes_are_in_no_loop() -> None:
     assert LoopForest([(), (1,)]).loops == ()
     (loop,) = LoopForest([(1,), (2,), (1,), (2,)]).loops
     assert loop.entries == {1}
@@ -52,7 +52,7 @@ def test_long_loops_need_no_recursion() -> None:
 
 
 @given(graphs())
-def test_where_all_loops_have_one_entry_they_are_the_natural_ones(after: list[tuple[int, ...]]) -> None:
+def test_loops_with_one_entry_each_are_the_natural_loops(after: list[tuple[int, ...]]) -> None:
     assume(is_reducible(after))
     loops = LoopForest(after)
     assert all(len(loop.entries) == 1 for loop in loops.loops)
@@ -60,14 +60,14 @@ def test_where_all_loops_have_one_entry_they_are_the_natural_ones(after: list[tu
 
 
 @given(graphs())
-def test_a_node_is_in_a_loop_exactly_when_it_can_come_back(after: list[tuple[int, ...]]) -> None:
+def test_a_node_is_in_a_loop_exactly_when_it_reaches_itself(after: list[tuple[int, ...]]) -> None:
     loops = LoopForest(after)
     for node in reachable(after, [0]):
         assert (loops.innermost_loop(node) is not None) == (node in reachable(after, after[node]))
 
 
 @given(graphs())
-def test_each_loop_goes_round_and_is_entered_at_its_entries_only(after: list[tuple[int, ...]]) -> None:
+def test_each_loop_is_a_cycle_that_is_entered_at_its_entries_only(after: list[tuple[int, ...]]) -> None:
     reached = reachable(after, [0])
     for loop in LoopForest(after).loops:
         outside = set(range(len(after))) - loop.nodes

@@ -1,4 +1,4 @@
-"""Which instructions may come behind others, and before them."""
+"""The instructions that may execute after others, and before them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ out: or.b32 %r6, %r4, 1;
 done: not.b32 %r7, %r1;"""
 
 
-def test_a_step_reaches_what_some_path_leads_to() -> None:
+def test_a_step_reaches_the_steps_on_some_path_from_it() -> None:
     program = kernel_of(module_of(BODY)).program
     steps = {step.instruction.opcode.split(".")[0]: step for step in program.steps}
     reach = Reachability(program)
@@ -26,7 +26,7 @@ def test_a_step_reaches_what_some_path_leads_to() -> None:
         found = reach.steps_reachable_from([steps[name]])
         return {other for other, step in steps.items() if step in found}
 
-    assert {"add", "mul", "sub", "xor", "or", "not"} <= behind("mul")  # round the loop
+    assert {"add", "mul", "sub", "xor", "or", "not"} <= behind("mul")  # through the back edge
     assert behind("sub") & {"add", "mul"} == set()
     assert "or" not in behind("xor")
     assert "not" in behind("xor")
@@ -36,7 +36,7 @@ def test_a_step_reaches_what_some_path_leads_to() -> None:
     assert steps["not"] not in before
 
 
-def test_steps_of_other_programs_may_come_anywhere() -> None:
+def test_steps_of_other_programs_may_execute_at_any_time() -> None:
     program, other = kernel_of(module_of(BODY)).program, kernel_of(module_of(BODY)).program
     assert other.steps[0] in Reachability(program).steps_reachable_from([program.steps[-1]])
     assert program.steps[0] in Reachability(program).steps_reachable_from([other.steps[-1]])

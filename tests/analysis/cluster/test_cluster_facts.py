@@ -1,4 +1,4 @@
-"""Reaches into other CTAs of a cluster, what orders them, and what keeps a CTA from ending."""
+"""Accesses to other CTAs of a cluster, what orders them, and what keeps a CTA from ending."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def cluster(*lines: str, size: int = 2) -> KernelFacts:
     return kernel_of(module_of(START + "".join(lines), bounds=bounds))
 
 
-def test_a_reach_says_which_cta_and_which_mbarrier() -> None:
+def test_a_remote_access_has_its_cta_and_its_mbarrier() -> None:
     store, arrival = find_remote_accesses(cluster(STORE, ARRIVE).scenarios[0])
     assert (store.rank, store.mbarrier, store.thread.tid) == (1, None, 0)
     assert arrival.rank == 1
     assert arrival.mbarrier is not None
 
 
-def test_the_own_memory_and_a_rank_that_is_not_there_are_no_reaches() -> None:
+def test_own_memory_and_a_missing_rank_are_not_remote_accesses() -> None:
     assert not list(find_remote_accesses(cluster("st.shared::cluster.u32 [%r1], 1;").scenarios[0]))
     assert not list(find_remote_accesses(cluster(STORE, size=1).scenarios[0]))
 
 
 @pytest.mark.parametrize(("mask", "ranks"), [(1, []), (2, [1]), (3, [1]), (7, [1])])
-def test_a_copy_to_several_ctas_reaches_those_of_its_mask(mask: int, ranks: list[int]) -> None:
+def test_a_copy_to_several_ctas_accesses_those_of_its_mask(mask: int, ranks: list[int]) -> None:
     copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
     kernel = cluster(f"mov.u16 %h1, {mask}; @%p1 {copy} [%r1], [%rd1], 16, [%r2], %h1;")
     assert [reach.rank for reach in find_remote_accesses(kernel.scenarios[0])] == ranks
@@ -66,7 +66,7 @@ def test_each_cta_finds_the_other_one() -> None:
 
 
 @pytest.mark.parametrize(("before", "knows"), [("", False), ("bar.sync 0;", False), (MEET, True), (RELAXED, True)])
-def test_the_cluster_has_begun_where_it_has_met(before: str, knows: bool) -> None:
+def test_the_cluster_has_started_after_its_barrier(before: str, knows: bool) -> None:
     facts = cluster(before, STORE).scenarios[0]
     (reach,) = find_remote_accesses(facts)
     assert has_observed_cluster_start(facts, reach.thread, reach.position) is knows
@@ -91,7 +91,7 @@ def test_an_initialization_is_published_by_a_releasing_arrival_or_by_its_fence(b
 
 
 @pytest.mark.parametrize(("parity", "told"), [(0, True), (1, False)])
-def test_a_wait_on_what_the_other_cta_signals_tells_of_it(parity: int, told: bool) -> None:
+def test_a_wait_for_a_signal_of_the_other_cta_observes_it(parity: int, told: bool) -> None:
     scenarios = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).scenarios
     (store,) = (reach for reach in find_remote_accesses(scenarios[0]) if reach.mbarrier is None)
     assert has_observed_signal(store.thread, store.position, find_signaled_mbarriers(scenarios)) is told
@@ -121,7 +121,7 @@ def test_strong_loads_and_atomics_may_poll(line: str, is_poll: bool) -> None:
         (INIT + MEET + ARRIVE + WAIT + ARRIVE, 1),
     ],
 )
-def test_memory_is_exposed_to_what_its_cta_does_not_wait_for(body: str, exposed: int) -> None:
+def test_memory_is_exposed_to_operations_that_its_cta_does_not_wait_for(body: str, exposed: int) -> None:
     own, other = cluster(body).scenarios
     farewell = ExitSafety(own, [other])
     assert farewell.is_known

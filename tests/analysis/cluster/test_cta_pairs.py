@@ -1,4 +1,4 @@
-"""Two CTAs of a cluster: what they share, and how one hands over to the other."""
+"""Two CTAs of a cluster: the memory that they share, and how they synchronize."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def pairs(kernel: KernelFacts) -> Iterator[CtaPair]:
         yield from cta_pairs_of(kernel, facts)
 
 
-def test_a_cta_alone_makes_no_pair() -> None:
+def test_a_single_cta_is_not_a_pair() -> None:
     kernel = kernel_of(module_of("bar.sync 0;"))
     assert list(pairs(kernel)) == []
 
 
-def test_what_one_cta_stores_in_the_other_is_shared() -> None:
+def test_stores_of_one_cta_in_the_other_are_shared() -> None:
     found = {
         (before.event.step.instruction.opcode, after.event.step.instruction.opcode)
         for pair in pairs(explored(STORE, MEET, LOAD))
@@ -62,7 +62,7 @@ def test_an_arrival_at_the_other_cta_meets_its_wait() -> None:
         assert stored
 
 
-def test_the_barrier_of_the_cluster_orders_what_is_on_its_two_sides() -> None:
+def test_the_barrier_of_the_cluster_orders_accesses_on_its_two_sides() -> None:
     for lines, met in (((STORE, MEET, LOAD), True), ((STORE, LOAD), False)):
         for pair in pairs(explored(*lines)):
             for before, after in pair.shared_accesses():
@@ -80,13 +80,13 @@ def crosses(*lines: str) -> set[bool]:
     }
 
 
-def test_a_narrow_handover_lets_contents_cross_unordered() -> None:
+def test_a_narrow_handover_leaves_contents_unordered() -> None:
     assert crosses(STORE, NARROW, WAIT, LOAD) == {True}
     assert crosses(STORE, ARRIVE, WAIT.replace(".acquire.cluster", ""), LOAD) == {True}
     assert crosses(STORE, ARRIVE, WAIT, LOAD) == set()
 
 
-def test_whatever_else_may_order_two_ctas_counts() -> None:
+def test_other_possible_orders_of_two_ctas_count() -> None:
     assert crosses(STORE, NARROW, WAIT, MEET, LOAD) == set()
     assert crosses(STORE, "fence.acq_rel.cluster;", NARROW, WAIT, LOAD) == set()
     assert (
@@ -104,18 +104,18 @@ def passages(*lines: str) -> set[tuple[str, bool, bool]]:
     }
 
 
-def test_the_fence_of_a_passage_stands_in_the_one_cta_or_in_the_other() -> None:
+def test_the_fence_of_a_crossing_is_in_either_cta() -> None:
     assert passages(STORE, MEET, COPY) == {("generic", False, False)}
     assert passages(STORE, FENCE, MEET, COPY) == {("generic", True, False)}
     assert passages(STORE, MEET, FENCE, COPY) == {("generic", False, True)}
     assert passages(STORE, MEET, LOAD) == set()
 
 
-def test_a_fence_by_a_thread_that_nobody_looks_at_may_stand_anywhere() -> None:
+def test_a_fence_by_an_untraced_thread_may_be_anywhere() -> None:
     for number, found in ((0, {("generic", False, True)}), (40, set())):
         own = f"setp.eq.u32 %p3, %r3, {number}; @%p3 {FENCE} bar.sync 0;"
         assert passages(STORE, MEET, own, COPY) == found
 
 
-def test_no_operand_of_a_tensor_operation_is_stored_where_there_is_none() -> None:
+def test_without_tensor_operations_no_operand_is_stored() -> None:
     assert [found for facts in explored(STORE, MEET, COPY).scenarios for found in find_operand_overwrites(facts)] == []

@@ -1,4 +1,4 @@
-"""Copies from other CTAs of a cluster, and who knows that they are complete."""
+"""Copies from other CTAs of a cluster, and the threads that have observed that they are complete."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cluster(*lines: str) -> KernelFacts:
 
 
 def told(kernel: KernelFacts) -> Iterator[bool | None]:
-    """What is known of each copy where its bytes are read, in the first CTA."""
+    """Returns what is known about each copy where its bytes are read, in the first CTA."""
     facts = kernel.scenarios[0]
     signals = find_signaled_mbarriers(kernel.scenarios)
     for copy in find_remote_copies(kernel.scenarios, facts):
@@ -46,7 +46,7 @@ def told(kernel: KernelFacts) -> Iterator[bool | None]:
                 yield is_completion_observed(facts, reader, position, copy, signals, OutgoingSignals(facts))
 
 
-def test_a_store_into_another_cta_comes_in_there() -> None:
+def test_a_store_into_another_cta_is_a_copy_there() -> None:
     kernel = cluster(MEET, STORE, wait(), MEET)
     copies: list[RemoteCopy] = list(find_remote_copies(kernel.scenarios, kernel.scenarios[0]))
     assert {(copy.source.scenario.rank, copy.phase) for copy in copies} == {(1, 1)}
@@ -55,7 +55,7 @@ def test_a_store_into_another_cta_comes_in_there() -> None:
     assert all(copy.high == copy.low + 4 for copy in copies)
 
 
-def test_what_stays_in_the_own_cta_is_none() -> None:
+def test_a_store_into_the_executing_cta_is_not_a_copy() -> None:
     kernel = cluster(MEET, "mov.u32 %r8, %r10; mov.u32 %r5, %r2;", STORE, wait(), MEET)
     assert not list(find_remote_copies(kernel.scenarios, kernel.scenarios[0]))
 
@@ -71,7 +71,7 @@ def test_what_stays_in_the_own_cta_is_none() -> None:
         ((READ, MEET, STORE, wait(), MEET), None),  # the barrier of the cluster comes before the store
     ],
 )
-def test_who_waits_for_the_phase_knows_of_the_store(lines: tuple[str, ...], known: bool | None) -> None:
+def test_a_thread_that_waits_for_the_phase_has_observed_the_store(lines: tuple[str, ...], known: bool | None) -> None:
     found = set(told(cluster(*lines)))
     assert found == {known}
 

@@ -1,4 +1,4 @@
-"""Which wait tells of which copy, where one mbarrier serves several."""
+"""The wait that observes each copy, where one mbarrier serves several."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def round_of(number: int, copy_first: bool) -> str:
 
 
 def waits(body: str) -> list[list[str]]:
-    """What stands behind `//` on the lines that wait for each copy."""
+    """Returns the text after `//` on the lines that wait for each copy."""
     module = module_of(body, parameters=".param .u64 p", bounds=".reqntid 64")
     assert module.source is not None
     lines = module.source.text.splitlines()
@@ -52,11 +52,11 @@ def waits(body: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("copy_first", [False, True])
-def test_each_round_of_an_mbarrier_has_its_own_wait(copy_first: bool) -> None:
+def test_each_phase_of_an_mbarrier_has_its_own_wait(copy_first: bool) -> None:
     assert waits(START + round_of(0, copy_first) + round_of(1, copy_first)) == [["wait 0"], ["wait 1"]]
 
 
-def test_two_copies_of_one_round_share_its_wait() -> None:
+def test_two_copies_of_one_phase_share_its_wait() -> None:
     both = ISSUE.format(
         round=0,
         first=EXPECT.replace("512", "1024"),
@@ -74,12 +74,12 @@ def test_copies_on_both_sides_of_the_arrival_belong_to_one_phase() -> None:
         )
         for number in (0, 1)
     ]
-    unwaited = "@!%p1 bra done;"  # thread 0 leaves: only the others wait
+    unwaited = "@!%p1 bra done;"  # thread 0 exits: only the others wait
     body = START + rounds[0] + rounds[1] + unwaited + WAIT.format(round=0, parity=0) + WAIT.format(round=1, parity=1)
     assert waits(body + "done:") == [["wait 0"], ["wait 0"], ["wait 1"], ["wait 1"]]
 
 
-def test_a_copy_that_nobody_waits_for_has_no_wait() -> None:
+def test_a_copy_that_no_thread_waits_for_has_no_wait() -> None:
     unwaited = ISSUE.format(round=0, first=EXPECT, second=COPY.format(offset=0, round=0))
     assert waits(START + unwaited) == [[]]
 

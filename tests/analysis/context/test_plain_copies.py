@@ -1,4 +1,4 @@
-"""Copies by loads and stores, told by data flow."""
+"""Copies by loads and stores, found by data flow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def copies(body: str) -> list[tuple[str, str, int]]:
         ("ld.u32 %r2, [%rd1]; st.u32 [%rd3], %r2;", ("generic", "generic", 1)),
     ],
 )
-def test_what_is_stored_as_it_was_loaded_is_a_copy(body: str, expected: tuple[str, str, int]) -> None:
+def test_a_store_of_a_loaded_value_is_a_copy(body: str, expected: tuple[str, str, int]) -> None:
     assert copies(body) == [expected]
 
 
@@ -54,7 +54,7 @@ def test_what_is_stored_as_it_was_loaded_is_a_copy(body: str, expected: tuple[st
         "st.shared.u32 [%r1], 0;",
     ],
 )
-def test_what_was_computed_or_goes_elsewhere_is_none(body: str) -> None:
+def test_a_store_of_a_computed_value_or_elsewhere_is_not_a_copy(body: str) -> None:
     assert copies(body) == []
 
 
@@ -67,13 +67,13 @@ def test_the_nearest_assignment_on_each_path_counts() -> None:
     assert copies(either.format(second="mov.u32 %r2, 0;")) == []
 
 
-def test_an_assignment_that_another_replaces_does_not_count() -> None:
+def test_a_replaced_assignment_does_not_count() -> None:
     program = program_of(module_of("mov.u32 %r1, 1; mov.u32 %r1, 2; mov.u32 %r2, %r1;"))
     before = ReachingDefinitions(program).definitions_reaching(program.steps[2], "%r1")
     assert before == {program.steps[1]}
 
 
-def test_a_guarded_assignment_may_not_have_happened() -> None:
+def test_a_guarded_assignment_may_not_have_executed() -> None:
     program = program_of(module_of("mov.u32 %r1, 1; @%p1 mov.u32 %r1, 2; mov.u32 %r2, %r1;"))
     before = ReachingDefinitions(program).definitions_reaching(program.steps[2], "%r1")
     assert before == {program.steps[0], program.steps[1]}

@@ -1,4 +1,4 @@
-"""The quick look that shows that threads cannot conflict: it sees no less than the look at pairs of threads."""
+"""The fast filter that shows that threads cannot conflict: it misses no conflict that the comparison of pairs finds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def are_apart(facts: ScenarioFacts) -> bool:
         "st.shared.v2.u32 [%r4+4096], {%r1, %r1};",
     ],
 )
-def test_what_barriers_or_places_keep_apart_needs_no_look_at_pairs(body: str) -> None:
+def test_accesses_that_barriers_or_addresses_separate_need_no_comparison_of_pairs(body: str) -> None:
     facts = world_of(body)
     assert are_apart(facts)
     assert list(RaceAnalysis(facts)) == []
@@ -57,7 +57,7 @@ def test_what_barriers_or_places_keep_apart_needs_no_look_at_pairs(body: str) ->
         "@%p1 st.shared.u32 [%r2], 1; ld.shared.u32 %r9, [%r2];",
     ],
 )
-def test_conflicts_are_left_to_the_look_at_pairs(body: str) -> None:
+def test_conflicts_are_left_to_the_comparison_of_pairs(body: str) -> None:
     facts = world_of(body)
     assert not are_apart(facts)
     assert list(RaceAnalysis(facts)) != []

@@ -1,4 +1,4 @@
-"""Tensor maps that a kernel changes: what is a change of the map of a copy, and what fences stand between."""
+"""Tensor maps that a kernel changes: the changes of the map of a copy, and the fences between them and the copy."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def only(maps: ModifiedTensorMaps) -> tuple[MapWrite, MapUse]:
     return change, use
 
 
-def test_a_copy_uses_the_map_that_its_address_names() -> None:
+def test_a_copy_uses_the_map_at_its_address() -> None:
     (use,) = maps_of(COPY.format("%p1")).uses
     assert use.thread.tid == 0
     assert use.is_global_pointer
 
 
-def test_a_change_of_the_same_bytes_is_one_of_the_map() -> None:
+def test_a_change_of_the_same_bytes_changes_the_map() -> None:
     change, use = only(maps_of(CHANGE, COPY.format("%p1")))
     assert change.is_map_update
     assert change.position < use.copy.position
 
 
-def test_a_store_into_the_map_is_a_change_where_maps_are_fenced_for() -> None:
+def test_a_store_into_the_map_is_a_change_where_its_proxy_is_fenced() -> None:
     store = "@%p1 st.global.u32 [%rd1+124], %r3;"
     change, _ = only(maps_of(store, RELEASE, COPY.format("%p1")))
     assert not change.is_map_update
@@ -47,7 +47,7 @@ def test_a_store_into_the_map_is_a_change_where_maps_are_fenced_for() -> None:
     assert not list(maps.writes_to(maps.uses[0])), "nobody follows stores in other kernels"
 
 
-def test_bytes_behind_the_map_and_behind_other_pointers_are_not_of_it() -> None:
+def test_bytes_after_the_map_and_at_other_pointers_are_not_part_of_it() -> None:
     for place in ("%rd1+128", "%rd2"):
         maps = maps_of(CHANGE.replace("%rd1", place), COPY.format("%p1"))
         assert not list(maps.writes_to(maps.uses[0]))
@@ -77,7 +77,7 @@ def test_a_third_thread_may_acquire_between_two_barriers_and_not_before_them() -
     assert not before.may_fence_elsewhere("acquire", *only(before))
 
 
-def test_what_no_barrier_orders_is_unordered() -> None:
+def test_without_a_barrier_the_accesses_are_unordered() -> None:
     maps = maps_of(CHANGE, COPY.format("%p2"))
     assert maps.are_unordered(*only(maps))
     met = maps_of(CHANGE, MEET, COPY.format("%p2"))

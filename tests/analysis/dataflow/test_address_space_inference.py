@@ -1,4 +1,4 @@
-"""In which state spaces the addresses lie that reach an operand, over every path."""
+"""The state spaces of the addresses that reach an operand over any path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What registers depend on, and which of them take an address apart."""
+"""The inputs on which registers depend, and the instructions that take an address apart."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def leaves(body: str, register: str = "%r1") -> set[DependenceSource]:
         ("add.u32 %r1, %r2, 1;", {DependenceSource("unknown", "%r2")}),
     ],
 )
-def test_a_register_depends_on_what_any_assignment_on_the_way_reads(body: str, expected: set[DependenceSource]) -> None:
+def test_a_register_depends_on_the_operands_of_every_assignment_that_reaches_it(
+    body: str, expected: set[DependenceSource]
+) -> None:
     assert leaves(body) == expected
 
 
@@ -53,12 +55,12 @@ def test_a_register_depends_on_what_any_assignment_on_the_way_reads(body: str, e
         ("add.u32 %r1, %r2, 1;", False),
     ],
 )
-def test_a_place_is_made_of_addresses_and_of_which_thread_it_is(body: str, expected: bool) -> None:
+def test_a_location_is_made_of_addresses_and_thread_indices(body: str, expected: bool) -> None:
     program = program_of(module_of(body, parameters=PARAMETERS))
     assert Dependence(program).depends_on_position_only(program.steps[-1], Name("%r1")) is expected
 
 
-def test_a_loop_variable_depends_on_what_it_starts_from() -> None:
+def test_a_loop_variable_depends_on_its_initial_value() -> None:
     body = "ld.param.u32 %r1, [n]; again: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra again;"
     assert leaves(body, "%p1") == {DependenceSource("parameter", "n", 0, 4)}
 
@@ -75,6 +77,6 @@ def test_a_loop_variable_depends_on_what_it_starts_from() -> None:
         ("ld.param.u32 %r1, [n]; and.b32 %r2, %r1, 15; setp.eq.u32 %p1, %r2, 0;", False),
     ],
 )
-def test_only_what_takes_an_address_apart_tests_it(body: str, is_test: bool) -> None:
+def test_only_instructions_that_take_an_address_apart_test_it(body: str, is_test: bool) -> None:
     program = program_of(module_of(f"ld.param.u64 %rd1, [p]; {body}", parameters=PARAMETERS))
     assert ("%p1" in Dependence(program).registers_testing_addresses({("p", 0)})) is is_test

@@ -1,4 +1,4 @@
-"""What decides an instruction: data and arguments, or nothing but the thread's own place."""
+"""The inputs that determine an instruction: data and arguments, or only the position of the thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STORE = "st.shared.u32 [%r9], %r2;"
 
 
 def looked_at(body: str, bounds: str = ".reqntid 64") -> tuple[InputIndependence, Step]:
-    """The store of a kernel, and what tells of it."""
+    """Returns the store of a kernel and the analysis of its inputs."""
     program = program_of(module_of(HEAD + body, parameters=".param .u32 n", bounds=bounds))
     (store,) = (step for step in program.steps if step.instruction.name == "st")
     return InputIndependence(program, launch_config_of(program)), store
@@ -23,12 +23,12 @@ def base(body: str, bounds: str = ".reqntid 64") -> str | None:
     return certainty.sole_variable(store, store.instruction.operands[0])
 
 
-def test_a_variable_and_the_threads_place_decide_an_address() -> None:
+def test_a_variable_and_the_thread_index_determine_an_address() -> None:
     assert base(f"mad.lo.u32 %r9, %r2, 4, %r1; {STORE}") == "tile"
     assert base(f"mov.u32 %r3, %ntid.x; mad.lo.u32 %r9, %r3, 4, %r1; {STORE}") == "tile"
 
 
-def test_the_size_of_the_block_is_the_launchs_where_the_kernel_leaves_it_open() -> None:
+def test_the_launch_determines_a_block_size_that_the_kernel_does_not_declare() -> None:
     assert base(f"mov.u32 %r3, %ntid.x; mad.lo.u32 %r9, %r3, 4, %r1; {STORE}", bounds="") is None
     assert base(f"mad.lo.u32 %r9, %r2, 4, %r1; {STORE}", bounds="") == "tile"
 
@@ -43,16 +43,16 @@ def test_an_argument_in_a_guard_or_a_branch_leaves_it_open() -> None:
     assert base(f"setp.gt.u32 %p1, %r2, 4; mov.u32 %r9, %r1; @%p1 bra on; {STORE}\non:") == "tile"
 
 
-def test_what_a_branch_does_not_decide_is_sure() -> None:
+def test_a_step_that_no_branch_decides_is_certain() -> None:
     assert base(f"setp.gt.u32 %p1, %r5, 4; mov.u32 %r9, %r1; @%p1 bra on; nanosleep.u32 0;\non: {STORE}") == "tile"
 
 
-def test_a_branch_within_a_branch_counts() -> None:
+def test_a_nested_branch_counts() -> None:
     body = "setp.gt.u32 %p1, %r5, 4; setp.gt.u32 %p2, %r2, 4; mov.u32 %r9, %r1; @%p1 bra on; @%p2 bra on;"
     assert base(f"{body} {STORE}\non:") is None
 
 
-def test_a_definition_that_an_argument_chooses_leaves_it_open() -> None:
+def test_a_definition_that_an_argument_selects_leaves_it_open() -> None:
     assert base(f"setp.gt.u32 %p1, %r5, 4; mov.u32 %r9, %r1; @%p1 add.u32 %r9, %r1, 4; {STORE}") is None
     chosen = "setp.gt.u32 %p1, %r5, 4; mov.u32 %r9, %r1; @%p1 bra on; add.u32 %r9, %r1, 4;"
     assert base(f"{chosen}\non: {STORE}") is None
@@ -63,13 +63,13 @@ def test_an_indexed_branch_on_an_argument_leaves_it_open() -> None:
     assert base(f"{body} one: {STORE}\ntwo:") is None
 
 
-def test_a_loop_that_waits_for_data_ends_some_time() -> None:
+def test_a_loop_that_waits_for_data_terminates() -> None:
     body = "again: mov.u32 %r9, %r1; ld.volatile.shared.u32 %r3, [tile]; setp.eq.u32 %p1, %r3, 0; @%p1 bra again;"
-    assert base(f"{body} {STORE}") is None  # what the loop assigns, it may assign again
+    assert base(f"{body} {STORE}") is None  # the loop may assign its variables again
     assert base(f"mov.u32 %r9, %r1; {body.replace('mov.u32 %r9, %r1;', '')} {STORE}") == "tile"
 
 
-def test_what_a_call_returns_is_not_known() -> None:
+def test_the_result_of_a_call_is_unknown() -> None:
     body = f"call (%r3), f; mad.lo.u32 %r9, %r3, 4, %r1; {STORE}"
     program = program_of(module_of(HEAD + body, parameters=".param .u32 n", before=".func (.reg .b32 r) f { ret; }"))
     (store,) = (step for step in program.steps if step.instruction.name == "st")
@@ -79,12 +79,12 @@ def test_what_a_call_returns_is_not_known() -> None:
     )
 
 
-def test_two_variables_are_no_base() -> None:
+def test_two_variables_are_not_a_base() -> None:
     body = ".shared .b8 other[64]; mov.u32 %r3, other; setp.gt.u32 %p1, %r2, 4; selp.b32 %r9, %r1, %r3, %p1;"
     assert base(f"{body} {STORE}") is None
 
 
-def test_a_step_of_a_called_function_is_not_the_kernels_own() -> None:
+def test_a_step_of_a_called_function_is_not_part_of_the_kernel() -> None:
     certainty, store = looked_at(f"mov.u32 %r9, %r1; {STORE}")
     _, other = looked_at(f"mov.u32 %r9, %r1; {STORE}")
     assert certainty.is_in_function(store)

@@ -1,4 +1,4 @@
-"""Which parameters are pointers, and what a launch takes as given."""
+"""The parameters that are pointers, and the values that a launch is assumed to have."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def pointers(body: str, parameters: str = TWO) -> frozenset[tuple[str, int]]:
     return pointer_parameters(program_of(module_of(body, parameters=parameters)))
 
 
-def test_a_parameter_that_is_used_as_an_address_is_a_pointer_and_one_that_is_counted_with_is_not() -> None:
+def test_a_parameter_used_as_an_address_is_a_pointer_and_one_used_as_a_number_is_not() -> None:
     body = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n]; ld.global.u32 %r1, [%rd1]; add.u64 %rd3, %rd2, 1;"
     assert pointers(body) == {("p", 0)}
 
 
-def test_a_param_variable_of_the_body_is_no_parameter_also_where_it_hides_one() -> None:
+def test_a_param_variable_of_the_body_is_not_a_parameter_even_where_it_hides_one() -> None:
     used = "ld.param.u64 %rd1, [{}]; ld.global.u32 %r1, [%rd1];"
     assert pointers(f".param .b64 given; {used.format('given')}") == frozenset()
     hidden = f"{{ .param .b64 p; {used.format('p')} }}"
@@ -31,7 +31,7 @@ def test_a_param_variable_of_the_body_is_no_parameter_also_where_it_hides_one() 
     assert pointers(f"{hidden} ld.param.u64 %rd2, [p]; ld.global.u32 %r2, [%rd2];") == {("p", 0)}
 
 
-def test_the_address_of_a_tensor_that_goes_into_a_map_is_a_pointer_and_an_extent_of_it_is_none() -> None:
+def test_the_address_of_a_tensor_in_a_map_is_a_pointer_and_its_extent_is_not() -> None:
     head = ".shared .align 128 .b8 map[128];"
     body = "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, map;"
     body += "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r2], %rd1;"
@@ -42,36 +42,36 @@ def test_the_address_of_a_tensor_that_goes_into_a_map_is_a_pointer_and_an_extent
 STRUCTURE = "mov.b64 %rd1, s; add.s64 %rd2, %rd1, 64; ld.param.u64 %rd3, [%rd2+8]; ld.param.u32 %r1, [%rd2+16];"
 
 
-def test_a_pointer_in_a_structure_is_known_where_the_structure_is_read_through_a_register() -> None:
+def test_a_pointer_in_a_structure_is_found_where_the_structure_is_read_through_a_register() -> None:
     program = program_of(module_of(STRUCTURE + "ld.global.u32 %r2, [%rd3];", parameters=".param .b8 s[128]"))
     assert pointer_parameters(program) == {("s", 72)}
 
 
-def test_a_field_of_a_structure_is_a_parameter_like_another() -> None:
+def test_a_field_of_a_structure_is_treated_as_a_parameter() -> None:
     read = walk(module_of(STRUCTURE, parameters=".param .b8 s[128]"), sample=19)
     direct = walk(module_of("ld.param.u32 %r1, [s+80];", parameters=".param .b8 s[128]"), sample=19)
     assert read["%r1"] == direct["%r1"] == 19
 
 
-def test_a_pointer_is_known_through_copies_conversions_and_sums() -> None:
+def test_a_pointer_is_found_through_copies_conversions_and_sums() -> None:
     body = """ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1; mov.u64 %rd3, %rd2; add.u64 %rd4, %rd3, 64;
     st.global.u32 [%rd4], %r1;"""
     assert ("p", 0) in pointers(body)
     assert pointers(body.replace("[%rd4]", "[%rd9]")) == frozenset()
 
 
-def test_a_parameter_declared_a_pointer_is_one_though_nothing_uses_it() -> None:
+def test_a_parameter_declared_as_a_pointer_is_one_even_if_it_is_unused() -> None:
     declared = ".param .u64 .ptr .global .align 16 p, .param .u64 n"
     assert pointers("nanosleep.u32 0;", declared) == {("p", 0)}
     assert pointers("nanosleep.u32 0;") == frozenset()
 
 
-def test_a_pointer_inside_a_structure_is_known_by_its_offset() -> None:
+def test_a_pointer_inside_a_structure_is_found_by_its_offset() -> None:
     body = "ld.param.u64 %rd1, [s+8]; ld.param.u64 %rd2, [s]; st.global.u32 [%rd1], %r1;"
     assert pointers(body, ".param .align 8 .b8 s[16]") == {("s", 8)}
 
 
-def test_a_pointer_is_known_that_is_loaded_in_a_vector() -> None:
+def test_a_pointer_that_is_loaded_in_a_vector_is_found() -> None:
     body = "ld.param.v2.u64 {%rd1, %rd2}, [s]; st.global.u32 [%rd2], %r1;"
     assert pointers(body, ".param .align 16 .b8 s[16]") == {("s", 8)}
     walked = walk(module_of(body, parameters=".param .align 16 .b8 s[16]"), sample=19)

@@ -1,4 +1,4 @@
-"""What a walk follows, and what it may leave alone."""
+"""The steps that an execution must follow, and those that it may skip."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def slice_of(body: str, **more: str) -> ProgramSlice:
     return compute_slice(program_of(module_of(body, **more)))
 
 
-def test_what_an_address_is_made_of_counts_and_what_is_stored_there_does_not() -> None:
+def test_an_address_is_followed_and_the_stored_value_is_not() -> None:
     found = slice_of(
         f"{SHARED} mov.u32 %r1, tile; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3;"
         "mov.u32 %r5, 7; mul.lo.u32 %r6, %r5, %r5; st.shared.u32 [%r4], %r6;"
@@ -24,7 +24,7 @@ def test_what_an_address_is_made_of_counts_and_what_is_stored_there_does_not() -
     assert not {"%r5", "%r6"} & found
 
 
-def test_the_guard_of_a_branch_counts_and_that_of_arithmetic_does_not() -> None:
+def test_the_guard_of_a_branch_is_followed_and_that_of_arithmetic_is_not() -> None:
     found = slice_of(
         "setp.eq.u32 %p1, %r1, 0; @%p1 add.u32 %r2, %r2, 1; setp.eq.u32 %p2, %r3, 0; @%p2 bra end; end: bar.sync 0;"
     ).registers
@@ -32,19 +32,19 @@ def test_the_guard_of_a_branch_counts_and_that_of_arithmetic_does_not() -> None:
     assert not {"%p1", "%r1", "%r2"} & found
 
 
-def test_a_guarded_value_that_counts_makes_its_guard_count() -> None:
+def test_the_guard_of_a_followed_value_is_followed() -> None:
     found = slice_of(f"{SHARED} setp.eq.u32 %p1, %r1, 0; @%p1 mov.u32 %r2, tile; st.shared.u32 [%r2], 1;").registers
     assert {"%p1", "%r1"} <= found
 
 
-def test_a_counter_that_goes_round_a_loop_counts_where_its_end_does() -> None:
+def test_a_counter_is_followed_where_the_end_of_its_loop_depends_on_it() -> None:
     body = "more: add.u32 %r1, %r1, 1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r1, 5; @%p1 bra more;"
     found = slice_of(body).registers
     assert "%r1" in found
     assert "%r2" not in found
 
 
-def test_mbarrier_operands_count() -> None:
+def test_mbarrier_operands_are_followed() -> None:
     found = slice_of(
         "mbarrier.init.shared::cta.b64 [%r1], %r2; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], %r3;"
         "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r4; add.u32 %r5, %r5, 1;"
@@ -53,7 +53,7 @@ def test_mbarrier_operands_count() -> None:
     assert "%r5" not in found
 
 
-def test_what_is_kept_in_local_memory_counts_where_it_comes_back_as_an_address() -> None:
+def test_local_memory_is_followed_where_its_contents_become_an_address() -> None:
     local = ".local .align 8 .b8 stack[16]; mov.u32 %r1, 64; st.local.u32 [stack], %r1; ld.local.u32 %r2, [stack];"
     followed = slice_of(f"{local} st.shared.u32 [%r2], 1;")
     assert followed.includes_private_stores
@@ -63,7 +63,7 @@ def test_what_is_kept_in_local_memory_counts_where_it_comes_back_as_an_address()
     assert "%r1" not in left.registers
 
 
-def test_what_a_function_returns_counts() -> None:
+def test_the_result_of_a_function_is_followed() -> None:
     before = ".func (.reg .b32 %back) f (.reg .b32 %given) { .reg .b32 %r<3>; add.u32 %back, %given, 1; ret; }"
     module = module_of("mov.u32 %r2, 1027; call (%r1), f, (%r2); st.shared.u32 [%r1], 1;", before=before)
     explorer = Explorer(program_of(module))
@@ -73,7 +73,7 @@ def test_what_a_function_returns_counts() -> None:
     assert stored.address == 1028
 
 
-def test_a_walk_skips_what_no_effect_depends_on() -> None:
+def test_an_execution_skips_steps_on_which_no_effect_depends() -> None:
     body = f"{SHARED} mov.u32 %r1, tile; mul.lo.u32 %r2, %r3, %r4; st.shared.u32 [%r1], %r2;"
     program = program_of(module_of(body))
     found = compute_slice(program)

@@ -1,4 +1,4 @@
-"""What a register holds, as a formula."""
+"""The value of a register as a formula."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ HEAD = """\
 
 
 def held(body: str, register: str) -> tuple[str, str | None, bool] | None:
-    """What the last instruction of a body, which is `use`, reads in a register: in words, its space, generic or not."""
+    """Describes the operand of the last instruction of a body, which is `use`: its formula, its space, generic or
+    not."""
     module = parse(f"{HEAD}{body}\n\tmov.b32 %r15, {register if register.startswith('%r') else '0'};\n\tret;\n}}\n")
     program = flatten(module, module.function("k"))
     found = SymbolicExprs(program).value_before(program.steps[-2], register)
@@ -78,7 +79,7 @@ def test_a_sum_that_may_have_wrapped_is_one_unknown_in_more_bits() -> None:
     )
 
 
-def test_an_address_has_its_space_and_keeps_it_where_something_is_added() -> None:
+def test_an_address_has_its_space_and_keeps_it_in_sums() -> None:
     body = "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; add.u32 %r3, %r1, %r2; cvt.u64.u32 %rd1, %r2;"
     assert held(body, "%r3") == ("tile + %tid.x", "shared", False)
     assert held("ld.param.u64 %rd1, [in]; add.s64 %rd2, %rd1, 64;", "%rd2") == ("in + 64", "global", True)
@@ -87,7 +88,7 @@ def test_an_address_has_its_space_and_keeps_it_where_something_is_added() -> Non
     assert held("mov.u32 %r1, tile+16; mov.u32 %r2, tile; sub.s32 %r3, %r1, %r2;", "%r3") == ("16", None, False)
 
 
-def test_a_constant_in_more_bits_is_extended_as_the_instruction_says() -> None:
+def test_a_wider_constant_is_extended_as_the_instruction_states() -> None:
     body = "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, -2;"
     assert held(body, "%rd1") == ("4294967294*%tid.x", None, False)
     assert held(body.replace("wide.u32", "wide.s32"), "%rd1") == ("-2*%tid.x", None, False)
@@ -104,7 +105,7 @@ L:
 """
 
 
-def test_a_loop_that_moves_a_register_by_a_constant_counts_its_rounds() -> None:
+def test_a_loop_that_adds_a_constant_to_a_register_counts_its_iterations() -> None:
     assert held(LOOP, "%r3") == ("128*rounds(line 16) + %tid.x + 1", None, False)
     assert held(LOOP, "%r2") == ("5", None, False)
 
@@ -112,7 +113,7 @@ def test_a_loop_that_moves_a_register_by_a_constant_counts_its_rounds() -> None:
 CHOSEN = LOOP.replace("add.s32 %r1, %r1, 128;", "selp.b32 %r1, 0, %r1, %p2;")
 
 
-def test_a_loop_that_chooses_a_value_counts_nothing() -> None:
+def test_a_loop_that_selects_a_value_counts_nothing() -> None:
     assert held(CHOSEN, "%r3") == ("%r1@15 + 1", None, False)
     copied = CHOSEN.replace("\tsetp.lt", "\tmov.u32 %r4, %r3;\n\tsetp.lt").replace(
         "L:", "\tmov.u32 %r3, 9;\nL:\n\tmov.u32 %r5, %r3;"
@@ -120,21 +121,21 @@ def test_a_loop_that_chooses_a_value_counts_nothing() -> None:
     assert held(copied, "%r5") == ("%r3@16", None, False)
 
 
-def test_what_nothing_is_known_of_is_no_formula() -> None:
+def test_an_unknown_value_has_no_formula() -> None:
     assert held("ld.global.u32 %r1, [%rd1];", "%r1") is None
     assert held("add.f32 %f1, %f2, %f3;", "%f1") is None
     assert held("@%p1 mov.u32 %r1, 1;\n@!%p1 mov.u32 %r1, 2;", "%r1") is None
     assert held("", "%r1") is None
 
 
-def test_a_register_that_holds_something_else_by_now_is_named_with_the_line() -> None:
+def test_a_register_that_has_changed_since_is_named_with_the_line() -> None:
     body = "ld.global.u32 %r1, [%rd1];\n\tadd.s32 %r2, %r1, 1;\n\tmov.u32 %r1, 0;"
     assert held(body, "%r2") == ("%r1@11 + 1", None, False)
     assert held(body.replace("mov.u32 %r1, 0", "mov.u32 %r3, 0"), "%r2") == ("%r1 + 1", None, False)
 
 
 class _Noting(CompiledProgram):
-    """Code that tells what a walk finds in the registers that a step has assigned."""
+    """Returns code that prints the values that an execution finds in the registers that a step has assigned."""
 
     def __init__(self, program: Program, note: Callable[[GroupState, Step], None]) -> None:
         super().__init__(program, lambda _: None, whole=True)
@@ -152,8 +153,8 @@ class _Noting(CompiledProgram):
 @pytest.mark.parametrize(
     "name", ["bulk_add_one.sm_90", "dsmem_copy.sm_90", "wgmma_ring.sm_90a", "tensor_reduce.sm_90a"]
 )
-def test_what_formulas_say_is_what_a_walk_finds(name: str) -> None:
-    """Of sums of special registers and shared variables; a walk is of the first CTA of a launch."""
+def test_formulas_agree_with_executed_values(name: str) -> None:
+    """Compares sums of special registers and shared variables with an execution of the first CTA of a launch."""
     path = Path(__file__).resolve().parents[3] / "corpus" / "kernels" / f"{name}.ptx"
     module = parse(path.read_text("utf-8"), str(path))
     [function] = [each for each in module.functions() if each.body is not None][:1]

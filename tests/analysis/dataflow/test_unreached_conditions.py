@@ -1,4 +1,4 @@
-"""What decides whether code is executed that no walk reached."""
+"""The conditions that decide whether code is executed that no execution reached."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PARAMETERS = ".param .u64 in, .param .u32 n"
 
 
 def opened(body: str) -> tuple[UnreachedConditions, Program, Step]:
-    """The wait of a kernel, and what tells of the way there."""
+    """Returns the wait of a kernel, and the conditions of the path to it."""
     program = program_of(module_of(f"{HEAD} {body}", parameters=PARAMETERS))
     (wait,) = (step for step in program.steps if step.instruction.opcode.startswith("cp.async.wait_all"))
     return UnreachedConditions(program, launch_config_of(program), pointer_parameters(program)), program, wait
@@ -31,7 +31,7 @@ def test_a_size_decides_by_a_branch_or_a_guard() -> None:
     assert hangs_on_sizes("@%p3 bra end; @%p1 bra end; cp.async.wait_all;\nend:")
 
 
-def test_data_threads_and_pointers_are_no_sizes() -> None:
+def test_data_threads_and_pointers_are_not_sizes() -> None:
     assert not hangs_on_sizes("@%p2 bra end; cp.async.wait_all;\nend:")
     assert not hangs_on_sizes("@%p3 bra end; cp.async.wait_all;\nend:")
     assert not hangs_on_sizes("@%p4 bra end; cp.async.wait_all;\nend:")
@@ -41,7 +41,7 @@ def test_a_size_that_decides_something_else_does_not_count() -> None:
     assert not hangs_on_sizes("@%p1 bra on; nanosleep.u32 0;\non: cp.async.wait_all;")
 
 
-def test_the_last_branch_that_was_asked_is_the_one_to_turn() -> None:
+def test_the_last_branch_on_the_path_is_the_one_to_invert() -> None:
     openings, program, wait = opened("@%p2 bra end; @%p3 bra end; cp.async.wait_all;\nend: nanosleep.u32 0;")
     first, second = (step for step in program.steps if step.instruction.name == "bra")
     assert openings.deciding_branches([wait], [first, second]) == {second}
@@ -49,6 +49,6 @@ def test_the_last_branch_that_was_asked_is_the_one_to_turn() -> None:
     assert openings.deciding_branches([wait], []) == set()
 
 
-def test_a_guard_is_asked_at_the_step_itself() -> None:
+def test_a_guard_is_tested_at_the_step_itself() -> None:
     openings, _, wait = opened("@%p2 cp.async.wait_all;")
     assert openings.deciding_branches([wait], [wait]) == {wait}

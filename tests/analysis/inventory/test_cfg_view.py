@@ -1,4 +1,4 @@
-"""What a picture shows of a function: blocks and the ways between them, loops, facts of its head, what synchronizes."""
+"""The contents of the picture of a function: blocks, edges, loops, facts of its head, and synchronization."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REGISTERS = ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.reg .pred %p<3>;\n"
 
 
 def program(body: str, directives: str = "", before: str = "") -> tuple[Program, dict[Step, int]]:
-    """A kernel, and the lines of its steps, counted from the first of its body."""
+    """Returns a kernel, and the lines of its steps, counted from the first line of its body."""
     text = f"{HEAD}{before}.visible .entry k(.param .u64 a, .param .u32 n) {directives}\n{{\n{REGISTERS}{body}\n}}\n"
     module = parse(text, "k.ptx")
     assert module.source is not None
@@ -37,7 +37,7 @@ def happened(body: str) -> list[AsyncOp]:
     return [each for _, each in find_async_ops(found, lines)]
 
 
-def test_a_branch_with_a_predicate_has_two_ways_and_says_by_which() -> None:
+def test_a_branch_with_a_predicate_has_two_labeled_edges() -> None:
     blocks, edges, loops = drawn("@!%p1 bra L;\nmov.u32 %r1, 1;\nL:\nret;")
     assert [(each.first, each.last, each.label, each.exit_kind) for each in blocks] == [
         (1, 1, "", ""),
@@ -52,7 +52,7 @@ def test_a_branch_with_a_predicate_has_two_ways_and_says_by_which() -> None:
     assert loops == ()
 
 
-def test_a_jump_and_the_targets_of_an_indexed_branch_are_ways_of_their_own() -> None:
+def test_a_jump_and_the_targets_of_an_indexed_branch_are_separate_edges() -> None:
     _, edges, _ = drawn("T: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nbra B;\nmov.u32 %r1, 1;\nB:\nret;")
     assert {(each.source, each.target, each.kind) for each in edges} >= {
         (0, 1, EdgeKind.INDEXED),
@@ -68,13 +68,13 @@ def test_a_loop_has_its_blocks_and_lines() -> None:
     assert blocks[0].steps == 3
 
 
-def test_a_conditional_exit_goes_on_and_may_leave() -> None:
+def test_a_conditional_exit_has_a_successor_and_may_end() -> None:
     blocks, edges, _ = drawn("@%p1 exit;\ntrap;")
     assert [each.exit_kind for each in blocks] == ["exit", "trap"]
     assert edges == (ControlFlowEdge(0, 1, EdgeKind.NEXT),)
 
 
-def test_the_first_of_several_labels_names_a_block_also_in_an_inner_scope() -> None:
+def test_the_first_of_several_labels_names_a_block_even_in_an_inner_scope() -> None:
     blocks, _, _ = drawn("bra A;\n{\nA:\nB:\nmov.u32 %r1, 1;\nbra A;\n}\nA:\nret;")
     assert [each.label for each in blocks] == ["", "A", "A"]
 
@@ -125,17 +125,19 @@ def test_the_first_of_several_labels_names_a_block_also_in_an_inner_scope() -> N
         ("wgmma.fence.sync.aligned;", AsyncOpCategory.FENCE, "orders registers before wgmma"),
     ],
 )
-def test_an_instruction_says_what_it_has_to_do_with_others(instruction: str, sort: AsyncOpCategory, words: str) -> None:
+def test_an_instruction_is_described_by_its_relation_to_others(
+    instruction: str, sort: AsyncOpCategory, words: str
+) -> None:
     (found,) = happened(f"{instruction}\nret;")
     assert (found.line, found.category, found.description) == (1, sort, words)
 
 
 @pytest.mark.parametrize("instruction", ["add.u32 %r1, %r1, 1;", "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;", "ret;"])
-def test_other_instructions_say_nothing(instruction: str) -> None:
+def test_other_instructions_have_no_description(instruction: str) -> None:
     assert happened(f"{instruction}\nret;") == []
 
 
-def test_the_head_says_how_a_kernel_is_launched_and_what_it_needs() -> None:
+def test_the_head_shows_the_launch_and_the_requirements_of_a_kernel() -> None:
     variables = ".shared .align 16 .b8 used[64];\n.shared .align 16 .b8 unused[128];\n.extern .shared .b8 more[];\n"
     found, _ = program(
         "mov.u32 %r1, used;\nmov.u32 %r1, more;\nret;", ".reqntid 32, 2, 1 .explicitcluster .maxnreg 64", variables
@@ -144,7 +146,7 @@ def test_the_head_says_how_a_kernel_is_launched_and_what_it_needs() -> None:
         ".reqntid": "threads of a block: 32 x 2 x 1",
         ".explicitcluster": "cluster: given at launch",
         ".maxnreg": "registers of a thread, at most: 64",
-        "shared": "64 bytes and what the launch gives",
+        "shared": "64 bytes and launch-sized memory",
         "parameters": "2 (12 bytes)",
         "registers used": "1 .b32",
     }

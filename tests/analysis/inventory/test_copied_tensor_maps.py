@@ -1,4 +1,4 @@
-"""Tensor maps that a kernel copies out of its parameters before it uses them."""
+"""Tensor maps that a kernel copies from its parameters before it uses them."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def copy(first: int, count: int, to: str = "%rd1") -> str:
     )
 
 
-def test_a_map_that_goes_through_shared_memory_is_found_and_one_that_is_made_of_nothing_is_none() -> None:
+def test_a_map_that_is_copied_through_shared_memory_is_found_and_a_constructed_one_is_not() -> None:
     copied = copied_map_locations(program("tensormap_replace"))
     assert copied == {("tensormap_replace_param_0", 0): TensorMapParameter(2, is_im2col=False, is_loaded=True)}
     assert copied_map_locations(program("hand_tensor_maps")) == {}
-    assert copied_map_locations(program("tensor_reduce")) == {}  # it uses the parameter itself
+    assert copied_map_locations(program("tensor_reduce")) == {}  # the parameter itself is used
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_a_map_that_goes_through_shared_memory_is_found_and_one_that_is_made_of_
     [
         (copy(64, 16), [64]),
         (copy(64, 16) + copy(192, 16), [64, 192]),
-        (copy(128, 4), [128]),  # others of its fields are made
-        (copy(256, 8), []),  # 64 bytes are no map
-        (copy(64, 16, "%rd3"), []),  # to another place
+        (copy(128, 4), [128]),  # other fields are assigned
+        (copy(256, 8), []),  # 64 bytes are not a map
+        (copy(64, 16, "%rd3"), []),  # to another address
     ],
 )
 def test_a_map_in_a_structure_begins_where_its_first_bytes_are_copied_from(parts: str, places: list[int]) -> None:
@@ -68,5 +68,5 @@ def test_a_map_in_a_structure_begins_where_its_first_bytes_are_copied_from(parts
     assert found == {("data", place): TensorMapParameter(3, is_im2col=False, is_loaded=False) for place in places}
 
 
-def test_a_parameter_that_is_aligned_less_than_maps_are_holds_none() -> None:
+def test_a_parameter_with_less_alignment_than_maps_need_contains_none() -> None:
     assert located(TEXT.replace("PARTS", copy(64, 16)).replace("ALIGN", "8")) == {}

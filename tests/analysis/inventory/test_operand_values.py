@@ -1,4 +1,4 @@
-"""What executions tell of instructions: names of mbarriers instead of registers, numbers, and threads."""
+"""Descriptions of operands from executions: names of mbarriers instead of registers, numbers, and threads."""
 
 from __future__ import annotations
 

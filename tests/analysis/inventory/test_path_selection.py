@@ -1,4 +1,4 @@
-"""Which way into shared memory is taken when: trials, the words for them, and what was decided before."""
+"""The selection between paths into shared memory: trials, their description, and decisions before the launch."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def rows(target: str, kernel: str) -> list[Transfer]:
         (lambda _: False, None),
     ],
 )
-def test_the_simplest_condition_that_fits_everything_is_told(
+def test_the_simplest_condition_that_fits_every_trial_is_reported(
     test: Callable[[TrialInput], bool], words: str | None
 ) -> None:
     assert told(test) == words
 
 
-def test_where_no_variable_can_be_moved_only_the_source_is_spoken_of() -> None:
+def test_where_no_variable_can_move_only_the_source_is_described() -> None:
     fixed = [setting for setting in GRID if not setting.variable_shift]
     assert told(lambda s: s.pointer_offset % 16 == 0, fixed) == "the source address is a multiple of 16"
 
@@ -73,10 +73,10 @@ def test_types_that_promise_alignment_are_allowed_for() -> None:
 
 def test_the_space_of_the_source_decides_too() -> None:
     outcome = {setting: not setting.points_to_shared for setting in (*GRID, TrialInput(points_to_shared=True))}
-    assert describe_outcome(outcome) == "the source lies in global memory"
+    assert describe_outcome(outcome) == "the source is in global memory"
 
 
-def test_variables_move_by_what_their_alignment_allows() -> None:
+def test_variables_move_by_offsets_that_their_alignment_allows() -> None:
     declared = ".shared .align 1 .b8 any[8]; .shared .align 4 .b8 words[8]; .shared .align 16 .b8 rows[16]; bar.sync 0;"
     beyond = {
         shift: {
@@ -91,7 +91,7 @@ def test_variables_move_by_what_their_alignment_allows() -> None:
     }
 
 
-def test_the_table_knows_two_ways_into_shared_memory() -> None:
+def test_the_table_has_two_paths_into_shared_memory() -> None:
     found = copy_mechanisms()
     assert {unit: (way.opcode, way.sizes, way.step) for unit, way in found.items()} == {
         Unit.LDGSTS: ("cp.async", (4, 8, 16), 1),
@@ -99,7 +99,7 @@ def test_the_table_knows_two_ways_into_shared_memory() -> None:
     }
 
 
-def test_a_group_copy_of_bytes_tests_how_the_addresses_lie() -> None:
+def test_a_group_copy_of_bytes_tests_the_alignment_of_the_addresses() -> None:
     found = {(row.unit, row.size.number): row.choice for row in rows("sm_90", "group_bytes") if row.unit != Unit.PLAIN}
     assert {key: choice.words if choice else None for key, choice in found.items()} == {
         (Unit.LDGSTS, 4): "when the addresses differ by a multiple of 4, not of 8",
@@ -110,7 +110,7 @@ def test_a_group_copy_of_bytes_tests_how_the_addresses_lie() -> None:
     assert [choice and choice.words for choice in halves] == ["when the addresses differ by a multiple of 2, not of 4"]
 
 
-def test_a_test_by_hand_is_told_with_its_branch_and_both_ways() -> None:
+def test_an_explicit_test_is_reported_with_its_branch_and_both_paths() -> None:
     fast, slow = rows("sm_90", "tested")
     assert fast.choice is not None
     assert slow.choice is not None
@@ -139,7 +139,7 @@ def test_a_test_by_hand_is_told_with_its_branch_and_both_ways() -> None:
         ("sm_80", "barrier_aligned", Unit.LDGSTS, "sm_80 lacks cp.async.bulk"),
     ],
 )
-def test_what_was_decided_before_the_kernel_ran_is_told(target: str, kernel: str, unit: Unit, words: str) -> None:
+def test_a_decision_before_the_kernel_ran_is_reported(target: str, kernel: str, unit: Unit, words: str) -> None:
     for row in rows(target, kernel):
         assert row.unit == unit
         assert isinstance(row.choice, UnitSelection)
@@ -177,7 +177,7 @@ done:
 """
 
 
-def test_a_test_of_the_space_of_a_loaded_address_is_told_by_its_branch() -> None:
+def test_a_test_of_the_space_of_a_loaded_address_is_reported_by_its_branch() -> None:
     module = module_of(f".shared .align 4 .b8 tile[64]; ld.param.u64 %rd1, [p]; {SPACES}", parameters=".param .u64 p")
     assert module.source is not None
     (kernel,) = collect_transfers(module).kernels
@@ -186,14 +186,14 @@ def test_a_test_of_the_space_of_a_loaded_address_is_told_by_its_branch() -> None
     assert [row.choice and (row.choice.words, row.choice.branch) for row in kernel.transfers] == [(words, branch)] * 2
 
 
-def test_it_is_told_of_functions_that_nobody_calls_too() -> None:
+def test_unused_functions_are_described_too() -> None:
     registers = ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .shared .align 4 .b8 tile[64];"
     function = f".func f(.param .u64 p) {{ {registers} ld.param.u64 %rd1, [p]; {SPACES} ret; }}"
     _, other = collect_transfers(module_of("ret;", before=function)).kernels
     assert [row.choice and row.choice.decided for row in other.transfers] == ["run time", "run time"]
 
 
-def test_ways_on_one_side_of_such_a_test_are_not_decided_by_it() -> None:
+def test_paths_on_one_side_of_such_a_test_are_not_decided_by_it() -> None:
     both = SPACES.replace("bra done;", "").replace("isspacep.global %p1, %rd2;", "setp.ne.u64 %p1, %rd2, 0;")
     module = module_of(f".shared .align 4 .b8 tile[64]; ld.param.u64 %rd1, [p]; {both}", parameters=".param .u64 p")
     (kernel,) = collect_transfers(module).kernels

@@ -1,4 +1,4 @@
-"""Which lines a page folds."""
+"""The lines that a page folds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ info: .b8 97, 0
 """
 
 
-def test_what_a_compiler_writes_in_any_case_is_routine_and_nothing_else() -> None:
+def test_only_lines_that_a_compiler_always_writes_are_routine() -> None:
     module = parse(TEXT, "k.ptx")
     found = find_routine_lines(module, [flatten(module, function) for function in module.functions()])
     lines = TEXT.split("\n")

@@ -1,6 +1,6 @@
-"""The table of transfers: each column against correct kernels, whose text says where the lines are.
+"""The table of transfers: each column compared with correct kernels whose text determines the lines.
 
-tests/corpus/test_compilers.py asks of all of them whether each transfer is waited for.
+`tests/corpus/test_compilers.py` checks for all of them whether each transfer is waited for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CORPUS = Path(__file__).resolve().parents[3] / "corpus"
 
 
 class Kernel:
-    """A file of the corpus: its rows, and its lines by what stands on them."""
+    """A file of the corpus: its rows, and its lines by their contents."""
 
     def __init__(self, name: str) -> None:
         self.text = (CORPUS / name).read_text("utf-8")
@@ -29,7 +29,7 @@ class Kernel:
         return [row for kernel in self.table.kernels if function in ("", kernel.name) for row in kernel.transfers]
 
     def lines(self, pattern: str) -> list[int]:
-        """The numbers of the lines that a pattern is found on; comments do not count."""
+        """Returns the numbers of the lines that match a pattern, without comments."""
         lines = (line.partition("//")[0] for line in self.text.splitlines())
         return [number for number, line in enumerate(lines, 1) if re.search(pattern, line)]
 
@@ -39,7 +39,7 @@ class Kernel:
 
 
 def rows_of(body: str, **more: str) -> list[Transfer]:
-    """The rows of a kernel with that body."""
+    """Returns the rows of a kernel with that body."""
     (kernel,) = collect_transfers(module_of(body, **more)).kernels
     return list(kernel.transfers)
 
@@ -78,7 +78,7 @@ def test_tensor_memory_is_copied_to_registers_by_the_tensor_core() -> None:
     assert row.waits == (Wait(kernel.line(r"tcgen05\.wait::ld")),)
 
 
-def test_each_tensor_rank_is_a_box_that_the_map_decides() -> None:
+def test_the_map_determines_the_box_of_each_tensor_rank() -> None:
     rows = Kernel("kernels/tensor_copies.sm_90a.ptx").rows()
     assert {(row.unit, row.size.number, row.size.depends_on) for row in rows if row.unit != Unit.PLAIN} == {
         (Unit.TENSOR, None, "the box of the tensor map")
@@ -95,7 +95,7 @@ def test_a_group_is_closed_and_waited_for_with_groups_pending() -> None:
     assert second.waits == (newer_pending, last)
 
 
-def test_waiting_for_all_closes_the_group_itself() -> None:
+def test_wait_all_closes_the_group_itself() -> None:
     kernel = Kernel("kernels/cp_async_wait_all.sm_80.ptx")
     row = kernel.rows()[0]
     line = kernel.line(r"cp\.async\.wait_all")
@@ -110,7 +110,7 @@ def test_an_arrival_makes_an_mbarrier_track_the_copies_before_it() -> None:
     assert {row.waits for row in copies} == {(Wait(wait),)}
 
 
-def test_a_bulk_load_is_waited_for_on_its_mbarrier_by_those_who_use_it() -> None:
+def test_a_bulk_load_is_waited_for_on_its_mbarrier_by_the_threads_that_use_it() -> None:
     kernel = Kernel("kernels/ring_one_producer.sm_90.ptx")
     (row,) = [row for row in kernel.rows() if row.unit == Unit.BULK]
     consumers = kernel.lines(r"try_wait")[-1:]
@@ -132,7 +132,7 @@ def test_a_bulk_store_after_generic_writes_names_the_fence_and_a_write() -> None
     assert fence.other in kernel.lines(r"st\.shared")
 
 
-def test_where_the_fence_is_missing_the_table_says_so() -> None:
+def test_a_missing_fence_is_shown_in_the_table() -> None:
     text = (CORPUS / "kernels/bulk_add_one.sm_90.ptx").read_text("utf-8").replace("fence.proxy.async", "//")
     (table,) = collect_transfers(parse(text, "k.ptx")).kernels
     assert [fence.line for fence in table.transfers[-1].fences] == [None]
@@ -167,7 +167,7 @@ def test_a_fence_for_another_tensor_map_is_not_named() -> None:
     assert second[0] == first[0] + 1
 
 
-def test_a_copy_that_may_fill_with_zeros_says_how_much() -> None:
+def test_a_copy_that_may_fill_with_zeros_has_that_number() -> None:
     some, none, unknown, ignored = rows_of(
         ".shared .align 16 .b8 tile[64]; ld.param.u64 %rd1, [p]; mov.u32 %r1, tile; setp.eq.u32 %p1, %r9, 0;"
         "cp.async.ca.shared.global [%r1], [%rd1], 16, 12; cp.async.ca.shared.global [%r1+16], [%rd1], 16, 16;"
@@ -194,26 +194,26 @@ BULK = (
         ("%r5", ".reqntid 32", 512, ""),
     ],
 )
-def test_bytes_are_a_number_only_where_no_launch_can_make_it_another(
+def test_bytes_are_a_number_only_where_no_launch_can_change_it(
     size: str, bounds: str, number: int | None, words: str
 ) -> None:
     (row,) = rows_of(BULK + COPY.format(size=size), bounds=bounds, parameters=".param .u64 p, .param .u32 n")
     assert (row.size.number, row.size.depends_on) == (number, words)
 
 
-def test_a_prefetch_goes_to_the_cache_and_nothing_tells_of_it() -> None:
+def test_a_prefetch_goes_to_the_cache_and_has_no_completion() -> None:
     (row,) = rows_of("cp.async.bulk.prefetch.L2.global [%rd1], 64;")
     assert route(row) == ("prefetch", "global", "L2", Unit.BULK, 64)
     assert row.completion == Completion("nothing")
 
 
-def test_a_copy_behind_a_multimem_address_says_so_and_a_plain_one_does_not() -> None:
+def test_a_copy_at_a_multimem_address_is_marked_and_a_plain_one_is_not() -> None:
     tail = "async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 64;"
     module = f".shared .align 16 .b8 t[64]; mov.u32 %r1, t; multimem.cp.{tail} cp.{tail}"
     assert [row.destination for row in rows_of(module)] == ["multimem", "global"]
 
 
-def test_code_that_no_walk_reaches_is_listed_as_such() -> None:
+def test_unreached_code_is_listed_as_such() -> None:
     guarded = "mov.u32 %r1, 0; setp.ne.u32 %p1, %r1, 0; @!%p1 bra done; {copy} done: ret;"
     (row,) = rows_of(guarded.format(copy="cp.async.bulk.prefetch.L2.global [%rd1], 64;"))
     assert not row.reached
@@ -221,14 +221,14 @@ def test_code_that_no_walk_reaches_is_listed_as_such() -> None:
     assert row.reached
 
 
-def test_a_function_that_nobody_calls_has_a_table_of_its_own() -> None:
+def test_an_uncalled_function_has_a_separate_table() -> None:
     function = ".func f() { .reg .b64 %rd<3>; cp.async.bulk.prefetch.L2.global [%rd1], 64; ret; }"
     kernel, other = collect_transfers(module_of("ret;", before=function)).kernels
     assert (kernel.name, kernel.transfers) == ("k", ())
     assert (other.name, other.kind, [row.reached for row in other.transfers]) == ("f", "func", [False])
 
 
-def test_a_function_that_is_called_belongs_to_the_kernel() -> None:
+def test_a_called_function_belongs_to_the_kernel() -> None:
     function = ".func f() { .reg .b64 %rd<3>; cp.async.bulk.prefetch.L2.global [%rd1], 64; ret; }"
     (kernel,) = collect_transfers(module_of("call f;", before=function)).kernels
     assert [row.reached for row in kernel.transfers] == [True]

@@ -1,4 +1,4 @@
-"""Kernels that would take for ever: their check ends soon, and what it left out is counted as undecided."""
+"""Kernels whose analysis would not end: their check ends soon, and unanalyzed parts count as undecided."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def quickly() -> Iterator[None]:
 
 
 def loops(depth: int, body: str) -> str:
-    """Loops in one another, a thousand rounds each."""
+    """Nested loops of a thousand iterations each."""
     heads = "".join(f"mov.u32 %r{10 + level}, 0; L{level}: " for level in range(depth))
     ends = (
         f"add.u32 %r{10 + level}, %r{10 + level}, 1; setp.lt.u32 %p1, %r{10 + level}, 1000; @%p1 bra L{level}; "
@@ -46,7 +46,7 @@ def loops(depth: int, body: str) -> str:
     return heads + body + "".join(ends)
 
 
-def test_what_stands_behind_deep_loops_is_undecided() -> None:
+def test_code_after_deep_loops_is_undecided() -> None:
     with quickly():
         verdict = verdict_of(kernel(loops(8, "") + COPY + DONE))
     assert verdict.diagnostics == ()
@@ -54,7 +54,7 @@ def test_what_stands_behind_deep_loops_is_undecided() -> None:
     assert len(verdict.undecided) == 3  # the copy, the commit, the wait
 
 
-def test_what_stands_in_deep_loops_is_looked_at_for_some_rounds() -> None:
+def test_code_in_deep_loops_is_checked_for_some_iterations() -> None:
     with quickly():
         assert verdict_of(kernel(loops(8, COPY + DONE))).undecided == ()
 
@@ -80,7 +80,7 @@ def _small(self: budget.AnalysisBudget, steps: int = 50_000, pair_checks: int = 
     self.steps, self.pair_checks = steps, pair_checks
 
 
-def test_an_irreducible_graph_is_walked_to_some_end() -> None:
+def test_execution_of_an_irreducible_graph_ends() -> None:
     body = f"""ld.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r4, 3; @%p1 bra B;
     A: {COPY} ld.global.u32 %r5, [%rd1]; setp.eq.u32 %p2, %r5, 1; @%p2 bra C;
     B: cp.async.commit_group; ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p3, %r6, 1; @%p3 bra A; bra.uni B;

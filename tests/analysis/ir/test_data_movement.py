@@ -1,4 +1,4 @@
-"""What an instruction moves, by its effects alone."""
+"""The data that an instruction moves, by its effects only."""
 
 from __future__ import annotations
 
@@ -94,5 +94,5 @@ def test_a_transfer_has_a_route(line: str, expected: tuple[str, str, str, Unit, 
         "tcgen05.mma.cta_group::1.kind::f16 [%r1], [%r2], %rd2, %r3, %p1;",
     ],
 )
-def test_what_computes_synchronizes_or_is_done_at_once_has_none(line: str) -> None:
+def test_computation_synchronization_and_synchronous_accesses_have_none(line: str) -> None:
     assert route(line) is None

@@ -1,4 +1,4 @@
-"""Names as their author wrote them."""
+"""Names as the author wrote them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from tests.analysis.support import module_of, program_of
         ("x" * 100, "x" * (MAX_DISPLAY_NAME - 3) + "..."),
     ],
 )
-def test_a_local_variable_is_taken_out_of_its_mangled_name(name: str, expected: str) -> None:
+def test_a_local_variable_is_extracted_from_its_mangled_name(name: str, expected: str) -> None:
     assert short_display_name(name) == expected
 
 
-def test_a_parameter_goes_without_the_name_of_its_function() -> None:
+def test_a_parameter_is_shown_without_the_name_of_its_function() -> None:
     assert parameter_display_name("copy_param_2", "copy") == "param_2"
     assert parameter_display_name("count", "copy") == "count"
 
 
-def test_objects_are_named_by_their_variable_and_place() -> None:
+def test_objects_are_named_by_their_variable_and_offset() -> None:
     variables = ".shared .align 8 .b64 bars[4]; .shared .align 8 .b64 one; .shared .align 8 .b8 raw[24];"
     program = program_of(module_of(f"{variables} bar.sync 0;"))
     bars, one, raw = (variable.address for variable in program.variables)

@@ -1,4 +1,4 @@
-"""Ranges looked up by overlap, against looking at each of them."""
+"""Look-ups of overlapping ranges, compared with a test of each range."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_every_overlapping_item_is_found_and_no_other(held: list[tuple[int, int]
     assert bool(index) == bool(held)
 
 
-def test_ranges_that_touch_do_not_overlap() -> None:
+def test_adjacent_ranges_do_not_overlap() -> None:
     index: IntervalIndex[str] = IntervalIndex()
     index.add(16, 32, "a")
     assert index.overlapping(32, 48) == index.overlapping(0, 16) == ()
@@ -34,7 +34,7 @@ def test_an_empty_range_covers_nothing() -> None:
     assert index.overlapping(0, 64) == ()
 
 
-def test_an_item_over_several_buckets_is_found_once_and_one_that_comes_later_too() -> None:
+def test_an_item_over_several_buckets_is_found_once_and_a_later_one_too() -> None:
     index: IntervalIndex[str] = IntervalIndex()
     index.add(0, 3000, "a")
     assert index.overlapping(0, 3000) == ("a",)
@@ -42,7 +42,7 @@ def test_an_item_over_several_buckets_is_found_once_and_one_that_comes_later_too
     assert index.overlapping(0, 3000) == ("a", "b")
 
 
-def test_ranges_of_any_size_cost_no_more_than_what_there_is() -> None:
+def test_ranges_of_any_size_cost_no_more_than_the_number_of_items() -> None:
     index: IntervalIndex[str] = IntervalIndex()
     index.add(16, 20, "near")
     index.add(0, 1 << 64, "all")

@@ -1,4 +1,4 @@
-"""Functions as lists of steps: which name means what where, and where the variables lie."""
+"""Functions as lists of steps: the resolution of names, and the layout of variables."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def test_a_register_of_a_nested_block_hides_the_outer_one_of_that_name() -> None
     assert (walked["%r9"], walked["%r8"]) == (1, 2)
 
 
-def test_without_a_declaration_of_its_own_a_block_writes_the_outer_register() -> None:
+def test_a_block_without_its_own_declaration_writes_the_outer_register() -> None:
     walked = walk(module_of("mov.u32 %r9, 1; { mov.u32 %r9, 2; }"))
     assert walked["%r9"] == 2
 
 
-def test_a_family_of_registers_hides_only_the_numbers_it_has() -> None:
+def test_a_family_of_registers_hides_only_its_own_numbers() -> None:
     walked = walk(module_of("mov.u32 %r1, 1; mov.u32 %r9, 1; { .reg .b32 %r<4>; mov.u32 %r1, 2; mov.u32 %r9, 2; }"))
     assert (walked["%r1"], walked["%r9"]) == (1, 2)
 
@@ -61,17 +61,17 @@ def test_a_register_that_a_block_declares_in_its_middle_hides_the_outer_one_from
     assert [walked[name] for name in ("%r9", "%r8", "%r7", "%r6")] == [1, 1, 2, 1]
 
 
-def test_a_register_is_the_same_with_zeros_in_front_of_its_number() -> None:
+def test_leading_zeros_in_its_number_do_not_change_a_register() -> None:
     walked = walk(module_of("mov.u32 %r04, 7; mov.u32 %r5, %r004;"))
     assert (walked["%r4"], walked["%r5"]) == (7, 7)
 
 
-def test_vectors_of_two_blocks_have_components_of_their_own() -> None:
+def test_vectors_of_two_blocks_have_separate_components() -> None:
     program = program_of(module_of("{ .reg .v2 .u32 v; mov.u32 v.x, 1; } { .reg .v2 .u32 v; mov.u32 v.x, 2; }"))
     assert len({step.scope.register_name("v.x") for step in program.steps[:2]}) == 2
 
 
-def test_a_definition_lays_a_variable_out_rather_than_its_extern_declaration() -> None:
+def test_a_definition_determines_the_layout_rather_than_its_extern_declaration() -> None:
     open_one, whole = ".extern .shared .b8 tile[];", ".visible .shared .b8 tile[64];"
     for before in (f"{open_one} {whole}", f"{whole} {open_one}"):
         program = program_of(module_of("mov.u32 %r1, tile;", before=before))
@@ -88,7 +88,7 @@ def test_variables_keep_their_alignment_and_do_not_overlap() -> None:
     assert all(end <= start for (_, end), (start, _) in pairwise(ends))
 
 
-def test_launch_sized_arrays_share_the_place_after_all_the_rest() -> None:
+def test_launch_sized_arrays_share_the_address_after_all_the_others() -> None:
     program = program_of(
         module_of(".shared .b8 mine[100];", before=".extern .shared .align 16 .b8 one[]; .extern .shared .b8 two[];")
     )
@@ -97,7 +97,7 @@ def test_launch_sized_arrays_share_the_place_after_all_the_rest() -> None:
     assert one.address == two.address >= mine.address + 100
 
 
-def test_an_address_is_traced_back_to_the_variable_that_holds_it() -> None:
+def test_an_address_is_traced_back_to_the_variable_that_it_contains() -> None:
     program = program_of(module_of(".shared .align 16 .b8 a[32]; .shared .align 16 .b8 b[32];"))
     a, b = variable(program, "a"), variable(program, "b")
     assert program.variable_at(a.address + 31) == a
@@ -110,7 +110,7 @@ def test_an_instruction_without_a_form_is_a_step_without_a_match() -> None:
     assert [step.match is None for step in steps] == [False, True, False]
 
 
-def test_a_function_that_is_only_declared_has_no_steps_and_one_with_a_body_has() -> None:
+def test_a_declared_function_has_no_steps_and_one_with_a_body_has() -> None:
     text = ".version 9.0 .target sm_90 .address_size 64\n.extern .func there;\n.func here { ret; }"
     module = parse(text)
     assert len(flatten(module, module.function("here")).steps) == 1
@@ -143,7 +143,7 @@ def test_an_index_counts_scalars(declared: str, element: str, bytes_: int) -> No
     assert read.address == start + bytes_
 
 
-def test_an_element_of_a_launch_sized_array_stands_behind_its_start() -> None:
+def test_an_element_of_a_launch_sized_array_is_after_its_start() -> None:
     walked = walk(module_of("mov.u32 %r2, a; st.shared.b16 a[3], 1;", before=".extern .shared .align 16 .b16 a[];"))
     (write,) = walked.events(Access)
     assert isinstance(write.address, int)
@@ -155,7 +155,7 @@ def test_an_element_of_a_parameter_is_at_its_offset() -> None:
     assert pointer_parameters(program_of(module)) == {("p", 8)}
 
 
-def test_functions_of_a_module_are_laid_out_alike_however_many_there_are() -> None:
+def test_the_layout_of_functions_does_not_depend_on_their_number() -> None:
     module = parse(
         ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .b8 one[40]; .extern .shared .b8 rest[];\n"
         ".global .b32 far; .shared .align 64 .b8 two[8];\n"
@@ -174,7 +174,7 @@ def test_functions_of_a_module_are_laid_out_alike_however_many_there_are() -> No
     assert together[0].variable_at(1023) is None
 
 
-def test_of_launch_sized_arrays_in_one_place_the_first_counts() -> None:
+def test_of_launch_sized_arrays_at_one_address_the_first_counts() -> None:
     program = program_of(module_of("", before=".extern .shared .b8 first[]; .extern .shared .align 16 .b8 second[];"))
     first, second = (program.scope.variable(name) for name in ("first", "second"))
     assert first is not None
@@ -183,7 +183,7 @@ def test_of_launch_sized_arrays_in_one_place_the_first_counts() -> None:
     assert program.variable_at(first.address + 5000) == first
 
 
-def test_a_kernel_of_a_module_with_more_shared_memory_than_a_cta_has_holds_what_it_mentions_alone() -> None:
+def test_a_kernel_of_an_oversized_module_contains_only_the_variables_that_it_mentions() -> None:
     many = "".join(f".shared .align 16 .b8 tile{n}[40000];\n" for n in range(40))
     text = ".version 9.0\n.target sm_90a\n.address_size 64\n.extern .shared .b8 rest[];\n"
     mention = ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r1, tile39; ld.shared.u32 %r2, [tile37+4]; ret; }\n"
@@ -194,7 +194,7 @@ def test_a_kernel_of_a_module_with_more_shared_memory_than_a_cta_has_holds_what_
     assert len(flatten(parse(few), parse(few).function("k")).variables) == 41
 
 
-def test_what_a_kernel_calls_finds_the_variables_where_the_kernel_has_them() -> None:
+def test_a_callee_finds_the_variables_at_the_addresses_of_the_kernel() -> None:
     many = "".join(f".shared .align 16 .b8 tile{n}[40000];\n" for n in range(40))
     module = parse(
         f".version 9.0\n.target sm_90a\n.address_size 64\n.extern .shared .b8 rest[];\n{many}"
@@ -215,7 +215,7 @@ def test_what_a_kernel_calls_finds_the_variables_where_the_kernel_has_them() -> 
     assert len(places) == 1
 
 
-def test_a_kernel_that_mentions_more_than_a_cta_can_have_is_crowded() -> None:
+def test_a_kernel_that_mentions_more_than_a_cta_can_have_is_oversized() -> None:
     many = "".join(f".shared .align 16 .b8 tile{n}[100000]; mov.u32 %r1, tile{n};\n" for n in range(3))
     assert program_of(module_of(many)).exceeds_shared_limit
     assert not program_of(module_of(many.replace("100000", "10000"))).exceeds_shared_limit
@@ -227,7 +227,7 @@ def test_the_acting_steps_are_those_that_do_more_than_compute() -> None:
     assert [step.instruction.name for step in program.effectful_steps] == ["st", "ld", "bar", "add", "ret"]
 
 
-def test_a_crowded_module_lays_out_for_each_function_what_it_mentions_and_all_that_has_no_place() -> None:
+def test_an_oversized_module_has_a_layout_for_each_function_and_the_remaining_variables() -> None:
     shared = "".join(f".shared .align 16 .b8 tile{number}[100000];" for number in range(4))
     before = f".global .u32 flag; {shared} .extern .shared .align 16 .b8 rest[]; .const .u32 table[4];"
     program = program_of(module_of("mov.u32 %r1, tile2; mov.u32 %r2, rest;", before=before))
@@ -237,7 +237,7 @@ def test_a_crowded_module_lays_out_for_each_function_what_it_mentions_and_all_th
     assert set(outermost.variables) == {"flag", "tile2", "rest", "table"}
 
 
-def test_a_call_of_an_alias_leads_to_the_function_that_it_is_of() -> None:
+def test_a_call_of_an_alias_leads_to_its_function() -> None:
     before = ".func f(); .func g() { .shared .b32 mine; ret; } .alias f, g;"
     program = program_of(module_of("call f; call g;", before=before))
     assert sorted(program.callees) == ["f", "g"]

@@ -1,4 +1,4 @@
-"""`ptxkit.analysis.mbarrier.argument_sizes`: which differences of bytes an argument of the kernel can make zero."""
+"""`ptxkit.analysis.mbarrier.argument_sizes`: the differences of bytes that an argument of the kernel can make zero."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEP = cast(Step, "a step")
         ([(512, 2048), (19, 2048)], False),  # the difference depends on no argument
         ([(512, -2 * 512), (19, -2 * 19)], False),  # only 0 matches
         ([(512, 512 + 100), (19, 19 + 100)], False),  # only a negative number matches
-        ([(512, 1000)], False),  # one sample says nothing of the others
+        ([(512, 1000)], False),  # one sample determines nothing about the others
     ],
 )
 def test_a_positive_argument_makes_the_bytes_match(points: list[tuple[int, int]], expected: bool) -> None:

@@ -18,14 +18,14 @@ FILL = "@!%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes 
 
 
 def refills(*lines: str) -> set[tuple[str, bool]]:
-    """(what used the bytes, whether a fence stands between)."""
+    """Returns (what used the bytes, whether a fence is between)."""
     module = module_of(START + "".join(lines), parameters=".param .u64 p", bounds=".reqntid 256")
     found = {each for facts in kernel_of(module).scenarios for each in find_refills(facts)}
     return {(each.use.step.instruction.opcode.partition(".")[0], each.is_fenced) for each in found}
 
 
 @pytest.mark.parametrize(("use", "name"), [(READ, "ld"), (WRITE, "st")])
-def test_a_barrier_orders_a_use_before_a_copy_and_a_fence_their_proxies(use: str, name: str) -> None:
+def test_a_barrier_orders_a_use_before_a_copy_and_a_fence_orders_their_proxies(use: str, name: str) -> None:
     assert refills(use, "bar.sync 0;", FILL) == {(name, False)}
     assert refills(use, FENCE, "bar.sync 0;", FILL) == {(name, True)}
     assert refills(use, "bar.sync 0;", FENCE, FILL) == {(name, True)}
@@ -33,15 +33,15 @@ def test_a_barrier_orders_a_use_before_a_copy_and_a_fence_their_proxies(use: str
     assert refills(use, "fence.proxy.async.global;", "bar.sync 0;", FILL) == {(name, False)}
 
 
-def test_a_use_by_others_that_nothing_orders_before_a_copy_is_no_refill() -> None:
+def test_a_use_by_others_that_is_not_ordered_before_a_copy_is_not_a_refill() -> None:
     assert refills("@%p1 " + READ, FILL) == set()
 
 
-def test_a_copy_of_other_bytes_is_no_refill() -> None:
+def test_a_copy_of_other_bytes_is_not_a_refill() -> None:
     assert refills("ld.shared.u32 %r9, [%r2+1024];", "bar.sync 0;", FILL) == set()
 
 
-def test_a_use_after_the_copy_is_no_refill() -> None:
+def test_a_use_after_the_copy_is_not_a_refill() -> None:
     assert refills(FILL, "bar.sync 0;", READ) == set()
 
 

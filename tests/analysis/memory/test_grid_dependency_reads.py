@@ -1,4 +1,4 @@
-"""Reads before a grid has waited for those that it depends on."""
+"""Reads before a grid has waited for the grids on which it depends."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ def early(*lines: str) -> list[EarlyRead]:
     return list(find_early_reads(kernel_of(module).scenarios[0]))
 
 
-def test_a_read_before_the_wait_is_early_and_knows_the_one_after_it() -> None:
+def test_a_read_before_the_wait_is_early_and_has_the_one_after_it() -> None:
     found = early(READ, WAIT, READ)
     assert found
     assert all(each.repeated_read is not None and each.repeated_read.step is not each.read.step for each in found)
 
 
-def test_a_read_of_another_word_is_none_of_the_same_place() -> None:
+def test_a_read_of_another_word_is_at_another_address() -> None:
     found = early(READ, WAIT, READ.replace("%rd1", "%rd1+4"))
     assert [each.repeated_read for each in found] == [None] * len(found)
 
 
-def test_a_read_behind_the_wait_is_not_early() -> None:
+def test_a_read_after_the_wait_is_not_early() -> None:
     assert not early(WAIT, READ, READ)
 
 
-def test_a_strong_read_is_not_looked_at() -> None:
+def test_a_strong_read_is_not_checked() -> None:
     assert not early("ld.acquire.gpu.global.u32 %r2, [%rd1];", WAIT, READ)
 
 
-def test_a_wait_of_another_thread_behind_a_barrier_is_as_good() -> None:
+def test_a_wait_of_another_thread_before_a_barrier_suffices() -> None:
     assert not early(f"@%p1 {WAIT}", "bar.sync 0;", READ, WAIT, READ)
     assert early(f"@%p1 {WAIT}", READ, WAIT, READ)

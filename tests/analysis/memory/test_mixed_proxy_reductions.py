@@ -31,7 +31,7 @@ def mixed(*lines: str) -> list[str]:
         ("red.global.add.u32 [%rd2+15], 1;", REDUCE.replace("512", "%r3")),
     ],
 )
-def test_one_word_behind_one_parameter_is_updated_twice(lines: tuple[str, ...]) -> None:
+def test_one_word_of_one_parameter_is_updated_twice(lines: tuple[str, ...]) -> None:
     assert mixed(*lines) == ["red"]
 
 
@@ -49,5 +49,5 @@ def test_one_word_behind_one_parameter_is_updated_twice(lines: tuple[str, ...]) 
         ("red.global.add.u32 [%rd2], 1;",),
     ],
 )
-def test_other_words_or_places_that_are_not_known_are_not(lines: tuple[str, ...]) -> None:
+def test_other_words_or_unknown_addresses_are_not_reported(lines: tuple[str, ...]) -> None:
     assert mixed(*lines) == []

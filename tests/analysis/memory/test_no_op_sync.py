@@ -1,4 +1,4 @@
-"""What is there in vain: waits, commits, fences."""
+"""Synchronization without effect: waits, commits, fences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explored(*lines: str, bounds: str = ".reqntid 256") -> KernelFacts:
 
 
 def waits(*lines: str) -> list[bool]:
-    """By wait, in the order of the text: whether it ever had something to wait for."""
+    """Maps each wait, in the order of the text, to whether it had anything to wait for."""
     groups = collect_group_usage(explored(*lines))
     assert groups is not None
     return [useful for _, useful in sorted(groups.useful_waits.items(), key=lambda item: item[0].index)]
@@ -43,19 +43,19 @@ def commits(*lines: str) -> list[bool]:
     return [useful for _, useful in sorted(groups.useful_commits.items(), key=lambda item: item[0].index)]
 
 
-def test_a_wait_is_for_groups_that_are_under_way() -> None:
+def test_a_wait_is_for_pending_groups() -> None:
     assert waits(COPY, "cp.async.commit_group; cp.async.wait_group 0;") == [True]
     assert waits(COPY, "cp.async.commit_group; cp.async.wait_group 0; cp.async.wait_group 0;") == [True, False]
     assert waits(COPY, "cp.async.wait_all; cp.async.wait_all;") == [True, False]
     assert waits(COPY, "cp.async.wait_group 0;") == [False]
 
 
-def test_a_wait_leaves_the_latest_groups() -> None:
+def test_a_wait_leaves_the_latest_groups_pending() -> None:
     two = COPY + "cp.async.commit_group;" + COPY + "cp.async.commit_group;"
     assert waits(two, "cp.async.wait_group 1; cp.async.wait_group 1; cp.async.wait_group 0;") == [True, False, True]
 
 
-def test_a_wait_for_reads_leaves_the_writes_to_wait_for() -> None:
+def test_a_wait_for_reads_leaves_the_writes_pending() -> None:
     store = f"{STORE}{FENCE}bar.sync 0;{BULK}cp.async.bulk.commit_group;"
     read, all_ = "cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;"
     assert waits(store, read, all_) == [True, True]
@@ -63,16 +63,16 @@ def test_a_wait_for_reads_leaves_the_writes_to_wait_for() -> None:
     assert waits(store, all_, read) == [True, False]
 
 
-def test_a_commit_closes_what_was_started_since_the_last_one() -> None:
+def test_a_commit_closes_the_operations_since_the_last_one() -> None:
     assert commits(COPY, "cp.async.commit_group; cp.async.commit_group;") == [True, False]
     assert commits("cp.async.bulk.commit_group;", BULK, "cp.async.bulk.commit_group;") == [False, True]
 
 
-def test_the_groups_of_one_thread_that_has_some_make_a_commit_useful() -> None:
+def test_one_thread_with_operations_makes_a_commit_useful() -> None:
     assert commits("@!%p1 " + COPY, "cp.async.commit_group;") == [True]
 
 
-def test_a_wait_that_leaves_some_is_judged_without_loops_only() -> None:
+def test_a_wait_that_leaves_some_groups_is_judged_without_loops_only() -> None:
     straight = explored(COPY, "cp.async.commit_group; cp.async.wait_group 3;")
     rounds = explored(
         f"mov.u32 %r9, 0; next: {COPY} cp.async.commit_group; cp.async.wait_group 3;",
@@ -83,7 +83,7 @@ def test_a_wait_that_leaves_some_is_judged_without_loops_only() -> None:
         assert is_independent_of_loop_count(wait, kernel) is judged
 
 
-def test_a_kernel_whose_data_decide_or_that_calls_away_is_not_all_known() -> None:
+def test_a_kernel_that_depends_on_data_or_calls_other_code_is_not_fully_known() -> None:
     assert is_fully_executed(explored(STORE))
     assert not is_fully_executed(
         explored("ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p2, %r9, 0; @%p2 bra on;", STORE, "on:")
@@ -103,7 +103,9 @@ def test_a_kernel_whose_data_decide_or_that_calls_away_is_not_all_known() -> Non
         (("ld.shared.u32 %r9, [%r2];", FENCE, "bar.sync 0;", BULK), True),
     ],
 )
-def test_a_fence_orders_generic_accesses_before_it_and_async_ones_behind(lines: tuple[str, ...], useful: bool) -> None:
+def test_a_fence_orders_generic_accesses_before_it_and_async_ones_after_it(
+    lines: tuple[str, ...], useful: bool
+) -> None:
     kernel = explored(*lines)
     [fence] = find_shared_proxy_fences(kernel)
     assert find_ordering_fences(kernel, [fence]) == ({fence} if useful else set())
@@ -115,7 +117,7 @@ def test_a_fence_names_spaces_or_is_for_all_memory() -> None:
     assert find_shared_proxy_fences(explored("fence.proxy.async.global; fence.proxy.alias;")) == []
 
 
-def test_flags_and_clusters_reach_beyond_the_cta() -> None:
+def test_flags_and_clusters_extend_beyond_the_cta() -> None:
     assert not has_external_communication(explored(STORE, BULK))
     assert has_external_communication(explored("red.release.gpu.global.add.u32 [%rd1], 1;"))
     assert has_external_communication(explored(STORE, bounds=".reqntid 256 .reqnctapercluster 2"))

@@ -1,4 +1,4 @@
-"""Flags that are waited for before a copy."""
+"""Flags that are polled before a copy."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ def test_a_loop_that_reads_a_flag_is_a_poll(poll: str) -> None:
         ("mov.u32 %r3, %tid.x; setp.eq.u32 %p2, %r3, 0; @%p2 bra on;", POLL, "on:", COPY),
     ],
 )
-def test_a_fence_or_another_path_or_order_leaves_nothing_to_tell(lines: tuple[str, ...]) -> None:
+def test_a_fence_or_another_path_or_order_leaves_nothing_to_report(lines: tuple[str, ...]) -> None:
     assert polled(*lines) == []

@@ -1,4 +1,4 @@
-"""Bytes on their way from the generic proxy to the async proxy."""
+"""Bytes that cross from the generic proxy to the async proxy."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def crossings(*lines: str) -> set[tuple[str, str, str | None]]:
         ((STORE, "fence.acq_rel.cta;", "bar.sync 0;", COPY), None),
     ],
 )
-def test_a_crossing_has_the_fence_that_stands_on_its_way(lines: tuple[str, ...], fence: str | None) -> None:
+def test_a_crossing_has_the_fence_on_its_path(lines: tuple[str, ...], fence: str | None) -> None:
     assert crossings(*lines) == {("st", "cp", fence.rstrip(";") if fence else None)}
 
 
-def test_an_asynchronous_store_to_shared_memory_crosses_when_it_is_done() -> None:
+def test_an_asynchronous_store_to_shared_memory_crosses_at_its_completion() -> None:
     copy = "cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.wait_all;"
     assert crossings(copy, FENCE, "bar.sync 0;", COPY) == {("cp", "cp", FENCE.rstrip(";"))}
 
@@ -55,7 +55,7 @@ def test_other_bytes_do_not_cross() -> None:
     assert crossings("st.shared.u32 [%r2+1024], %r3;", "bar.sync 0;", COPY) == set()
 
 
-def test_what_other_threads_write_crosses_where_a_barrier_orders_it() -> None:
+def test_writes_of_other_threads_cross_where_a_barrier_orders_them() -> None:
     others = "@%p1 st.shared.u32 [%r2], %r3;"
     assert crossings(others, COPY) == set()
     assert crossings(others, "bar.sync 0;", COPY) == {("st", "cp", None)}

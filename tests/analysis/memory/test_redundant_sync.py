@@ -1,4 +1,4 @@
-"""Fences and barriers twice in a row."""
+"""Repeated fences and barriers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FENCE = "fence.proxy.async.shared::cta;"
 
 
 def repeats(body: str) -> list[tuple[str, str, str]]:
-    """(kind, the needless one, the other) by opcode, with what comes first in the text named before."""
+    """Returns (kind, the redundant one, the other) by opcode, in the order of the text."""
     kernel = kernel_of(module_of(START + body, bounds=".reqntid 64"))
     return [
         (each.kind, each.redundant.instruction.opcode, "first" if each.other.index < each.redundant.index else "second")
@@ -31,11 +31,11 @@ def repeats(body: str) -> list[tuple[str, str, str]]:
         f"@%p1 {FENCE} @%p1 {FENCE}",
     ],
 )
-def test_the_second_fence_is_needless(body: str) -> None:
+def test_the_second_fence_is_redundant(body: str) -> None:
     assert [(what, where) for what, _, where in repeats(body)] == [("fence", "first")]
 
 
-def test_a_narrow_fence_before_a_wide_one_is_needless() -> None:
+def test_a_narrow_fence_before_a_wide_one_is_redundant() -> None:
     assert repeats(f"{FENCE} fence.proxy.async;") == [("fence", "fence.proxy.async.shared::cta", "second")]
 
 
@@ -52,11 +52,11 @@ def test_a_narrow_fence_before_a_wide_one_is_needless() -> None:
         f"{FENCE} @%p1 bra on; on: {FENCE}",
     ],
 )
-def test_other_fences_or_what_happens_between_make_two(body: str) -> None:
+def test_other_fences_or_accesses_between_them_make_both_necessary(body: str) -> None:
     assert repeats(body) == []
 
 
-def test_a_barrier_of_all_threads_twice_is_one_too_many() -> None:
+def test_a_repeated_barrier_of_all_threads_is_redundant() -> None:
     assert [what for what, *_ in repeats("bar.sync 0; mov.u32 %r2, 1; bar.sync 0;")] == ["barrier"]
 
 
@@ -70,5 +70,5 @@ def test_a_barrier_of_all_threads_twice_is_one_too_many() -> None:
         "one: bar.sync 0; st.shared.u32 [%r1], %r3; bar.sync 0; on:",
     ],
 )
-def test_other_barriers_or_what_some_threads_do_between_make_two(body: str) -> None:
+def test_other_barriers_or_accesses_between_them_make_both_necessary(body: str) -> None:
     assert repeats(body) == []

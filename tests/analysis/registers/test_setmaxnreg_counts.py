@@ -1,4 +1,4 @@
-"""Registers of threads: what directives promise, and what threads set."""
+"""Registers of threads: the promises of directives, and the values that threads set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def world_of(*lines: str, bounds: str = THREE) -> ScenarioFacts:
         ("", 128, None),
     ],
 )
-def test_directives_say_how_many_registers_a_thread_has_at_most(bounds: str, threads: int, most: int | None) -> None:
+def test_directives_limit_the_registers_of_a_thread(bounds: str, threads: int, most: int | None) -> None:
     assert max_initial_registers(program_of(module_of("", bounds=bounds)), threads) == most
 
 
@@ -43,7 +43,7 @@ def test_a_kernel_sets_registers_or_does_not() -> None:
     assert not has_setmaxnreg(program_of(module_of("bar.sync 0;")))
 
 
-def test_settings_stand_in_order_each_with_the_one_before() -> None:
+def test_settings_are_in_order_each_with_the_one_before() -> None:
     first, second = setmaxnreg_executions_of(world_of(f"{DOWN} 40;", "bar.sync 0;", f"{UP} 80;").threads[0])
     assert (first.count, first.is_increase, first.previous) == (40, False, None)
     assert (second.count, second.is_increase, second.previous) == (80, True, first)

@@ -1,4 +1,4 @@
-"""Addresses noticed in operands that take another kind."""
+"""Addresses in operands that take addresses of another kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ cvt.u32.u64 %r2, %rd2; mov.u32 %r1, tile;"""
 
 
 def misused(line: str) -> list[tuple[str, str]]:
-    """(what the instruction takes, what the operand holds) of each wrong operand."""
+    """Returns (kind that the instruction takes, kind of the operand) of each wrong operand."""
     walked = walk(module_of(HEAD + line, parameters=".param .u64 in"))
     return [
         (misuse.expected_space.partition("::")[0], misuse.origin)
@@ -31,21 +31,21 @@ def test_an_offset_in_a_generic_operand_is_noticed_and_a_generic_address_is_not(
     assert misused("ld.u32 %r9, [%rd2]; ld.u32 %r9, [%rd4];") == []
 
 
-def test_a_generic_address_of_shared_memory_is_no_global_address() -> None:
+def test_a_generic_address_of_shared_memory_is_not_a_global_address() -> None:
     assert misused("st.global.u32 [%rd2], %r1;") == [("global", "generic")]
     assert misused("st.global.u32 [%rd5], %r1;") == []
 
 
-def test_a_generic_address_cut_to_32_bits_is_noticed() -> None:
+def test_a_truncated_generic_address_is_noticed() -> None:
     assert misused("ld.shared.u32 %r9, [%r2];") == [("shared", "generic")]
     assert misused("ld.shared.u32 %r9, [%r1];") == []
 
 
-def test_an_unknown_address_is_of_any_kind() -> None:
+def test_an_unknown_address_may_be_of_any_kind() -> None:
     assert misused("ld.global.u64 %rd6, [%rd5]; ld.u32 %r9, [%rd6]; ld.shared.u32 %r9, [%rd6];") == []
 
 
-def test_a_name_in_the_operand_itself_is_the_assemblers_affair() -> None:
+def test_a_name_in_the_operand_itself_is_left_to_the_assembler() -> None:
     assert misused("ld.shared.u32 %r9, [tile+4];") == []
 
 

@@ -1,4 +1,4 @@
-"""Accesses that leave their variable, as a walk notices them."""
+"""Accesses beyond the bounds of their variable, as an execution detects them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ mov.u32 %r1, tile; cvt.u64.u32 %rd1, %r1; cvta.shared.u64 %rd2, %rd1; mov.u32 %r
 
 
 def noticed(line: str, tid: int = 0, bounds: str = ".reqntid 32", before: str = "") -> list[tuple[int, int]]:
-    """(where it begins, bytes) of each access beyond a variable's end; -1 for where nothing is declared."""
+    """Returns (start, bytes) of each access beyond a variable's end; -1 where nothing is declared."""
     trace = walk(module_of(HEAD + line, bounds=bounds, before=before), tid).trace
     found = [misfit for misfit in trace.operand_violations.values() if misfit.kind == "bounds"]
     return [(_place(misfit), misfit.required) for misfit in found]
@@ -29,32 +29,32 @@ def test_the_last_byte_counts() -> None:
     assert noticed("st.local.u64 [mine+12], %rd1;") == [(12, 8)]
 
 
-def test_before_and_behind_all_variables_nothing_is_declared() -> None:
+def test_nothing_is_declared_before_and_after_all_variables() -> None:
     assert noticed("ld.shared.u32 %r9, [%r1+-4];") == [(-1, 4)]
     assert noticed("ld.shared.u32 %r9, [%r1+64];") == [(-1, 4)]
 
 
-def test_the_bytes_of_a_copy_may_stand_in_a_register() -> None:
+def test_the_bytes_of_a_copy_may_be_in_a_register() -> None:
     copy = "cp.async.bulk.global.shared::cta.bulk_group [%rd5], [%r1], %r3;"
     assert noticed("mov.u32 %r3, 64;" + copy) == []
     assert noticed("mov.u32 %r3, 80;" + copy) == [(0, 80)]
 
 
-def test_a_symbol_ends_where_its_declaration_says() -> None:
+def test_a_symbol_ends_where_its_declaration_states() -> None:
     table = ".const .b32 table[4]; .global .b32 words[4];"
     assert noticed("ld.const.u32 %r9, [table+12];", before=table) == []
     assert noticed("ld.const.u32 %r9, [table+16];", before=table) == [(16, 4)]
     assert noticed("mov.u64 %rd5, words; ld.global.u32 %r9, [%rd5+16];", before=table) == [(16, 4)]
 
 
-def test_only_threads_that_every_launch_has_are_looked_at() -> None:
+def test_only_threads_of_every_launch_are_checked() -> None:
     line = "mad.lo.u32 %r3, %r2, 4, %r1; ld.shared.u64 %rd9, [%r3];"
     assert noticed(line, tid=15) == [(60, 8)]
     assert noticed(line, tid=15, bounds="") == []
     assert noticed(line, tid=0, bounds="") == []
 
 
-def test_memory_that_the_launch_gives_has_no_end() -> None:
+def test_memory_from_the_launch_has_no_end() -> None:
     def spaces(before: str) -> frozenset[str]:
         return bounded_spaces(program_of(module_of(HEAD, before=before)))
 

@@ -1,4 +1,4 @@
-"""Addresses in the shared memory of a CTA that the instruction does not take, as a walk notices them."""
+"""Addresses in the shared memory of a CTA that the instruction does not accept, as an execution detects them."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ STORE = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%s], 1,
 
 
 def noticed(line: str, rank: int = 0) -> list[tuple[str, str]]:
-    """(role, where it should lie: in another CTA, or beside a role) of each address in the wrong CTA."""
+    """Returns (role, where it should be: in another CTA, or in the CTA of a role) of each address in the wrong CTA."""
     trace = walk(module_of(HEAD + line, bounds=".reqnctapercluster 2, 1, 1"), rank=rank).trace
     return [(misfit.role, misfit.rule) for misfit in trace.operand_violations.values() if misfit.kind == "home"]
 
 
 @pytest.mark.parametrize("line", [COPY, REDUCE, STORE])
-def test_the_other_cta_takes_data_and_signal(line: str) -> None:
+def test_the_other_cta_receives_data_and_signal(line: str) -> None:
     assert noticed(line % ("%r3", "%r4")) == []
 
 
-def test_a_copy_and_a_reduction_leave_the_own_cta() -> None:
+def test_a_copy_and_a_reduction_leave_the_executing_cta() -> None:
     assert noticed(COPY % ("%r1", "%r2")) == [("d", "other")]
     assert noticed(REDUCE % ("%r1", "%r2")) == [("a", "other")]
     assert noticed(STORE % ("%r1", "%r2")) == []
 
 
-def test_whose_own_memory_it_is_depends_on_the_cta() -> None:
+def test_own_memory_depends_on_the_cta() -> None:
     assert noticed(COPY % ("%r3", "%r4"), rank=1) == [("d", "other")]
 
 
@@ -40,5 +40,5 @@ def test_data_and_signal_go_to_the_same_cta() -> None:
     assert noticed(REDUCE % ("%r3", "%r2")) == [("bar", "a")]
 
 
-def test_an_address_that_nobody_knows_may_be_anywhere() -> None:
+def test_an_unknown_address_may_be_anywhere() -> None:
     assert noticed("mapa.shared::cluster.u32 %r6, %r1, %r9;" + COPY % ("%r6", "%r4")) == []

@@ -1,4 +1,4 @@
-"""Generic addresses and the windows that their instruction takes."""
+"""Generic addresses and the windows that their instruction accepts."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ cvta.shared.u64 %rd3, %rd1; cvta.local.u64 %rd4, %rd2; ld.param.u64 %rd5, [in]; 
 
 
 def noticed(line: str, before: str = "") -> list[tuple[str, str]]:
-    """(opcode, where its address lies) of each access through an address outside the window."""
+    """Returns (opcode, window of its address) of each access through an address outside the accepted window."""
     trace = walk(module_of(HEAD + line, parameters=".param .u64 in", before=before)).trace
     found = [misfit for misfit in trace.operand_violations.values() if misfit.kind == "window"]
     return [(misfit.step.instruction.opcode, misfit.rule) for misfit in found]
 
 
-def test_a_form_names_the_spaces_that_it_takes() -> None:
+def test_a_form_names_the_spaces_that_it_accepts() -> None:
     match = table().match(Instruction("atom.add.u32", (Name("%r1"), Address(Name("%rd1"), 0), Integer(1, "1"))))
     assert isinstance(match, Match)
     assert allowed_spaces(match.form)["a"] == {"global", "shared"}
 
 
-def test_a_generic_address_lies_in_one_of_them() -> None:
+def test_a_generic_address_is_in_one_of_them() -> None:
     assert noticed("atom.add.u32 %r9, [%rd3], 1; atom.add.u32 %r9, [%rd6], 1;") == []
     assert noticed("atom.add.u32 %r9, [%rd4], 1;") == [("atom.add.u32", "in .local")]
 
 
-def test_plain_accesses_may_lie_anywhere() -> None:
+def test_plain_accesses_accept_any_window() -> None:
     assert noticed("ld.u32 %r9, [%rd3]; ld.u32 %r9, [%rd4]; ld.u32 %r9, [%rd6];") == []
 
 
-def test_what_a_conversion_makes_of_an_address_elsewhere_is_noticed_where_it_is_used() -> None:
+def test_a_conversion_of_an_address_in_another_window_is_noticed_where_it_is_used() -> None:
     use = "ld.shared.u32 %r9, [%rd9+4];"
     assert noticed(f"cvta.to.shared.u64 %rd9, %rd3; {use}") == []
     assert noticed(f"cvta.to.shared.u64 %rd9, %rd4; {use}") == [("ld.shared.u32", "in .local")]
@@ -44,14 +44,14 @@ def test_what_a_conversion_makes_of_an_address_elsewhere_is_noticed_where_it_is_
     assert noticed("cvta.to.shared.u64 %rd9, %rd4;") == []
 
 
-def test_constants_have_a_window_of_their_own() -> None:
+def test_constants_have_a_separate_window() -> None:
     table_of_four = ".const .b32 table[4];"
     given = "mov.u64 %rd7, table; cvta.const.u64 %rd8, %rd7;"
     assert noticed(f"{given} ld.u32 %r9, [%rd8];", before=table_of_four) == []
     assert noticed(f"{given} red.add.u32 [%rd8], 1;", before=table_of_four) == [("red.add.u32", "in .const")]
 
 
-def test_a_conversion_in_its_window_gives_the_offset_back() -> None:
+def test_a_conversion_in_its_window_returns_the_offset() -> None:
     generic = computed("cvta.shared.u64 %rd9, %rd1;", rd1=2048)
     assert generic is not None
     assert computed("cvta.to.shared.u64 %rd9, %rd1;", rd1=generic) == 2048

@@ -1,4 +1,4 @@
-"""Lanes and the masks that should name them, as a walk notices them."""
+"""Lanes and the masks that should name them, as an execution detects them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.analysis.support import module_of, walk
 
 
 def missing(line: str, tid: int = 0, bounds: str = ".reqntid 64") -> list[tuple[int, int]]:
-    """(lane, mask) of each instruction whose mask does not name the thread's lane."""
+    """Returns (lane, mask) of each instruction whose mask does not name the thread's lane."""
     trace = walk(module_of(line, bounds=bounds), tid).trace
     return [(misfit.value, misfit.required) for misfit in trace.operand_violations.values() if misfit.kind == "member"]
 
@@ -37,11 +37,11 @@ def test_a_mask_names_the_lanes_of_a_warp() -> None:
     assert missing("bar.warp.sync -1;", tid=31) == []
 
 
-def test_a_mask_that_nobody_knows_may_name_anyone() -> None:
+def test_an_unknown_mask_may_name_any_lane() -> None:
     assert missing("activemask.b32 %r1; bar.warp.sync %r1;") == []
 
 
-def test_a_guard_that_does_not_hold_keeps_a_lane_away() -> None:
+def test_a_false_guard_excludes_a_lane() -> None:
     body = "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 0; @%p1 bar.warp.sync 0xfffffffe;"
     assert missing(body) == []
     assert missing(body.replace("@%p1", "@!%p1")) == [(0, 0xFFFFFFFE)]

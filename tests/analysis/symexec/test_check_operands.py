@@ -1,4 +1,4 @@
-"""Addresses and numbers noticed in operands that cannot take them."""
+"""Addresses and numbers in operands that do not accept them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARAMETERS = ".param .u64 in, .param .u32 n"
 
 
 def misfits(trace: ThreadTrace) -> list[OperandViolation]:
-    """All but those that `tests.analysis.symexec.test_check_bounds` is about."""
+    """Returns all findings except those that `tests.analysis.symexec.test_check_bounds` tests."""
     return [misfit for misfit in trace.operand_violations.values() if misfit.kind != "bounds"]
 
 
@@ -24,12 +24,12 @@ def noticed(line: str) -> list[OperandViolation]:
 
 
 def alignments(line: str) -> list[tuple[int, int, bool]]:
-    """(bytes into the variable, alignment that is needed, whether no place of the variable would do)."""
+    """Returns (offset in the variable, required alignment, whether every offset of the variable is misaligned)."""
     return [(each.value, each.required, each.is_certain) for each in noticed(line) if each.kind == "alignment"]
 
 
 def numbers(line: str) -> list[tuple[str, int]]:
-    """(what is wrong with it, the number) of each wrong number."""
+    """Returns (error, number) of each wrong number."""
     return [(each.kind, each.value) for each in noticed(line) if each.variable is None]
 
 
@@ -40,18 +40,18 @@ def test_an_access_needs_a_multiple_of_its_size() -> None:
     assert alignments("ld.u64 %rd9, [%rd2+4];") == [(4, 8, True)]
 
 
-def test_a_declaration_promises_its_alignment_and_no_more() -> None:
+def test_a_declaration_guarantees_its_alignment_only() -> None:
     assert alignments("ld.shared.u64 %rd9, [%r2];") == [(0, 8, False)]
     assert alignments("ld.shared.u64 %rd9, [%r2+2];") == [(2, 8, True)]
     assert alignments("ld.shared.u32 %r9, [%r2];") == []
 
 
-def test_names_in_the_operand_itself_are_looked_at_too() -> None:
+def test_names_in_the_operand_itself_are_checked_too() -> None:
     assert alignments("ld.shared.u64 %rd9, [words];") == [(0, 8, False)]
     assert alignments("ld.shared.u64 %rd9, [tile];") == []
 
 
-def test_mbarriers_and_copies_need_what_their_sections_say() -> None:
+def test_mbarriers_and_copies_need_the_alignment_of_their_sections() -> None:
     assert alignments("mbarrier.init.shared.b64 [%r1+4], 1;") == [(4, 8, True)]
     assert alignments("cp.async.ca.shared.global [%r1+4], [%rd5], 4;") == []
     assert alignments("cp.async.ca.shared.global [%r1+4], [%rd5], 8;") == [(4, 8, True)]
@@ -65,7 +65,7 @@ def test_two_accesses_by_one_pointer_agree_on_its_alignment() -> None:
     assert numbers(first + "ld.global.u64 %rd6, [%rd5+8]; ld.global.u64 %rd9, [%rd6+4];") == []
 
 
-def test_what_follows_a_guess_is_not_compared() -> None:
+def test_values_after_a_guess_are_not_compared() -> None:
     guess = "ld.global.u32 %r9, [%rd5]; setp.eq.u32 %p1, %r9, 0; @%p1 bra on; mov.u32 %r9, 0; on:"
     assert numbers(guess + "ld.global.u64 %rd9, [%rd5]; ld.global.u64 %rd9, [%rd5+4];") == []
 
@@ -86,7 +86,7 @@ def test_rules_between_operands_hold_for_registers() -> None:
 
 
 def held(line: str, bounds: str = "") -> bool:
-    """Whether the one thing that is noticed holds for every launch."""
+    """Returns whether the only finding holds for every launch."""
     kernel = kernel_of(module_of(HEAD + line, parameters=PARAMETERS, bounds=bounds))
     (found,) = misfits(kernel.scenarios[0].threads[0].trace)
     return OperandValidity(kernel.program, kernel.explorer.launch).is_launch_independent(found)
@@ -98,7 +98,7 @@ def test_a_number_from_the_block_holds_where_directives_fix_it(bounds: str) -> N
     assert held(line, bounds) == bool(bounds)
 
 
-def test_a_declared_alignment_counts_where_the_kernel_does_not_look_at_the_address() -> None:
+def test_a_declared_alignment_counts_where_the_kernel_does_not_test_the_address() -> None:
     assert held("ld.shared.u64 %rd9, [%r2];")
     assert not held("add.u32 %r9, %r2, 7; and.b32 %r9, %r9, -8; ld.shared.u64 %rd9, [%r9];")
     assert not held("and.b32 %r9, %r2, 7; setp.ne.u32 %p1, %r9, 0; @%p1 bra on; ld.shared.u64 %rd9, [%r2]; on:")
@@ -114,7 +114,7 @@ def test_an_address_in_a_cta_that_the_cluster_lacks_is_noticed(rank: int, found:
 
 
 @pytest.mark.parametrize(("rank", "found"), [(0, []), (1, []), (2, [("rank", 2)])])
-def test_a_generic_address_tells_its_cta_as_well(rank: int, found: list[tuple[str, int]]) -> None:
+def test_a_generic_address_includes_its_cta_as_well(rank: int, found: list[tuple[str, int]]) -> None:
     line = f"mov.u64 %rd8, tile; cvta.shared.u64 %rd8, %rd8; mapa.u64 %rd9, %rd8, {rank}; ld.u32 %r8, [%rd9];"
     module = module_of(HEAD + line, parameters=PARAMETERS, bounds=".reqnctapercluster 2")
     assert [(each.kind, each.value) for each in misfits(walk(module).trace)] == found
@@ -135,4 +135,4 @@ def test_a_symbol_in_global_memory_is_aligned_as_declared() -> None:
     assert found("ld.global.u64 %rd9, [%rd7+8]; ld.global.u32 %r9, [%rd7+4];") == []
     assert found("ld.global.u64 %rd9, [%rd7+4];") == [(4, 8, True)]
     assert found("ld.u64 %rd9, [%rd7+12];") == [(12, 8, True)]
-    assert found("ld.global.v2.u64 {%rd8, %rd9}, [%rd7];") == []  # it may well be aligned to 16
+    assert found("ld.global.v2.u64 {%rd8, %rd9}, [%rd7];") == []  # it may be aligned to 16

@@ -1,4 +1,4 @@
-"""Where a descriptor's matrix lies, held against the layouts by which the reference machine reads it."""
+"""The location of a descriptor's matrix, compared with the layouts by which the reference machine reads it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_far_unit_of_a_matrix_without_swizzle_is_in_its_last_row() -> None:
     assert far_unit(descriptor, 64, 2, 0) == 0x400 + 7 * 256 + 7 * 16
 
 
-def test_nothing_is_known_of_a_matrix_whose_descriptor_or_shape_is_not() -> None:
+def test_an_unknown_descriptor_or_shape_gives_no_location() -> None:
     unknown = SymbolicValueTable().intern("descriptor")
     assert far_unit(unknown, 64, 2, 0) is None
     assert far_unit(0x40, unknown, 2, 0) is None

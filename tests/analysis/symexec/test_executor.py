@@ -1,4 +1,4 @@
-"""One thread's walk: which path it takes, what it keeps, where it stops, and when it only guesses."""
+"""The execution of one thread: its path, its values, where it stops, and where it guesses."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_a_guard_holds_for_some_threads_and_not_for_others() -> None:
     assert (second["%r8"], second["%r9"]) == (None, 2)
 
 
-def test_a_predicated_exit_ends_the_walk_of_those_it_names() -> None:
+def test_a_predicated_exit_ends_the_execution_of_the_threads_it_names() -> None:
     module = module_of("mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 exit; bar.sync 0; @%p1 ret;")
     assert len(walk(module, 31).events(Barrier)) == 1
     assert walk(module, 32).events(Barrier) == []
     assert walk(module, 32).trace.end_reason == "exit"
 
 
-def test_a_step_whose_guard_does_not_hold_is_not_covered() -> None:
+def test_a_step_with_a_false_guard_is_not_covered() -> None:
     module = module_of("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bar.sync 0; @!%p1 bar.sync 1;")
     covered = {
         str(step.instruction.guard) for step in walk(module, 3).trace.covered_steps if step.instruction.name == "bar"
@@ -49,7 +49,7 @@ def test_a_step_whose_guard_does_not_hold_is_not_covered() -> None:
     assert "negated=True" in covered.pop()
 
 
-def test_a_walk_goes_round_a_trap_and_ends_with_it_where_it_must() -> None:
+def test_execution_avoids_a_trap_and_ends_with_it_where_it_must() -> None:
     check = "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;"
     line = check + "@%p1 bra over; trap; over: bar.sync 0;"
     passed = walk(module_of(line, parameters=".param .u64 p")).trace
@@ -58,7 +58,7 @@ def test_a_walk_goes_round_a_trap_and_ends_with_it_where_it_must() -> None:
     assert (stopped.end_reason, len(stopped.events)) == ("trap", 1)
 
 
-def test_an_indexed_branch_goes_where_its_number_says() -> None:
+def test_an_indexed_branch_takes_the_target_of_its_index() -> None:
     body = """mov.u32 %r1, %tid.x; list: .branchtargets one, two; brx.idx %r1, list;
     one: mov.u32 %r9, 1; bra.uni end; two: mov.u32 %r9, 2; end: nanosleep.u32 0;"""
     module = module_of(body)
@@ -66,7 +66,7 @@ def test_an_indexed_branch_goes_where_its_number_says() -> None:
     assert walk(module, 1).trace.first_guess is None
 
 
-def test_an_indexed_branch_goes_to_the_labels_of_the_block_that_has_the_list() -> None:
+def test_an_indexed_branch_takes_the_labels_of_the_block_with_the_list() -> None:
     body = """mov.u32 %r1, %tid.x; list: .branchtargets one, two;
     {{ {} brx.idx %r1, list; one: mov.u32 %r9, 3; bra.uni end; }}
     one: mov.u32 %r9, 1; bra.uni end; two: mov.u32 %r9, 2; end: nanosleep.u32 0;"""
@@ -91,7 +91,7 @@ def test_a_branch_on_data_is_a_guess_and_the_same_condition_is_decided_once() ->
     assert not walked.trace.is_certain()
 
 
-def test_a_branch_on_an_integer_parameter_is_no_guess() -> None:
+def test_a_branch_on_an_integer_parameter_is_not_a_guess() -> None:
     body = "ld.param.u32 %r1, [n]; setp.gt.u32 %p1, %r1, 100; @%p1 bra end; bar.sync 0; end: nanosleep.u32 0;"
     module = module_of(body, parameters=POINTER)
     assert walk(module, sample=512).events(Barrier) == []
@@ -113,7 +113,7 @@ def test_a_scenario_may_fix_the_side_of_a_guess() -> None:
 # --------------------------------------------------------------------------------------------------- calls
 
 
-def test_a_call_hands_its_parameters_over_and_its_result_back() -> None:
+def test_a_call_passes_its_parameters_and_its_result() -> None:
     function = """.func (.param .b32 result) twice(.param .b32 x)
     { .reg .b32 %r<4>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, %r1; st.param.b32 [result], %r2; ret; }"""
     body = """{ .param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1; call.uni (b), twice, (a);
@@ -124,7 +124,7 @@ def test_a_call_hands_its_parameters_over_and_its_result_back() -> None:
     assert not walked.opaque
 
 
-def test_a_call_of_code_that_is_not_here_is_opaque_and_its_result_unknown() -> None:
+def test_a_call_of_external_code_is_opaque_and_its_result_unknown() -> None:
     body = """{ .param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1; st.param.b32 [b], %r1;
     call.uni (b), elsewhere, (a); ld.param.b32 %r9, [b]; }"""
     walked = walk(module_of(body, before=".extern .func (.param .b32 r) elsewhere(.param .b32 x);"))
@@ -133,7 +133,7 @@ def test_a_call_of_code_that_is_not_here_is_opaque_and_its_result_unknown() -> N
     assert isinstance(walked["%r9"], SymbolicValue)
 
 
-def test_a_return_from_a_function_goes_on_after_the_call_and_an_exit_does_not() -> None:
+def test_a_return_from_a_function_continues_after_the_call_and_an_exit_does_not() -> None:
     for word, rounds in (("ret", 1), ("exit", 0)):
         walked = walk(module_of("call.uni stop; bar.sync 0;", before=f".func stop {{ {word}; }}"))
         assert len(walked.events(Barrier)) == rounds, word
@@ -148,7 +148,7 @@ def test_endless_recursion_becomes_opaque() -> None:
 # --------------------------------------------------------------------------------------------------- memory
 
 
-def test_local_memory_gives_back_what_was_stored() -> None:
+def test_local_memory_returns_the_stored_value() -> None:
     body = ".local .align 8 .b8 mine[16]; mov.u64 %rd1, mine; st.local.u32 [%rd1+4], %r1; ld.local.u32 %r9, [%rd1+4];"
     assert walk(module_of(f"mov.u32 %r1, 77; {body}"))["%r9"] == 77
 
@@ -159,14 +159,14 @@ def test_local_memory_is_the_same_by_its_generic_address() -> None:
     assert walk(module_of(body))["%r9"] == 77
 
 
-def test_a_vector_goes_through_local_memory() -> None:
+def test_a_vector_is_stored_and_loaded_in_local_memory() -> None:
     body = """.local .align 16 .b8 mine[16]; mov.u64 %rd1, mine; mov.u32 %r1, 5; mov.u32 %r2, 6;
     st.local.v2.u32 [%rd1], {%r1, %r2}; ld.local.v2.u32 {%r8, %r9}, [%rd1];"""
     walked = walk(module_of(body))
     assert (walked["%r8"], walked["%r9"]) == (5, 6)
 
 
-def test_what_lies_in_shared_memory_is_unknown_whoever_stored_it() -> None:
+def test_shared_memory_is_unknown_whichever_thread_stored_it() -> None:
     walked = walk(module_of(f"{SHARED} mov.u32 %r1, 77; st.shared.u32 [%r2], %r1; ld.shared.u32 %r9, [%r2];"))
     assert isinstance(walked["%r9"], SymbolicValue)
     assert [event.effect.kind for event in walked.events(Access) if isinstance(event.effect, Access)] == [
@@ -175,7 +175,7 @@ def test_what_lies_in_shared_memory_is_unknown_whoever_stored_it() -> None:
     ]
 
 
-def test_an_access_of_shared_memory_has_its_place_and_size() -> None:
+def test_an_access_of_shared_memory_has_its_address_and_size() -> None:
     module = module_of(
         f"{SHARED} mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;"
         "st.shared.v4.u32 [%r4+16], {%r1, %r1, %r1, %r1};"
@@ -187,7 +187,7 @@ def test_an_access_of_shared_memory_has_its_place_and_size() -> None:
         assert event.range == (start.address + 16 * tid + 16, start.address + 16 * tid + 32)
 
 
-def test_a_generic_address_of_shared_memory_is_an_access_of_it_and_one_of_global_memory_is_none() -> None:
+def test_a_generic_address_of_shared_memory_is_an_access_of_it_and_one_of_global_memory_is_not() -> None:
     shared = f"{SHARED} mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; st.u32 [%rd2+8], %r1;"
     (event,) = walk(module_of(shared)).events(Access)
     assert event.range is not None
@@ -196,7 +196,7 @@ def test_a_generic_address_of_shared_memory_is_an_access_of_it_and_one_of_global
     assert plain.events(Access) == []
 
 
-def test_a_copy_that_its_predicate_suppresses_is_no_read_of_the_source() -> None:
+def test_a_copy_that_its_predicate_suppresses_does_not_read_the_source() -> None:
     copy = "cp.async.ca.shared.global [%r2], [%rd1], 16, %p1;"
     for flag in (0, 1):
         body = f"{SHARED} ld.param.u64 %rd1, [in]; setp.eq.u32 %p1, {flag}, 1; {copy}"
@@ -207,7 +207,7 @@ def test_a_copy_that_its_predicate_suppresses_is_no_read_of_the_source() -> None
 # ------------------------------------------------------------------------------------------ waits and limits
 
 
-def test_a_wait_answers_false_first_and_counts_when_it_is_asked_again() -> None:
+def test_a_wait_returns_false_first_and_counts_when_it_is_polled_again() -> None:
     wait = "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], 0;"
     once = walk(module_of(f"{SHARED} {wait}"))
     assert (once["%p1"], once.events(MbarrierWait)) == (0, [])
@@ -216,7 +216,7 @@ def test_a_wait_answers_false_first_and_counts_when_it_is_asked_again() -> None:
     assert [event.visit for event in looped.events(MbarrierWait)] == [1]
 
 
-def test_a_wait_in_a_second_round_answers_false_first_again() -> None:
+def test_a_wait_in_a_second_iteration_returns_false_first_again() -> None:
     body = f"""{SHARED} mov.u32 %r1, 0; next: more: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], %r1;
     @!%p1 bra more; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 3; @%p2 bra next;"""
     events = walk(module_of(body)).events(MbarrierWait)
@@ -238,21 +238,21 @@ def test_a_loop_that_finds_nothing_new_ends_as_budget() -> None:
     assert walked.state.executed_steps <= limits.STALLED_STEPS + 10
 
 
-def test_a_long_loop_that_comes_to_its_end_is_walked_to_it() -> None:
+def test_a_long_loop_within_the_budget_is_executed_to_its_end() -> None:
     body = "mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 400; @%p1 bra more; bar.sync 0;"
     walked = walk(module_of(body))
     assert (walked.trace.end_reason, walked["%r1"], len(walked.events(Barrier))) == ("exit", 400, 1)
 
 
-def test_a_walk_takes_no_more_than_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_execution_has_a_limited_number_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_STEPS", 50)
     walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
     assert walked.trace.end_reason == "budget"
     assert 50 <= walked.state.executed_steps <= 52
 
 
-def test_a_walk_comes_to_no_more_than_so_many_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many threads at one loop took more memory than any text is worth."""
+def test_an_execution_has_a_limited_number_of_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many threads at one loop took more memory than any text should need."""
     monkeypatch.setattr(limits, "MAX_SYMBOLIC_VALUES", 50)
     body = "ld.param.u64 %rd1, [in]; more: ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r2, %r1; bra.uni more;"
     walked = walk(module_of(body, parameters=POINTER))
@@ -260,7 +260,7 @@ def test_a_walk_comes_to_no_more_than_so_many_unknowns(monkeypatch: pytest.Monke
     assert 50 < len(walked.state.symbolic_values) < 60
 
 
-def test_a_loop_on_data_is_left_after_some_rounds() -> None:
+def test_a_loop_on_data_is_left_after_some_iterations() -> None:
     body = """ld.param.u64 %rd1, [in]; more: ld.global.acquire.gpu.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;
     @%p1 bra more; bar.sync 0;"""
     walked = walk(module_of(body, parameters=POINTER))
@@ -271,7 +271,7 @@ def test_a_loop_on_data_is_left_after_some_rounds() -> None:
 # ------------------------------------------------------------------------------------------- threads, lanes
 
 
-def test_special_registers_say_where_the_thread_stands() -> None:
+def test_special_registers_give_the_position_of_the_thread() -> None:
     body = """mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z; mov.u32 %r4, %laneid; mov.u32 %r5, %ntid.y;
     mov.u32 %r6, %cluster_ctarank; mov.u32 %r7, %cluster_nctarank; mov.u32 %r8, %lanemask_lt; mov.u32 %r9, %ctaid.x;"""
     module = module_of(body, bounds=".reqntid 8, 4, 2 .explicitcluster .reqnctapercluster 2, 1, 1")
@@ -296,7 +296,7 @@ def test_halves_are_packed_and_unpacked() -> None:
     assert (walked["%r8"], walked["%r9"]) == (5, 6)
 
 
-def test_the_walk_covers_what_it_executes_and_nothing_else() -> None:
+def test_coverage_is_exactly_the_executed_steps() -> None:
     walked = walk(module_of("bra.uni end; bar.sync 0; end: nanosleep.u32 0;"))
     assert opcodes(walked.trace.covered_steps) == {"bra.uni", "nanosleep.u32", "ret"}
 
@@ -305,7 +305,7 @@ def test_the_walk_covers_what_it_executes_and_nothing_else() -> None:
 
 
 def rows(number: str, registers: str, tid: int) -> list[object]:
-    """The addresses within `tile` that a lane gives and that count."""
+    """Returns the offsets in `tile` of the addresses that a lane provides and that are used."""
     body = f"mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; ldmatrix.sync.aligned.{number}.b16 {registers}, [%r4];"
     walked = walk(module_of(SHARED + body.replace("b16 ", "shared.b16 ")), tid)
     return [event.address - 1024 for event in walked.events(Access) if isinstance(event.address, int)]
@@ -317,7 +317,7 @@ def test_the_lowest_lanes_give_the_rows_of_a_matrix() -> None:
     assert rows("m8n8.x4", "{%r9, %r10, %r11, %r12}", 31) == [496]
 
 
-def test_of_a_group_those_lanes_take_part_whose_addresses_count() -> None:
+def test_the_lanes_of_a_group_whose_addresses_are_used_take_part() -> None:
     body = (
         "mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r4], {%r9, %r9};"
     )

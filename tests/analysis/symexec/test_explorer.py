@@ -1,4 +1,4 @@
-"""Exploration: which threads and sizes are tried, what is reached, and what stays missed."""
+"""Exploration: the threads and sizes that are tried, the steps that are reached, and those that remain missed."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def test_further_sizes_are_tried_for_code_that_the_first_did_not_reach() -> None
 
 
 @pytest.mark.parametrize("test", ["setp.lt.u32 %p1, %r6, 1029;", "setp.le.s32 %p1, %r6, 1028;"])
-def test_large_sizes_that_a_comparison_asks_for_are_tried(test: str) -> None:
+def test_large_sizes_in_comparisons_are_tried(test: str) -> None:
     body = f"{test} @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body)[-1] == 1029
     assert missed(body) == set()
 
 
-def test_sizes_that_reach_nothing_new_are_not_tried_on() -> None:
+def test_no_more_sizes_are_tried_after_those_that_reach_nothing_new() -> None:
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_IDLE_SAMPLES]]
     assert missed(body) == {"cp.async.wait_group"}
 
 
-def test_code_that_no_path_leads_to_is_not_missed() -> None:
+def test_unreachable_code_is_not_missed() -> None:
     assert missed("bra.uni end; cp.async.wait_group 0; end: nanosleep.u32 0;") == set()
     assert missed("setp.eq.u32 %p1, %r6, 77777; @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;") != set()
 
@@ -60,19 +60,19 @@ def test_the_remainder_of_an_unrolled_loop_is_reached() -> None:
     assert missed(body) == set()
 
 
-def test_sizes_are_not_tried_for_what_data_decide() -> None:
+def test_no_sizes_are_tried_for_conditions_on_data() -> None:
     assert samples(BEHIND)[: len(SAMPLES) + 1] != [*SAMPLES, MORE_SAMPLES[0]]
 
 
 BEHIND = "setp.eq.u32 %p1, %r7, 5; @%p1 bra there; bra.uni end; there: cp.async.wait_group 0; end: nanosleep.u32 0;"
 
 
-def test_a_guess_is_turned_round_for_the_code_behind_it() -> None:
+def test_a_guess_is_inverted_for_the_code_after_it() -> None:
     assert missed(BEHIND) == set()
     assert len(samples(BEHIND)) > len(samples(BEHIND.replace("@%p1", "")))
 
 
-def test_what_hangs_on_too_many_guesses_stays_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_after_too_many_guesses_remains_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer, "MAX_DECISION_FLIPS", 0)
     monkeypatch.setattr(explorer, "MAX_ORDERING_FLIPS", 0)
     assert missed(BEHIND) == {"cp.async.wait_group"}
@@ -84,7 +84,7 @@ def test_code_that_is_not_asynchronous_need_not_be_reached() -> None:
     )
 
 
-def test_threads_part_where_a_branch_tells_them_apart_and_all_of_them_are_walked() -> None:
+def test_threads_split_where_a_branch_distinguishes_them_and_all_of_them_are_executed() -> None:
     body = """mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; setp.ne.u32 %p1, %r2, 6; @%p1 bra end; cp.async.wait_group 0;
     end: nanosleep.u32 0;"""
     explorer = explorer_of(module_of(body, bounds=".reqntid 384, 1, 1"))
@@ -93,14 +93,14 @@ def test_threads_part_where_a_branch_tells_them_apart_and_all_of_them_are_walked
     assert groups == {(*range(192), *range(224, 384)): 0, tuple(range(192, 224)): 1}
 
 
-def test_a_guard_without_a_branch_does_not_part_threads() -> None:
+def test_a_guard_without_a_branch_does_not_split_threads() -> None:
     body = "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 3; @%p1 barrier.sync 1, 128; bar.sync 0;"
     (group,) = explorer_of(module_of(body)).explorations[0].groups
     assert len(group.tids) == 128
     assert [len(group.for_thread(tid).events) for tid in (0, 2, 3, 127)] == [2, 2, 1, 1]
 
 
-def test_threads_that_part_too_often_are_not_all_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_threads_that_split_too_often_only_some_are_executed(monkeypatch: pytest.MonkeyPatch) -> None:
     body = """mov.u32 %r1, %tid.x; more: setp.eq.u32 %p1, %r1, 0; @%p1 bra end; sub.u32 %r1, %r1, 1; bra more;
     end: cp.async.wait_group 0;"""
     monkeypatch.setattr(explorer, "MAX_DIVERGED_GROUPS", 5)
@@ -117,7 +117,7 @@ def test_two_ranks_of_a_cluster_are_explored() -> None:
     assert {e.scenario.rank for e in explorer_of(module_of("bar.sync 0;")).explorations} == {0}
 
 
-def test_the_steps_of_all_walks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_steps_of_all_executions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_TOTAL_STEPS", 100)
     body = """mov.u32 %r2, %tid.x; setp.ge.u32 %p2, %r2, 32; @%p2 bra end; mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1;
     setp.lt.u32 %p1, %r1, 200; @%p1 bra more; end: cp.async.wait_group 0;"""
@@ -125,7 +125,7 @@ def test_the_steps_of_all_walks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     assert walked[0] == (1, False)
 
 
-def test_a_lane_reads_by_shuffle_what_lane_zero_had() -> None:
+def test_a_lane_reads_by_shuffle_the_value_of_lane_zero() -> None:
     body = "mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 100; shfl.sync.idx.b32 %r9, %r2, 0, 31, -1; bar.sync %r9;"
     explorer = explorer_of(module_of(body.replace("bar.sync %r9", "and.b32 %r9, %r9, 15; barrier.sync %r9, 128")))
     for exploration in explorer.explorations:
@@ -149,7 +149,9 @@ def test_a_lane_reads_by_shuffle_what_lane_zero_had() -> None:
         ("idx", 9, 0x1807, {10: 9, 17: 17}),
     ],
 )
-def test_a_shuffle_gives_what_the_source_lane_has(mode: str, operand: int, clamp: int, sources: dict[int, int]) -> None:
+def test_a_shuffle_gives_the_value_of_the_source_lane(
+    mode: str, operand: int, clamp: int, sources: dict[int, int]
+) -> None:
     body = f"""mov.u32 %r1, %tid.x; shfl.sync.{mode}.b32 %r9, %r1, {operand}, {clamp}, -1;
     .shared .b8 tile[256]; mov.u32 %r2, tile; add.u32 %r2, %r2, %r9; st.shared.b8 [%r2], 0;"""
     (group,) = explorer_of(module_of(body)).explorations[0].groups
@@ -170,7 +172,7 @@ def test_a_shuffle_gives_what_the_source_lane_has(mode: str, operand: int, clamp
         ("add.u32", "-1", {0: 31 * 16, 32: 31 * 16 + 32 * 32}),
     ],
 )
-def test_a_reduction_over_a_warp_gives_what_its_lanes_have_together(
+def test_a_reduction_over_a_warp_combines_the_values_of_its_lanes(
     operation: str, members: str, expected: dict[int, int]
 ) -> None:
     body = f"""mov.u32 %r1, %tid.x; redux.sync.{operation} %r9, %r1, {members};
@@ -182,7 +184,7 @@ def test_a_reduction_over_a_warp_gives_what_its_lanes_have_together(
         assert event.address == 1024 + value, tid
 
 
-def test_a_reduction_of_what_is_not_known_is_the_same_for_all_lanes_of_a_warp() -> None:
+def test_a_reduction_of_unknown_values_is_the_same_for_all_lanes_of_a_warp() -> None:
     body = """mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];
     redux.sync.or.b32 %r4, %r3, -1; setp.eq.u32 %p1, %r4, 0; @%p1 bra end; bar.sync 0; end: ret;"""
     for exploration in explorer_of(module_of(body)).explorations:
@@ -199,13 +201,13 @@ COPY = """.shared .align 128 .b8 tile[4096]; mov.u32 %r2, tile; mov.u32 %r1, %ti
 add.u32 %r4, %r2, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;"""
 
 
-def test_the_thread_that_copied_what_another_reads_is_looked_at_too() -> None:
+def test_the_thread_that_copied_the_bytes_that_another_reads_is_explored_too() -> None:
     body = f"{COPY} bar.sync 0; ld.shared.u32 %r9, [%r2+80];"
     scenarios = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios
     assert all(5 in facts.threads for facts in scenarios)
 
 
-def test_no_neighbors_are_needed_where_threads_read_what_they_copied() -> None:
+def test_no_neighbors_are_needed_where_threads_read_their_own_copies() -> None:
     body = f"{COPY} ld.shared.u32 %r9, [%r4];"
     facts = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios[0]
     assert find_writer_threads({tid: thread.trace for tid, thread in facts.threads.items()}, facts.groups) == []
@@ -226,7 +228,7 @@ mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; ld.param.u64 %rd1, [in];"""
 FILL = "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];"
 
 
-def test_all_threads_are_looked_at_on_demand_unless_that_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_threads_are_executed_on_demand_unless_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     module = module_of("bar.sync 0;", bounds=".reqntid 96, 1, 1")
     everyone = kernel_of(module).scenarios[0].all_threads(Barrier)
     assert everyone is not None
@@ -235,7 +237,7 @@ def test_all_threads_are_looked_at_on_demand_unless_that_is_too_much(monkeypatch
     assert kernel_of(module).scenarios[0].all_threads(Barrier) is None
 
 
-def test_a_world_is_exact_where_nobody_guessed_and_opaque_where_somebody_called_away() -> None:
+def test_a_scenario_without_guesses_is_exact_and_one_with_opaque_calls_is_opaque() -> None:
     plain = kernel_of(module_of("bar.sync 0;")).scenarios[0]
     assert (plain.is_exact, plain.has_unknown_call) == (True, False)
     guess = module_of(f"{LOADED} setp.eq.u32 %p1, %r7, 5; @%p1 bra end; end: bar.sync 0;", parameters=PARAMETERS)
@@ -258,7 +260,7 @@ def test_bytes_are_rewritten_by_a_copy_that_was_started_or_waited_for_in_between
         assert not facts.async_overwrites.may_overwrite_between(thread, end - 1, end, (start, start + 4)), tid
 
 
-def test_of_many_executions_the_first_and_the_last_are_looked_at() -> None:
+def test_of_many_executions_the_first_and_the_last_are_kept() -> None:
     body = """.shared .align 16 .b8 tile[64]; mov.u32 %r2, tile; mov.u32 %r7, 0; more: ld.shared.u32 %r9, [%r2];
     add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 100; @%p1 bra more;"""
     visits = [event.visit for _, event in kernel_of(module_of(body)).scenarios[0].threads[0].accesses]
@@ -267,7 +269,7 @@ def test_of_many_executions_the_first_and_the_last_are_looked_at() -> None:
     assert len(visits) < 30
 
 
-def test_samples_that_no_walk_reads_are_one_scenario() -> None:
+def test_unread_samples_make_one_scenario() -> None:
     body = "cp.async.wait_group 0;"
     without = explorer_of(module_of(body))
     assert [(each.scenario.sample, each.scenario.sample_count) for each in without.explorations] == [(SAMPLES[0], 2)]
@@ -284,7 +286,7 @@ setp.lt.u32 %p1, %r1, %n; @%p1 bra more;"""
 @pytest.mark.parametrize(
     ("work", "samples"), [("add.u32 %r2, %r2, 1;" * 900, [*SAMPLES, SMALL_SIZE]), ("", [*SAMPLES])]
 )
-def test_few_rounds_of_a_cluster_are_walked_where_no_others_come_to_their_end(work: str, samples: list[int]) -> None:
+def test_a_few_iterations_of_a_cluster_are_executed_where_the_others_do_not_end(work: str, samples: list[int]) -> None:
     bounds = ".reqntid 32\n.reqnctapercluster 2, 1, 1"
     body = ROUNDS.format(work=work.replace("add", "cp.async.commit_group; add", 1))
     explorer = explorer_of(module_of(body, bounds=bounds, parameters=".param .u32 n"))

@@ -1,4 +1,4 @@
-"""What threads tell one another through shared memory."""
+"""Values that threads pass to one another through shared memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptxkit.analysis.symexec.explorer import Exploration
 from tests.analysis.support import explorer_of, module_of, opcodes
 
 CELL = ".shared .align 8 .b8 cell[16]; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; setp.ge.u32 %p2, %r1, 32;"
-#: Warps from the second one on go another way where they find 2 in a cell.
+#: Warps from the second one on take another path where they read 2 from a cell.
 ROLE = "@!%p2 bra end; ld.shared.u8 %r2, [cell+1]; setp.eq.u32 %p3, %r2, 2; @%p3 bra other; bar.warp.sync -1; other:"
 BLOCK = ".reqntid 64, 1, 1"
 
@@ -18,17 +18,17 @@ def explored(body: str) -> Exploration:
 
 
 def is_told(exploration: Exploration) -> bool:
-    """Whether no walk had to guess."""
+    """Returns whether no execution had to guess."""
     return all(group.first_guess is None for group in exploration.groups)
 
 
-def test_what_one_thread_stores_before_a_barrier_of_all_is_what_others_load_behind_it() -> None:
+def test_a_store_before_a_barrier_of_all_threads_is_loaded_after_it() -> None:
     found = explored(f"@%p1 st.shared.u32 [cell], 0x01000203; bar.sync 0; {ROLE}")
     assert is_told(found)
     assert len(found.groups) == 2
 
 
-def test_an_unknown_that_is_told_is_the_same_for_all() -> None:
+def test_an_unknown_that_is_passed_is_the_same_for_all() -> None:
     body = (
         "ld.global.u32 %r3, [%rd1]; @%p1 st.shared.u32 [cell], %r3; bar.sync 0; ld.shared.u32 %r2, [cell];"
         "setp.eq.u32 %p3, %r2, 2; setp.eq.u32 %p4, %r3, 2; @%p3 bra end; @%p4 bra end; bar.warp.sync -1;"
@@ -54,11 +54,11 @@ def test_an_unknown_that_is_told_is_the_same_for_all() -> None:
         (f"@%p1 st.shared.u32 [cell], 0x203; st.shared.u32 [%r9], 1; bar.sync 0; {ROLE}", "a store nobody knows where"),
     ],
 )
-def test_what_may_not_be_there_any_more_or_yet_is_not_told(body: str, why: str) -> None:
+def test_a_value_that_may_be_overwritten_or_missing_is_not_passed(body: str, why: str) -> None:
     assert not is_told(explored(body)), why
 
 
-def test_a_store_behind_the_next_barrier_is_told_in_the_next_round() -> None:
+def test_a_store_after_the_next_barrier_is_passed_in_the_next_iteration() -> None:
     body = (
         "@%p1 st.shared.u32 [cell], 0x203; bar.sync 0; mov.u32 %r5, 0; bar.sync 0; @%p1 st.shared.u32 [cell], 0x103;"
         f"bar.sync 0; {ROLE}"
@@ -68,7 +68,7 @@ def test_a_store_behind_the_next_barrier_is_told_in_the_next_round() -> None:
     assert any("bar.warp.sync" in opcodes(group.covered_steps) for group in found.groups)
 
 
-def test_what_another_cta_may_store_is_not_told() -> None:
+def test_a_value_that_another_cta_may_store_is_not_passed() -> None:
     remote = "mapa.shared::cluster.u32 %r7, %r8, 1; st.shared::cluster.u32 [%r7], 1;"
     body = f"@%p1 st.shared.u32 [cell], 0x203; bar.sync 0; {ROLE} {remote}"
     module = module_of(f"{CELL} {body} end:", bounds=f"{BLOCK} .reqnctapercluster 2, 1, 1")

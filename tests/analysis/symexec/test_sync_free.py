@@ -1,4 +1,4 @@
-"""Kernels that have nothing to do with other threads: a few rounds of their loops tell all."""
+"""Kernels without synchronization: a few iterations of their loops find everything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STORE = "st.global.u32 [%rd1], %r1;"
 
 
 def longest(body: str) -> int:
-    """The steps that a walk took."""
+    """Returns the number of steps of an execution."""
     explorer = explorer_of(module_of(".shared .align 8 .b8 tile[64];" + body, bounds=".reqntid 32"))
     before = explorer.budget.steps
     exploration = explorer.explorations[0]
@@ -23,7 +23,7 @@ def longest(body: str) -> int:
     return before - explorer.budget.steps
 
 
-def test_a_walk_ends_soon_where_it_has_told_all() -> None:
+def test_an_execution_ends_early_where_it_can_find_nothing_new() -> None:
     assert longest(LOOP.format(STORE, "")) < 2 * MIN_STALLED_STEPS
 
 
@@ -38,17 +38,17 @@ def test_a_walk_ends_soon_where_it_has_told_all() -> None:
         (LOOP.format("st.release.gpu.global.u32 [%rd1], %r1;", ""), "a store that others wait for"),
     ],
 )
-def test_it_goes_on_where_more_may_come(body: str, why: str) -> None:
+def test_it_continues_where_it_can_find_more(body: str, why: str) -> None:
     assert longest(body) > 3 * ROUNDS, why
 
 
-def test_the_accesses_of_a_quiet_kernel_are_all_that_is_told_of() -> None:
+def test_accesses_are_all_that_such_a_kernel_reports() -> None:
     found = sync_free_accesses(program_of(module_of(f"ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; {STORE}")))
     assert found is not None
     assert sorted(step.index for step in found) == [0, 2]
 
 
 @pytest.mark.parametrize("line", ["ld.strange.u32 %r1, [%rd1];", "call away;"])
-def test_what_nobody_knows_is_not_quiet(line: str) -> None:
+def test_unknown_code_is_not_free_of_synchronization(line: str) -> None:
     program = program_of(module_of(line, before=".extern .func away;"))
     assert sync_free_accesses(program) is None

@@ -1,4 +1,4 @@
-"""What groups that parted did before."""
+"""The traces of groups before they split."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from ptxkit.analysis.symexec.trace import GroupEvent
 from tests.analysis.support import explorer_of, module_of, walk
 
-#: In each round one thread leaves.
+#: In each iteration one thread leaves.
 BODY = """
     .shared .b32 tile[64];
     mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, tile; add.u32 %r4, %r3, %r2; mov.u32 %r5, 0;
@@ -18,7 +18,7 @@ BODY = """
 BOUNDS = ".reqntid 16"
 
 
-def test_threads_that_part_one_by_one_do_what_each_does_alone() -> None:
+def test_threads_that_split_one_by_one_have_the_traces_of_single_executions() -> None:
     module = module_of(BODY, bounds=BOUNDS)
     groups = explorer_of(module).explorations[0].groups
     assert [group.tids for group in groups] == [(tid,) for tid in range(16)]
@@ -28,7 +28,7 @@ def test_threads_that_part_one_by_one_do_what_each_does_alone() -> None:
         assert told == alone
 
 
-def test_events_are_told_once_for_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_are_yielded_once_for_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     among = GroupEvent.subset
     monkeypatch.setattr(GroupEvent, "subset", lambda event, indices: asked.append(1) or among(event, indices))
@@ -36,7 +36,7 @@ def test_events_are_told_once_for_each_group(monkeypatch: pytest.MonkeyPatch) ->
     assert len(asked) <= sum(len(group.events) for group in groups) + 16
 
 
-def test_a_guess_before_a_parting_stays_where_it_was() -> None:
+def test_a_guess_before_a_split_remains_in_place() -> None:
     body = (
         "mov.u32 %r1, %tid.x; ld.global.b32 %r2, [%rd1]; bar.sync 0; setp.eq.u32 %p1, %r2, 7; @%p1 bra on;"
         "bar.sync 1; on: setp.eq.u32 %p2, %r1, 0; bar.sync 2; @%p2 bra out; bar.sync 3; out: bar.sync 4;"

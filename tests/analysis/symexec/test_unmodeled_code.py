@@ -1,4 +1,4 @@
-"""Code that no walk can follow: which steps it is, and the walks without it."""
+"""Code that the model does not include: its steps, and the executions without it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAUNCH = ".reqntid 32, 1, 1"
         ("ld.strange.u32 %r1, [%rd1];", "`ld.strange.u32`, which no form of the instruction table fits"),
     ],
 )
-def test_the_walks_without_it_are_whole_again(line: str, words: str) -> None:
+def test_the_executions_without_it_are_complete_again(line: str, words: str) -> None:
     explorer = explorer_of(module_of(STORES.format(line), before=BEFORE, bounds=LAUNCH))
     assert list(find_unmodeled_code(explorer).values()) == [words]
     silent = without_unmodeled_code(explorer)
@@ -31,14 +31,14 @@ def test_the_walks_without_it_are_whole_again(line: str, words: str) -> None:
     assert all(each.cluster == silent.explorations for each in silent.explorations)
 
 
-def test_a_function_that_calls_itself_is_followed_only_so_deep() -> None:
+def test_a_recursive_function_is_followed_up_to_a_limited_depth() -> None:
     module = module_of("call deep;", before=".func deep() { call deep; ret; }", bounds=LAUNCH)
     assert list(find_unmodeled_code(explorer_of(module)).values()) == [
         "a call of `deep` that is not followed: too many calls are in progress"
     ]
 
 
-def test_a_guess_before_a_call_stays_where_it_was() -> None:
+def test_a_guess_before_a_call_remains_in_place() -> None:
     guess = "ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; {} @%p1 bra end; st.shared.u32 [tile], %r1; end:"
     explorer = explorer_of(module_of(guess.format("call away;"), before=BEFORE, bounds=LAUNCH))
     for exploration in without_unmodeled_code(explorer).explorations:
@@ -46,5 +46,5 @@ def test_a_guess_before_a_call_stays_where_it_was() -> None:
 
 
 @pytest.mark.parametrize("line", ["", "call __assertfail;"])
-def test_nothing_is_unseen_in_what_is_known(line: str) -> None:
+def test_modeled_code_has_nothing_unmodeled(line: str) -> None:
     assert not find_unmodeled_code(explorer_of(module_of(STORES.format(line), before=BEFORE, bounds=LAUNCH)))

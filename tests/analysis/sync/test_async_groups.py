@@ -1,4 +1,4 @@
-"""Copies in flight: what commits and waits tell the thread that issued them."""
+"""Pending copies: the completions that commits and waits prove to the issuing thread."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def copies(body: str) -> list[AsyncCopy]:
 
 
 def done(body: str) -> list[bool]:
-    """Of each copy: whether the thread knows at the end that it is complete."""
+    """Returns for each copy whether the thread has observed at the end that it is complete."""
     return [copy.completion_position is not None for copy in copies(body)]
 
 
-def test_a_wait_finishes_all_but_the_newest_groups() -> None:
+def test_a_wait_completes_all_but_the_newest_groups() -> None:
     three = (SMALL + COMMIT) * 3
     for pending, expected in ((0, [True] * 3), (1, [True, True, False]), (2, [True, False, False]), (3, [False] * 3)):
         assert done(f"{three} cp.async.wait_group {pending};") == expected
@@ -33,7 +33,7 @@ def test_an_empty_group_counts_as_a_group() -> None:
     assert done(f"{SMALL}{COMMIT} cp.async.wait_group 1;") == [False]
 
 
-def test_a_wait_finishes_nothing_that_was_not_committed() -> None:
+def test_a_wait_completes_nothing_that_was_not_committed() -> None:
     (copy,) = copies(f"{SMALL} cp.async.wait_group 0;")
     assert (copy.commit_position, copy.completion_position) == (None, None)
     (copy,) = copies(f"{SMALL}{COMMIT} cp.async.wait_group 0;")
@@ -42,7 +42,7 @@ def test_a_wait_finishes_nothing_that_was_not_committed() -> None:
     assert copy.position < copy.commit_position < copy.completion_position
 
 
-def test_wait_all_takes_in_what_was_not_committed() -> None:
+def test_wait_all_includes_uncommitted_copies() -> None:
     assert done(f"{SMALL} cp.async.wait_all;") == [True]
     assert done(f"{SMALL} cp.async.wait_all; {SMALL}") == [True, False]
 
@@ -59,7 +59,7 @@ def test_one_kind_is_not_committed_by_the_other() -> None:
     assert [copy.commit_position is None for copy in copies(f"{OUT}{BULK_COMMIT}")] == [False]
 
 
-def test_a_wait_for_reads_frees_the_source_and_finishes_nothing() -> None:
+def test_a_wait_for_reads_releases_the_source_and_completes_nothing() -> None:
     (copy,) = copies(f"{OUT}{BULK_COMMIT} cp.async.bulk.wait_group.read 0;")
     assert copy.source_free_position is not None
     assert copy.completion_position is None
@@ -69,25 +69,25 @@ def test_a_wait_for_reads_frees_the_source_and_finishes_nothing() -> None:
     assert copy.source_free_position < copy.completion_position
 
 
-def test_a_copy_on_an_mbarrier_is_done_when_that_mbarrier_was_waited_for() -> None:
+def test_a_copy_on_an_mbarrier_is_complete_after_the_wait_for_that_mbarrier() -> None:
     wait = "more: mbarrier.try_wait.parity.shared::cta.b64 %p1, {}, 0; @!%p1 bra more;"
     assert done(f"{FILL} [%r5];" + wait.format("[%r5]")) == [True]
     assert done(f"{FILL} [%r5];" + wait.format("[%r5+8]")) == [False]
     assert done(f"{wait.format('[%r5]')} {FILL} [%r5];") == [False]
 
 
-def test_an_arrival_that_tracks_copies_takes_those_before_it() -> None:
+def test_an_arrival_that_tracks_copies_includes_those_before_it() -> None:
     body = f"{SMALL} cp.async.mbarrier.arrive.shared::cta.b64 [%r5]; {SMALL}"
     assert [copy.track_position is not None for copy in copies(body)] == [True, False]
 
 
-def test_each_round_of_a_loop_issues_a_copy_of_its_own() -> None:
+def test_each_iteration_of_a_loop_issues_a_separate_copy() -> None:
     body = f"""mov.u32 %r7, 0; next: {SMALL}{COMMIT} cp.async.wait_group 1;
     add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;"""
     assert done(body) == [True, True, True, False]
 
 
-def test_a_wait_on_an_mbarrier_made_anew_finishes_no_copy_of_the_one_before() -> None:
+def test_a_wait_on_a_reinitialized_mbarrier_completes_no_earlier_copy() -> None:
     wait = "more: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], 0; @!%p1 bra more;"
     assert done(f"{FILL}[%r5]; {wait}") == [True]
     assert done(

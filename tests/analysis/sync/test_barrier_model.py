@@ -1,4 +1,4 @@
-"""Who comes to barriers, and when they open, as a rehearsal plays them."""
+"""Arrivals at barriers and their completion in a simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def actor(*tids: int, rank: int = 0) -> ThreadClass:
 
 
 def meet(meetings: BarrierModel, who: int, effect: Barrier, number: int | None = 0, threads: int | None = None) -> bool:
-    """Comes to a barrier; whether the actor must wait."""
+    """Arrives at a barrier; returns whether the actor must wait."""
     waits = meetings.arrive(who, effect, TraceEvent(STEP, 0, effect, size=threads, amount=number))
     return waits is not None and waits[0].state.completed_phases < waits[1]
 
@@ -27,7 +27,7 @@ def meet(meetings: BarrierModel, who: int, effect: Barrier, number: int | None =
 SYNC, ARRIVES, WAITS = Barrier("cta", "sync"), Barrier("cluster", "arrive"), Barrier("cluster", "wait")
 
 
-def test_each_cta_has_a_barrier_of_its_own() -> None:
+def test_each_cta_has_separate_barriers() -> None:
     meetings = BarrierModel([actor(0), actor(1), actor(0, rank=1)], lambda _: False)
     assert meet(meetings, 0, SYNC)
     assert meet(meetings, 2, SYNC) is False  # the only thread of its CTA
@@ -43,7 +43,7 @@ def test_all_ctas_share_the_barrier_of_the_cluster() -> None:
     assert (len(meetings.released_barriers), meetings.is_approximate) == (1, False)
 
 
-def test_a_barrier_opens_without_those_that_have_left() -> None:
+def test_a_barrier_completes_without_exited_threads() -> None:
     left: set[int] = set()
     meetings = BarrierModel([actor(0), actor(1)], left.__contains__)
     waits = meetings.arrive(0, SYNC, TraceEvent(STEP, 0, SYNC, amount=0))
@@ -55,7 +55,7 @@ def test_a_barrier_opens_without_those_that_have_left() -> None:
     assert waits[0].state.completed_phases == waits[1]
 
 
-def test_a_barrier_of_a_number_of_threads_takes_warps_as_a_whole() -> None:
+def test_a_barrier_with_a_thread_count_counts_whole_warps() -> None:
     counted = Barrier("cta", "sync", ConstantExpr(1), ConstantExpr(64))
     meetings = BarrierModel([actor(0), actor(32), actor(64)], lambda _: False)
     assert meet(meetings, 0, counted, 1, 64)
@@ -63,7 +63,7 @@ def test_a_barrier_of_a_number_of_threads_takes_warps_as_a_whole() -> None:
     assert meet(meetings, 2, counted, 1, 64)
 
 
-def test_lanes_of_one_warp_wait_for_each_other_at_a_barrier_of_a_number_of_threads() -> None:
+def test_lanes_of_one_warp_wait_for_each_other_at_a_barrier_with_a_thread_count() -> None:
     counted = Barrier("cta", "sync", ConstantExpr(1), ConstantExpr(32))
     meetings = BarrierModel([actor(0), actor(1, 2)], lambda _: False)
     assert meet(meetings, 0, counted, 1, 32)
@@ -72,7 +72,7 @@ def test_lanes_of_one_warp_wait_for_each_other_at_a_barrier_of_a_number_of_threa
     assert (len(meetings.released_barriers), meetings.is_approximate) == (1, False)
 
 
-def test_lanes_whose_warp_does_not_come_count_for_it_when_nobody_else_moves() -> None:
+def test_lanes_count_for_their_diverged_warp_when_no_other_thread_moves() -> None:
     counted = Barrier("cta", "sync", ConstantExpr(1), ConstantExpr(32))
     meetings = BarrierModel([actor(0), actor(1, 2)], lambda _: False)
     waits = meetings.arrive(0, counted, TraceEvent(STEP, 0, counted, size=32, amount=1))
@@ -82,7 +82,7 @@ def test_lanes_whose_warp_does_not_come_count_for_it_when_nobody_else_moves() ->
     assert waits[0].state.completed_phases == waits[1]
 
 
-def test_different_numbers_of_threads_in_one_round_are_told() -> None:
+def test_different_thread_counts_in_one_phase_are_reported() -> None:
     first, second = (Barrier("cta", "sync", ConstantExpr(1), ConstantExpr(threads)) for threads in (64, 96))
     meetings = BarrierModel([actor(0), actor(32)], lambda _: False)
     meet(meetings, 0, first, 1, 64)
@@ -91,7 +91,7 @@ def test_different_numbers_of_threads_in_one_round_are_told() -> None:
 
 
 @pytest.mark.parametrize("effects", [(WAITS,), (ARRIVES, ARRIVES)])
-def test_halves_of_the_cluster_s_barrier_take_turns(effects: tuple[Barrier, ...]) -> None:
+def test_arrive_and_wait_of_the_cluster_barrier_alternate(effects: tuple[Barrier, ...]) -> None:
     meetings = BarrierModel([actor(0), actor(0, rank=1)], lambda _: False)
     for effect in effects:
         meet(meetings, 0, effect, None)

@@ -1,4 +1,4 @@
-"""Other sizes of a block that a kernel may be meant for, told by its counts."""
+"""Other block sizes for which a kernel may be meant, derived from its counts."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def test_no_size_is_larger_than_the_kernel_allows_or_was_tried_before() -> None:
     assert 128 not in found
 
 
-def test_no_size_but_the_stated_one_is_tried() -> None:
+def test_no_size_but_the_declared_one_is_tried() -> None:
     assert sizes(kernel_with(64, ".reqntid 128, 1, 1")) == []
 
 
-def test_half_a_warp_is_no_size() -> None:
+def test_half_a_warp_is_not_a_size() -> None:
     assert all(size % 32 == 0 for size in sizes(kernel_with(100, ".maxntid 512, 1, 1")))
 
 

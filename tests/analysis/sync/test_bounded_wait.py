@@ -1,4 +1,4 @@
-"""Which waits give up: loops that ask for a phase and are left by something else than its end."""
+"""Waits that give up: loops that poll a phase and have another exit than its end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def answer(body: str) -> bool:
 
 
 @pytest.mark.parametrize("body", GIVES_UP.values(), ids=list(GIVES_UP))
-def test_a_loop_that_something_else_ends_gives_up(body: str) -> None:
+def test_a_loop_with_another_exit_is_bounded(body: str) -> None:
     assert answer(body)
 
 

@@ -1,4 +1,4 @@
-"""Which mbarriers of a cluster an operation is about."""
+"""The mbarriers of a cluster on which an operation acts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ COPY = "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::by
 
 
 def event(body: str, kind: type, rank: int = 0) -> TraceEvent:
-    """The only event of a kind in a walk of thread 0 of a CTA."""
+    """Returns the only event of a kind in an execution of thread 0 of a CTA."""
     (found,) = walk(module_of(START + body, bounds=CLUSTER), rank=rank).events(kind)
     return found
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_an_operation_on_the_own_mbarrier_is_in_the_own_cta(rank: int) -> None:
+def test_an_operation_on_a_local_mbarrier_is_in_the_executing_cta(rank: int) -> None:
     arrival = event("mbarrier.arrive.shared::cta.b64 _, [%r2];", MbarrierArrive, rank)
     assert isinstance(arrival.address, int)
     assert location_of(rank, arrival) == (rank, arrival.address)
@@ -42,13 +42,15 @@ def test_a_mask_names_one_mbarrier_in_each_of_its_ctas() -> None:
 
 
 @pytest.mark.parametrize(("rank", "told"), [(0, (0, 2)), (1, (1, 3))])
-def test_of_a_pair_of_ctas_the_one_is_told_that_is_as_even_as_the_named_one(rank: int, told: tuple[int, ...]) -> None:
+def test_of_a_pair_of_ctas_the_one_with_the_parity_of_the_named_one_is_signaled(
+    rank: int, told: tuple[int, ...]
+) -> None:
     body = f"mov.u16 %h1, 6; {COPY}.cta_group::2 [%r1], [%rd1, {{%r4}}], [%r2], %h1;"
     copy = event(body, MbarrierComplete, rank)
     assert locations_of(rank, copy) == tuple((each, copy.address) for each in told)
 
 
-def test_a_commit_tells_all_ctas_of_its_mask() -> None:
+def test_a_commit_signals_all_ctas_of_its_mask() -> None:
     body = "mov.u16 %h1, 3; tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 "
     commit = event(f"{body} [%r2], %h1;", MbarrierArrive)
     assert locations_of(0, commit) == ((0, commit.address), (1, commit.address))
@@ -62,16 +64,16 @@ def test_a_commit_tells_all_ctas_of_its_mask() -> None:
         "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];",
     ],
 )
-def test_an_address_that_nobody_knows_is_in_no_place(body: str) -> None:
+def test_an_unknown_address_has_no_location(body: str) -> None:
     assert locations_of(0, event(body, MbarrierArrive)) is None
 
 
-def test_a_mask_that_nobody_knows_names_no_places() -> None:
+def test_an_unknown_mask_has_no_locations() -> None:
     copy = event(f"ld.global.u16 %h1, [%rd1]; {COPY} [%r1], [%rd1, {{%r4}}], [%r2], %h1;", MbarrierComplete)
     assert locations_of(0, copy) is None
 
 
-def test_an_event_without_a_mask_is_about_one_place() -> None:
+def test_an_event_without_a_mask_has_one_location() -> None:
     address = SharedWindow(0).map_to_rank(1024, 2)
     (step, *_) = walk(module_of("bar.sync 0;")).state.code.program.steps
     wait = TraceEvent(step, 0, MbarrierWait("bar", "phase", "parity", "p", blocking=False), address)

@@ -1,4 +1,4 @@
-"""Phases of mbarriers, as a rehearsal counts them."""
+"""Phases of mbarriers in a simulation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_thread_of_an_actor_arrives() -> None:
     assert known.state.completed_phases == 1
 
 
-def test_a_phase_waits_for_the_bytes_that_it_was_told_of() -> None:
+def test_a_phase_waits_for_the_bytes_that_it_expects() -> None:
     played = objects(1)
     arrive(played, expect=32)
     known = played.get(PLACE)
@@ -68,14 +68,14 @@ def test_a_phase_waits_for_the_bytes_that_it_was_told_of() -> None:
 
 
 @pytest.mark.parametrize(("parity", "passes"), [(1, True), (0, False)])
-def test_the_phase_before_the_first_counts_as_over(parity: int, passes: bool) -> None:
+def test_the_phase_before_the_first_counts_as_complete(parity: int, passes: bool) -> None:
     played = objects(1)
     known = played.get(PLACE)
     assert known is not None
     assert played.test_wait(0, *wait(parity), PLACE, known) == passes
 
 
-def test_an_arrival_before_anybody_has_seen_the_last_phase_end_is_too_many() -> None:
+def test_an_arrival_before_any_thread_has_observed_the_last_phase_is_excessive() -> None:
     played = objects(1)
     arrive(played)
     arrive(played)
@@ -83,7 +83,7 @@ def test_an_arrival_before_anybody_has_seen_the_last_phase_end_is_too_many() -> 
     assert (excess.phase, excess.is_unobserved, excess.location) == (2, True, PLACE)
 
 
-def test_an_arrival_in_a_phase_that_somebody_has_seen_begin_is_not() -> None:
+def test_an_arrival_in_a_phase_that_a_thread_has_observed_is_not() -> None:
     played = objects(1)
     arrive(played)
     known = played.get(PLACE)
@@ -93,7 +93,7 @@ def test_an_arrival_in_a_phase_that_somebody_has_seen_begin_is_not() -> None:
     assert not played.excess_arrivals
 
 
-def test_where_a_walk_was_cut_short_no_arrival_is_too_many() -> None:
+def test_in_an_incomplete_execution_no_arrival_is_excessive() -> None:
     played = objects(1)
     played.is_truncated = True
     arrive(played)
@@ -101,7 +101,7 @@ def test_where_a_walk_was_cut_short_no_arrival_is_too_many() -> None:
     assert not played.excess_arrivals
 
 
-def test_what_cannot_be_counted_is_noted() -> None:
+def test_unknown_counts_are_recorded() -> None:
     played = objects(1)
     known = played.get(PLACE)
     assert known is not None
@@ -110,7 +110,7 @@ def test_what_cannot_be_counted_is_noted() -> None:
     assert played.is_approximate
 
 
-def test_an_object_made_anew_counts_on_behind_the_one_before() -> None:
+def test_a_reinitialized_mbarrier_continues_the_count_of_phases() -> None:
     played = objects(1)
     arrive(played)
     arrive(played)
@@ -122,10 +122,10 @@ def test_an_object_made_anew_counts_on_behind_the_one_before() -> None:
     played.initialize(PLACE, 2)
     last = played.get(PLACE)
     assert last is not None
-    assert last.earlier_phases == 3  # what arrived in the phase that was never complete belongs to no later one
+    assert last.earlier_phases == 3  # an arrival in the incomplete phase belongs to no later one
 
 
-def test_a_token_of_an_ended_object_holds_up_no_wait_on_the_next_one() -> None:
+def test_a_token_of_an_ended_mbarrier_does_not_block_a_wait_on_the_next_one() -> None:
     played = objects(1)
     arrive(played)
     arrive(played)

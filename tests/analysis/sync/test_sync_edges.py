@@ -1,4 +1,4 @@
-"""What orders two threads: barriers met as often, warps, clusters, and phases of mbarriers."""
+"""The order of two threads: barriers in the same phase, warps, clusters, and phases of mbarriers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def at(walked: Walk, which: int = 0) -> int:
 
 
 def ordered(body: str, other: int = 32, bounds: str = "") -> bool:
-    """Whether thread 0's store is before another thread's load."""
+    """Returns whether thread 0's store is before another thread's load."""
     module = module_of(HEAD + body, bounds=bounds)
     releaser, acquirer = walk(module, 0), walk(module, other)
     return any(
@@ -29,13 +29,13 @@ def ordered(body: str, other: int = 32, bounds: str = "") -> bool:
     )
 
 
-def test_a_barrier_orders_what_stands_before_it_and_after_it() -> None:
+def test_a_barrier_orders_the_accesses_before_and_after_it() -> None:
     assert ordered(f"{STORE} bar.sync 0; {LOAD}")
     assert not ordered(f"{STORE} {LOAD} bar.sync 0;")
     assert not ordered(f"bar.sync 0; {STORE} {LOAD}")
 
 
-def test_a_barrier_of_one_round_does_not_order_the_next() -> None:
+def test_a_barrier_of_one_iteration_does_not_order_the_next() -> None:
     assert not ordered(f"bar.sync 0; {STORE} {LOAD} bar.sync 0;")
     assert ordered(f"bar.sync 0; {STORE} bar.sync 0; {LOAD}")
 
@@ -45,7 +45,7 @@ def test_barriers_of_different_numbers_are_different() -> None:
     assert not ordered(f"{STORE} @%p2 barrier.sync 3, 32; @!%p2 barrier.sync 4, 96; {LOAD}")
 
 
-def test_an_arrival_gives_order_and_takes_none() -> None:
+def test_an_arrival_releases_and_does_not_acquire() -> None:
     assert ordered(f"{STORE} @%p2 barrier.arrive 3, 128; @!%p2 barrier.sync 3, 128; {LOAD}")
     assert not ordered(f"{STORE} @!%p2 barrier.arrive 3, 128; @%p2 barrier.sync 3, 128; {LOAD}")
 
@@ -63,7 +63,7 @@ def test_a_cluster_barrier_orders_from_arrival_to_wait() -> None:
     assert not ordered(f"{STORE} {arrive} {LOAD} {wait}", bounds=bounds)
 
 
-def test_an_mbarrier_hands_over_from_arrival_to_wait() -> None:
+def test_an_mbarrier_orders_from_arrival_to_wait() -> None:
     arrive, wait = "@%p1 mbarrier.arrive.shared::cta.b64 %rd1, [%r5];", WAIT.format(label="a", parity=0)
     assert ordered(f"{STORE} {arrive} {wait} {LOAD}")
     assert not ordered(f"{arrive} {STORE} {wait} {LOAD}")
@@ -71,26 +71,26 @@ def test_an_mbarrier_hands_over_from_arrival_to_wait() -> None:
     assert not ordered(f"{STORE} @%p1 mbarrier.arrive.shared::cta.b64 %rd1, [%r5+8]; {wait} {LOAD}")
 
 
-def test_parity_one_on_a_fresh_mbarrier_tells_of_no_phase() -> None:
+def test_parity_one_on_a_fresh_mbarrier_observes_no_phase() -> None:
     arrive = "@%p1 mbarrier.arrive.shared::cta.b64 %rd1, [%r5];"
     free, first = WAIT.format(label="a", parity=1), WAIT.format(label="b", parity=0)
     assert not ordered(f"{STORE} {arrive} {free} {LOAD}")
     assert ordered(f"{STORE} {arrive} {free} {first} {LOAD}")
 
 
-def test_a_wait_for_an_earlier_phase_says_nothing_of_a_later_one() -> None:
+def test_a_wait_for_an_earlier_phase_proves_nothing_about_a_later_one() -> None:
     arrive = "@%p1 mbarrier.arrive.shared::cta.b64 %rd1, [%r5];"
     first, second = WAIT.format(label="a", parity=0), WAIT.format(label="b", parity=1)
     assert not ordered(f"{arrive} {STORE} {arrive} {first} {LOAD}")
     assert ordered(f"{arrive} {STORE} {arrive} {first} {second} {LOAD}")
 
 
-def test_a_wait_that_was_asked_once_orders_nothing() -> None:
+def test_a_wait_that_was_polled_once_orders_nothing() -> None:
     arrive = "@%p1 mbarrier.arrive.shared::cta.b64 %rd1, [%r5];"
     assert not ordered(f"{STORE} {arrive} mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; {LOAD}")
 
 
-def test_a_handover_names_the_places_that_make_it() -> None:
+def test_an_edge_names_the_locations_of_its_operations() -> None:
     module = module_of(f"{HEAD}{STORE} bar.sync 0; bar.sync 0; {LOAD}")
     releaser, acquirer = walk(module, 0), walk(module, 32)
     ways = list(

@@ -1,4 +1,4 @@
-"""How the CTAs of a cluster synchronize, played together."""
+"""The synchronization of the CTAs of a cluster, simulated together."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def world(*lines: str, size: int = 2, threads: int = 64) -> ScenarioFacts:
 
 
 def stuck(played: ScenarioFacts) -> list[set[tuple[int, type]]]:
-    """By rehearsal: in which CTAs actors wait for ever, and on what."""
+    """Returns for each simulation the CTAs in which actors never continue, and the operations that they wait for."""
     actors = played.simulation.thread_classes
     return [
         {(actors[s.thread_class].rank, type(s.event.effect)) for s in told.blocked_threads} for told in played.schedules
@@ -56,7 +56,7 @@ def test_each_cta_waits_for_the_arrival_of_the_other() -> None:
     assert not any(told.excess_arrivals for told in played.schedules)
 
 
-def test_an_arrival_that_does_not_come_is_missed_in_the_cta_that_it_is_for() -> None:
+def test_a_missing_arrival_is_reported_in_the_cta_of_its_mbarrier() -> None:
     played = world(init(1), "@!%p3 bra skip;", ARRIVE, "skip:", wait())
     assert stuck(played) == [{(0, MbarrierWait)}] * 4
 
@@ -68,13 +68,13 @@ def test_all_ctas_of_a_cluster_arrive_at_the_first_one(size: int) -> None:
     assert all(stuck(world(init(size + 1), AT_FIRST, one, wait(), "end:", size=size)))
 
 
-def test_of_a_cluster_that_is_too_large_nothing_is_said() -> None:
+def test_a_cluster_that_is_too_large_is_not_simulated() -> None:
     played = world(init(16), AT_FIRST, "@!%p3 bra end;", wait(), "end:", size=MAX_SIMULATED_CTAS + 8)
     assert not played.simulation.is_fully_known
     assert played.schedules == []
 
 
-def test_a_rank_that_the_cluster_does_not_have_is_not_played() -> None:
+def test_a_rank_that_the_cluster_lacks_is_not_simulated() -> None:
     beyond = "mapa.shared::cluster.u32 %r9, %r2, 5; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];"
     assert world(init(1), beyond).schedules == []
     assert world(init(1), ARRIVE).schedules
@@ -93,24 +93,24 @@ def test_an_arrival_at_the_other_cta_counts_in_the_phase_of_its_mbarrier() -> No
     assert phases == [[1, 2], [1, 2]]
 
 
-def test_the_barrier_of_the_cluster_opens_when_all_threads_of_all_ctas_have_come() -> None:
+def test_the_cluster_barrier_completes_when_all_threads_of_all_ctas_have_arrived() -> None:
     assert not any(stuck(world(MEET, "bar.sync 0;", MEET)))
     late = "setp.lt.u32 %p4, %r6, 32; and.pred %p4, %p4, %p3; @%p4 bra skip;"
     assert all(stuck(world(late, MEET, "skip: bar.sync 0;")))
 
 
-def test_threads_that_have_left_are_not_waited_for() -> None:
+def test_exited_threads_are_not_waited_for() -> None:
     assert not any(stuck(world("@%p3 bra end;", MEET, "end:")))
 
 
 @pytest.mark.parametrize("halves", ["barrier.cluster.wait;", "barrier.cluster.arrive; barrier.cluster.arrive;"])
-def test_halves_that_do_not_alternate_are_not_played(halves: str) -> None:
+def test_arrivals_and_waits_that_do_not_alternate_are_not_simulated(halves: str) -> None:
     assert world(halves).schedules == []
     assert world(MEET).schedules
 
 
 @pytest.mark.parametrize(("bytes_", "right"), [(256, True), (128, False), (512, False)])
-def test_stores_from_the_other_cta_bring_their_bytes(bytes_: int, right: bool) -> None:
+def test_stores_from_the_other_cta_complete_their_bytes(bytes_: int, right: bool) -> None:
     played = world(init(1), expect(bytes_), STORE, wait())
     found = [each for told in played.schedules for each in find_tx_imbalances(played.simulation, told)]
     assert bool(found) != right
@@ -119,7 +119,7 @@ def test_stores_from_the_other_cta_bring_their_bytes(bytes_: int, right: bool) -
 
 
 @pytest.mark.parametrize(("bytes_", "right"), [(32, True), (16, False)])
-def test_a_copy_to_both_ctas_brings_its_bytes_to_each(bytes_: int, right: bool) -> None:
+def test_a_copy_to_both_ctas_completes_its_bytes_in_each(bytes_: int, right: bool) -> None:
     played = world(init(1), expect(bytes_), MULTICAST, wait())
     assert any(any(find_tx_imbalances(played.simulation, told)) for told in played.schedules) != right
     assert {
@@ -130,7 +130,7 @@ def test_a_copy_to_both_ctas_brings_its_bytes_to_each(bytes_: int, right: bool) 
     } == {3}
 
 
-def test_an_announcement_that_is_no_arrival_is_told() -> None:
+def test_an_expect_tx_that_is_not_an_arrival_is_reported() -> None:
     alone = f"@%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 256; {MEET}"
     played = world(init(1), alone, STORE, wait())
     found = [each for told in played.schedules for each in find_tx_imbalances(played.simulation, told)]
@@ -138,7 +138,7 @@ def test_an_announcement_that_is_no_arrival_is_told() -> None:
     assert not any(each.has_arrivals for each in found)
 
 
-def test_what_is_done_with_an_mbarrier_comes_from_all_ctas() -> None:
+def test_operations_on_an_mbarrier_come_from_all_ctas() -> None:
     played = world(init(1), ARRIVE, wait())
     place = next(
         (1, e.address) for a in played.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierInit)
@@ -149,7 +149,7 @@ def test_what_is_done_with_an_mbarrier_comes_from_all_ctas() -> None:
     assert kinds.count(MbarrierInit) == 1
 
 
-def test_a_cta_alone_is_played_as_before() -> None:
+def test_a_single_cta_is_simulated_as_before() -> None:
     body = "@%p1 mbarrier.init.shared::cta.b64 [%r2], 64; bar.sync 0; mbarrier.arrive.shared::cta.b64 _, [%r2];"
     played = world(body, wait(), size=1)
     assert played.simulation.size == 1
@@ -158,7 +158,7 @@ def test_a_cta_alone_is_played_as_before() -> None:
 
 
 @pytest.mark.parametrize(("mask", "right"), [("0xFEFFFFF8", True), ("-16777224", True), ("0xFFFFFFF8", False)])
-def test_both_ctas_of_a_pair_bring_their_bytes_to_the_even_one(mask: str, right: bool) -> None:
+def test_both_ctas_of_a_pair_complete_their_bytes_at_the_even_one(mask: str, right: bool) -> None:
     copy = f"""and.b32 %r9, %r2, {mask}; @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
     [%r1], [%rd1], 16, [%r9]; @!%p3 bra end; {wait()} end: {MEET}"""
     expected = f"and.pred %p5, %p1, %p3; @%p5 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 32; {MEET}"
@@ -175,7 +175,7 @@ def test_both_ctas_of_a_pair_bring_their_bytes_to_the_even_one(mask: str, right:
         "@%p1 bra out; bar.warp.sync -1; bar.sync 0; bra on; out: bar.sync 1; on: bar.sync 0;",
     ],
 )
-def test_whoever_is_first_it_comes_to_the_same_where_actors_only_meet(body: str) -> None:
+def test_any_order_has_the_same_result_where_actors_only_meet_at_barriers(body: str) -> None:
     cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).scenarios[0].simulation
     played = list(cast.schedules.values())
     alone = [simulate_schedule(cast.thread_classes, first) for first in cast.schedules]
@@ -193,7 +193,7 @@ def test_whoever_is_first_it_comes_to_the_same_where_actors_only_meet(body: str)
         ("setp.lt.u32 %p2, %r6, 16; @%p2 bra low; bar.warp.sync -1; low: bar.sync 0;", True),
     ],
 )
-def test_threads_that_keep_step_need_not_be_played(body: str, plays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_in_lockstep_need_not_be_simulated(body: str, plays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).scenarios[0].simulation
     alone = [simulate_schedule(cast.thread_classes, first) for first in cast._priority_classes]
     played: list[int] = []

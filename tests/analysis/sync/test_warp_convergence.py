@@ -1,4 +1,4 @@
-"""Where lanes that take one path next meet."""
+"""The next instruction at which lanes of one path converge."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ STORE, LOAD = "st.shared.u32 [%r2], %r1;", "ld.shared.u32 %r3, [%r2];"
 
 
 def between(body: str) -> tuple[bool, bool]:
-    """(whether lanes may meet between the first two accesses, whether they do so before the walk ends)."""
+    """Returns (whether lanes may converge between the first two accesses, whether they do so before the execution
+    ends)."""
     (group,) = explorer_of(module_of(HEAD + body, bounds=".reqntid 32, 1, 1")).explorations[0].groups
     met = ConvergencePoints(group)
     at = [n for n, e in enumerate(group.events) if not isinstance(e, UnknownCall) and isinstance(e.effect, Access)]
     return met.may_order_between(at[0], at[1]), met.next_point(at[0]) is not None
 
 
-def test_lanes_meet_at_barriers() -> None:
+def test_lanes_converge_at_barriers() -> None:
     assert between(f"{STORE} bar.warp.sync -1; {LOAD}") == (True, True)
     assert between(f"{STORE} bar.sync 0; {LOAD}") == (True, True)
     assert between(f"{STORE} {LOAD}") == (False, False)
 
 
-def test_an_instruction_of_the_whole_warp_is_taken_for_a_meeting() -> None:
+def test_an_instruction_of_the_whole_warp_is_treated_as_a_convergence() -> None:
     assert between(f"{STORE} shfl.sync.idx.b32 %r4, %r1, 0, 31, -1; {LOAD}") == (True, True)
     assert between(f"shfl.sync.idx.b32 %r4, %r1, 0, 31, -1; {STORE} {LOAD}") == (False, False)
 
 
-def test_round_a_loop_lanes_meet_at_what_stands_in_front() -> None:
+def test_in_a_loop_lanes_converge_at_the_instruction_before_it() -> None:
     loop = f"mov.u32 %r9, 0; next: {{}} {STORE} add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 3; @%p1 bra next;"
     assert between(loop.format("vote.sync.any.pred %p2, %p1, -1;"))[0]
     assert not between(loop.format(""))[0]

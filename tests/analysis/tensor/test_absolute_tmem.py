@@ -1,4 +1,4 @@
-"""Which loads and stores of Tensor Memory name it by constants."""
+"""Loads and stores of Tensor Memory that name it by constants."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];"
         ("", False),
     ],
 )
-def test_what_comes_from_memory_may_be_an_allocated_address(before: str, is_constant: bool) -> None:
+def test_a_value_from_memory_may_be_an_allocated_address(before: str, is_constant: bool) -> None:
     program = program_of(module_of(f"{before} {LOAD}"))
     assert find_absolute_tmem_steps(program) == ({program.steps[-2].start} if is_constant else set())
 
 
-def test_what_does_not_touch_tensor_memory_is_not_named() -> None:
+def test_instructions_without_tensor_memory_are_not_named() -> None:
     assert not find_absolute_tmem_steps(program_of(module_of("ld.global.u32 %r1, [%rd1];")))

@@ -1,4 +1,4 @@
-"""What decided comparisons say of others of the same unknown."""
+"""The comparisons that decided comparisons of the same unknown imply."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_in(space: str, unknown: SymbolicValue = UNKNOWN) -> tuple[object, ...]:
         (is_in("global"), False, is_in("param"), False),
     ],
 )
-def test_a_decided_comparison_settles_what_follows_from_it(
+def test_a_decided_comparison_settles_the_comparisons_that_it_implies(
     decided: tuple[object, ...], side: bool, asked: tuple[object, ...], wanted: bool | None
 ) -> None:
     known = Implications()
@@ -54,21 +54,23 @@ def test_a_decided_comparison_settles_what_follows_from_it(
     assert known.implied_side(asked) is wanted
 
 
-def test_several_comparisons_say_more_than_one() -> None:
+def test_several_comparisons_imply_more_than_one() -> None:
     known = Implications()
     known.note(compare("ge", 4), True)
     known.note(compare("le", 4), True)
     assert known.implied_side(compare("eq", 4)) is True
     known.note(compare("ne", 4), True)
-    assert known.implied_side(compare("eq", 4)) is None  # no number does: anything may be said of such a path
+    assert (
+        known.implied_side(compare("eq", 4)) is None
+    )  # no number satisfies them: anything may be concluded about such a path
 
 
-def test_conditions_that_compare_no_unknown_with_a_constant_say_nothing() -> None:
+def test_other_conditions_imply_nothing() -> None:
     for key in (("compare", "eq", "f32", UNKNOWN, 0), ("compare", "lt", "u32", UNKNOWN, OTHER), ("vote", 1), "load"):
         assert comparison_of(key) is None
 
 
-def test_no_walk_takes_both_of_two_roles_that_exclude_each_other() -> None:
+def test_no_execution_takes_two_mutually_exclusive_roles() -> None:
     body = """ld.global.u32 %r1, [%rd1]; setp.gt.u32 %p1, %r1, 3; @%p1 bra second; bar.sync 1, 128;
     second: setp.lt.u32 %p2, %r1, 4; @%p2 bra end; bar.sync 2, 128; end: ret;"""
     seen = set()

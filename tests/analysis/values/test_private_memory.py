@@ -1,4 +1,4 @@
-"""What threads keep in memory of their own: stores and loads of other sizes, at other places, at unknown ones."""
+"""Thread-private memory: stores and loads of other sizes, at other addresses, and at unknown ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptxkit.analysis.values.private_memory import PrivateMemory
 from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue, SymbolicValueTable, group_value_of
 from tests.analysis.support import module_of, walk
 
-#: Places and bytes of stores, a place and bytes of a load, and what that gives.
+#: Offsets and bytes of stores, an offset and bytes of a load, and the result.
 _STORES: list[tuple[list[tuple[int, int, int]], tuple[int, int], int | None]] = [
     ([(0, 4, 5), (4, 4, 6)], (0, 8), 6 << 32 | 5),
     ([(0, 8, 7 << 32 | 1)], (4, 4), 7),
@@ -31,7 +31,7 @@ def cells(terms: SymbolicValueTable, *stores: tuple[GroupValue, int, GroupValue]
 
 
 @pytest.mark.parametrize(("stores", "load", "found"), _STORES)
-def test_a_load_gives_the_bytes_that_were_stored(
+def test_a_load_returns_the_stored_bytes(
     stores: list[tuple[int, int, int]], load: tuple[int, int], found: int | None
 ) -> None:
     assert cells(SymbolicValueTable(), *stores).load("local", *load) == found
@@ -49,7 +49,7 @@ def test_a_part_of_an_unknown_is_an_unknown_and_the_same_one_again() -> None:
     assert memory.load("local", 0, 4) == low
 
 
-def test_a_store_at_an_unknown_place_may_have_changed_every_cell() -> None:
+def test_a_store_at_an_unknown_address_may_have_changed_every_cell() -> None:
     terms = SymbolicValueTable()
     somewhere = terms.intern("somewhere")
     memory = cells(terms, (0, 4, 1), (somewhere, 4, 2))
@@ -60,7 +60,7 @@ def test_a_store_at_an_unknown_place_may_have_changed_every_cell() -> None:
     assert memory.load("local", 8, 4) == 3
 
 
-def test_a_store_at_a_place_of_each_thread_changes_what_they_reach_together() -> None:
+def test_a_store_at_an_address_of_each_thread_changes_the_cells_that_they_access_together() -> None:
     terms = SymbolicValueTable()
     places = group_value_of([16, 20, 24])
     memory = cells(terms, (0, 4, 1), (20, 4, 2), (28, 4, 3), (places, 4, 9))
@@ -69,7 +69,7 @@ def test_a_store_at_a_place_of_each_thread_changes_what_they_reach_together() ->
     assert memory.subset([0]).load("local", 16, 4) == 9
 
 
-def test_a_space_is_forgotten_and_a_parameter_passed_on_alone() -> None:
+def test_a_space_is_forgotten_and_only_a_parameter_is_passed_on() -> None:
     memory = cells(SymbolicValueTable(), (0, 4, 1))
     memory.store("p", 0, 2, 4)
     memory.copy("p", "formal")
@@ -81,7 +81,7 @@ _LOCAL = ".local .align 16 .b8 mine[32]; mov.b64 %rd1, mine; mov.b32 %r1, -1; st
 
 
 @pytest.mark.parametrize(("kind", "found"), [("u8", 255), ("u16", 65535), ("b32", 0xFFFFFFFF), ("s16", 0xFFFFFFFF)])
-def test_a_load_of_a_narrower_type_gives_a_part_which_a_sign_may_extend(kind: str, found: int) -> None:
+def test_a_load_of_a_narrower_type_returns_a_part_which_may_be_sign_extended(kind: str, found: int) -> None:
     assert walk(module_of(f"{_LOCAL} ld.local.{kind} %r9, [%rd1];"))["%r9"] == found
 
 

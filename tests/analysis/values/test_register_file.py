@@ -1,4 +1,4 @@
-"""What parts of a group have in their registers."""
+"""The registers of subgroups of a group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, lanes
 
 
 def of_whole(count: int = 16) -> tuple[RegisterFile, list[int]]:
-    """Registers of a group with its thread's index in `%r1`; and the threads that somebody has asked about."""
+    """Returns the registers of a group with its thread's index in `%r1`, and the threads whose values were
+    requested."""
     asked: list[int] = []
     registers = RegisterFile()
     registers.set("%r1", lanes_by_index(count, lambda index: asked.append(index) or index))
@@ -20,18 +21,18 @@ def values(held: GroupValue | None) -> list[object]:
     return list(held.values) if isinstance(held, LaneValues) else [held]
 
 
-def test_a_part_has_what_its_threads_had() -> None:
+def test_a_subgroup_has_the_values_of_its_threads() -> None:
     part = of_whole()[0].subset([1, 3, 5])
     assert values(part.get("%r1")) == [1, 3, 5]
     assert part.get("%r2") == 7
     assert part.get("%r3") is None
 
 
-def test_where_all_threads_of_a_part_have_one_value_it_has_that_value() -> None:
+def test_where_all_threads_of_a_subgroup_have_one_value_it_has_that_value() -> None:
     assert of_whole()[0].subset([4]).get("%r1") == 4
 
 
-def test_a_part_takes_over_nothing_before_it_is_asked() -> None:
+def test_a_subgroup_copies_nothing_before_it_is_requested() -> None:
     registers, asked = of_whole()
     part = registers.subset([1, 3, 5]).subset([0, 2])
     assert asked == []
@@ -39,7 +40,7 @@ def test_a_part_takes_over_nothing_before_it_is_asked() -> None:
     assert asked != []
 
 
-def test_what_one_part_writes_the_others_do_not_see() -> None:
+def test_writes_of_one_subgroup_are_invisible_to_the_others() -> None:
     whole = of_whole()[0]
     one, other = whole.subset([0, 1]), whole.subset([2, 3])
     one.set("%r1", 9)
@@ -48,7 +49,7 @@ def test_what_one_part_writes_the_others_do_not_see() -> None:
     assert values(other.get("%r1")) == [2, 3]
 
 
-def test_a_copy_is_written_to_apart() -> None:
+def test_a_copy_is_written_separately() -> None:
     part = of_whole()[0].subset([0, 1])
     copy = part.copy()
     copy.set("%r2", 1)

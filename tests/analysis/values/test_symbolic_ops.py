@@ -1,4 +1,4 @@
-"""Value operations against a plain model of the manual's semantics, and what they do with unknowns."""
+"""Value operations compared with a direct model of the manual's semantics, and their results for unknowns."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_operations_on_unknowns_are_terms() -> None:
 
 
 @pytest.mark.parametrize("line", ["setp.lt.f32 %p9, %f1, %f2;", "cvt.rzi.u32.f32 %r9, %f1;"])
-def test_what_comes_from_floating_point_numbers_is_unknown(line: str) -> None:
+def test_results_from_floating_point_numbers_are_unknown(line: str) -> None:
     assert isinstance(computed(line, f1=1, f2=2), SymbolicValue)
 
 
@@ -120,7 +120,7 @@ def test_elements_have_their_part_of_the_width() -> None:
 # ------------------------------------------------------------------------------------------- unknowns
 
 
-def test_constants_added_to_an_unknown_gather_in_its_offset() -> None:
+def test_constants_added_to_an_unknown_are_collected_in_its_offset() -> None:
     terms = SymbolicValueTable()
     ops, x = operations(terms), terms.intern("x")
     moved = ops.compute("add", 64, ops.compute("add", 64, x, 16), 8)
@@ -129,7 +129,7 @@ def test_constants_added_to_an_unknown_gather_in_its_offset() -> None:
     assert ops.compute("add", 64, x, bit_mask(64)) == x.plus(-1)
 
 
-def test_an_unknown_moved_by_a_whole_turn_is_the_same_unknown() -> None:
+def test_an_unknown_plus_a_multiple_of_its_modulus_is_the_same_unknown() -> None:
     terms = SymbolicValueTable()
     ops, x = operations(terms), terms.intern("x")
     half = ops.compute("add", 32, x, 1 << 31)
@@ -163,7 +163,7 @@ def test_one_condition_computed_twice_is_one_term() -> None:
     assert ops.compute("compare", "eq", "u32", x, x) == 1
 
 
-def test_neutral_and_absorbing_operands_need_no_number_beside_them() -> None:
+def test_neutral_and_absorbing_operands_need_no_other_number() -> None:
     terms = SymbolicValueTable()
     ops, x = operations(terms), terms.intern("x")
     assert ops.compute("and", 32, x, 0) == ops.compute("mul", 32, 0, x) == ops.compute("mul_wide", 32, True, x, 0) == 0
@@ -189,7 +189,7 @@ def test_a_selection_by_an_unknown_is_known_where_both_sides_are_equal() -> None
     assert isinstance(ops.compute("select", 32, 7, 8, p), SymbolicValue)
 
 
-def test_an_operation_that_the_store_does_not_know_is_a_term_of_its_operands() -> None:
+def test_an_unsupported_operation_is_a_term_of_its_operands() -> None:
     ops = operations()
     assert ops.compute("no such operation", 1, 2) == ops.compute("no such operation", 1, 2)
     assert ops.compute("no such operation", 1, 2) != ops.compute("no such operation", 2, 1)

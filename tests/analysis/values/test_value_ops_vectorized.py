@@ -1,4 +1,4 @@
-"""Operations on all threads of a group at once: the same numbers as thread by thread."""
+"""Operations on all threads of a group: the same results as thread by thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ columns = st.one_of(numbers, st.lists(numbers, min_size=3, max_size=3))
 types = st.sampled_from(["u16", "s16", "u32", "s32", "b32", "u64", "s64", "f32"])
 comparisons = st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "ltu"])
 
-#: By operation: what the table fixes in front of the operands, and how many operands there are.
+#: By operation: the operands that the table fixes before the others, and how many operands there are.
 _WIDTH = (st.sampled_from([1, 16, 32, 64]),)
 _SIGNED = (st.sampled_from([16, 32]), st.booleans())
 _SHAPES: dict[str, tuple[tuple[st.SearchStrategy[object], ...], int]] = {
@@ -37,12 +37,12 @@ _SHAPES: dict[str, tuple[tuple[st.SearchStrategy[object], ...], int]] = {
 
 @quickly
 @given(st.data(), st.sampled_from(VECTORIZED_OPS))
-def test_what_all_threads_get_at_once_is_what_each_gets(data: st.DataObject, name: str) -> None:
+def test_vectorized_results_equal_the_results_of_each_thread(data: st.DataObject, name: str) -> None:
     fixed, count = _SHAPES.get(name, (_WIDTH, 2))
     chosen = [data.draw(each) for each in fixed]
     operands = [data.draw(columns) for _ in range(count)]
     if not any(isinstance(each, list) for each in operands):
-        operands[0] = [data.draw(numbers)] * 3  # who has no lanes does not ask for them
+        operands[0] = [data.draw(numbers)] * 3  # an operation without lanes does not request them
     found = vectorized_op(name)(*chosen, *operands)
     ops = operations()
     rows = [[each[index] if isinstance(each, list) else each for each in operands] for index in range(3)]
@@ -52,7 +52,7 @@ def test_what_all_threads_get_at_once_is_what_each_gets(data: st.DataObject, nam
 
 @quickly
 @given(st.lists(numbers, min_size=3, max_size=3, unique=True), numbers)
-def test_lanes_are_made_by_either_way_alike(values: list[int], amount: int) -> None:
+def test_both_implementations_produce_the_same_lanes(values: list[int], amount: int) -> None:
     ops = operations()
     first, second = (
         ops.apply(ops.find("add"), 32, lanes_by_index(3, values.__getitem__), amount),
@@ -65,7 +65,7 @@ def test_lanes_are_made_by_either_way_alike(values: list[int], amount: int) -> N
     assert second.are_numbers
 
 
-def test_what_has_unknowns_among_it_is_made_thread_by_thread() -> None:
+def test_values_with_unknowns_are_computed_thread_by_thread() -> None:
     ops = operations()
     unknown = ops.find("nothing")(ops, 1)
     mixed = lanes_by_index(2, [4, unknown].__getitem__)

@@ -1,4 +1,4 @@
-"""Operations that change a location in one step."""
+"""Atomic operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREADS = 64
 
 
 def after(body: str, start: Any, threads: int = THREADS) -> Any:
-    """What the array at %d0 holds when all threads have executed the body."""
+    """Returns the contents of the array at %d0 when all threads have executed the body."""
     text = kernel(f" mov.u32 %r31, %tid.x; ld.param.u64 %d0, [a];\n{body}", ".param .u64 a")
     found = run(text, "k", block=threads, arguments=[start])
     assert not found.unsupported_reason, found.unsupported_reason
@@ -34,16 +34,16 @@ def after(body: str, start: Any, threads: int = THREADS) -> Any:
         ("inc.u32", 100, None),
     ],
 )
-def test_all_threads_change_one_word(operation: str, start: int, wanted: int | None) -> None:
+def test_all_threads_update_one_word(operation: str, start: int, wanted: int | None) -> None:
     found = after(f" atom.global.{operation} %r1, [%d0], %r31;", numpy.array([start], numpy.uint32))
-    if wanted is None:  # each thread's number is the limit at which it begins again
+    if wanted is None:  # each thread's number is the limit at which it wraps to zero
         wanted = start
         for thread in range(THREADS):
             wanted = 0 if wanted >= thread else wanted + 1
     assert found[0] == wanted
 
 
-def test_each_thread_gets_what_was_there_before_it() -> None:
+def test_each_thread_gets_the_old_value() -> None:
     body = """
  atom.global.add.u32 %r1, [%d0], 3;
  mul.wide.u32 %d1, %r31, 4; add.u64 %d1, %d1, %d0; st.global.u32 [%d1+4], %r1;
@@ -53,7 +53,7 @@ def test_each_thread_gets_what_was_there_before_it() -> None:
     assert sorted(found[1:]) == list(range(0, 3 * THREADS, 3))
 
 
-def test_one_thread_wins_a_comparison() -> None:
+def test_one_thread_succeeds_in_a_compare_and_swap() -> None:
     body = """
  add.u32 %r2, %r31, 1; atom.global.cas.b32 %r1, [%d0], 0, %r2;
  setp.eq.u32 %p1, %r1, 0; @%p1 red.global.add.u32 [%d0+4], 1;

@@ -1,4 +1,4 @@
-"""Barriers of a CTA and of a cluster, and threads that wait for ever."""
+"""Barriers of a CTA and of a cluster, and threads that wait at them without an end."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def test_a_barrier_reduces_a_predicate() -> None:
     assert (computed(body, 64, words=3) == [10, 0, 1]).all()
 
 
-def test_threads_that_have_ended_are_not_awaited() -> None:
+def test_exited_threads_are_not_waited_for() -> None:
     assert codes(" mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 exit; bar.sync 0;") == []
 
 
-def test_an_aligned_barrier_wants_the_threads_of_a_warp_that_have_ended_too() -> None:
+def test_an_aligned_barrier_requires_the_exited_threads_of_a_warp_too() -> None:
     body = " mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 40; @%p1 exit; {} 0;"
     assert codes(body.format("bar.sync")) == ["PTX603"]
     assert codes(body.format("barrier.sync")) == []
 
 
-def test_a_barrier_that_some_threads_never_reach() -> None:
+def test_a_barrier_that_some_threads_never_reach_is_a_deadlock() -> None:
     body = " mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64; @!%p1 bar.sync 2, 64;"
     found = outcome(body, 64).findings
     assert [each.code for each in found] == ["PTX601", "PTX601"]
@@ -41,7 +41,7 @@ def test_a_barrier_that_some_threads_never_reach() -> None:
     )
 
 
-def test_a_part_of_a_warp_at_an_aligned_barrier() -> None:
+def test_a_part_of_a_warp_at_an_aligned_barrier_is_an_error() -> None:
     body = " mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bar.sync 1, 64; bar.sync 0;"
     assert set(codes(body)) <= {"PTX603", "PTX601"}
     assert "PTX603" in codes(body)
@@ -49,18 +49,18 @@ def test_a_part_of_a_warp_at_an_aligned_barrier() -> None:
     assert codes(other) == []
 
 
-def test_threads_of_a_warp_that_come_to_a_barrier_at_two_places() -> None:
+def test_threads_of_a_warp_at_two_barrier_instructions_are_an_error() -> None:
     body = " mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra OTHER; bar.sync 0; ret; OTHER: bar.sync 0;"
     assert codes(body) == ["PTX603"]
 
 
-def test_a_warp_may_come_to_a_barrier_in_parts_if_it_is_at_one_place() -> None:
+def test_a_warp_may_arrive_at_one_barrier_instruction_in_parts() -> None:
     body = " mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra ON; add.u32 %r2, %r1, 1; ON: bar.sync 0;"
     for seed in range(5):
         assert codes(body, policy="random", seed=seed) == []
 
 
-def test_the_number_of_threads_must_be_one_of_whole_warps() -> None:
+def test_the_thread_count_must_be_a_multiple_of_the_warp_size() -> None:
     assert codes(" mov.u32 %r1, 40; bar.sync 1, %r1;") == ["PTX206"]
     assert codes(" mov.u32 %r1, 64; bar.sync 1, %r1;") == []
 
@@ -73,7 +73,7 @@ EXITED_LANES = """
 
 @pytest.mark.parametrize("policy", ["eager", "random"])
 @pytest.mark.parametrize(("first", "threads"), [(1, 64), (7, 96), (31, 64), (1, 40)])
-def test_a_warp_whose_other_lanes_have_exited_counts_as_a_whole_one(first: int, threads: int, policy: str) -> None:
+def test_a_warp_whose_other_lanes_have_exited_counts_as_a_whole_warp(first: int, threads: int, policy: str) -> None:
     whole = -(-threads // 32) * 32
     for before, after in (("", f"barrier.sync 1, {whole};"), (f"@!%p1 barrier.sync 1, {whole};", "")):
         assert codes(EXITED_LANES.format(first=first, before=before, after=after), threads, policy=policy) == []
@@ -83,7 +83,7 @@ def test_a_warp_with_exited_lanes_does_not_count_for_another_warp() -> None:
     assert codes(EXITED_LANES.format(first=1, before="", after="barrier.sync 1, 96;")) == ["PTX601"]
 
 
-def test_two_uses_of_a_barrier_with_different_numbers() -> None:
+def test_two_uses_of_a_barrier_with_different_counts_are_an_error() -> None:
     body = " mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64; @!%p1 bar.sync 1, 96;"
     assert codes(body, 96) == ["PTX602"]
 
@@ -110,9 +110,7 @@ CLUSTER = """
         ("barrier.cluster.arrive;", "", ["PTX611", "PTX613"]),
     ],
 )
-def test_the_barrier_of_a_cluster_orders_what_ctas_do_to_each_others_memory(
-    arrive: str, wait: str, found: list[str]
-) -> None:
+def test_the_cluster_barrier_orders_remote_accesses(arrive: str, wait: str, found: list[str]) -> None:
     text = kernel(CLUSTER.format(arrive=arrive, wait=wait), ".param .u64 a")
     outcome = run(text, "k", grid=2, cluster=2, block=1, arguments=[numpy.zeros(2, numpy.uint32)])
     assert not outcome.unsupported_reason
@@ -139,8 +137,6 @@ ENDS = """
         ("barrier.cluster.arrive;", {"PTX612"}),
     ],
 )
-def test_a_cta_ends_only_when_it_knows_that_others_are_done_with_its_memory(
-    end: str, found: set[str], policy: str
-) -> None:
+def test_a_cta_exits_only_when_all_remote_accesses_are_complete(end: str, found: set[str], policy: str) -> None:
     outcome = run(kernel(ENDS.format(end=end)), "k", grid=2, cluster=2, block=1, policy=policy)
     assert {each.code for each in outcome.findings} == found

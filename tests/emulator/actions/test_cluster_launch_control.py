@@ -1,4 +1,4 @@
-"""Clusters that take over the work of those that have not started."""
+"""Clusters that cancel others which have not started, and execute their work."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def worked(policy: str, seed: int, text: str = WORK) -> Any:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_each_piece_of_work_is_done_once(policy: str) -> None:
+def test_each_work_item_is_executed_once(policy: str) -> None:
     for seed in range(5):
         found = worked(policy, seed)
         assert not found.unsupported_reason, found.unsupported_reason
@@ -56,11 +56,11 @@ def test_each_piece_of_work_is_done_once(policy: str) -> None:
         assert (found.outputs[0] == 1).all()
 
 
-def test_a_cluster_takes_over_what_has_not_started() -> None:
+def test_a_cluster_cancels_others_that_have_not_started() -> None:
     assert (worked("eager", 0).outputs[1] == 0).all()
 
 
-def test_a_refusal_that_is_decoded_unasked_is_found() -> None:
+def test_a_refusal_that_is_decoded_without_a_test_is_found() -> None:
     asked = " clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0;\n @!%p2 bra END;\n"
     assert asked in WORK
     found = worked("late", 0, WORK.replace(asked, ""))
@@ -71,7 +71,7 @@ DECODED = WORK.replace(" @!%p2 bra END;\n", "").replace(" bra NEXT;\nEND:", " @%
 
 
 @pytest.mark.parametrize(("use", "codes"), [("", []), ("@%p0 st.global.u32 [%d4], %r1;", ["PTX651"])])
-def test_what_comes_of_a_refusal_that_the_thread_knows(use: str, codes: list[str]) -> None:
+def test_the_result_of_a_tested_refusal_is_correct(use: str, codes: list[str]) -> None:
     arguments = [numpy.zeros(7, numpy.uint32), numpy.full(7, 99, numpy.uint32)]
     launch: dict[str, Any] = {"grid": 7, "block": THREADS, "arguments": arguments, "policy": "late", "seed": 0}
     text = DECODED.replace("USE", use)
@@ -80,7 +80,7 @@ def test_what_comes_of_a_refusal_that_the_thread_knows(use: str, codes: list[str
     assert sorted({each.code for each in found}) == codes
 
 
-def test_an_answer_that_is_read_too_early_is_found() -> None:
+def test_a_response_that_is_read_too_early_is_found() -> None:
     found = worked(
         "late",
         0,

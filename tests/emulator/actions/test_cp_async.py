@@ -1,4 +1,4 @@
-"""Copies of some bytes for each thread, and the groups that tell of them."""
+"""Copies of some bytes by each thread, and the groups that track them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOURCE = numpy.arange(1, 4 * THREADS + 1, dtype=numpy.uint32)
 
 
 def ran(body: str, policy: str = "late", seed: int = 0) -> Any:
-    """The outcome of a kernel that copies a to b in its own way."""
+    """Runs a kernel that copies a to b with the given body."""
     text = kernel(BEGIN + body, ".param .u64 a, .param .u64 b")
     found = run(text, "k", block=THREADS, arguments=[SOURCE, numpy.zeros_like(SOURCE)], policy=policy, seed=seed)
     assert not found.unsupported_reason, found.unsupported_reason
@@ -34,13 +34,13 @@ def ran(body: str, policy: str = "late", seed: int = 0) -> Any:
 
 
 def codes(body: str, policy: str = "late") -> set[str]:
-    """The codes of what the run finds."""
+    """Returns the codes of the findings of a run."""
     return {each.code for each in ran(body, policy).findings}
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("wait", [COMMIT + " cp.async.wait_group 0;\n", " cp.async.wait_all;\n"])
-def test_what_was_waited_for_is_there(policy: str, wait: str) -> None:
+def test_a_copy_is_visible_after_the_wait(policy: str, wait: str) -> None:
     for seed in range(3):
         found = ran(COPY + wait + OUT, policy, seed)
         assert not found.findings
@@ -58,13 +58,13 @@ def test_what_was_waited_for_is_there(policy: str, wait: str) -> None:
         COMMIT + " cp.async.bulk.wait_group 0;\n",
     ],
 )
-def test_a_read_before_its_copy_was_waited_for_is_found(policy: str, wait: str) -> None:
+def test_a_read_before_the_wait_for_its_copy_is_found(policy: str, wait: str) -> None:
     found = ran(COPY + wait + OUT, policy)
     finding = next(each for each in found.findings if each.code == "PTX302")
     assert [each.action.split(".")[0] for each in finding.witnesses] == ["ld", "cp"]
 
 
-def test_late_bytes_are_not_there() -> None:
+def test_late_bytes_are_missing() -> None:
     found = ran(COPY + COMMIT + OUT, "late")
     assert not (found.outputs[1] == SOURCE).any()
     assert (ran(COPY + COMMIT + OUT, "eager").outputs[1] == SOURCE).all()
@@ -75,7 +75,7 @@ def test_a_copy_without_a_commit_is_found_at_the_end() -> None:
     assert not codes(COPY + COMMIT)
 
 
-def test_the_last_groups_stay_pending() -> None:
+def test_the_last_groups_remain_pending() -> None:
     second = " cp.async.cg.shared.global [%r30+1024], [%d3], 16;\n" + COMMIT
     assert not codes(COPY + COMMIT + second + " cp.async.wait_group 1;\n" + OUT)
     assert codes(COPY + COMMIT + second + " cp.async.wait_group 2;\n" + OUT) == {"PTX302"}
@@ -88,26 +88,26 @@ def test_a_store_into_a_pending_copy_is_found() -> None:
     assert not codes(COPY + COMMIT + " cp.async.wait_group 0;\n" + store)
 
 
-def test_the_source_must_stay_until_the_copy_is_complete() -> None:
+def test_the_source_must_remain_unchanged_until_the_copy_is_complete() -> None:
     store = " st.global.u32 [%d3], %r31;\n"
     assert codes(COPY + COMMIT + store) == {"PTX303"}
     assert not codes(COPY + COMMIT + " cp.async.wait_group 0;\n" + store)
 
 
-def test_two_copies_to_one_place_are_found() -> None:
+def test_two_copies_to_one_address_are_found() -> None:
     assert codes(COPY + COPY + COMMIT) == {"PTX304"}
     assert not codes(COPY + COMMIT + " cp.async.wait_group 0;\n" + COPY + COMMIT)
 
 
 @pytest.mark.parametrize("size", [0, 4, 6, 16])
-def test_bytes_that_are_not_read_are_zeros(size: int) -> None:
+def test_unread_bytes_are_zeros(size: int) -> None:
     found = ran(f" cp.async.cg.shared.global [%r30], [%d3], 16, {size};\n cp.async.wait_all;\n" + OUT)
     wanted = SOURCE.view(numpy.uint8).reshape(-1, 16).copy()
     wanted[:, size:] = 0
     assert (found.outputs[1].view(numpy.uint8).reshape(-1, 16) == wanted).all()
 
 
-def test_a_source_that_is_ignored_need_not_exist() -> None:
+def test_an_ignored_source_need_not_exist() -> None:
     far = " setp.ge.u32 %p0, %r31, 32; add.u64 %d5, %d3, 1048576; selp.b64 %d3, %d5, %d3, %p0;\n"
     found = ran(far + " cp.async.cg.shared.global [%r30], [%d3], 16, %p0;\n cp.async.wait_all;\n" + OUT)
     assert not found.findings
@@ -124,7 +124,7 @@ WAIT = "L: mbarrier.test_wait.parity.shared.b64 %p2, [bar], 0;\n @!%p2 bra L;\n"
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_an_mbarrier_tells_of_copies(policy: str) -> None:
+def test_an_mbarrier_tracks_copies(policy: str) -> None:
     for how, arrive in ((".noinc", ""), ("", " mbarrier.arrive.shared.b64 _, [bar];\n")):
         follow = f" cp.async.mbarrier.arrive{how}.shared.b64 [bar];\n"
         found = ran(TRACK.replace("{count}", str(THREADS)) + COPY + follow + arrive + WAIT + OUT, policy)
@@ -132,11 +132,11 @@ def test_an_mbarrier_tells_of_copies(policy: str) -> None:
         assert (found.outputs[1] == SOURCE).all()
 
 
-def test_an_arrival_that_is_not_counted_does_not_end_the_phase() -> None:
+def test_a_noinc_arrival_does_not_end_the_phase() -> None:
     follow = " cp.async.mbarrier.arrive.shared.b64 [bar];\n"
     assert codes(TRACK.replace("{count}", str(THREADS)) + COPY + follow + WAIT + OUT) == {"PTX504"}
 
 
-def test_a_copy_behind_the_tracking_is_not_tracked() -> None:
+def test_a_copy_after_the_tracking_arrival_is_not_tracked() -> None:
     follow = " cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
     assert "PTX302" in codes(TRACK.replace("{count}", str(THREADS)) + follow + COPY + WAIT + OUT)

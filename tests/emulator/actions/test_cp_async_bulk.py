@@ -1,4 +1,4 @@
-"""Copies and reductions of ranges of bytes: right under every policy, and each missing step is found."""
+"""Copies and reductions of ranges of bytes: correct under every policy, and each missing step is found."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ STEPS = {
     "commit": "@%p0 cp.async.bulk.commit_group;",
     "end": "@%p0 cp.async.bulk.wait_group.read 0;",
 }
-"""A tile in, one added to each word, and out again."""
+"""Copies a tile in, adds one to each word, and copies it out again."""
 
 
 def ran(policy: str = "late", seed: int = 0, /, **changed: str) -> Any:
-    """The outcome with some steps changed; an empty one is left out."""
+    """Runs the kernel with some steps replaced; an empty one is omitted."""
     body = "\n ".join((STEPS | changed).values())
     text = f"""{HEAD}.visible .entry k(.param .u64 a, .param .u64 b)
 {{
@@ -53,7 +53,7 @@ def ran(policy: str = "late", seed: int = 0, /, **changed: str) -> Any:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_tile_goes_in_and_out(policy: str) -> None:
+def test_a_tile_is_copied_in_and_out(policy: str) -> None:
     for seed in range(4):
         found = ran(policy, seed)
         assert not found.findings
@@ -94,7 +94,7 @@ def test_a_source_that_is_written_before_it_was_read_is_found() -> None:
     assert not ran(end=STEPS["end"] + "\n " + again).findings
 
 
-def test_a_wait_for_reads_does_not_tell_of_writes() -> None:
+def test_a_wait_for_reads_does_not_cover_writes() -> None:
     back = "@%p0 ld.global.u32 %r5, [%d1];"
     read, whole = STEPS["end"], "@%p0 cp.async.bulk.wait_group 0;"
     assert "PTX302" in {each.code for each in ran(end=f"{read}\n {back}").findings}
@@ -115,7 +115,7 @@ def test_a_wait_for_reads_does_not_tell_of_writes() -> None:
         ("add.noftz.f16", lambda old, new: (old.view("f2") + new.view("f2")).view("u4")),
     ],
 )
-def test_a_reduction_meets_what_is_there(policy: str, how: str, combine: Any) -> None:
+def test_a_reduction_combines_with_the_contents_of_memory(policy: str, how: str, combine: Any) -> None:
     store = f"@%p0 cp.reduce.async.bulk.global.shared::cta.bulk_group.{how} [%d1], [tile], 1024;"
     double = f"{store}\n {store}"
     with numpy.errstate(all="ignore"):
@@ -126,7 +126,7 @@ def test_a_reduction_meets_what_is_there(policy: str, how: str, combine: Any) ->
     assert (found.outputs[1] == wanted).all()
 
 
-def test_only_chosen_bytes_are_stored() -> None:
+def test_only_selected_bytes_are_stored() -> None:
     store = "mov.b16 %h1, 0x00f0;\n @%p0 cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%d1], [tile], 1024, %h1;"
     found = ran(store=".reg .b16 %h<2>;\n " + store)
     assert not found.findings

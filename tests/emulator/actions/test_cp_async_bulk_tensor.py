@@ -1,4 +1,4 @@
-"""Boxes of tensors: what comes where, beside a plain reading of the manual."""
+"""Boxes of tensors: the bytes of each, compared with a direct implementation of the manual."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def loaded(
     policy: str = "late",
     expected: int | None = None,
 ) -> Any:
-    """The bytes in shared memory behind a load of `count` bytes."""
+    """Returns the bytes in shared memory after a load of `count` bytes."""
     rank = 2 if "gather" in mode else len(at)
     where = ", ".join(map(str, at))
     more = f", {{{', '.join(map(str, offsets))}}}" if offsets else ""
@@ -59,7 +59,7 @@ L: ld.shared.u32 %r4, [%r1]; st.global.u32 [%d1], %r4;
 def stored(
     map_: TensorMapArgument, at: Sequence[int], box: Any, *, mode: str = "tile", how: str = "cp", policy: str = "late"
 ) -> Any:
-    """The tensor behind a store of a box whose bytes are given, or a reduction (`how` has its operation)."""
+    """Returns the tensor after a store of a box whose bytes are given, or a reduction (`how` has its operation)."""
     rank = 2 if "scatter" in mode else len(at)
     head = "cp.async.bulk.tensor" if how == "cp" else "cp.reduce.async.bulk.tensor"
     operation = "" if how == "cp" else f".{how}"
@@ -89,7 +89,7 @@ L: ld.global.u32 %r4, [%d1]; st.shared.u32 [%r1], %r4;
 
 
 def cut(array: Any, at: Sequence[int], box: Sequence[int], steps: Sequence[int] | None = None, fill: Any = 0) -> Any:
-    """A box of an array by plain loops over its coordinates, innermost first in `at` and `box`."""
+    """Returns a box of an array by plain loops over its coordinates, innermost first in `at` and `box`."""
     steps = steps or (1,) * len(box)
     counts = [-(-each // step) for each, step in zip(box, steps, strict=True)][::-1]
     found = numpy.full(counts, fill, array.dtype)
@@ -132,14 +132,14 @@ def test_every_second_element_is_loaded() -> None:
     assert (found.view(numpy.float32).reshape(wanted.shape) == wanted).all()
 
 
-def test_what_is_outside_may_be_no_number() -> None:
+def test_elements_outside_may_be_nan() -> None:
     found = loaded(TensorMapArgument.tiled(numbers(8, 32), box=(16, 8), oob_fill="nan"), (24, 4), 512)
     wanted = cut(numbers(8, 32), (24, 4), (16, 8), fill=numpy.nan)
     assert numpy.array_equal(found.view(numpy.float32).reshape(8, 16), wanted, equal_nan=True)
 
 
 @pytest.mark.parametrize("swizzle", [32, 64, 128])
-def test_a_swizzle_exchanges_pieces_of_rows(swizzle: int) -> None:
+def test_a_swizzle_permutes_the_chunks_of_rows(swizzle: int) -> None:
     array = numbers(32, 64, dtype=numpy.uint16)
     width = swizzle // 2
     plain = cut(array, (0, 0), (width, 32)).ravel().view(numpy.uint8).reshape(-1, 16)
@@ -151,7 +151,7 @@ def test_a_swizzle_exchanges_pieces_of_rows(swizzle: int) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_box_is_stored_where_it_is_inside(policy: str) -> None:
+def test_a_box_is_stored_where_it_is_within_bounds(policy: str) -> None:
     array = numbers(10, 32)
     box = numpy.random.default_rng(1).standard_normal((8, 16)).astype(numpy.float32)
     found = stored(TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), policy=policy)
@@ -160,7 +160,7 @@ def test_a_box_is_stored_where_it_is_inside(policy: str) -> None:
     assert (found == wanted).all()
 
 
-def test_a_swizzled_box_comes_back_as_it_was() -> None:
+def test_a_swizzled_box_is_restored_by_a_swizzled_store() -> None:
     array = numbers(32, 64, dtype=numpy.uint16)
     map_ = TensorMapArgument.tiled(array, box=(64, 32), swizzle=128)
     box = loaded(map_, (0, 0), 4096)
@@ -169,7 +169,7 @@ def test_a_swizzled_box_comes_back_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(("how", "combine"), [("add", numpy.add), ("min", numpy.minimum), ("xor", numpy.bitwise_xor)])
-def test_a_box_meets_what_is_there(how: str, combine: Any) -> None:
+def test_a_reduction_combines_a_box_with_the_contents_of_memory(how: str, combine: Any) -> None:
     array = numbers(10, 32, dtype=numpy.uint32)
     box = numpy.arange(100, 228, dtype=numpy.uint32).reshape(8, 16)
     found = stored(TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), how=how)
@@ -190,7 +190,7 @@ def test_four_rows_are_gathered_and_scattered() -> None:
     assert numpy.count_nonzero(back) == 24
 
 
-def test_pixels_come_one_after_another_through_images() -> None:
+def test_pixels_are_traversed_in_order_through_images() -> None:
     images = numbers(2, 5, 6, 8)  # N, H, W, C
     lower, upper, at, offsets = (-1, -1), (-1, -1), (4, 3, 2, 0), (1, 2)
     map_ = TensorMapArgument.im2col(images, lower=lower, upper=upper, channels=4, pixels=16)
@@ -247,7 +247,7 @@ W: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_map_is_changed_on_the_way(policy: str) -> None:
+def test_a_map_is_changed_between_copies(policy: str) -> None:
     first, second = numbers(8, 32), numbers(8, 32) + 1000
     maps = numpy.zeros(128, numpy.uint8)
     arguments = [TensorMapArgument.tiled(first, box=(16, 8)), maps, second, numpy.zeros(512, numpy.uint8)]
@@ -301,7 +301,7 @@ def test_a_map_that_is_stored_and_not_released_is_found() -> None:
         assert [each.code for each in found.findings] == codes
 
 
-def test_a_copy_may_name_another_place_for_the_tensor() -> None:
+def test_a_copy_may_name_another_address_for_the_tensor() -> None:
     first, second = numbers(8, 32), numbers(8, 32) + 1000
     text = CHANGE.replace("[%d1, {16, 0}]", "[%d1, %d2, {16, 0}]").replace(
         f"tile.{KIND} [box]", f"tile.{KIND}.override::global_address [box]"
@@ -321,7 +321,7 @@ def test_a_copy_may_name_another_place_for_the_tensor() -> None:
 
 
 def of_other_sizes(copy: str, map_: TensorMapArgument, source: Any, after: str = "") -> Any:
-    """The box of 512 bytes that one thread copies by a map whose sizes do not count."""
+    """Returns the box of 512 bytes that one thread copies by a map whose sizes are ignored."""
     text = kernel(
         f"""
  .shared .align 128 .b8 box[512]; .shared .align 8 .b64 bar;
@@ -356,14 +356,14 @@ def test_a_copy_may_name_other_sizes_and_strides_too() -> None:
     assert not made[:, 11:].any()
 
 
-def test_a_line_has_another_length_and_no_stride() -> None:
+def test_a_one_dimensional_copy_has_another_length_and_no_stride() -> None:
     copy = f"cp.async.bulk.tensor.1d.{LOAD}::global_dim [box], [%d1, %d2, {{%h1}}, {{0}}], [bar];"
     made = of_other_sizes(copy, TensorMapArgument.tiled(numbers(1, 256).ravel(), box=(128,)), numbers(8, 32) + 1000)[2]
     assert made[:11].tolist() == [1001 + each for each in range(11)]
     assert not made[11:].any()
 
 
-def test_a_copy_outwards_and_a_reduction_may_name_them_as_well() -> None:
+def test_a_store_and_a_reduction_may_name_them_as_well() -> None:
     where = f"override::global_address.override::global_dim_stride {SIZES}, [box];"
     load = f"cp.async.bulk.tensor.2d.shared::cta.global.tile.{KIND} [box], [%d1, {{0, 0}}], [bar];"
     ends = " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"

@@ -1,4 +1,4 @@
-"""Mbarrier objects: arrivals and bytes, phases, who waits."""
+"""Mbarrier objects: arrivals and bytes, phases, and waits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAIT = "{name}: mbarrier.try_wait.parity.shared.b64 %p1, [bar], {parity};\n @!%p
 
 
 def ran(body: str, policy: str = "eager", threads: int = THREADS, seed: int = 0) -> Any:
-    """The outcome of a kernel with one buffer, a."""
+    """Runs a kernel with one buffer, a."""
     text = kernel(BEGIN + body, ".param .u64 a")
     found = run(text, "k", block=threads, arguments=[numpy.zeros(THREADS, numpy.uint32)], policy=policy, seed=seed)
     assert not found.unsupported_reason, found.unsupported_reason
@@ -30,17 +30,17 @@ def ran(body: str, policy: str = "eager", threads: int = THREADS, seed: int = 0)
 
 
 def codes(body: str, **how: Any) -> list[str]:
-    """The codes of what the run finds."""
+    """Returns the codes of the findings of a run."""
     return [each.code for each in ran(body, **how).findings]
 
 
 def init(count: int) -> str:
-    """Thread 0 makes the object, the others wait for it."""
+    """Thread 0 initializes the mbarrier, and the others wait for it."""
     return INIT.replace("{count}", str(count))
 
 
 def wait(name: str, parity: int) -> str:
-    """Wait for the phase of a parity."""
+    """Waits for the phase of a parity."""
     return WAIT.replace("{name}", name).replace("{parity}", str(parity))
 
 
@@ -55,35 +55,35 @@ def test_a_phase_ends_when_all_have_arrived(policy: str) -> None:
     assert (found.outputs[0] == 7).all()
 
 
-def test_a_wait_for_an_arrival_that_never_comes_is_told_with_the_counts() -> None:
+def test_a_wait_for_a_missing_arrival_is_reported_with_the_counts() -> None:
     found = ran(init(THREADS + 1) + " mbarrier.arrive.shared.b64 _, [bar];\n" + wait("L", 0))
     (finding,) = found.findings
     assert finding.code == "PTX504"
     assert "65 arrivals expected, 64 seen" in finding.message
 
 
-def test_a_wait_for_bytes_that_never_come_is_told_with_the_bytes() -> None:
+def test_a_wait_for_missing_bytes_is_reported_with_the_bytes() -> None:
     found = ran(init(1) + " @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 48;\n" + wait("L", 0))
     (finding,) = found.findings
     assert finding.code == "PTX503"
     assert "48 bytes expected, 0 received" in finding.message
 
 
-def test_bytes_may_come_before_they_are_expected_while_an_arrival_is_pending() -> None:
+def test_bytes_may_be_complete_before_they_are_expected_while_an_arrival_is_pending() -> None:
     body = init(1) + (
         " @%p0 mbarrier.complete_tx.shared.b64 [bar], 48;\n @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 48;\n"
     )
     assert not codes(body + wait("L", 0))
 
 
-def test_the_state_tells_the_pending_arrivals_from_before() -> None:
+def test_the_state_has_the_pending_arrivals_before_the_operation() -> None:
     body = init(THREADS) + (
         " mbarrier.arrive.shared.b64 %d2, [bar];\n mbarrier.pending_count.b64 %r1, %d2;\n" + wait("L", 0) + KEEP
     )
     assert sorted(ran(body).outputs[0]) == list(range(1, THREADS + 1))
 
 
-def test_a_state_is_waited_for() -> None:
+def test_a_wait_for_a_state_succeeds() -> None:
     body = init(THREADS) + (
         " mbarrier.arrive.shared.b64 %d2, [bar];\n"
         "L: mbarrier.test_wait.shared.b64 %p1, [bar], %d2;\n @!%p1 bra L;\n mov.u32 %r1, 3;\n" + KEEP
@@ -91,11 +91,11 @@ def test_a_state_is_waited_for() -> None:
     assert (ran(body).outputs[0] == 3).all()
 
 
-def test_a_fresh_object_lets_those_pass_who_wait_for_the_other_parity() -> None:
+def test_a_wait_for_the_other_parity_succeeds_on_a_fresh_mbarrier() -> None:
     assert not codes(init(THREADS) + wait("L", 1))
 
 
-def test_dropping_out_lowers_the_count_of_later_phases() -> None:
+def test_a_drop_lowers_the_count_of_later_phases() -> None:
     body = init(THREADS) + (
         " setp.lt.u32 %p2, %r31, 32;\n"
         " @%p2 mbarrier.arrive_drop.shared.b64 _, [bar];\n @!%p2 mbarrier.arrive.shared.b64 _, [bar];\n"
@@ -122,16 +122,16 @@ def test_dropping_out_lowers_the_count_of_later_phases() -> None:
         (init(1) + " @%p0 mbarrier.arrive.noComplete.shared.b64 %d2, [bar], 1;\n", "PTX505"),
     ],
 )
-def test_what_breaks_an_object_is_found(body: str, code: str) -> None:
+def test_an_error_of_an_mbarrier_is_found(body: str, code: str) -> None:
     assert codes(body) == [code]
 
 
-def test_an_object_may_be_made_again_after_its_life() -> None:
+def test_an_mbarrier_may_be_initialized_again_after_its_invalidation() -> None:
     again = " @%p0 mbarrier.inval.shared.b64 [bar];\n @%p0 mbarrier.init.shared.b64 [bar], 2;\n"
     assert not codes(init(1) + again)
 
 
-def test_a_thread_that_asks_two_objects_in_turn_is_no_deadlock() -> None:
+def test_polling_two_mbarriers_in_turn_is_not_a_deadlock() -> None:
     body = init(1) + (
         " @%p0 mbarrier.init.shared.b64 [other], 1;\n bar.sync 0;\n @!%p0 bra ARRIVE;\n"
         "L: mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0;\n @%p1 bra OUT;\n"
@@ -142,20 +142,20 @@ def test_a_thread_that_asks_two_objects_in_turn_is_no_deadlock() -> None:
         assert not codes(body, policy=policy)
 
 
-def test_arriving_twice_without_asking_is_found() -> None:
+def test_a_second_arrival_without_a_wait_is_found() -> None:
     twice = " @%p0 mbarrier.arrive.shared.b64 _, [bar];\n" * 2
     assert codes(init(1) + twice) == ["PTX505"]
     asked = " @%p0 mbarrier.arrive.shared.b64 _, [bar];\n" + wait("L", 0) + " bar.sync 0;\n"
     assert not codes(init(1) + asked + " @%p0 mbarrier.arrive.shared.b64 _, [bar];\n")
 
 
-def test_writing_over_a_live_object_is_found() -> None:
+def test_an_overwritten_mbarrier_is_found() -> None:
     store = " @%p0 st.shared.u32 [bar+4], 0;\n"
     assert codes(init(1) + store) == ["PTX502"]
     assert not codes(init(1) + " @%p0 mbarrier.inval.shared.b64 [bar];\n" + store)
 
 
-def test_threads_that_nothing_told_of_the_initialization_are_found() -> None:
+def test_threads_that_are_not_ordered_after_the_initialization_are_found() -> None:
     body = " @%p0 mbarrier.init.shared.b64 [bar], 64;\n{meet} mbarrier.arrive.shared.b64 _, [bar];\n" + wait("L", 0)
     assert codes(body.replace("{meet}", "")) == ["PTX501"]
     assert not codes(body.replace("{meet}", " bar.sync 0;\n"))

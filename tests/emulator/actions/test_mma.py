@@ -1,4 +1,4 @@
-"""Matrices in kernels: loaded, multiplied and stored by warps, against numpy."""
+"""Matrices in kernels: loaded, multiplied and stored by warps, compared with numpy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAD = """.version 8.3
 
 
 def launched(body: str, *arrays: Any, block: int = 32, target: str = "sm_90a") -> Any:
-    """The last array, after the body ran with the arrays' addresses in %d0 to %d3."""
+    """Returns the last array after the body ran with the arrays' addresses in %d0 to %d3."""
     filled = [*arrays, *(np.zeros(1, np.uint32) for _ in range(4 - len(arrays)))]
     text = HEAD.replace("sm_90a", target).replace("8.3", "8.8") + body + "\n ret;\n}\n"
     found = run(text, "k", block=block, arguments=filled)
@@ -44,7 +44,7 @@ TYPES = {"f16": np.float16, "s8": np.int8, "tf32": np.float32, "f64": np.float64
 
 @pytest.mark.parametrize("layouts", [("row", "col", "row"), ("col", "row", "col")], ids=["along k", "across k"])
 @pytest.mark.parametrize("case", WMMA)
-def test_a_product_of_loaded_fragments_is_the_matrices_product(case: str, layouts: tuple[str, str, str]) -> None:
+def test_a_product_of_loaded_fragments_is_the_product_of_the_matrices(case: str, layouts: tuple[str, str, str]) -> None:
     shape, m, n, k, of, to, an, bn, cn, types = WMMA[case]
     generator = np.random.default_rng(1)
     a, b = (generator.integers(-8, 8, size).astype(TYPES[of]) for size in ((m, k), (k, n)))
@@ -71,7 +71,7 @@ def test_a_product_of_loaded_fragments_is_the_matrices_product(case: str, layout
     assert (found.reshape(expected.shape) == expected).all()
 
 
-def test_matrices_of_shared_memory_reach_a_product_by_ldmatrix() -> None:
+def test_matrices_of_shared_memory_are_loaded_by_ldmatrix_and_multiplied() -> None:
     generator = np.random.default_rng(2)
     a, b = (generator.integers(-8, 8, size).astype(np.float16) for size in ((16, 16), (16, 8)))
     body = """
@@ -115,7 +115,7 @@ def test_stmatrix_writes_what_ldmatrix_reads() -> None:
     assert (found == np.arange(32)[:, None] + np.array([100, 200, 300, 400])).all()
 
 
-def test_the_warps_of_a_cta_multiply_each_their_own() -> None:
+def test_each_warp_of_a_cta_multiplies_its_own_matrices() -> None:
     body = """
  shr.u32 %r4, %r0, 5; cvt.rn.f32.u32 %f0, %r4; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;
  mov.u32 %r5, 0x3c003c00;
@@ -138,7 +138,7 @@ def test_single_bits_and_small_integers_are_counted_exactly() -> None:
     assert found[:, 1].tolist() == [-32 * 15 + 5] * 32
 
 
-def test_a_sparse_product_puts_elements_where_the_metadata_say() -> None:
+def test_a_sparse_product_places_elements_by_the_metadata() -> None:
     body = """
  mov.u32 %r5, 0x40003c00; mov.u32 %r6, 0x44444444; mov.u32 %r9, 0;
  shl.b32 %r8, %r2, 0; cvt.rn.f16.u32 %h1, %r3; mov.b32 %r7, {%h1, %h1};
@@ -158,7 +158,7 @@ def test_a_sparse_product_puts_elements_where_the_metadata_say() -> None:
         ("b8x16.b6x16_p32", np.array([0x40, 0x20, 0x0C] * 4, np.uint8), [0, 1, 2, 3] * 4),
     ],
 )
-def test_narrow_elements_get_bytes_of_their_own(forms: str, source: Any, wanted: list[int]) -> None:
+def test_narrow_elements_are_expanded_to_bytes(forms: str, source: Any, wanted: list[int]) -> None:
     rows = np.zeros((8, 16), np.uint8)
     rows[:, : len(source)] = source
     body = f"""
@@ -230,7 +230,7 @@ def test_blocks_are_scaled() -> None:
     assert found.tolist() == [[64.0 + 1, 128.0 + 1]] * 32
 
 
-def test_a_transposed_register_holds_two_neighbors_of_a_column() -> None:
+def test_a_transposed_register_contains_two_neighbors_of_a_column() -> None:
     rows = np.arange(64, dtype=np.uint16).reshape(8, 8)
     register = rows.view(np.uint32).reshape(1, 32)
     transposed = transpose_register(register)

@@ -1,4 +1,4 @@
-"""Operations on multimem addresses: of one device there is one location, so each is like its plain relative."""
+"""Operations on multimem addresses: one device has one location, so each operation is equivalent to a plain one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def outputs(body: str, values: Any, version: str = "8.6", target: str = "sm_100a
 
 
 @pytest.mark.parametrize("operation", ["add", "min", "max"])
-def test_a_load_that_reduces_gives_what_is_there(operation: str) -> None:
+def test_a_reducing_load_returns_the_contents(operation: str) -> None:
     values = np.arange(5, 21, dtype=np.uint32)
     body = f"multimem.ld_reduce.global.{operation}.u32 %r2, [%d0+4]; st.global.u32 [%d1], %r2; "
     body += f"multimem.ld_reduce.acquire.gpu.global.{operation}.v2.f16x2 {{%r3, %r4}}, [%d0+8]; "
@@ -42,7 +42,7 @@ def test_a_load_that_reduces_gives_what_is_there(operation: str) -> None:
     assert outputs(body, values)[1][:5].tolist() == [6, 9, 7, 8, 10]
 
 
-def test_stores_and_reductions_change_what_is_there() -> None:
+def test_stores_and_reductions_change_the_contents() -> None:
     values = np.zeros(8, np.float32)
     body = "multimem.st.global.f32 [%d0], %f0; multimem.st.release.sys.global.v4.f32 [%d0+16], {%f0, %f0, %f0, %f0}; "
     body += "multimem.st.global.f32 [%d0+4], {%f0}; multimem.red.relaxed.sys.global.add.f32 [%d0+4], %f0; "
@@ -63,7 +63,7 @@ def test_a_bulk_copy_and_a_bulk_reduction_write_the_one_location() -> None:
     assert found.tolist() == [7] * 4 + [10] * 4 + [3] * 4
 
 
-def test_asynchronous_stores_and_additions_come() -> None:
+def test_asynchronous_stores_and_additions_complete() -> None:
     body = "multimem.st.async.release.gpu.global.u32 [%d0], %r1; "
     body += "multimem.red.async.release.gpu.global.add.u64 [%d0+8], %d5;"
     found = outputs(body, np.array([3, 0, 9, 0], np.uint32), "9.3")[0]

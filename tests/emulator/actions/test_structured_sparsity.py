@@ -1,4 +1,4 @@
-"""Vectors of which half of the elements are kept, against what the manual says, worked out element by element."""
+"""Vectors of which half of the elements are kept, compared with an implementation of the manual for each element."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OPERATIONS = {0: "greatest", 1: "greatest magnitudes", 2: "smallest", 3: "smalle
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=OPERATIONS.get)
-def test_two_of_four_bytes_are_kept_with_their_places(operation: int) -> None:
+def test_two_of_four_bytes_are_kept_with_their_positions(operation: int) -> None:
     values = np.random.default_rng(operation).permuted(np.tile(np.arange(-16, 16, dtype=np.int8), (32, 1)), axis=1)[
         :, :16
     ]
@@ -64,7 +64,7 @@ def test_two_of_four_bytes_are_kept_with_their_places(operation: int) -> None:
             assert [code & 3, code >> 2] == places
 
 
-def test_halves_may_have_places_of_four_bits() -> None:
+def test_halves_may_have_positions_of_four_bits() -> None:
     values = np.array([[1, -3, 2, 0.5], [np.nan, 5, 6, 7], [-0.0, 0.0, -1, -2]], np.float16)
     body = "mov.b32 %r15, 0; spcompress.b16.b4.sp::2:4.x1 {%r9}, {%r10}, {%r1, %r2}, %r15;"
     found = result(body, values.view(np.uint32))
@@ -73,7 +73,7 @@ def test_halves_may_have_places_of_four_bits() -> None:
     np.testing.assert_array_equal(kept[:3], np.array([[1, 2], [np.nan, 7], [-0.0, 0.0]], np.float16))
 
 
-def test_zeros_differ_and_a_nan_is_kept_before_all() -> None:
+def test_zeros_differ_and_a_nan_is_kept_before_others() -> None:
     codes = np.array([[0x8000, 0x0000, 0xC000, 0x7E01]], np.uint16)
     assert select_elements(codes, "f16", greatest=True, magnitude=False).tolist() == [[1, 3]]
     assert select_elements(codes, "f16", greatest=False, magnitude=False).tolist() == [[2, 3]]
@@ -87,7 +87,7 @@ def test_a_descriptor_of_another_size_is_found() -> None:
 
 
 @pytest.mark.parametrize(("taken", "given", "index"), [(1, 2, 2), (1, 8, 4), (2, 4, 2), (2, 16, 4), (4, 8, 4)])
-def test_kept_elements_go_back_to_their_places(taken: int, given: int, index: int) -> None:
+def test_kept_elements_are_restored_to_their_positions(taken: int, given: int, index: int) -> None:
     random = np.random.default_rng(given)
     count = max(32 // (8 * given), 1) * (2 if given == 2 else 1)
     kept = random.integers(1, 256, (32, taken * count)).astype(np.uint8)
@@ -113,7 +113,7 @@ def test_kept_elements_go_back_to_their_places(taken: int, given: int, index: in
     assert (np.ascontiguousarray(found).view(np.uint8) == dense.reshape(32, -1)).all()
 
 
-def test_what_is_compressed_comes_back_with_zeros() -> None:
+def test_compressed_data_is_expanded_with_zeros() -> None:
     values = np.random.default_rng(0).integers(0, 256, (5, 16)).astype(np.uint8)
     kept, places = compress_groups(values, "u8", greatest=True, magnitude=False)
     back = decompress_groups(kept, places, 2, 4)
@@ -122,7 +122,7 @@ def test_what_is_compressed_comes_back_with_zeros() -> None:
 
 
 @pytest.mark.parametrize("red", [False, True])
-def test_a_load_of_tensor_memory_may_keep_half_of_what_it_reads(red: bool) -> None:
+def test_a_load_of_tensor_memory_may_keep_half_of_its_elements(red: bool) -> None:
     values = np.random.default_rng(4).normal(size=(32, 4)).astype(np.float32)
     body = "mov.u32 %r16, place; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r16], 32; "
     body += "ld.shared.u32 %r17, [%r16]; tcgen05.st.sync.aligned.32x32b.x4.b32 [%r17], {%r1, %r2, %r3, %r4}; "

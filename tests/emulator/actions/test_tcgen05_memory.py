@@ -1,4 +1,5 @@
-"""tcgen05 in kernels, against numpy: Tensor Memory, products of tiles, copies, what is in flight until a commit."""
+"""tcgen05 in kernels, compared with numpy: Tensor Memory, products of tiles, copies, and operations pending until a
+commit."""
 
 from __future__ import annotations
 
@@ -91,7 +92,10 @@ def described(start: int, leading: int, stride: int, mode: int) -> int:
 
 
 def along(tiles: Any, start: int, codes: Any, mode: int) -> int:
-    """Put rows of 32 bytes along k into the tiles; the descriptor. Without a swizzle units are 128 bytes apart."""
+    """Writes rows of 32 bytes along k into the tiles; returns the descriptor.
+
+    Without a swizzle units are 128 bytes apart.
+    """
     octets = np.ascontiguousarray(codes).view(np.uint8)
     span = {0: 16, 2: 128, 4: 64, 6: 32}[mode]
     for row, line in enumerate(octets):
@@ -113,7 +117,7 @@ TYPES = {"f16": ("f16", 0, 16), "bf16": ("f16", 1, 16), "tf32": ("tf32", 2, 8), 
 
 
 def operands(word: str, m: int, mode: int) -> tuple[Any, Any, Any, int, int]:
-    """A and B as numbers, and the tiles with their descriptors."""
+    """Returns A and B as numbers, and the tiles with their descriptors."""
     random = np.random.default_rng(7)
     k = TYPES[word][2]
     a, b = random.integers(-4, 5, (m, k)).astype(float), random.integers(-4, 5, (N, k)).astype(float)
@@ -136,7 +140,7 @@ def test_tiles_are_multiplied(word: str, mode: int) -> None:
     assert (found.view(np.float32) == a @ b.T).all()
 
 
-def test_products_are_added_negated_and_kept_from_lanes() -> None:
+def test_products_are_added_negated_and_masked_by_lane() -> None:
     a, b, tiles, *descriptors = operands("f16", 128, 2)
     mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1"
     negated = idesc_of(128, 1, 0, 0, 1 << 13)
@@ -206,7 +210,7 @@ def test_rows_are_copied_to_lanes() -> None:
 
 
 @pytest.mark.parametrize(("shape", "registers"), [("32x32b", 1), ("16x64b", 1), ("16x128b", 2), ("16x256b", 4)])
-def test_every_shape_is_its_own_inverse_and_touches_each_word_once(shape: str, registers: int) -> None:
+def test_every_shape_is_its_own_inverse_and_accesses_each_word_once(shape: str, registers: int) -> None:
     lanes, columns = register_layout(shape, 2)
     assert len(lanes) == 2 * registers
     height = 32 if shape == "32x32b" else 16
@@ -214,7 +218,7 @@ def test_every_shape_is_its_own_inverse_and_touches_each_word_once(shape: str, r
     assert places == {(lane, column) for lane in range(height) for column in range(2 * registers * 32 // height)}
 
 
-def test_a_tile_may_not_be_overwritten_before_a_commit_is_waited_for() -> None:
+def test_a_tile_may_not_be_overwritten_before_a_wait_for_its_commit() -> None:
     _, _, tiles, *descriptors = operands("f16", 128, 2)
     mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
     how = idesc_of(128, 1, 0, 0)
@@ -223,14 +227,14 @@ def test_a_tile_may_not_be_overwritten_before_a_commit_is_waited_for() -> None:
     assert not outcome(mma, tiles, *descriptors, how, policy="late").findings
 
 
-def test_without_a_commit_nobody_is_told() -> None:
+def test_without_a_commit_no_thread_observes_the_completion() -> None:
     _, _, tiles, *descriptors = operands("f16", 128, 2)
     mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
     found = outcome(mma, tiles, *descriptors, idesc_of(128, 1, 0, 0), commit="")
     assert found.findings
 
 
-def test_columns_that_nobody_took_and_lanes_of_another_warp_are_found() -> None:
+def test_unallocated_columns_and_lanes_of_another_warp_are_found() -> None:
     tiles = np.zeros(32768, np.uint8)
     beyond = outcome("", tiles, before="add.u32 %r15, %r15, 56;", commit=COMMIT)
     assert [each.code for each in beyond.findings] == ["PTX701"]
@@ -238,7 +242,7 @@ def test_columns_that_nobody_took_and_lanes_of_another_warp_are_found() -> None:
     assert [each.code for each in other.findings] == ["PTX707"]
 
 
-def test_a_descriptor_that_names_what_is_not_there_is_refused() -> None:
+def test_a_descriptor_of_memory_that_does_not_exist_is_rejected() -> None:
     _, _, tiles, *descriptors = operands("f16", 128, 2)
     mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
     found = outcome(mma, tiles, *descriptors, idesc_of(128, 1, 5, 5))
@@ -246,7 +250,7 @@ def test_a_descriptor_that_names_what_is_not_there_is_refused() -> None:
 
 
 @pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
-def test_a_tile_may_be_overwritten_by_whoever_saw_the_commit_through(policy: str) -> None:
+def test_a_tile_may_be_overwritten_by_any_thread_that_observed_the_commit(policy: str) -> None:
     _, _, tiles, *descriptors = operands("f16", 128, 2)
     mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
     wait = "again: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r10], 0; @!%p1 bra again; "
@@ -257,7 +261,8 @@ def test_a_tile_may_be_overwritten_by_whoever_saw_the_commit_through(policy: str
 
 
 def paired(kernel: str) -> str:
-    """The kernel for pairs of CTAs: each has tiles and results of its own, the first one multiplies for both."""
+    """Returns the kernel for pairs of CTAs: each has its own tiles and results, and the first one multiplies for
+    both."""
     meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
     changes = {
         "cta_group::1": "cta_group::2",
@@ -280,7 +285,7 @@ COMMIT_TO_BOTH = COMMIT.replace("cta_group::1", "cta_group::2").replace(
 
 
 @pytest.mark.parametrize("m", [128, 256])
-def test_a_pair_of_ctas_multiplies_what_lies_in_both(m: int) -> None:
+def test_a_pair_of_ctas_multiplies_the_tiles_of_both(m: int) -> None:
     random = np.random.default_rng(9)
     a, b = random.integers(-4, 5, (m, 16)).astype(float), random.integers(-4, 5, (2 * N, 16)).astype(float)
     tiles = np.zeros((2, 32768), np.uint8)
@@ -307,7 +312,7 @@ def test_a_pair_of_ctas_multiplies_what_lies_in_both(m: int) -> None:
     ("form", "expected"),
     [("max.f32", 7.0), ("min.f32", -9.0), ("max.abs.f32", 9.0), ("max.NaN.f32", float("nan")), ("min.s32", None)],
 )
-def test_a_load_may_give_the_extreme_of_what_it_reads(form: str, expected: float | None) -> None:
+def test_a_load_may_return_the_extreme_of_its_elements(form: str, expected: float | None) -> None:
     values = np.array([1.0, -9.0, float("nan"), 7.0], np.float32).view(np.uint32)
     moves = "".join(f"mov.b32 %r{16 + at}, {value}; " for at, value in enumerate(values))
     before = (

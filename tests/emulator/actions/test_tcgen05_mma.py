@@ -1,4 +1,4 @@
-"""Products in Tensor Memory beyond the plain ones, against numpy: narrow types, scale factors, sparse A, `.ws`."""
+"""Other products in Tensor Memory, compared with numpy: narrow types, scale factors, sparse A, `.ws`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ptxkit.emulator.tensor.padded_elements import to_byte_codes, unpad
 from tests.emulator.actions.test_tcgen05_memory import B_AT, COMMIT, KERNEL, N, described
 
 HELD_AT = 24576
-"""Where the words stand in the tiles that a test puts into Tensor Memory, sixteen bytes for each lane."""
+"""The offset in the tiles of the words that a test writes to Tensor Memory, sixteen bytes for each lane."""
 RANDOM = np.random.default_rng(20)
 NARROW = {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}
 ROWS = 128
 
 
 def octets(codes: Any, width: int, padded: bool) -> Any:
-    """Rows of codes as bytes, the lowest first; padded: sixteen elements in sixteen bytes."""
+    """Returns rows of codes as bytes, the lowest first; padded: sixteen elements in sixteen bytes."""
     count = codes.shape[-1]
     ones = (codes[..., None].astype(np.uint64) >> np.arange(width, dtype=np.uint64) & 1).astype(np.uint8)
     if not padded:
@@ -36,7 +36,7 @@ def octets(codes: Any, width: int, padded: bool) -> Any:
 
 
 def placed(tiles: Any, start: int, rows: Any) -> int:
-    """Put rows of up to 128 bytes into the tiles, swizzled; the descriptor."""
+    """Writes rows of up to 128 bytes into the tiles, swizzled; returns the descriptor."""
     for row, line in enumerate(rows):
         for at, octet in enumerate(line):
             place = row * 128 + at
@@ -53,7 +53,7 @@ def codes_of(word: str, shape: tuple[int, ...]) -> Any:
 
 
 def shown(instruction: str, tiles: Any, starts: Sequence[int], idesc: int, held: Any = None) -> Any:
-    """What the first sixteen columns hold. held: (128, words) to put into Tensor Memory at column 32."""
+    """Returns the first sixteen columns. held: (128, words) to write to Tensor Memory at column 32."""
     before = ""
     if held is not None:
         area = tiles[HELD_AT : HELD_AT + 16 * ROWS].view(np.uint32).reshape(ROWS, 4)
@@ -84,7 +84,7 @@ def exact(a: Any, b: Any) -> Any:
 
 
 @pytest.mark.parametrize(("left", "right"), [("e2m3", "e5m2"), ("e3m2", "e2m1"), ("e2m1", "e4m3"), ("e4m3", "e2m3")])
-def test_elements_of_six_and_four_bits_stand_in_sixteen_bytes_with_padding(left: str, right: str) -> None:
+def test_elements_of_six_and_four_bits_are_padded_to_sixteen_bytes(left: str, right: str) -> None:
     a, b = codes_of(left, (ROWS, 32)), codes_of(right, (N, 32))
     tiles = np.zeros(32768, np.uint8)
     starts = [
@@ -96,7 +96,7 @@ def test_elements_of_six_and_four_bits_stand_in_sixteen_bytes_with_padding(left:
     assert (found.view(np.float32) == exact(widen(FORMATS[left], a), widen(FORMATS[right], b))).all()
 
 
-def test_padding_is_behind_sixteen_elements() -> None:
+def test_padding_follows_sixteen_elements() -> None:
     unit = np.arange(16, dtype=np.uint8)
     assert (unpad(unit[None], 8) == unit).all()
     four = unpad(np.array([[0x21, 0x43, *[0] * 14]], np.uint8), 4)
@@ -110,7 +110,7 @@ def test_in_tensor_memory_each_element_has_a_byte(left: str) -> None:
     a, b = codes_of(left, (ROWS, 32)), codes_of("e4m3", (N, 32))
     tiles = np.zeros(32768, np.uint8)
     right = placed(tiles, B_AT, b)
-    contained = to_byte_codes(a, FORMATS[left].width).view(np.uint32)  # eight words a row: four before, four behind
+    contained = to_byte_codes(a, FORMATS[left].width).view(np.uint32)  # eight words a row: four before, four after
     wide = "mul.lo.u32 %r5, %r0, 32; add.u32 %r5, %r5, %r2; ld.shared.v4.u32 {%r16, %r17, %r18, %r19}, [%r5]; "
     wide += "ld.shared.v4.u32 {%r20, %r21, %r22, %r23}, [%r5+16]; add.u32 %r32, %r15, 32; add.u32 %r33, %r13, 32; "
     wide += "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r32], {%r16, %r17, %r18, %r19, %r20, %r21, %r22, %r23}; "
@@ -130,9 +130,9 @@ def test_in_tensor_memory_each_element_has_a_byte(left: str) -> None:
 
 
 def factors(of_a: Any, of_b: Any, first: tuple[int, int]) -> Any:
-    """Scale factors as words of lanes: 32 rows of A have a column, of four; B's columns are in the fifth.
+    """Returns scale factors as words of lanes: 32 rows of A have a column, of four; B's columns are in the fifth.
 
-    of_a: (128, vector), of_b: (16, vector), bytes; first: where in the words they begin.
+    of_a: (128, vector), of_b: (16, vector), bytes; first: their first offset in the words.
     """
     words = np.zeros((ROWS, 8), np.uint32)
     for column, (each, start) in enumerate(((of_a, first[0]), (of_b, first[1]))):
@@ -151,7 +151,7 @@ SCALED = {
 
 
 @pytest.mark.parametrize("name", SCALED)
-def test_stretches_of_rows_and_columns_have_scale_factors(name: str) -> None:
+def test_blocks_of_rows_and_columns_have_scale_factors(name: str) -> None:
     opcode, word, k, vector, scale, ids = SCALED[name]
     a, b = codes_of(word, (ROWS, k)), codes_of(word, (N, k))
     low, high = (120, 134) if scale == "ue8m0" else (0x30, 0x48)
@@ -192,7 +192,7 @@ SPARSE = {
 
 
 def sparse(k: int, size: int, values: Any) -> tuple[Any, Any, Any]:
-    """A dense matrix with half its elements zero; what is stored of it; the four bits of each chunk."""
+    """Returns a dense matrix with half its elements zero, its stored elements, and the four bits of each chunk."""
     kept = size // 2
     stored = values((ROWS, k // 2))
     dense, nibbles = np.zeros((ROWS, k), stored.dtype), np.zeros((ROWS, k // size), np.uint32)
@@ -208,20 +208,20 @@ def sparse(k: int, size: int, values: Any) -> tuple[Any, Any, Any]:
 
 
 def metadata(nibbles: Any, width: int) -> Any:
-    """The words of the lanes, (128, 4)."""
+    """Returns the words of the lanes, (128, 4)."""
     words = np.zeros((ROWS, 4), np.uint32)
     for row, line in enumerate(nibbles):
         for chunk, four in enumerate(line):
             if width > 8:  # half of a row's chunks in a lane, in the lower half of its word for the first eight rows
                 lane, at = row // 16 * 16 + row % 8 + chunk // 4 * 8, row // 8 % 2 * 16 + chunk % 4 * 4
-                words[lane, 1] |= four << np.uint32(at)  # the second of the columns that the selector tells apart
+                words[lane, 1] |= four << np.uint32(at)  # the second of the columns that the selector distinguishes
             else:
                 words[row, chunk // 8] |= four << np.uint32(chunk % 8 * 4)
     return words
 
 
 @pytest.mark.parametrize("word", SPARSE)
-def test_half_of_a_sparse_matrix_is_stored_and_metadata_say_which(word: str) -> None:
+def test_half_of_a_sparse_matrix_is_stored_as_the_metadata_state(word: str) -> None:
     kind, width, k, size = SPARSE[word]
 
     def values(shape: tuple[int, ...]) -> Any:
@@ -266,7 +266,7 @@ def test_with_few_rows_the_columns_are_in_parts_one_below_the_other(m: int) -> N
         assert (found[part * m : (part + 1) * m] == expected).all()
 
 
-def test_columns_may_count_as_zero() -> None:
+def test_columns_may_be_masked_to_zero() -> None:
     a, b = RANDOM.integers(1, 5, (32, 16)).astype(np.float16), RANDOM.integers(1, 5, (72, 16)).astype(np.float16)
     tiles = np.zeros(32768, np.uint8)
     starts = [placed(tiles, at, each.view(np.uint8)) for at, each in ((0, a), (B_AT, b))]
@@ -280,7 +280,7 @@ def test_columns_may_count_as_zero() -> None:
 
 def test_masks_of_columns_are_those_of_the_manual() -> None:
     def text(mask: int, m: int, n: int) -> list[str]:
-        """The first columns of each part, the lowest at the right."""
+        """Returns the first columns of each part, the lowest at the right."""
         found = zero_columns(mask, m, n)
         return ["".join("1" if one else "0" for one in part[::-1]) for part in found.reshape(128 // m, -1)]
 
@@ -299,7 +299,7 @@ def test_masks_of_columns_are_those_of_the_manual() -> None:
 
 
 @pytest.mark.parametrize(("form", "width"), [("b6x16_p32", 6), ("b4x16_p64", 4)])
-def test_a_copy_may_give_each_packed_element_a_byte(form: str, width: int) -> None:
+def test_a_copy_may_expand_each_packed_element_to_a_byte(form: str, width: int) -> None:
     codes = RANDOM.integers(0, 1 << width, (ROWS, 32)).astype(np.uint8)
     tiles = np.zeros(32768, np.uint8)
     start = placed(tiles, 0, octets(codes, width, padded=True))
@@ -307,11 +307,11 @@ def test_a_copy_may_give_each_packed_element_a_byte(form: str, width: int) -> No
     assert (found[:, :8].copy().view(np.uint8) == to_byte_codes(codes, width)).all()
 
 
-def test_tf32_lies_along_the_rows_in_pairs_of_units() -> None:
+def test_tf32_rows_are_stored_in_pairs_of_units() -> None:
     a, b = RANDOM.integers(-4, 5, (ROWS, 8)).astype(np.float32), RANDOM.integers(-4, 5, (N, 8)).astype(np.float32)
     tiles = np.zeros(32768, np.uint8)
     for row in range(ROWS):
-        for column in range(8):  # 32 rows are 128 bytes; four of k a pattern, then the next 32 rows, then k goes on
+        for column in range(8):  # 32 rows are 128 bytes; four of k a pattern, then the next 32 rows, then k continues
             place = row % 32 * 4 + column % 4 * 128 + row // 32 * 512 + column // 4 * 2048
             place ^= (place >> 7 & 3) << 5
             tiles[place : place + 4] = a[row, column : column + 1].view(np.uint8)
@@ -322,7 +322,7 @@ def test_tf32_lies_along_the_rows_in_pairs_of_units() -> None:
     assert (found.view(np.float32) == exact(a.astype(np.float64), b.astype(np.float64))).all()
 
 
-def test_a_swizzle_that_is_none_is_refused() -> None:
+def test_an_unknown_swizzle_is_rejected() -> None:
     mma = "tcgen05.mma.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
     text = KERNEL.format(instruction=mma, commit=COMMIT, before="", after="")
     idesc = np.uint32(idesc_of(128, N, 1, 0, 0))

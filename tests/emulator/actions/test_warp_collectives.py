@@ -1,4 +1,4 @@
-"""What the lanes of a warp say to each other."""
+"""Communication between the lanes of a warp."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_WARP = LANES % 32
         ("up", 1, 0x1000, lambda lane: numpy.where(lane % 16 >= 1, lane - 1, lane)),
     ],
 )
-def test_a_shuffle_takes_the_value_of_another_lane(mode: str, by: int, clamp: int, source: object) -> None:
+def test_a_shuffle_returns_the_value_of_another_lane(mode: str, by: int, clamp: int, source: object) -> None:
     found = computed(
         f" mul.lo.u32 %r2, %r31, 10; shfl.sync.{mode}.b32 %r0|%p0, %r2, {by}, {clamp}, -1; selp.u32 %r1, 1, 0, %p0;",
         64,
@@ -35,7 +35,7 @@ def test_a_shuffle_takes_the_value_of_another_lane(mode: str, by: int, clamp: in
     assert found[moved, 1].all()
 
 
-def test_a_shuffle_waits_for_lanes_that_come_another_way() -> None:
+def test_a_shuffle_waits_for_lanes_on_another_path() -> None:
     body = """
  and.b32 %r2, %r31, 1; setp.eq.u32 %p1, %r2, 0;
  @%p1 bra EVEN;
@@ -57,12 +57,12 @@ def test_a_lane_that_its_mask_does_not_name_is_found() -> None:
 @pytest.mark.parametrize(
     ("mode", "wanted"), [("all", 0), ("any", 1), ("uni", 0)], ids=["in all", "in any", "the same in all"]
 )
-def test_votes(mode: str, wanted: int) -> None:
+def test_votes_combine_the_predicates_of_lanes(mode: str, wanted: int) -> None:
     body = f" setp.lt.u32 %p1, %r31, 7; vote.sync.{mode}.pred %p0, %p1, -1; selp.u32 %r0, 1, 0, %p0;"
     assert (computed(body) == wanted).all()
 
 
-def test_a_ballot_tells_where_a_predicate_holds() -> None:
+def test_a_ballot_shows_where_a_predicate_holds() -> None:
     assert (computed(" setp.lt.u32 %p1, %r31, 7; vote.sync.ballot.b32 %r0, %p1, -1;") == 0x7F).all()
 
 
@@ -89,11 +89,11 @@ def test_all_lanes_match_or_none() -> None:
         ("xor.b32", 0),
     ],
 )
-def test_a_reduction_over_the_lanes(operation: str, wanted: int) -> None:
+def test_a_reduction_combines_all_lanes(operation: str, wanted: int) -> None:
     assert (computed(f" redux.sync.{operation} %r0, %r31, -1;") == wanted).all()
 
 
-def test_a_reduction_over_some_lanes() -> None:
+def test_a_reduction_combines_some_lanes() -> None:
     body = """
  setp.ge.u32 %p1, %r31, 4;
  @%p1 bra END;
@@ -109,7 +109,7 @@ def test_one_lane_is_elected() -> None:
     assert list(numpy.flatnonzero(found[:, 1])) == [0, 32]
 
 
-def test_lanes_that_have_parted_elect_among_themselves_or_wait_for_ever() -> None:
+def test_diverged_lanes_elect_among_themselves_or_deadlock() -> None:
     here = " mov.u32 %r2, %tid.x; setp.lt.u32 %p1, %r2, 5; @!%p1 bra SKIP; elect.sync %r0|%p0, {mask};"
     here += " selp.u32 %r1, 1, 0, %p0;\nSKIP: {behind}"
     found = computed(here.format(mask="0x1f", behind=""), words=2)
@@ -118,5 +118,5 @@ def test_lanes_that_have_parted_elect_among_themselves_or_wait_for_ever() -> Non
     assert [each.code for each in stuck.findings][:1] == ["PTX601"]
 
 
-def test_the_active_mask_names_the_lanes_that_are_here() -> None:
+def test_the_active_mask_names_the_present_lanes() -> None:
     assert (computed(" setp.lt.u32 %p1, %r31, 5; @%p1 activemask.b32 %r0;")[:5] == 0x1F).all()

@@ -1,4 +1,4 @@
-"""wgmma in kernels, against numpy: tiles of shared memory in every arrangement, and what is in flight."""
+"""wgmma in kernels, compared with numpy: tiles of shared memory in every layout, and pending operations."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ def described(start: int, leading: int, stride: int, mode: int) -> int:
 
 
 def along(tiles: Any, start: int, codes: Any, mode: int) -> int:
-    """Put rows of 32 bytes along k into the tiles; the descriptor. Without a swizzle units are 128 bytes apart."""
+    """Writes rows of 32 bytes along k into the tiles; returns the descriptor.
+
+    Without a swizzle units are 128 bytes apart.
+    """
     octets = np.ascontiguousarray(codes).view(np.uint8)
     span = {0: 16, 1: 128, 2: 64, 3: 32}[mode]
     for row, line in enumerate(octets):
@@ -83,7 +86,7 @@ def along(tiles: Any, start: int, codes: Any, mode: int) -> int:
 
 
 def random_codes(word: str, shape: tuple[int, int], seed: int) -> tuple[Any, Any]:
-    """Small whole numbers as values and as codes."""
+    """Small integers as values and as codes."""
     values = np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float64)
     if word == "u8":
         values = np.abs(values)
@@ -114,7 +117,7 @@ def test_tiles_along_k_are_multiplied(k: int, types: str, word: str, mode: int) 
 
 
 @pytest.mark.parametrize(("left", "right"), [("s8", "s8"), ("u8", "s8")])
-def test_integers_are_added_to_what_is_there(left: str, right: str) -> None:
+def test_integers_are_added_to_the_accumulator(left: str, right: str) -> None:
     tiles = np.zeros(32768, np.uint8)
     (x, a), (y, b) = random_codes(left, (64, 32), 3), random_codes(right, (N, 32), 4)
     descriptors = along(tiles, 0, a, 1), along(tiles, B_AT, b, 1)
@@ -163,7 +166,7 @@ def test_a_sparse_tile_has_half_of_its_elements() -> None:
     assert (found == wide.reshape(64, 32) @ y.T).all()
 
 
-def test_what_is_read_must_not_be_written_before_the_wait() -> None:
+def test_operands_must_not_be_written_before_the_wait() -> None:
     tiles = np.zeros(32768, np.uint8)
     (_, a), (_, b) = random_codes("f16", (64, 16), 1), random_codes("f16", (N, 16), 2)
     descriptors = along(tiles, 0, a, 1), along(tiles, B_AT, b, 1)
@@ -174,7 +177,7 @@ def test_what_is_read_must_not_be_written_before_the_wait() -> None:
     assert not outcome(text, tiles, *descriptors, wait=WAIT + "bar.sync 0;" + overwriting).findings
 
 
-def test_groups_that_nobody_commits_are_found() -> None:
+def test_uncommitted_groups_are_found() -> None:
     tiles = np.zeros(32768, np.uint8)
     (_, a), (_, b) = random_codes("f16", (64, 16), 1), random_codes("f16", (N, 16), 2)
     descriptors = along(tiles, 0, a, 1), along(tiles, B_AT, b, 1)

@@ -1,4 +1,4 @@
-"""Integer operations on bit patterns, against Python's integers."""
+"""Integer operations on bit patterns, compared with Python's integers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def signed(value: int, width: int) -> int:
 
 
 def results(opcode: str, width: int, count: int, result: int, pairs: list[tuple[int, int]]) -> list[int]:
-    """What an opcode with `count` operands of a width gives for each pair (the third operand is the first xor 0x55)."""
+    """Returns the results of an opcode with `count` operands of a width for each pair (the third operand is the first
+    xor 0x55)."""
     type_ = {16: "h", 32: "r", 64: "d"}
     a, b, c = (f"%{type_[width]}{10 + at}" for at in range(3))
     out = f"%{type_[result]}2"
@@ -96,18 +97,18 @@ def compare(opcode: str, width: int, rule: tuple[int, int, Reference], read: Cal
 
 @pytest.mark.parametrize("width", [16, 32, 64])
 @pytest.mark.parametrize("opcode", UNSIGNED)
-def test_unsigned_operations(opcode: str, width: int) -> None:
+def test_unsigned_operations_agree_with_python(opcode: str, width: int) -> None:
     compare(opcode.format(w=width), width, UNSIGNED[opcode], lambda value, w: value & ((1 << w) - 1))
 
 
 @pytest.mark.parametrize("width", [16, 32, 64])
 @pytest.mark.parametrize("opcode", SIGNED)
-def test_signed_operations(opcode: str, width: int) -> None:
+def test_signed_operations_agree_with_python(opcode: str, width: int) -> None:
     compare(opcode.format(w=width), width, SIGNED[opcode], signed)
 
 
 @pytest.mark.parametrize("width", [16, 32])
-def test_whole_products(width: int) -> None:
+def test_wide_products_agree_with_python(width: int) -> None:
     compare(f"mul.wide.u{width}", width, (2, 2, lambda a, b, c, w: a * b), lambda value, w: value & ((1 << w) - 1))
     compare(f"mul.wide.s{width}", width, (2, 2, lambda a, b, c, w: a * b), signed)
 
@@ -177,7 +178,7 @@ def permuted(a: int, b: int, c: int) -> int:
 
 
 @pytest.mark.parametrize("opcode", WORDS)
-def test_bits_and_parts(opcode: str) -> None:
+def test_bit_operations_agree_with_python(opcode: str) -> None:
     width, result, count, reference = WORDS[opcode]
     mask = (1 << width) - 1
     found = results(opcode, width, count, result, PAIRS)
@@ -187,12 +188,12 @@ def test_bits_and_parts(opcode: str) -> None:
 
 
 @pytest.mark.parametrize("table", range(256))
-def test_every_table_of_a_bitwise_function(table: int) -> None:
+def test_every_table_of_a_bitwise_function_is_computed(table: int) -> None:
     a, b, c = (numpy.array([each], numpy.uint32) for each in (0xF0, 0xCC, 0xAA))
     assert int(bitwise_function(table)(a, b, c)[0]) & 0xFF == table
 
 
-def test_sums_over_several_registers() -> None:
+def test_sums_over_several_registers_carry() -> None:
     values: list[tuple[int, int]] = PAIRS[:256]
     body = """
  ld.param.u64 %d20, [in]; ld.param.u64 %d21, [out]; mov.u32 %r31, %tid.x; mul.wide.u32 %d22, %r31, 16;

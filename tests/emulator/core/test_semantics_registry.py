@@ -10,11 +10,11 @@ from tests.emulator.support import outcome
 
 
 def meant_names() -> set[str]:
-    """The names of all functions and actions that forms mean."""
+    """Returns the names of all functions and actions in `means` lines."""
     return {line.function for lines in table()._instructions.meanings.values() for line in lines}
 
 
-def test_every_name_that_the_table_means_has_a_function() -> None:
+def test_every_name_in_the_table_has_a_function() -> None:
     known = {*semantics_registry.value_semantics_table(), *semantics_registry.effect_semantics_table()}
     assert sorted(meant_names() - known) == []
 
@@ -36,12 +36,12 @@ def test_a_name_is_registered_once() -> None:
     assert semantics_registry.value_semantics_table()[name] is maker
 
 
-def test_what_a_maker_refuses_is_named_by_its_instruction() -> None:
+def test_a_rejected_argument_is_named_by_its_instruction() -> None:
     found = outcome("tex.2dms.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d0, {%r0, %r1, %r2, %r3}];", threads=1)
     assert found.unsupported_reason == "`tex.2dms.v4.f32.s32`: the machine has no textures of several samples"
 
 
-def test_a_mistake_of_a_maker_is_none_of_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_not_attributed_to_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(**_: object) -> semantics_registry.Function:
         raise LookupError("no such word")
 
@@ -50,6 +50,6 @@ def test_a_mistake_of_a_maker_is_none_of_the_kernels(monkeypatch: pytest.MonkeyP
         outcome("testp.finite.f32 %p0, %f0;", threads=1)
 
 
-def test_an_address_of_32_bits_keeps_what_it_can_hold() -> None:
+def test_an_address_of_32_bits_keeps_its_lower_bits() -> None:
     found = outcome("mov.u32 %r0, 16; cvta.shared.u32 %r1, %r0;", threads=1)
     assert not found.unsupported_reason

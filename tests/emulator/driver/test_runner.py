@@ -1,4 +1,4 @@
-"""Launches that cannot be made say why."""
+"""Launches, and the errors of those that are not possible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT = kernel("", ".param .u64 a, .param .u32 n, .param .f32 x, .param .align 8 
 GOOD: dict[str, Any] = {"grid": 1, "block": 32, "arguments": [numpy.zeros(4), 1, 2.0, bytes(12)]}
 
 
-def test_a_launch_that_is_as_it_should_be() -> None:
+def test_a_valid_launch_runs() -> None:
     assert run(TEXT, "k", **GOOD).is_clean
 
 
@@ -43,25 +43,25 @@ def test_a_launch_that_is_as_it_should_be() -> None:
         ({"policy": "lazy"}, "there is no policy 'lazy'; known: eager, late, torn, random"),
     ],
 )
-def test_a_launch_that_cannot_be(change: dict[str, Any], message: str) -> None:
+def test_an_invalid_launch_is_rejected(change: dict[str, Any], message: str) -> None:
     wanted = message if "\\(" in message else message.replace("(", r"\(").replace(")", r"\)")
     with pytest.raises(InvalidLaunchError, match=wanted):
         run(TEXT, "k", **(GOOD | change))
 
 
-def test_a_kernel_that_is_not_there() -> None:
+def test_a_missing_kernel_is_rejected() -> None:
     with pytest.raises(InvalidLaunchError, match="the module has no kernel q; its kernels: k"):
         run(TEXT, "q", **GOOD)
 
 
-def test_what_the_kernel_requires_of_its_launch() -> None:
+def test_the_requirements_of_a_kernel_on_its_launch_are_checked() -> None:
     text = TEXT.replace("s[12])\n{", "s[12])\n.reqntid 32, 2\n{")
     assert run(text, "k", **(GOOD | {"block": None})).is_clean
     with pytest.raises(InvalidLaunchError, match="requires blocks of"):
         run(text, "k", **GOOD)
 
 
-def test_one_array_given_twice_is_one_buffer_and_is_not_changed() -> None:
+def test_one_array_passed_twice_is_one_buffer_and_is_not_changed() -> None:
     body = " ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; sub.u64 %d3, %d1, %d2; st.global.u64 [%d1], %d3;"
     array = numpy.ones(1, numpy.uint64)
     found = run(kernel(body, ".param .u64 a, .param .u64 b"), "k", block=1, arguments=[array, array])
@@ -74,14 +74,14 @@ def test_seconds_are_a_budget_too() -> None:
     assert run(counting, "k", block=1, budget=RunBudget(seconds=0.01)).incomplete_reason.endswith("its seconds")
 
 
-def test_the_clock_on_the_wall_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wall_clock_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     hours = count(step=3600)
     monkeypatch.setattr(time, "monotonic", lambda: next(hours))
     short = kernel("L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 20000; @%p1 bra L;")
     assert run(short, "k", block=1, budget=RunBudget(seconds=60)).is_clean
 
 
-def test_the_global_timer_goes_on_with_the_steps_of_the_machine() -> None:
+def test_the_global_timer_advances_with_the_steps_of_the_machine() -> None:
     body = """
  ld.param.u64 %d1, [a]; mov.u64 %d2, %globaltimer; mov.u64 %d3, %globaltimer;
  st.global.u64 [%d1], %d2; st.global.u64 [%d1+8], %d3;
@@ -96,7 +96,7 @@ def test_the_global_timer_goes_on_with_the_steps_of_the_machine() -> None:
     assert times() == [first, second]
 
 
-def test_a_seed_gives_the_same_run_again() -> None:
+def test_a_seed_reproduces_a_run() -> None:
     body = """
  ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; atom.global.add.u32 %r2, [%d1], 1;
  mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; st.global.u32 [%d1+4], %r2;
@@ -110,7 +110,7 @@ def test_a_seed_gives_the_same_run_again() -> None:
     assert order(1) == order(1)
 
 
-def test_a_structure_carries_addresses() -> None:
+def test_a_structure_may_contain_addresses() -> None:
     array = numpy.arange(4, dtype=numpy.uint32) + 7
     out = numpy.zeros(1, numpy.uint32)
     body = " ld.param.u64 %d0, [s+8]; ld.param.u32 %r0, [s]; ld.global.u32 %r1, [%d0+8]; add.u32 %r1, %r1, %r0;"
@@ -134,7 +134,7 @@ TABLE = """
 """
 
 
-def test_each_array_of_a_table_is_given_back() -> None:
+def test_each_array_of_a_table_is_returned() -> None:
     first, second = numpy.zeros(2, numpy.uint32), numpy.ones(3, numpy.uint32)
     text = kernel(TABLE, ".param .u64 table, .param .u64 beside")
     left = run(text, "k", block=1, arguments=[[first, second], second]).outputs

@@ -1,4 +1,4 @@
-"""Results that depend on memory and registers that nobody wrote."""
+"""Results that depend on uninitialized memory and registers."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def lines(body: str, policy: str = "eager") -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_word_of_shared_memory_that_nobody_wrote_must_not_be_stored(policy: str) -> None:
+def test_an_uninitialized_word_of_shared_memory_must_not_be_stored(policy: str) -> None:
     assert [code for code, _ in lines(f"ld.shared.u32 %r0, [tile];{STORE}", policy)] == [ptx6xx.UNINITIALIZED_DATA]
 
 
-def test_a_word_that_was_written_may_be_stored() -> None:
+def test_an_initialized_word_may_be_stored() -> None:
     assert not lines(f"st.shared.u32 [tile], 7; bar.sync 0; ld.shared.u32 %r0, [tile];{STORE}")
 
 
-def test_a_register_that_nobody_wrote_must_not_be_stored() -> None:
+def test_an_uninitialized_register_must_not_be_stored() -> None:
     assert lines(f"add.u32 %r0, %r5, 1;{STORE}")
 
 
-def test_what_is_masked_away_does_not_matter() -> None:
+def test_masked_bits_are_ignored() -> None:
     assert not lines(f"ld.shared.u32 %r3, [tile]; and.b32 %r0, %r3, 0; mul.lo.u32 %r5, %r6, %r7;{STORE}")
 
 
-def test_the_way_that_control_takes_must_not_depend_on_it() -> None:
+def test_control_flow_must_not_depend_on_it() -> None:
     body = f"mov.u32 %r0, 1; setp.gt.u32 %p1, %r9, 100; @%p1 bra OVER; mov.u32 %r0, 2;\nOVER:\n{STORE}"
     assert lines(body)
     assert not lines("mov.u32 %r9, 3;" + body)
@@ -50,15 +50,15 @@ def test_an_address_must_not_depend_on_it() -> None:
     assert lines(f"mov.u32 %r0, 1; mov.u32 %r4, tile; add.u32 %r4, %r4, %r9; st.shared.u32 [%r4], 1;{STORE}")
 
 
-def test_what_is_otherwise_each_time_is_left_out() -> None:
+def test_nondeterministic_results_are_excluded() -> None:
     assert not lines(f"mov.u32 %r0, %globaltimer_lo;{STORE}")
 
 
-def test_a_run_that_is_wrong_anyway_is_not_asked() -> None:
+def test_a_run_with_other_findings_is_not_repeated() -> None:
     assert not lines(f"st.shared.u32 [tile+2], 1; ld.shared.u32 %r0, [tile];{STORE}")
 
 
-def test_other_bits_can_be_asked_for() -> None:
+def test_other_bit_patterns_can_be_selected() -> None:
     out = np.zeros(32, np.uint32)
     found = outcome(
         f"ld.shared.u32 %r0, [tile];{STORE}",

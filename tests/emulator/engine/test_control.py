@@ -1,4 +1,4 @@
-"""Branches, loops, calls, and whose turn it is."""
+"""Branches, loops, calls, and the scheduling of threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREADS = numpy.arange(64)
 
 
 @pytest.mark.parametrize("policy", ["eager", "random"])
-def test_each_thread_takes_its_own_number_of_turns(policy: str) -> None:
+def test_each_thread_executes_its_own_number_of_iterations(policy: str) -> None:
     body = """
  mov.u32 %r0, 0; mov.u32 %r1, %r31;
 LOOP: setp.eq.u32 %p1, %r1, 0; @%p1 bra END; add.u32 %r0, %r0, %r1; sub.u32 %r1, %r1, 1; bra LOOP;
@@ -23,12 +23,12 @@ END:
     assert (computed(body, 64, policy=policy) == THREADS * (THREADS + 1) // 2).all()
 
 
-def test_guards_keep_what_others_have() -> None:
+def test_guards_keep_the_values_of_other_threads() -> None:
     body = " mov.u32 %r0, 5; setp.lt.u32 %p1, %r31, 3; @%p1 mov.u32 %r0, 6; @!%p1 add.u32 %r0, %r0, 2;"
     assert (computed(body, 64) == numpy.where(THREADS < 3, 6, 7)).all()
 
 
-def test_a_list_of_labels() -> None:
+def test_a_branch_target_list_selects_a_label() -> None:
     body = """
  targets: .branchtargets ZERO, ONE, TWO;
  rem.u32 %r1, %r31, 3; brx.idx %r1, targets;
@@ -75,7 +75,7 @@ DONE: st.param.b32 [result], %a1; ret;
 
 
 @pytest.mark.parametrize("policy", ["eager", "random"])
-def test_a_function_that_calls_itself(policy: str) -> None:
+def test_a_function_may_call_itself(policy: str) -> None:
     body = """
  { .param .b32 p; .param .b32 r; and.b32 %r1, %r31, 7; st.param.b32 [p], %r1;
    call (r), sum, (p); ld.param.b32 %r0, [r]; }
@@ -85,7 +85,7 @@ def test_a_function_that_calls_itself(policy: str) -> None:
     assert (computed(body, 64, outside=FUNCTION, policy=policy) == few * (few + 1)).all()
 
 
-def test_a_call_through_a_register() -> None:
+def test_a_call_through_a_register_is_executed() -> None:
     body = """
  proto: .callprototype (.param .b32 _) _ (.param .b32 _);
  mov.u64 %d1, sum;
@@ -94,7 +94,7 @@ def test_a_call_through_a_register() -> None:
     assert (computed(body, outside=FUNCTION) == 10).all()
 
 
-def test_threads_that_wait_in_a_loop_starve_nobody() -> None:
+def test_threads_that_wait_in_a_loop_starve_no_others() -> None:
     body = """
  .shared .u32 flag; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 40; mov.u32 %r3, 1;
  @%p1 bra GIVE;
@@ -130,23 +130,23 @@ def waited(policy: str, giver: int = 1, more: str = "") -> Any:
 
 @pytest.mark.parametrize("policy", ["eager", "random"])
 @pytest.mark.parametrize("more", ["", "nanosleep.u32 20;", "mov.u32 %r9, %clock;"])
-def test_a_thread_that_turns_and_changes_nothing_lets_others_go_at_once(policy: str, more: str) -> None:
+def test_a_thread_that_loops_without_a_change_yields_at_once(policy: str, more: str) -> None:
     found = waited(policy, more=more)
     assert found.is_clean, (found.unsupported_reason, found.incomplete_reason, found.findings)
-    assert more.startswith("mov") or found.steps < 20_000  # of a lane that turns for 4,096 steps of 128 threads: more
+    assert more.startswith("mov") or found.steps < 20_000  # of a lane that loops for 4,096 steps of 128 threads: more
 
 
 @pytest.mark.parametrize("policy", ["eager", "late", "random"])
 @pytest.mark.parametrize("more", ["", "nanosleep.u32 20;"])
-def test_who_waits_for_what_nobody_does_is_undecided_soon(policy: str, more: str) -> None:
+def test_a_wait_that_no_thread_can_satisfy_is_undecided_soon(policy: str, more: str) -> None:
     found = waited(policy, giver=9, more=more)
     assert found.incomplete_reason.startswith("livelock: thread 3 of CTA (0, 0, 0) polls at line ")
-    assert found.incomplete_reason.endswith("and no thread changes what it waits for")
+    assert found.incomplete_reason.endswith("and no thread changes the awaited value")
     assert not found.findings
     assert found.steps < 20_000
 
 
-def test_a_loop_that_only_writes_is_waited_for_by_others_who_see_it() -> None:
+def test_a_loop_that_only_writes_does_not_block_the_threads_that_wait_for_it() -> None:
     body = """
  .shared .u32 sum; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 40;
  @%p1 st.shared.u32 [sum], 0; bar.sync 0; @%p1 bra ADD;
@@ -158,12 +158,12 @@ END:
         assert outcome(body, 64, policy=policy, races=False).is_clean
 
 
-def test_a_trap_ends_the_run_and_says_where() -> None:
+def test_a_trap_ends_the_run_and_reports_its_place() -> None:
     (found,) = outcome(" mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 9; @%p1 trap;").findings
     assert (found.code, found.witnesses[0].thread) == ("PTX650", (9, 0, 0))
 
 
-def test_registers_and_labels_of_a_block_are_its_own() -> None:
+def test_registers_and_labels_of_a_block_are_local_to_it() -> None:
     body = """
  mov.u32 %r0, 1;
  { .reg .u32 %r0; mov.u32 %r0, 7; bra HERE; HERE: }
@@ -172,7 +172,7 @@ def test_registers_and_labels_of_a_block_are_its_own() -> None:
     assert (computed(body) == 1).all()
 
 
-def test_what_the_machine_cannot_do_is_named_and_only_when_it_is_executed() -> None:
+def test_an_unsupported_instruction_is_reported_only_when_it_is_executed() -> None:
     body = " mov.u32 %r1, 0; setp.eq.u32 %p1, %r1, 1; @%p1 bra NEVER; bra END;\nNEVER: {what}\nEND:"
     what = "tcgen05.shift.cta_group::1.down [%r1];"
     assert outcome(body.format(what=what)).is_clean

@@ -1,4 +1,4 @@
-"""Operands of multiplications handed on: by any thread of the warpgroup, behind the wait."""
+"""Operands of multiplications that any thread of the warpgroup releases after the wait."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WARPGROUP = 128
 
 
 def text(*, waits: bool, order: str = "release") -> str:
-    """A warpgroup multiplies, one thread of its third warp says that it is done, and another warp writes over A."""
+    """A warpgroup multiplies, one thread of its third warp signals the completion, and another warp overwrites A."""
     k = Kernel("k", threads=WARPGROUP + 32, target="sm_90a")
     out = k.param(Global[f32], "out")
     a, b = (k.shared(bf16, 64 * 64, align=1024, name=name) for name in "ab")
@@ -53,33 +53,33 @@ def codes(policy: str, *, waits: bool, order: str = "release", strict: bool = Fa
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_one_thread_hands_operands_on_for_its_warpgroup(policy: str) -> None:
+def test_one_thread_releases_operands_for_its_warpgroup(policy: str) -> None:
     assert codes(policy, waits=True) == set()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_thread_that_has_not_waited_hands_nothing_on(policy: str) -> None:
+def test_a_thread_that_has_not_waited_releases_nothing(policy: str) -> None:
     assert codes(policy, waits=False) == {"PTX314"}
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_relaxed_arrival_hands_on_what_is_read_unless_the_policy_is_strict(policy: str) -> None:
+def test_a_relaxed_arrival_releases_read_operands_unless_the_policy_is_strict(policy: str) -> None:
     assert codes(policy, waits=True, order="relaxed") == set()
     assert "PTX314" in codes(policy, waits=True, order="relaxed", strict=True)
     assert codes(policy, waits=True, strict=True) <= {"PTX402"}
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_relaxed_arrival_before_the_wait_hands_nothing_on(policy: str) -> None:
+def test_a_relaxed_arrival_before_the_wait_releases_nothing(policy: str) -> None:
     assert codes(policy, waits=False, order="relaxed") == {"PTX314"}
 
 
-def test_the_rules_leave_open_what_the_machine_does() -> None:
+def test_the_rules_leave_the_machines_cases_undecided() -> None:
     for order in ("release", "relaxed"):
         assert not lint(text(waits=True, order=order)).diagnostics
 
 
-def test_a_warp_that_commits_nothing_keeps_the_others_waiting() -> None:
+def test_a_warp_that_commits_nothing_blocks_the_others() -> None:
     lines = text(waits=True).replace(
         "wgmma.commit_group.sync.aligned;", "setp.lt.u32 %pc, %rc, 96;\n@%pc wgmma.commit_group.sync.aligned;", 1
     )

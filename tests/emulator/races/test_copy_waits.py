@@ -1,4 +1,4 @@
-"""Copies that an mbarrier tracks and that their threads wait for, too: each of the two tells of them."""
+"""Copies that an mbarrier tracks and that their threads also wait for: each of the two proves their completion."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def codes(then: str, read: int, policy: str) -> set[str]:
 
 @pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
 @pytest.mark.parametrize("then", [row[1] for row in ORDERED], ids=[row[0] for row in ORDERED])
-def test_those_who_saw_the_mbarrier_and_those_who_know_of_the_wait_see_the_copies(then: str, policy: str) -> None:
+def test_threads_that_observed_the_mbarrier_or_the_wait_observe_the_copies(then: str, policy: str) -> None:
     assert codes(then, 0, policy) == set()
 
 
 @pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
 @pytest.mark.parametrize(("then", "read", "code"), [row[1:] for row in RACING], ids=[row[0] for row in RACING])
-def test_what_neither_tells_of_is_a_race(then: str, read: int, code: str, policy: str) -> None:
+def test_a_copy_that_neither_orders_is_a_race(then: str, read: int, code: str, policy: str) -> None:
     assert codes(then, read, policy) == {code}

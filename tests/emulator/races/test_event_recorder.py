@@ -1,4 +1,4 @@
-"""A recorder hears what a run does, changes nothing of it, and keeps what is near the findings it wants."""
+"""A recorder receives the events of a run, does not change it, and keeps events near the selected findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RACE = """ st.shared.u32 [%r4], %r2; bar.sync 0; st.shared.u32 [%r4], %r1;
 def recorded(
     body: str, policy: str = "late", parameters: str = "", **launch: object
 ) -> tuple[RunResult, EventRecorder]:
-    """A run, and one more with a recorder that wants all that the first found."""
+    """Returns a run, and another one with a recorder for all findings of the first."""
     text = kernel(TILE + body, parameters)
     first = run(text, "k", block=64, policy=policy, **launch)  # type: ignore[arg-type]
     recorder = EventRecorder([(each.code, each.offset) for each in first.findings])
@@ -37,7 +37,7 @@ def recorded(
 
 
 @pytest.mark.parametrize("policy", ["late", "random"])
-def test_a_recorded_run_finds_what_the_run_found(policy: str) -> None:
+def test_a_recorded_run_has_the_findings_of_the_run(policy: str) -> None:
     outcome, recorder = recorded(RACE, policy)
     assert [each.finding for each in recorder.recordings] == list(outcome.findings)
     assert outcome.findings
@@ -65,7 +65,7 @@ def test_the_events_are_in_order_with_their_threads_and_values() -> None:
     assert read.old.view("u4").ravel().tolist() == [thread ^ 32 for thread in range(64)]
 
 
-def test_nothing_is_recorded_of_findings_that_are_not_wanted() -> None:
+def test_nothing_is_recorded_for_findings_that_are_not_selected() -> None:
     recorder = EventRecorder([])
     outcome = run(kernel(TILE + RACE), "k", block=64, observers=recorder.around(HappensBeforeMonitor().observers))
     recorder.capture()
@@ -73,7 +73,7 @@ def test_nothing_is_recorded_of_findings_that_are_not_wanted() -> None:
     assert recorder.recordings == []
 
 
-def test_a_copy_is_heard_from_its_issue_to_its_completion() -> None:
+def test_a_copy_is_recorded_from_its_issue_to_its_completion() -> None:
     copy = """ ld.param.u64 %d1, [a]; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;
  cp.async.ca.shared.global [%r4], [%d1], 4; cp.async.commit_group; ld.shared.u32 %r6, [%r4];
  cp.async.wait_group 0;
@@ -108,7 +108,7 @@ BACK: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, {MAX_EVENTS_AFTER};
     assert recording.trigger in recording.events
 
 
-def test_what_threads_write_is_known_as_octets() -> None:
+def test_written_values_are_recorded_as_octets() -> None:
     words = numpy.array([1, 0x0203], "u2")
     assert written_bytes(words, 2, 2).tolist() == [[1, 0], [3, 2]]
     assert written_bytes((words, words), 2, 4).tolist() == [[1, 0, 1, 0], [3, 2, 3, 2]]

@@ -1,4 +1,4 @@
-"""What single threads know of other CTAs' doing is the same whether they share arrays or each has its own."""
+"""The knowledge of single threads about other CTAs does not depend on whether they share arrays."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _THREADS, _OTHERS = 8, 8
 
 
 class _Neighbor:
-    """As much of a CTA as its knowledge asks for."""
+    """The part of a CTA that its knowledge requires."""
 
     threads = _OTHERS
 
@@ -24,7 +24,7 @@ def _neighbor() -> CtaClocks:
     return CtaClocks(cta, 1)
 
 
-def test_threads_know_what_each_learned_whoever_shares_it() -> None:
+def test_threads_know_the_same_whether_they_share_arrays_or_not() -> None:
     chance = numpy.random.default_rng(0)
     others = [_neighbor() for _ in range(2)]
     found = ForeignTimes(_THREADS)

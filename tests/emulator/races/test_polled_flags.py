@@ -1,4 +1,4 @@
-"""Flags in global memory that a thread waits for, and a copy behind: the strict policy wants a fence between."""
+"""Flags in global memory that a thread polls before a copy: the strict policy requires a fence between."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def found(wait: str, *, strict: bool = True) -> list[Violation]:
         LOOP.replace("ld.acquire.gpu.global.u32 %r2, [%d2];", "ld.acquire.gpu.u32 %r2, [%d2];"),
     ],
 )
-def test_a_copy_behind_the_wait_is_told_with_both_places(wait: str) -> None:
+def test_a_copy_after_the_wait_is_reported_with_both_places(wait: str) -> None:
     (finding,) = found(wait)
     assert (finding.code, finding.severity) == ("PTX406", "warning")
     copy, flag = finding.witnesses
@@ -57,16 +57,16 @@ def test_a_copy_behind_the_wait_is_told_with_both_places(wait: str) -> None:
         "",
         LOOP + " fence.proxy.async.global;",
         LOOP + " fence.proxy.async;",
-        LOOP.replace("acquire.gpu", "relaxed.gpu"),  # nothing is taken over
+        LOOP.replace("acquire.gpu", "relaxed.gpu"),  # nothing is acquired
         LOOP.replace("acquire.gpu", "relaxed.gpu") + " fence.acq_rel.cta;",
-        LOOP.replace("acquire.gpu", "acquire.cluster"),  # nobody outside of the cluster
-        "ld.acquire.gpu.global.u32 %r2, [%d2];",  # nobody waits
+        LOOP.replace("acquire.gpu", "acquire.cluster"),  # only threads of the cluster
+        "ld.acquire.gpu.global.u32 %r2, [%d2];",  # no thread waits
         LOOP.replace("@%p2", "atom.global.inc.u32 %r3, [%d2], %r2; @%p2"),  # the loop does more than wait
     ],
 )
-def test_what_is_fenced_or_no_wait_is_left_alone(wait: str) -> None:
+def test_fenced_copies_and_loops_that_are_not_waits_are_not_reported(wait: str) -> None:
     assert found(wait) == []
 
 
-def test_the_fence_is_asked_for_by_the_strict_policy_only() -> None:
+def test_only_the_strict_policy_requires_the_fence() -> None:
     assert found(LOOP, strict=False) == []

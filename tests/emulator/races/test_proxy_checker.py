@@ -1,4 +1,4 @@
-"""What goes through the generic proxy and is read through the async proxy must be fenced; barriers are not enough."""
+"""Bytes that the generic proxy writes and the async proxy reads need a fence; barriers are not enough."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def found(before: str = "", after: str = "", end: str = "", issuer: int = 0, **l
         ("membar.sys;", "", ["PTX401"]),
     ],
 )
-def test_a_copy_out_of_what_threads_stored(before: str, after: str, codes: list[str], policy: str) -> None:
+def test_a_copy_of_bytes_that_threads_stored_needs_a_fence(
+    before: str, after: str, codes: list[str], policy: str
+) -> None:
     assert found(before, after, policy=policy) == codes
 
 
@@ -61,19 +63,19 @@ def test_a_fence_before_the_store_does_not_cover_it() -> None:
     assert [each.code for each in outcome.findings] == ["PTX401"]
 
 
-def test_a_copy_that_no_barrier_orders_behind_the_stores_is_a_race() -> None:
+def test_a_copy_that_no_barrier_orders_after_the_stores_is_a_race() -> None:
     text = COPY.replace(" bar.sync 0;\n", "").format(before="fence.proxy.async;", after="", end="", issuer=0)
     outcome = run(kernel(text, ".param .u64 a"), "k", block=64, arguments=[numpy.zeros(64, numpy.uint32)])
     assert [each.code for each in outcome.findings] == ["PTX621"]
 
 
-def test_others_may_store_again_only_when_they_know_that_the_copy_has_read() -> None:
+def test_others_may_store_again_only_after_they_observe_that_the_copy_has_read() -> None:
     fence = "fence.proxy.async;"
     assert found(fence, end="st.shared.u32 [%r4], %r2;") == ["PTX303"]
     assert found(fence, end="bar.sync 0; st.shared.u32 [%r4], %r2;") == []
 
 
-def test_what_an_mbarrier_tells_is_known_to_those_who_wait_for_it() -> None:
+def test_a_completed_mbarrier_phase_is_observed_by_the_threads_that_wait_for_it() -> None:
     load = """
  .shared .align 16 .b8 tile[256]; .shared .align 8 .b64 bar;
  ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, tile; add.u32 %r4, %r3, %r2;
@@ -105,7 +107,7 @@ ONE_WAY = Path(__file__).resolve().parents[3] / "corpus" / "kernels" / "hand_one
     ("arrival", "drop", "clean"),
     [("release", "", True), ("relaxed", "", True), ("relaxed", "::generic.release", False)],
 )
-def test_fences_of_one_direction_order_across_a_barrier_that_is_relaxed(arrival: str, drop: str, clean: bool) -> None:
+def test_fences_of_one_direction_order_across_a_relaxed_barrier(arrival: str, drop: str, clean: bool) -> None:
     lines = ONE_WAY.read_text("utf-8").replace("arrive.release", f"arrive.{arrival}").splitlines()
     text = "\n".join(line for line in lines if not drop or drop not in line)
     outcome = run(text, "hand_one_way_fences", grid=2, arguments=[numpy.zeros(256, numpy.uint32)], policy="late")

@@ -1,4 +1,5 @@
-"""Two threads use the same bytes, one of them writes: a finding where nothing orders the two, and silence elsewhere."""
+"""Two threads access the same bytes and one of them writes: a finding where nothing orders the two, and none
+elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ TILE = """ .shared .align 16 .b8 tile[1024];
 
 
 def shared(body: str, threads: int = 64, **launch: object) -> RunResult:
-    """%r1: the thread; %r4: its own word of `tile`; %r5: its neighbor's (the thread 32 behind, in a ring of 64)."""
+    """%r1: the thread; %r4: its own word of `tile`; %r5: its neighbor's (the thread 32 after it, in a ring of 64)."""
     ring = " xor.b32 %r5, %r2, 128; add.u32 %r5, %r3, %r5;\n"
     found = run(kernel(TILE + ring + body), "k", block=threads, **launch)  # type: ignore[arg-type]
     assert not found.unsupported_reason, found.unsupported_reason
@@ -36,13 +37,13 @@ WRITE_AND_READ = [
 
 @pytest.mark.parametrize("policy", ["eager", "random"])
 @pytest.mark.parametrize(("between", "races"), [row[1:] for row in WRITE_AND_READ], ids=[r[0] for r in WRITE_AND_READ])
-def test_a_read_of_what_another_warp_wrote(between: str, races: bool, policy: str) -> None:
+def test_a_read_of_bytes_that_another_warp_wrote_is_a_race(between: str, races: bool, policy: str) -> None:
     found = shared(f" st.shared.u32 [%r4], %r1; {between} ld.shared.u32 %r6, [%r5];", policy=policy)
     assert {each.code for each in found.findings} == ({"PTX621"} if races else set())
 
 
 @pytest.mark.parametrize(("between", "races"), [row[1:] for row in WRITE_AND_READ], ids=[r[0] for r in WRITE_AND_READ])
-def test_a_write_of_what_another_warp_reads(between: str, races: bool) -> None:
+def test_a_write_of_bytes_that_another_warp_reads_is_a_race(between: str, races: bool) -> None:
     found = shared(f" ld.shared.u32 %r6, [%r5]; {between} st.shared.u32 [%r4], %r1;")
     assert {each.code for each in found.findings} == ({"PTX621"} if races else set())
 
@@ -60,7 +61,7 @@ TILES_OF_A_WARP = """ and.b32 %r8, %r1, 16; mov.u32 %r9, 65535; shl.b32 %r9, %r9
     st.shared.u32 [%r4], %r1; bar.warp.sync %r9; ld.shared.u32 %r6, [%r7];"""
 
 
-def test_tiles_of_a_warp_meet_at_one_instruction_each_by_its_own_mask() -> None:
+def test_tiles_of_a_warp_synchronize_at_one_instruction_each_by_its_own_mask() -> None:
     assert shared(TILES_OF_A_WARP.format(apart=4)).findings == ()
     (found,) = shared(TILES_OF_A_WARP.format(apart=64)).findings  # the other tile's word
     assert found.code == "PTX621"
@@ -77,25 +78,25 @@ def test_the_finding_names_both_accesses() -> None:
     assert "nothing orders the two" in found.message
 
 
-def test_two_threads_that_write_the_same_are_no_race_and_two_that_do_not_are() -> None:
+def test_two_threads_that_write_the_same_value_do_not_race_and_others_do() -> None:
     assert shared(" mov.u32 %r8, 7; st.shared.u32 [%r3], %r8;").findings == ()
     assert [each.code for each in shared(" st.shared.u32 [%r3], %r1;").findings] == ["PTX621"]
 
 
-def test_bytes_of_one_word_are_apart() -> None:
+def test_bytes_of_one_word_are_separate() -> None:
     own = " add.u32 %r8, %r3, %r1; cvt.u16.u32 %h1, %r1; st.shared.u8 [%r8], %h1;"
     assert shared(own).findings == ()
     near = " shr.u32 %r9, %r1, 1; add.u32 %r8, %r3, %r9; cvt.u16.u32 %h1, %r1; st.shared.u8 [%r8], %h1;"
     assert [each.code for each in shared(near).findings] == ["PTX621"]
 
 
-def test_atomic_operations_on_one_word_are_no_race_and_a_plain_read_beside_them_is() -> None:
+def test_atomic_operations_on_one_word_do_not_race_and_a_plain_read_with_them_does() -> None:
     assert shared(" atom.shared.add.u32 %r8, [%r3], 1;").findings == ()
     found = shared(" atom.shared.add.u32 %r8, [%r3], 1; ld.shared.u32 %r9, [%r3];")
     assert [each.code for each in found.findings] == ["PTX621"]
 
 
-def test_an_arrival_alone_orders_nothing_for_the_one_who_arrives() -> None:
+def test_an_arrival_only_does_not_order_the_arriving_thread() -> None:
     split = " setp.lt.u32 %p1, %r1, 32;\n @%p1 bra WRITER;\n"
     reader = " bar.sync 1, 64; ld.shared.u32 %r6, [%r5]; {back} bra END;\n"
     writer = "WRITER: st.shared.u32 [%r4], %r1; bar.arrive 1, 64; {wait} st.shared.u32 [%r4], %r2;\nEND:\n"
@@ -138,7 +139,7 @@ FLAGS = [
 
 @pytest.mark.parametrize(("give", "take", "before", "after", "races"), FLAGS)
 @pytest.mark.parametrize("policy", ["eager", "random"])
-def test_a_flag_hands_over_what_was_written_before(
+def test_a_flag_publishes_earlier_writes(
     give: str, take: str, before: str, after: str, races: bool, policy: str
 ) -> None:
     text = kernel(HAND_OVER.format(give=give, take=take, before=before, after=after), ".param .u64 a")
@@ -174,7 +175,7 @@ RESETS = [
     ("give", "take", "before", "after", "reset", "codes"), [row[1:] for row in RESETS], ids=[row[0] for row in RESETS]
 )
 @pytest.mark.parametrize("policy", ["eager", "random"])
-def test_who_has_read_a_flag_may_reset_it_plainly(
+def test_a_thread_that_has_read_a_flag_may_reset_it_plainly(
     give: str, take: str, before: str, after: str, reset: int, codes: str, policy: str
 ) -> None:
     text = kernel(RESET.format(give=give, take=take, before=before, after=after, reset=reset), ".param .u64 a")
@@ -200,13 +201,13 @@ END:
 
 
 @pytest.mark.parametrize(("give", "races"), [("release", False), ("relaxed", True)])
-def test_who_is_told_by_a_reader_of_a_flag_may_reset_it(give: str, races: bool) -> None:
+def test_a_thread_that_a_reader_of_a_flag_synchronizes_with_may_reset_it(give: str, races: bool) -> None:
     text = kernel(OBSERVED_BY_ANOTHER.format(give=give), ".param .u64 a")
     found = run(text, "k", grid=3, block=32, arguments=[numpy.zeros(4, numpy.uint32)])
     assert {each.code for each in found.findings} == ({"PTX621"} if races else set())
 
 
-def test_without_watching_nothing_is_found() -> None:
+def test_without_race_detection_nothing_is_found() -> None:
     found = shared(" st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r5];", races=False)
     assert found.findings == ()
 
@@ -229,14 +230,14 @@ END:
 
 @pytest.mark.parametrize("silent", [0, 1, 2, 3, 9])
 @pytest.mark.parametrize("policy", ["eager", "random"])
-def test_of_readers_that_take_turns_each_must_be_known_to_who_writes(silent: int, policy: str) -> None:
+def test_a_writer_must_be_ordered_after_each_of_several_readers(silent: int, policy: str) -> None:
     text = kernel(IN_TURN.format(silent=silent, told=4 if silent == 9 else 3), ".param .u64 a")
     found = run(text, "k", grid=5, block=32, arguments=[numpy.zeros(4, numpy.uint32)], policy=policy)
     assert found.outputs[0][0] == 4
     assert {each.code for each in found.findings} == (set() if silent == 9 else {"PTX621"})
 
 
-def test_the_log_of_reads_keeps_what_no_write_has_ended() -> None:
+def test_the_log_of_reads_keeps_reads_that_no_write_has_ended() -> None:
     log = ReadLog(8, 4)
     log.add(numpy.array([1, 1, 2]), numpy.array([0x13, 0x14, 0x15]), 7)
     log.clear(numpy.array([2]))

@@ -1,4 +1,4 @@
-"""Who may use Tensor Memory when: the patterns that the ISA shows, and each with something left out."""
+"""The permitted accesses to Tensor Memory: the patterns of the ISA, and each with a missing step."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ RELAXED = ".relaxed.cta"
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("order", ["", RELAXED])
-def test_a_product_is_loaded_behind_its_commit_and_a_fence(order: str, policy: str) -> None:
+def test_a_product_is_loaded_after_its_commit_and_a_fence(order: str, policy: str) -> None:
     issued = once(f"{MMA} {COMMIT}", "issued")
     assert codes(issued, wait("%r3", "done", order), AFTER, LOAD, WAIT_LOAD, SHOW, policy=policy) == []
     assert codes(issued, wait("%r3", "done", order), LOAD, WAIT_LOAD, SHOW, policy=policy) == ["PTX705 error"]
@@ -85,7 +85,7 @@ def test_a_product_is_loaded_behind_its_commit_and_a_fence(order: str, policy: s
 
 
 def handed_over(*parts: str, order: str = "") -> tuple[str, ...]:
-    """What warps do with columns, and a product over them by the first thread behind it."""
+    """Accesses of warps to columns, and a product over them by the first thread after it."""
     arrive = f"mbarrier.arrive{order or '.release.cta'}.shared::cta.b64 %d4, [%r4];"
     behind = once(f"{wait('%r4', 'empty', order)} {AFTER} {MMA} {COMMIT}", "issued")
     return *parts, BEFORE, arrive, behind, wait("%r3", "done")
@@ -93,14 +93,14 @@ def handed_over(*parts: str, order: str = "") -> tuple[str, ...]:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("order", ["", RELAXED])
-def test_columns_are_multiplied_into_behind_a_wait_for_what_warps_did(order: str, policy: str) -> None:
+def test_columns_are_multiplied_into_after_a_wait_for_the_accesses_of_warps(order: str, policy: str) -> None:
     assert codes(*handed_over(STORE, WAIT_STORE, LOAD, WAIT_LOAD, order=order), policy=policy) == []
     assert codes(*handed_over(STORE, order=order), policy=policy) == ["PTX706 error"]
     unread = handed_over(STORE, WAIT_STORE, LOAD, order=order)
     assert codes(*unread, WAIT_LOAD, policy=policy) == ["PTX706 error"]
 
 
-def test_a_load_whose_registers_are_used_has_come_and_the_strict_policy_wants_a_wait() -> None:
+def test_a_load_is_complete_where_its_registers_are_used_and_the_strict_policy_requires_a_wait() -> None:
     used = handed_over(STORE, WAIT_STORE, LOAD, SHOW)
     assert codes(*used) == []
     assert codes(*used, strict=True) == ["PTX706 warning"]
@@ -109,18 +109,18 @@ def test_a_load_whose_registers_are_used_has_come_and_the_strict_policy_wants_a_
     assert codes(*handed_over(STORE, WAIT_STORE, LOAD, WAIT_LOAD), SHOW, strict=True) == []
 
 
-def test_nothing_but_an_arrival_hands_columns_over() -> None:
+def test_only_an_arrival_orders_columns() -> None:
     alone = once(f"{MMA} {COMMIT}", "issued")
     assert codes(STORE, WAIT_STORE, "bar.sync 0;", AFTER, alone, wait("%r3", "done")) == []
     assert "PTX706 error" in codes(STORE, WAIT_STORE, alone, wait("%r3", "done"))
 
 
-def test_a_warp_that_loads_what_it_stored_is_warned() -> None:
+def test_a_warp_that_loads_columns_that_it_stored_is_warned() -> None:
     assert codes(STORE, LOAD, WAIT_LOAD, WAIT_STORE, SHOW) == ["PTX706 warning"]
     assert codes(STORE, WAIT_STORE, LOAD, WAIT_LOAD, SHOW) == []
 
 
-def test_products_are_in_order_among_themselves_and_one_commit_tells_of_all() -> None:
+def test_products_are_ordered_among_themselves_and_one_commit_covers_all() -> None:
     issued = once(f"{MMA} {MMA} {COMMIT}", "issued")
     assert codes(issued, wait("%r3", "done"), AFTER, LOAD, WAIT_LOAD, SHOW) == []
     late = once(f"{MMA} {COMMIT} {MMA} {COMMIT.replace('%r3', '%r4')}", "issued")
@@ -152,7 +152,7 @@ HALF = "and.b32 %r12, %r0, 31; setp.lt.u32 %p2, %r12, 16;"
         ("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;", "PTX701"),
     ],
 )
-def test_a_warp_that_has_parted_cannot_use_tensor_memory(instruction: str, code: str) -> None:
+def test_a_diverged_warp_cannot_use_tensor_memory(instruction: str, code: str) -> None:
     assert f"{code} error" in codes(HALF, f"@!%p2 bra skip; {instruction} skip:")
     assert (
         codes(HALF, f"@!%p2 bra skip; mov.b32 %r13, 0; skip: bar.warp.sync -1; {instruction}", WAIT_LOAD, WAIT_STORE)
@@ -160,12 +160,12 @@ def test_a_warp_that_has_parted_cannot_use_tensor_memory(instruction: str, code:
     )
 
 
-def test_half_a_warp_gives_nothing_back() -> None:
+def test_half_a_warp_cannot_deallocate() -> None:
     dealloc = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r8, 32;"
     assert "PTX701 error" in codes(HALF, f"@!%p2 bra skip; {dealloc} skip:")
 
 
-def test_what_was_given_back_is_not_used_any_more() -> None:
+def test_deallocated_columns_are_not_used_any_more() -> None:
     dealloc = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r8, 32;"
     text = KERNEL.format(body=f"@!%p1 bra given; {dealloc} given: bar.sync 0; {LOAD}", descriptor=DESCRIPTOR, how=HOW)
     found = run(text, "k", block=128, arguments=[np.zeros(512, np.uint32)])
@@ -173,7 +173,7 @@ def test_what_was_given_back_is_not_used_any_more() -> None:
     assert "after it was deallocated" in found.findings[0].message
 
 
-def test_the_warp_that_allocates_may_read_at_once_where() -> None:
+def test_the_allocating_warp_may_read_the_address_at_once() -> None:
     own = KERNEL.replace("tcgen05.relinquish", "ld.shared.u32 %r13, [%r5]; tcgen05.relinquish")
     other = KERNEL.replace(" bar.sync 0;\n tcgen05.fence::after_thread_sync;\n ld", " ld", 1)
     for text, wanted in ((own, []), (other, ["PTX621"])):

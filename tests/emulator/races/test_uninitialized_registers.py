@@ -1,4 +1,4 @@
-"""Reads of registers by threads that have not written them, and which of them matter."""
+"""Reads of registers by threads that have not written them, and those that change results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST = "mov.u32 %r31, %tid.x; setp.eq.u32 %p1, %r31, 0;"
 
 
 def found(body: str) -> tuple[list[str], list[tuple[str, int]]]:
-    """The registers that some thread reads unwritten, and the findings with their lines."""
+    """Returns the registers that some thread reads unwritten, and the findings with their lines."""
     module = parse(kernel(body, ".param .u64 out"))
     launch = {"block": 32, "arguments": [np.zeros(32, np.uint32)]}
     outcome = run(module, "k", **launch)  # type: ignore[arg-type]
@@ -40,7 +40,7 @@ def line_of(body: str, text: str) -> int:
         ("mov.u32 %r0, 1;\n@%p9 add.u32 %r0, %r0, 1;\n", "%p9"),
     ],
 )
-def test_a_read_that_decides_a_result_is_told_where_it_stands(before: str, register: str) -> None:
+def test_a_read_that_changes_a_result_is_reported_at_its_place(before: str, register: str) -> None:
     body = before + STORE
     assert found(body) == ([register], [(ptx6xx.UNINITIALIZED_DATA, line_of(body, "add.u32 %r0"))])
 
@@ -54,7 +54,7 @@ def test_a_read_that_decides_a_result_is_told_where_it_stands(before: str, regis
         f"mov.u32 %r1, 1; mov.b64 %d2, {{%r1, %r5}}; cvt.u32.u64 %r0, %d2; {STORE}",
     ],
 )
-def test_a_read_that_changes_nothing_is_left_alone(body: str) -> None:
+def test_a_read_that_changes_nothing_is_not_reported(body: str) -> None:
     registers, findings = found(body)
     assert registers == ["%r5"]
     assert not findings
@@ -69,5 +69,5 @@ def test_a_read_that_changes_nothing_is_left_alone(body: str) -> None:
         f"mov.u32 %r2, 0;\nL: mov.u32 %r0, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra L; {STORE}",
     ],
 )
-def test_what_every_thread_writes_first_is_no_unwritten_read(body: str) -> None:
+def test_a_register_that_every_thread_writes_first_is_not_read_unwritten(body: str) -> None:
     assert found(body) == ([], [])

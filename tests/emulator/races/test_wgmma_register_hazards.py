@@ -1,4 +1,4 @@
-"""Registers of asynchronous multiplications, and what all threads of a warpgroup execute together."""
+"""Registers of asynchronous multiplications, and instructions that all threads of a warpgroup execute together."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def codes(body: str, *, races: bool = True) -> set[str]:
         (FENCE + ISSUE + COMMIT + "add.f32 %f5, %f7, %f7; " + WAIT, set()),
     ],
 )
-def test_registers_in_flight_are_not_touched_under_any_name(body: str, wanted: set[str]) -> None:
+def test_registers_in_flight_are_not_accessed_under_any_name(body: str, wanted: set[str]) -> None:
     assert codes(body) == wanted
 
 
@@ -63,7 +63,7 @@ def test_registers_in_flight_are_not_touched_under_any_name(body: str, wanted: s
         (FENCE + ISSUE + ISSUE + COMMIT + WAIT + ISSUE + COMMIT + WAIT, set()),
     ],
 )
-def test_a_fence_stands_behind_the_last_access_to_registers(body: str, wanted: set[str]) -> None:
+def test_a_fence_follows_the_last_access_to_registers(body: str, wanted: set[str]) -> None:
     assert codes(body) == wanted
 
 
@@ -82,7 +82,7 @@ def test_a_part_of_a_warpgroup_is_found_at_the_end() -> None:
         (f"@%p1 {FEWER}", {"PTX605"}),
     ],
 )
-def test_numbers_of_registers_are_set_by_all_and_one_after_the_other(body: str, wanted: set[str]) -> None:
+def test_register_counts_are_set_by_all_warps_and_in_sequence(body: str, wanted: set[str]) -> None:
     assert codes(body) == wanted
 
 
@@ -96,7 +96,7 @@ GIVE_BACK = "@!%p2 setmaxnreg.dec.sync.aligned.u32 120; "
     [("bar.sync 0; ", {"PTX605"}), ("bar.sync %r5, 128; ", set())],
     ids=["all three warpgroups meet", "each for itself"],
 )
-def test_all_have_at_once_what_they_set_before_they_meet(between: str, wanted: set[str]) -> None:
+def test_all_warps_have_at_once_the_registers_that_they_set_before_a_barrier(between: str, wanted: set[str]) -> None:
     larger = KERNEL.replace(".reqntid 128", ".reqntid 384").replace("tile[4096]", "tile[16384]")
     groups = "setp.lt.u32 %p2, %r1, 128; shr.u32 %r5, %r1, 7; add.u32 %r5, %r5, 1; "
     body = groups + GIVE + TAKE + between + GIVE_BACK
@@ -123,11 +123,11 @@ MULTIPLY = FENCE + ISSUE + COMMIT + WAIT
     ],
     ids=["others wait behind it", "others have ended", "others execute its twin", "all have come back"],
 )
-def test_a_warp_that_has_parted_cannot_multiply(body: str, wanted: set[str]) -> None:
+def test_a_diverged_warp_cannot_multiply(body: str, wanted: set[str]) -> None:
     found = codes(body)
     assert found >= wanted
     assert bool(found) == bool(wanted)
 
 
-def test_nothing_is_minded_where_nothing_is_watched() -> None:
+def test_without_race_detection_nothing_is_checked() -> None:
     assert not codes(ISSUE + COMMIT + WAIT, races=False)

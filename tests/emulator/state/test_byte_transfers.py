@@ -1,4 +1,4 @@
-"""Rows that combine with what is in memory: at once where each has places of its own, else one after the other."""
+"""Rows that combine with the contents of memory: at once where their addresses differ, in sequence otherwise."""
 
 import numpy
 import pytest
@@ -15,7 +15,7 @@ from ptxkit.emulator.state.memory import ByteBuffer
         ([[0, 1], [0, 3]], [1 + 3, 2, 0, 4], 2),
     ],
 )
-def test_each_row_combines_with_what_earlier_ones_left(
+def test_each_row_combines_with_the_result_of_earlier_ones(
     targets: list[list[int]], expected: list[int], calls: int
 ) -> None:
     pool = ByteBuffer(16, "global")

@@ -13,7 +13,7 @@ def codes(body: str, threads: int = 32, **launch: object) -> list[str]:
     return [each.code for each in outcome(body, threads, **launch).findings]  # type: ignore[arg-type]
 
 
-def test_a_value_goes_to_every_space_and_back() -> None:
+def test_a_value_is_stored_to_every_space_and_loaded_again() -> None:
     body = """
  .shared .u32 s[32]; .local .u32 l[4];
  shl.b32 %r2, %r31, 2; mov.u32 %r3, s; add.u32 %r3, %r3, %r2;
@@ -26,7 +26,7 @@ def test_a_value_goes_to_every_space_and_back() -> None:
     assert (computed(body, outside=outside) == numpy.arange(32) + 1007).all()
 
 
-def test_generic_addresses_lie_in_windows() -> None:
+def test_generic_addresses_are_in_windows() -> None:
     body = """
  .shared .u32 s[32]; .local .u32 l;
  mov.u64 %d1, s; cvta.shared.u64 %d2, %d1; mov.u64 %d3, l; cvta.local.u64 %d4, %d3; mov.u64 %d5, g;
@@ -68,12 +68,12 @@ def test_lanes_may_load_from_different_windows_at_once() -> None:
         ("ld.global.nc.u32 %r0, [%d31+4];", 0x87868584),
     ],
 )  # fmt: skip
-def test_loads_of_all_widths(line: str, wanted: int) -> None:
+def test_loads_of_all_widths_return_the_value(line: str, wanted: int) -> None:
     octets = numpy.arange(0x80, 0x90, dtype=numpy.uint8)
     assert (computed(f" {line}", inputs=octets) == wanted).all()
 
 
-def test_stores_cut_off_what_is_too_wide() -> None:
+def test_stores_truncate_wide_values() -> None:
     text = kernel(
         " ld.param.u64 %d1, [a]; mov.u32 %r1, 0x12345678; st.global.u8 [%d1], %r1; st.global.u16 [%d1+2], %r1;"
         " st.global.v2.u32 [%d1+8], {%r1, %r1};",
@@ -103,16 +103,16 @@ def test_a_misaligned_access_is_found() -> None:
     assert one(" ld.global.v2.u32 {%r2, %r3}, [%d1+8];").is_clean
 
 
-def test_an_address_in_no_memory_is_found() -> None:
+def test_an_address_outside_of_all_memory_is_found() -> None:
     assert [each.code for each in one(" mov.u64 %d5, 64; ld.global.u32 %r2, [%d5];").findings] == ["PTX207"]
 
 
-def test_a_variable_is_aligned_as_declared_and_no_better() -> None:
+def test_a_variable_is_aligned_exactly_as_declared() -> None:
     found = computed(" mov.u32 %r0, tile;", outside=".shared .align 16 .b8 tile[64];")
     assert (found % 32 == 16).all()
 
 
-def test_shared_memory_ends_where_the_variables_end() -> None:
+def test_shared_memory_ends_after_the_last_variable() -> None:
     inside = ".shared .align 4 .b8 s[64]; mov.u32 %r1, s; ld.shared.u32 %r2, [%r1+60];"
     assert codes(inside) == []
     assert codes(inside.replace("+60", "+64")) == ["PTX207"]
@@ -126,7 +126,7 @@ def test_dynamic_shared_memory_follows_the_static_one() -> None:
     assert codes(body, outside=outside, shared=128) == ["PTX207"]
 
 
-def test_variables_hold_what_they_begin_with() -> None:
+def test_variables_contain_their_initial_values() -> None:
     outside = """
 .global .align 4 .b8 text[6] = {72, 105, 0};
 .global .f32 half = 0f3F000000;
@@ -165,17 +165,17 @@ def test_the_stack_grows_and_shrinks() -> None:
         ("mov.u64 %d2, g; cvta.global.u64 %d2, %d2; ld.local.u32 %r1, [%d2];", "PTX201"),
     ],
 )
-def test_an_address_of_one_space_is_none_of_another(body: str, code: str | None) -> None:
+def test_an_address_of_one_space_is_invalid_in_another(body: str, code: str | None) -> None:
     found = codes(f" .shared .u32 s; mov.u64 %d1, s; {body}", outside=".global .u32 g;")
     assert found == ([] if code is None else [code])
 
 
-def test_shared_memory_that_nobody_wrote_holds_no_number() -> None:
+def test_unwritten_shared_memory_is_uninitialized() -> None:
     body = " .shared .f32 s; ld.shared.f32 %f1, [s]; add.f32 %f2, %f1, 0f3F800000; mov.b32 %r0, %f2;"
     assert numpy.isnan(computed(body).view(numpy.float32)).all()
 
 
-def test_an_element_of_an_array_is_named_by_a_register() -> None:
+def test_an_element_of_an_array_is_indexed_by_a_register() -> None:
     body = """
  mov.u32 %r6, a; mad.lo.u32 %r6, %r31, 4, %r6; mad.lo.u32 %r7, %r31, 3, 1; st.shared.u32 [%r6], %r7; bar.sync 0;
  xor.b32 %r8, %r31, 1; ld.shared.u32 %r0, a[%r8]; ld.shared.u32 %r1, a[%r31+1];

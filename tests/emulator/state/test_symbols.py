@@ -1,4 +1,4 @@
-"""What names stand for in the machine: which declaration counts, and whose memory and registers it has."""
+"""The meaning of names in the machine: which declaration counts, and whose memory and registers it names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_a_variable_has_the_value_of_its_definition(outside: str) -> None:
     assert (computed("ld.global.u32 %r0, [v];", outside=outside) == 7).all()
 
 
-def test_a_pointer_to_a_variable_that_is_declared_first_leads_to_its_definition() -> None:
+def test_a_pointer_to_a_variable_that_is_declared_first_is_the_address_of_its_definition() -> None:
     outside = f"{DECLARED} .global .u64 pointer = v; {DEFINED}"
     assert (computed("ld.global.u64 %d0, [pointer]; ld.global.u32 %r0, [%d0];", outside=outside) == 7).all()
 
@@ -24,7 +24,7 @@ def test_a_declaration_in_the_middle_of_a_block_hides_an_outer_register_from_the
     assert computed(body, words=3)[0].tolist() == [1, 2, 1]
 
 
-def test_zeros_in_front_of_a_number_name_the_same_register() -> None:
+def test_leading_zeros_of_a_number_name_the_same_register() -> None:
     assert (computed("mov.u32 %r07, 5; add.u32 %r0, %r7, %r007;") == 10).all()
     assert not outcome("mov.u32 %r7, 5; mov.u32 %r8, %r07;").uninitialized_reads
 
@@ -43,7 +43,7 @@ def test_equal_shared_variables_of_two_functions_are_two() -> None:
     assert (computed("mov.u32 %r1, 5; call (%r0), h, (%r1);", 1, outside=outside) == 5).all()
 
 
-def test_an_alias_calls_the_function_that_it_is_of() -> None:
+def test_an_alias_calls_its_function() -> None:
     function = ".func (.reg .b32 out) {} (.reg .b32 in) {}"
     outside = function.format("f", ";") + function.format("g", "{ .shared .b32 mine; add.u32 out, in, 2; ret; }")
     body = "mov.u32 %r1, 5; call (%r2), f, (%r1); mov.u64 %d1, f; p: .callprototype (.reg .b32 _) _ (.reg .b32 _);"

@@ -1,4 +1,4 @@
-"""Maps whose fields a program replaces: those of the host, and those that it makes of zeros."""
+"""Maps whose fields a program replaces: those of the host, and those that it constructs from zeros."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def test_zeros_become_a_map_field_by_field() -> None:
     assert decode_map(octets) == decode_map(wanted)
 
 
-def test_zeros_and_other_bytes_are_no_map() -> None:
+def test_zeros_with_other_bytes_are_not_a_map() -> None:
     assert decode_map(bytes(MAP_BYTES)) is None
     assert decode_map(replace_map_field(b"\x7f" * MAP_BYTES, "rank", 0, 1)) is None
 
 
 @pytest.mark.parametrize(("field", "value"), [("elemtype", 13), ("swizzle_mode", 5), ("fill_mode", 2), ("rank", 5)])
-def test_a_field_does_not_take_what_there_is_not(field: str, value: int) -> None:
+def test_a_field_rejects_a_missing_element(field: str, value: int) -> None:
     with pytest.raises(ValueError, match=r"cannot hold|a rank is"):
         replace_map_field(bytes(MAP_BYTES), field, 0, value)
     replace_map_field(bytes(MAP_BYTES), field, 0, value - 1)
@@ -47,7 +47,7 @@ def test_a_field_does_not_take_what_there_is_not(field: str, value: int) -> None
         ({"box": (8, 8), "element_strides": (1, 9)}, "element_strides is (1, 9); it must be 1 to 8"),
     ],
 )
-def test_the_rules_of_the_encoder_hold_here_too(options: dict[str, object], message: str) -> None:
+def test_the_rules_of_the_encoder_hold_for_replaced_fields_too(options: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidLaunchError) as caught:
         TensorMapArgument.tiled(numpy.zeros((128, 64), numpy.float32), **options)  # type: ignore[arg-type]
     assert message in str(caught.value)

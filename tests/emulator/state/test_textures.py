@@ -1,4 +1,5 @@
-"""Textures and surfaces in kernels, against what the CUDA programming guide and the manual say, worked out by hand."""
+"""Textures and surfaces in kernels, compared with values computed manually from the CUDA programming guide and the
+manual."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def column(*values: float) -> Any:
     return np.array(values, np.float32)[:, None]
 
 
-def test_a_point_is_the_element_in_which_the_coordinate_lies() -> None:
+def test_a_point_sample_is_the_element_at_the_coordinate() -> None:
     found = sampled(Texture(ROW), column(0.0, 0.99, 1.0, 3.5, -1.0, 7.0))
     assert found[:, 0].tolist() == [10, 10, 20, 40, 10, 40]
     assert found[:, 1:].tolist() == [[0, 0, 1]] * 6
@@ -66,12 +67,12 @@ def test_a_point_is_the_element_in_which_the_coordinate_lies() -> None:
     ("mode", "expected"),
     [
         ("wrap", [10, 30, 10, 40, 20]),  # 0, 0.5, 1.0, -0.25, 5.25
-        ("mirror", [10, 30, 40, 20, 40]),  # 1.0 stays, -0.25 becomes 0.25, and 5.25 one less a quarter
+        ("mirror", [10, 30, 40, 20, 40]),  # 1.0 remains, -0.25 becomes 0.25, and 5.25 one less a quarter
         ("clamp", [10, 30, 40, 10, 40]),
         ("border", [10, 30, 0, 0, 0]),
     ],
 )
-def test_coordinates_outside_wrap_are_mirrored_are_clamped_or_give_the_border(mode: str, expected: list[int]) -> None:
+def test_coordinates_outside_wrap_are_mirrored_are_clamped_or_return_the_border(mode: str, expected: list[int]) -> None:
     sampler = Sampler(address=(mode,), normalized=True)
     points = column(0.0, 0.5, 1.0, -0.25, 5.25)
     found = sampled(Texture(ROW, sampler=sampler), points)[:, 0].tolist()
@@ -90,7 +91,7 @@ def test_the_linear_filter_weighs_two_neighbors_with_eight_bits() -> None:
     assert found[:, 0].tolist() == [10, 15, 17.5, 25, 10, 40]
 
 
-def test_the_linear_filter_wraps_to_the_other_end_and_meets_the_border() -> None:
+def test_the_linear_filter_wraps_to_the_other_end_and_includes_the_border() -> None:
     wrapped = Texture(ROW, sampler=Sampler("linear", ("wrap",), normalized=True))
     assert sampled(wrapped, column(0.0, 1.0))[:, 0].tolist() == [25, 25]
     bordered = Texture(ROW, sampler=Sampler("linear", ("border",)))
@@ -98,7 +99,7 @@ def test_the_linear_filter_wraps_to_the_other_end_and_meets_the_border() -> None
 
 
 def test_a_border_above_the_single_row_of_one_dimension_takes_half() -> None:
-    # ptxas reads `tex.1d` as a plane of one row, at 0: between the row and what lies in front of it
+    # ptxas reads `tex.1d` as a plane of one row, at 0: between the row and the texels before it
     alone, both = (Texture(ROW, sampler=Sampler("linear", modes)) for modes in (("border",), ("border", "border")))
     points = column(0.0, 1.0, 2.25, 4.5)
     assert sampled(alone, points)[:, 0].tolist() == [5, 15, 27.5, 0]
@@ -118,7 +119,7 @@ def test_two_and_three_dimensions_are_filtered_along_each() -> None:
     assert found[:, 0].tolist() == [8.5, 5.0]
 
 
-def test_channels_and_scaled_integers() -> None:
+def test_channels_are_scaled_to_integers() -> None:
     pixels = np.array([[[0, 255, 51, 102]], [[1, 2, 3, 4]]], np.uint8)
     found = sampled(Texture(pixels, channels=4, scaled=True), [[0.0, 0.0]], "2d")
     np.testing.assert_array_equal(found[0], np.array([0, 1, 0.2, 0.4], np.float32))
@@ -126,7 +127,7 @@ def test_channels_and_scaled_integers() -> None:
     assert sampled(Texture(signed, scaled=True), column(0.0, 1.0, 2.0))[:, 0].tolist() == [-1, -1, 1]
 
 
-def test_integers_stay_what_they_are_and_count_elements() -> None:
+def test_integers_are_unchanged_and_count_elements() -> None:
     words = np.array([-5, 7, 9], np.int16)
     body = "tex.1d.v4.s32.s32 {%r8, %r9, %r10, %r11}, [%d0, {%r4}];"
     found = result(body, Texture(words), np.array([[0], [2], [8], [-3]], np.int32)).view(np.int32)
@@ -134,7 +135,7 @@ def test_integers_stay_what_they_are_and_count_elements() -> None:
     assert found[0].tolist() == [-5, 0, 0, 1]
 
 
-def test_halves_come_one_by_one_or_in_pairs() -> None:
+def test_halves_are_returned_one_by_one_or_in_pairs() -> None:
     numbers = np.array([[1.5, -2, 3, 0.25]], np.float16)
     body = "tex.1d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%d0, {%f0}]; mov.b32 %r8, {%h0, %h1}; mov.b32 %r9, {%h2, %h3};"
     one = result(body, Texture(numbers, channels=4), column(0.0))
@@ -150,7 +151,7 @@ def test_offsets_count_elements_and_the_predicate_holds() -> None:
     assert found[:, 1].tolist() == [1, 1]
 
 
-def test_a_layer_is_chosen_first() -> None:
+def test_a_layer_is_selected_first() -> None:
     layers = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     points = np.array([[0, 1.0, 2.0, 0], [0, 3.0, 0.0, 0], [0, 0, 0, 0]], np.float32)
     points.view(np.uint32)[:, 0] = [1, 0, 9]
@@ -161,7 +162,7 @@ def test_a_layer_is_chosen_first() -> None:
 
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_direction_meets_a_face_of_a_cube(axis: int, sign: float) -> None:
+def test_a_direction_selects_a_face_of_a_cube(axis: int, sign: float) -> None:
     faces = (np.arange(6)[:, None, None] * 100 + np.arange(4).reshape(1, 2, 2)).astype(np.float32)
     direction = np.full((1, 4), 0.5, np.float32)
     direction[0, axis] = sign
@@ -178,14 +179,14 @@ def test_a_direction_meets_a_face_of_a_cube(axis: int, sign: float) -> None:
     assert found == (2 * axis + (sign < 0)) * 100 + (down > 0) * 2 + (across > 0)
 
 
-def test_the_four_elements_of_a_filter_come_counter_clockwise_from_the_lower_left() -> None:
+def test_the_four_elements_of_a_filter_are_in_counterclockwise_order_from_the_lower_left() -> None:
     image = np.arange(12, dtype=np.float32).reshape(3, 4)
     body = "tld4.r.2d.v4.f32.f32 {%r8, %r9, %r10, %r11}, [%d0, {%f0, %f1}];"
     found = result(body, Texture(image), np.array([[2.0, 1.0]], np.float32)).view(np.float32)
     assert found[0].tolist() == [5, 6, 2, 1]
 
 
-def test_a_sampler_of_its_own_and_a_texture_that_is_a_parameter() -> None:
+def test_a_separate_sampler_and_a_texture_parameter_are_supported() -> None:
     texture = Texture(ROW, sampler=Sampler(normalized=True))
     body = "tex.1d.v4.f32.f32 {%r8, %r9, %r10, %r11}, [t, s, {%f0}];"
     words = {"mode": ", texmode_independent", "parameters": ".param .texref t, .param .samplerref s"}
@@ -195,7 +196,7 @@ def test_a_sampler_of_its_own_and_a_texture_that_is_a_parameter() -> None:
     assert found.outputs[3][:, 0].view(np.float32).tolist() == [15, 20]
 
 
-def test_textures_say_what_they_are() -> None:
+def test_textures_are_queried() -> None:
     sampler = Sampler("linear", ("wrap", "border", "mirror"), normalized=True)
     image = Texture(np.zeros((5, 6, 7, 4), np.float16), channels=4, sampler=sampler)
     asked = {
@@ -219,14 +220,14 @@ def test_textures_say_what_they_are() -> None:
     assert result("txq.channel_data_type.b32 %r8, [%d0];", layers, column(0.0))[0, 0] == 0x10D2
 
 
-def test_a_handle_knows_what_it_is_of() -> None:
+def test_a_handle_is_checked_for_its_kind() -> None:
     body = "istypep.texref %p0, %d0; istypep.surfref %p1, %d0; istypep.samplerref %p2, %d1; selp.b32 %r8, 1, 0, %p0; "
     body += "selp.b32 %r9, 1, 0, %p1; selp.b32 %r10, 1, 0, %p2;"
     assert result(body, Texture(ROW), column(0.0))[0, :3].tolist() == [1, 0, 0]
     assert result(body, Surface(ROW), column(0.0))[0, :3].tolist() == [0, 1, 0]
 
 
-def test_what_is_no_texture_is_found() -> None:
+def test_an_invalid_handle_is_found() -> None:
     wrong = outcome("tex.1d.v4.f32.f32 {%r8, %r9, %r10, %r11}, [%d2, {%f0}];", Texture(ROW), column(0.0))
     assert [each.code for each in wrong.findings] == ["PTX206"]
     flat = outcome(HANDLE + "tex.2d.v4.f32.f32 {%r8, %r9, %r10, %r11}, [%d0, {%f0, %f1}];", Texture(ROW), column(0.0))
@@ -244,7 +245,7 @@ def test_what_is_no_texture_is_found() -> None:
         Texture(np.zeros(4, np.float32), sampler=Sampler("cubic")),
     ],
 )
-def test_images_that_cannot_be_are_refused_with_a_reason(image: Texture) -> None:
+def test_impossible_images_are_rejected_with_a_reason(image: Texture) -> None:
     with pytest.raises(InvalidLaunchError, match="t: "):
         outcome("", image, column(0.0))
 
@@ -266,7 +267,7 @@ def test_a_surface_is_read_and_written_by_bytes_along_a_row() -> None:
     assert (written == image).all()
 
 
-def test_outside_of_a_surface_there_is_a_trap_or_the_edge_or_nothing() -> None:
+def test_an_access_outside_of_a_surface_traps_or_clamps_or_does_nothing() -> None:
     image = np.arange(8, dtype=np.uint16)
     trapped = outcome(HANDLE + "suld.b.1d.b16.trap %h0, [%d0, {%r4}];", Surface(image), points((16,)))
     assert [each.code for each in trapped.findings] == ["PTX207"]
@@ -293,7 +294,7 @@ def test_formatted_stores_convert_to_the_channels() -> None:
     assert found.outputs[0].view(np.uint16).tolist() == [0, cut_off]
 
 
-def test_reductions_change_elements_in_one_step() -> None:
+def test_reductions_update_elements_atomically() -> None:
     image = np.array([5, 50, 500], np.uint32)
     body = HANDLE + "sured.b.add.1d.u32.trap [%d0, {%r4}], %r5;"
     found = outcome(body, Surface(image), points((4, 1), (4, 2), (4, 3), (8, 9)))
@@ -304,7 +305,7 @@ def test_reductions_change_elements_in_one_step() -> None:
     assert found.outputs[0].tolist() == [5, 50, -1]
 
 
-def test_layers_of_surfaces_and_what_they_say_of_themselves() -> None:
+def test_layers_of_surfaces_and_queries_are_supported() -> None:
     image = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
     body = "suld.b.a2d.b8.trap %h0, [%d0, {%r4, %r5, %r6, %r7}]; cvt.u32.u16 %r8, %h0;"
     assert result(body, Surface(image, layered=True), points((1, 2, 1, 0), (0, 3, 2, 0)))[:, 0].tolist() == [18, 11]

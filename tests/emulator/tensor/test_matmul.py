@@ -1,4 +1,4 @@
-"""Products of matrices, against numpy and Python's integers."""
+"""Products of matrices, compared with numpy and Python's integers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_halves_are_summed_before_they_are_rounded() -> None:
     assert (small.view(np.float16) == exact.astype(np.float16)).all()
 
 
-def test_integers_wrap_or_are_limited() -> None:
+def test_integers_wrap_or_saturate() -> None:
     a, b = np.full((1, 32), 0x80, np.uint8), np.full((32, 1), 0x80, np.uint8)
     c = np.array([[0x7FFFFFFF]], np.uint32)
     wrapped = MatrixProduct("s32", "s8", "s8", "s32").compute(a, b, c)
@@ -34,7 +34,7 @@ def test_integers_wrap_or_are_limited() -> None:
     assert four.view(np.int32).tolist() == [[-8 * 8 * 32]]
 
 
-def test_ones_are_counted_in_bits() -> None:
+def test_one_bits_are_counted() -> None:
     generator = np.random.default_rng(2)
     a, b = generator.integers(0, 2, (8, 128)).astype(np.uint8), generator.integers(0, 2, (128, 8)).astype(np.uint8)
     c = np.zeros((8, 8), np.uint32)
@@ -54,13 +54,13 @@ def test_doubles_are_a_chain_of_fused_operations() -> None:
     assert result.view(np.float64)[0, 0] == 1.0 + 2.0**-29
 
 
-def test_small_floats_stand_in_bytes_of_their_own() -> None:
+def test_small_floats_are_in_separate_bytes() -> None:
     assert element_values("e2m1", np.array([0b00011100], np.uint8), boxed=True).tolist() == [6.0]
     assert element_values("e2m1", np.array([0b0111], np.uint8)).tolist() == [6.0]
     assert element_values("e3m2", np.array([0b011111], np.uint8), boxed=True).tolist() == [28.0]
 
 
-def test_lower_bits_of_tf32_do_not_count() -> None:
+def test_lower_bits_of_tf32_are_ignored() -> None:
     a = np.array([[0x3F801FFF]], np.uint32)
     found = MatrixProduct("f32", "tf32", "tf32", "f32").compute(a, a, np.zeros((1, 1), np.uint32))
     assert found.view(np.float32).tolist() == [[1.0]]

@@ -1,4 +1,4 @@
-"""Sparse matrices: what the metadata say of one chunk after another."""
+"""Sparse matrices: the metadata of each chunk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptxkit.emulator.tensor.sparse_metadata import expand_sparse
 
 
 @pytest.mark.parametrize(("width", "columns", "lanes"), [(16, 16, 1), (16, 32, 2), (8, 32, 2), (8, 64, 4)])
-def test_two_of_four_elements_stand_where_their_numbers_say(width: int, columns: int, lanes: int) -> None:
+def test_two_of_four_elements_are_at_the_positions_of_their_numbers(width: int, columns: int, lanes: int) -> None:
     generator = np.random.default_rng(1)
     kind = f"u{width // 8}"
     choices = np.array([(i, j) for j in range(4) for i in range(j)])
@@ -32,7 +32,7 @@ def test_two_of_four_elements_stand_where_their_numbers_say(width: int, columns:
         assert (found == expected.reshape(16, columns)).all()
 
 
-def test_of_two_words_the_halves_tell_which() -> None:
+def test_of_two_words_the_halves_select() -> None:
     stored = np.arange(1, 65, dtype=np.uint32).reshape(16, 4)
     metadata = np.zeros(32, np.uint32)
     metadata[4 * 3] = 0x4E4E | 0xEEEE << 16  # row 3: second, first, second, first; row 11: always the second
@@ -42,7 +42,7 @@ def test_of_two_words_the_halves_tell_which() -> None:
     assert found[0].tolist() == [1, 0, 2, 0, 3, 0, 4, 0]
 
 
-def test_of_elements_of_four_bits_pairs_are_stored() -> None:
+def test_elements_of_four_bits_are_stored_in_pairs() -> None:
     stored = np.tile(np.arange(1, 5, dtype=np.uint8), (16, 8))
     found = expand_sparse(stored, np.full(32, 0x88888888, np.uint32), 0, 4)  # pairs 0 and 2 of four
     assert found[0, :8].tolist() == [1, 2, 0, 0, 3, 4, 0, 0]

@@ -1,4 +1,4 @@
-"""A launch tells each observer of the events that it handles, in the order of the observers, and no others."""
+"""A launch sends each observer the events that it handles, in the order of the observers, and no others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Second(MachineObserver):
         self.heard.append(("second", int(event.buffer.data[int(event.byte_offsets[0])])))
 
 
-def test_observers_hear_of_shared_and_global_memory_before_it_changes() -> None:
+def test_observers_receive_shared_and_global_accesses_before_memory_changes() -> None:
     heard: list[tuple[str, Any]] = []
     body = """ ld.param.u64 %d1, [a]; mov.u32 %r1, 7; membar.gl; st.global.u32 [%d1], %r1; st.local.u32 [far], %r1;
 """

@@ -1,4 +1,4 @@
-"""Examples come back from their folder as they were."""
+"""Examples are restored from their folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.testing.oracles.test_assertions import DOUBLE
 DATA = np.arange(64, dtype=np.float32).reshape(4, 16)
 
 
-def test_texts_launch_and_options_come_back(tmp_path: Path) -> None:
+def test_texts_launch_and_options_are_restored(tmp_path: Path) -> None:
     arguments = (
         DATA,
         3,
@@ -58,7 +58,7 @@ def test_texts_launch_and_options_come_back(tmp_path: Path) -> None:
     assert entries[0] is entries[1] is array
 
 
-def test_a_folder_is_written_anew(tmp_path: Path) -> None:
+def test_a_folder_is_overwritten(tmp_path: Path) -> None:
     Example("assert_lints", ("one", "two")).save(tmp_path)
     Example("assert_lints", ("three",)).save(tmp_path)
     assert load_example(tmp_path).texts == ("three",)
@@ -68,18 +68,18 @@ def test_a_folder_is_written_anew(tmp_path: Path) -> None:
     ("document", "said"),
     [("{", "holds no example"), ("[]", "holds no example"), ('{"oracle": "a", "options": {}}', r"no kernel\.ptx")],
 )
-def test_a_folder_without_an_example_is_told(tmp_path: Path, document: str, said: str) -> None:
+def test_a_folder_without_an_example_is_reported(tmp_path: Path, document: str, said: str) -> None:
     (tmp_path / "launch.json").write_text(document)
     with pytest.raises(ExampleError, match=said):
         load_example(tmp_path)
 
 
-def test_an_argument_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+def test_an_argument_that_cannot_be_stored_is_reported(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="of type object cannot be kept"):
         Example("on_machine", (DOUBLE,), DeviceLaunch("double", 1, 32, (object(),))).save(tmp_path)
 
 
-def test_an_example_is_asked_again() -> None:
+def test_an_example_is_executed_again() -> None:
     example_replay.run_oracle(Example("assert_round_trips", (DOUBLE,)))
     with pytest.raises(AssertionError, match="PTX401 is not found"):
         example_replay.run_oracle(Example("assert_lints", (DOUBLE,), None, {"codes": ["PTX401"]}))
@@ -90,7 +90,7 @@ def test_an_example_is_asked_again() -> None:
 
 
 def test_a_replay_calls_no_function_that_only_the_folder_names(tmp_path: Path) -> None:
-    """Not whatever function the folder names: `os:system` would run the text as a command."""
+    """Not any function that the folder names: `os:system` would run the text as a command."""
     trace = tmp_path / "called"
     harmful = f"touch {trace}"
     for oracle in ("os:system", "subprocess:getoutput", "ptxkit.testing.oracles.assertions:compile_at_level", "cubin_of", ""):
@@ -104,8 +104,8 @@ def test_a_replay_calls_no_function_that_only_the_folder_names(tmp_path: Path) -
         example_replay.replay(own, [own.oracle])
 
 
-def test_every_built_in_oracle_is_there() -> None:
-    """Whoever replays calls by name what the campaigns and the plugin of pytest keep."""
+def test_every_built_in_oracle_is_available() -> None:
+    """A replay calls by name the oracles that the campaigns and the plugin of pytest store."""
     assert len(example_replay.BUILT_IN) == 10
     for name in example_replay.BUILT_IN:
         assert callable(example_replay._load_oracle(name))
@@ -116,7 +116,7 @@ def test_every_built_in_oracle_is_there() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("name", ["launch.json", "kernel.ptx", "argument_0.npy"])
-def test_a_pipe_in_the_place_of_a_file_is_told(tmp_path: Path, name: str) -> None:
+def test_a_pipe_in_place_of_a_file_is_reported(tmp_path: Path, name: str) -> None:
     launch = DeviceLaunch("k", 1, 32, (DATA,))
     Example("on_machine", (DOUBLE,), launch).save(tmp_path)
     (tmp_path / name).unlink()
@@ -137,7 +137,7 @@ def test_a_pipe_in_the_place_of_a_file_is_told(tmp_path: Path, name: str) -> Non
     ],
     ids=["deep", "oracle", "options", "infinite", "digits", "long"],
 )
-def test_a_document_that_is_made_to_break_the_reader_is_told(tmp_path: Path, document: str) -> None:
+def test_a_document_that_attacks_the_reader_is_reported(tmp_path: Path, document: str) -> None:
     (tmp_path / "kernel.ptx").write_text(DOUBLE)
     (tmp_path / "launch.json").write_text(document)
     with pytest.raises(ExampleError, match=r"launch\.json"):
@@ -145,12 +145,12 @@ def test_a_document_that_is_made_to_break_the_reader_is_told(tmp_path: Path, doc
 
 
 def kept_again(oracle: str, folder: Path, **given: object) -> None:
-    """An argument of an oracle kept as one that it refused, read, and asked about again."""
+    """Asserts that an argument of an oracle is stored, read, and rejected again."""
     build_example(oracle, given, AssertionError("x")).save(folder)
     example_replay.run_oracle(load_example(folder))
 
 
-def test_pipelines_are_made_again_with_their_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipelines_are_generated_again_with_their_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[GeneratedPipeline] = []
 
     def judge(source: GeneratedPipeline) -> None:
@@ -164,7 +164,7 @@ def test_pipelines_are_made_again_with_their_faults(tmp_path: Path, monkeypatch:
     assert asked == [correct, broken]
 
 
-def test_litmus_tests_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_litmus_tests_are_generated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Litmus, int]] = []
     monkeypatch.setattr(litmus, "assert_litmus", lambda test, seeds: asked.append((test, seeds)))
     wanted = litmus_test(Random(1).randrange)
@@ -173,18 +173,18 @@ def test_litmus_tests_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert asked[0][0].module() == wanted.module()
 
 
-def test_text_with_its_launch_is_put_to_both_verdicts_again(tmp_path: Path) -> None:
+def test_text_with_its_launch_is_checked_by_both_verdicts_again(tmp_path: Path) -> None:
     launch = DeviceLaunch("double", 1, 32, (np.arange(32, dtype=np.uint32),))
     kept_again("assert_verdicts_agree", tmp_path, source=DOUBLE, launch=launch)
 
 
-def test_what_cannot_be_made_again_is_told() -> None:
+def test_an_example_that_cannot_be_generated_again_is_reported() -> None:
     recipe = {"class": "Pipeline", "fields": {"plan": 3, "nothing": 4}}
     with pytest.raises(ExampleError, match="cannot be made again"):
         example_replay.run_oracle(Example("assert_verdicts_agree", (DOUBLE,), None, {"made": {"source": recipe}}))
 
 
-def test_what_is_said_can_be_stored_whatever_the_text_holds() -> None:
+def test_messages_can_be_stored_for_any_text() -> None:
     example = build_example("assert_survives", {"source": DOUBLE}, AssertionError("\udcff is wrong"))
     assert (example.message, example.cause) == ("\\udcff is wrong", "\\udcff is wrong")
 
@@ -205,7 +205,7 @@ def test_a_cause_is_the_same_for_other_numbers_and_names() -> None:
     assert failure_cause(raised(KeyError("x"))) == failure_cause(raised(KeyError("y"))) == "KeyError"
 
 
-def test_a_cause_names_a_place_of_this_package_wherever_the_folders_are() -> None:
+def test_a_cause_names_a_location_of_this_package_wherever_the_folders_are() -> None:
     with pytest.raises(ExampleError) as caught:
         load_example(Path("/no/such/folder"))
     assert failure_cause(caught.value) == "ExampleError at examples.py:load_example"

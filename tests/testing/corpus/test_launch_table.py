@@ -1,4 +1,4 @@
-"""The launches of the corpus: every kernel has one, and at each `ptxkit verify` finds nothing."""
+"""The launches of the corpus: every kernel has one, and `ptxkit verify` finds nothing at any of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ CORPUS = Path(__file__).resolve().parent.parent.parent.parent / "corpus"
 FILES = sorted([*(CORPUS / "kernels").glob("*.ptx"), *(CORPUS / "seeds").glob("*.ptx")])
 LAUNCHES = load_launch_table()
 LINTED = Verdict(())
-"""What the rules say of each file: tests/corpus/test_compilers.py and tests/kernels/test_seeds.py see that it is so."""
+"""The rules' verdicts of each file: tests/corpus/test_compilers.py and tests/kernels/test_seeds.py check that they are
+clean."""
 
 
 def test_every_kernel_has_a_launch() -> None:
@@ -30,7 +31,7 @@ def test_every_kernel_has_a_launch() -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
-def test_a_correct_kernel_is_run_to_its_end_and_nothing_is_found(path: Path) -> None:
+def test_a_correct_kernel_terminates_without_findings(path: Path) -> None:
     text = path.read_text("utf-8")
     for request in LAUNCHES.requests_for(text, path.name, schedules=2):
         result = verify_source(SourceFile(path.name, text), request, static=LINTED)

@@ -37,7 +37,7 @@ def test_the_example_of_a_difference_shows_it(entry: KnownDifference) -> None:
             assert entry.covers(opcode, oracle.release, accepts, ours or theirs or "", entry.example), ours or theirs
 
 
-def test_the_example_of_what_ptxkit_refuses_is_refused_for_the_reason_that_is_named() -> None:
+def test_the_example_of_a_rejection_is_rejected_for_the_named_reason() -> None:
     refused = [each for each in SHOWN if each.accepts == "ptxas"]
     assert len(refused) > 40
     for entry in refused:
@@ -47,7 +47,7 @@ def test_the_example_of_what_ptxkit_refuses_is_refused_for_the_reason_that_is_na
         assert entry.covers(opcode, entry.ptxas or "13.5", "ptxas", ours, entry.example), ours
 
 
-def test_a_refusal_is_known_by_the_templates_of_its_message() -> None:
+def test_a_rejection_is_identified_by_the_templates_of_its_message() -> None:
     text = "wmma.load.a.sync.aligned.row.m8n8k4.f64 {%v2s64_1.y}, [%b64_1];"
     refused = ptxkit_refusal(harness_module([text], (9, 5), "sm_100a"))
     assert refused is not None
@@ -65,7 +65,7 @@ def test_a_refusal_is_known_by_the_templates_of_its_message() -> None:
     assert not KnownDifference("ptxas", "why", refusal="PTX104").covers("wmma", "13.5", "ptxas", str(refused))
 
 
-def test_a_refusal_keeps_what_it_states_between_processes() -> None:
+def test_a_rejection_keeps_its_fields_between_processes() -> None:
     refused = ptxkit_refusal(harness_module(["add.u32 1, 2;"], (9, 5), "sm_100a"))
     assert isinstance(refused, Refusal)
     again = pickle.loads(pickle.dumps(refused))
@@ -85,7 +85,7 @@ def asked_for_a_program(entry: KnownDifference, folder: Path, *options: str) -> 
     return subprocess.run(command, capture_output=True, check=False).returncode
 
 
-def test_what_depends_on_how_ptxas_is_asked_does(tmp_path: Path) -> None:
+def test_differences_that_depend_on_the_invocation_of_ptxas_do_so(tmp_path: Path) -> None:
     (undefined,) = (each for each in SHOWN if each.refusal == "PTX802")
     assert asked_for_a_program(undefined, tmp_path) != 0
     (unified,) = (each for each in SHOWN if "--compile-only" in each.says)
@@ -97,7 +97,7 @@ def test_every_known_difference_has_a_reason() -> None:
     assert all(len(each.reason) > 20 for each in known_differences())
 
 
-def test_a_difference_is_covered_only_where_all_that_is_said_holds() -> None:
+def test_a_difference_is_covered_only_where_all_its_conditions_hold() -> None:
     entry = KnownDifference("ptxkit", "why", ptxas="13.0", opcode="atom.*", says="status -11")
     assert entry.covers("atom.add.u32", "13.0", "ptxkit", "ends with status -11")
     assert not entry.covers("red.add.u32", "13.0", "ptxkit", "ends with status -11")
@@ -106,7 +106,7 @@ def test_a_difference_is_covered_only_where_all_that_is_said_holds() -> None:
     assert not entry.covers("atom.add.u32", "13.0", "ptxkit", "syntax error")
 
 
-def test_a_difference_may_be_of_some_operands_alone() -> None:
+def test_a_difference_may_be_restricted_to_some_operands() -> None:
     entry = KnownDifference("ptxas", "why", text=r"\[\S+, texture_, ")
     assert entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [%b64_1, texture_, {%f32_1}];")
     assert not entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1}];")

@@ -1,4 +1,4 @@
-"""What examples reached, and what they did not."""
+"""The forms, rules and branches that examples reached, and those that they did not reach."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 """
 
 
-def test_the_arms_of_a_source_are_where_it_may_go_or_not() -> None:
+def test_the_arms_of_a_source_are_its_possible_branches() -> None:
     lines = SOURCE.splitlines()
     assert [lines[line - 1].strip() for line in branch_lines(SOURCE)] == [
         "return 1",
@@ -77,7 +77,7 @@ def test_forms_and_values_of_a_text_are_counted() -> None:
     assert any(" shr." in name for name in missed)
 
 
-def test_forms_of_whole_kernels_are_counted_apart() -> None:
+def test_forms_of_whole_kernels_are_counted_separately() -> None:
     single, whole = ExampleCoverage(), ExampleCoverage()
     single.add_text(DOUBLE)
     whole.add_text(DOUBLE, is_whole=True)
@@ -118,7 +118,7 @@ def test_rules_and_branches_are_counted() -> None:
     assert sys.gettrace() is None or "coverage" in sys.modules
 
 
-def test_the_script_prints_holes_of_the_kinds_that_are_asked_for() -> None:
+def test_the_script_prints_holes_of_the_requested_kinds() -> None:
     kinds = ("--only", "forms", "--only", "rules")
     few = ("--instructions", "40", "--kernels", "1", "--seed", "6")
     command = [sys.executable, "scripts/isa_coverage", *few, *kinds]

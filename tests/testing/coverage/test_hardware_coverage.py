@@ -1,4 +1,4 @@
-"""Which forms are compared with hardware, and why others are not."""
+"""The forms that are compared with hardware, and the reasons why others are not."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def test_each_form_that_is_executed_is_compared_or_has_a_reason() -> None:
     assert "     3 by one" in lines
 
 
-def test_a_reason_of_its_own_goes_before_that_no_kernel_has_it() -> None:
+def test_a_specific_reason_takes_precedence_over_the_lack_of_a_kernel() -> None:
     found = {each.form.syntax: each.reason for each in compare_coverage(SemanticsCoverage(), {}, lambda _: True)}
     assert next(why for syntax, why in found.items() if syntax.startswith("form trap")).startswith("it ends the kernel")
 
 
-def test_what_the_gpu_has_is_known_by_the_gates() -> None:
+def test_the_features_of_the_gpu_are_derived_from_the_gates() -> None:
     assert is_supported_on(form("mbarrier.init"))
     assert not is_supported_on(form("tcgen05.alloc"))
 
 
-def test_the_small_kernels_reach_what_they_are_for() -> None:
+def test_the_small_kernels_cover_their_forms() -> None:
     reached = forms_in(each.module() for each in form_kernels())
     for start in ("stacksave", "bar.red.<op>.<t> d:t", "clmad.lo", "mov.b128", "getctarank", "ldu"):
         assert form_key(form(start)) in reached, start

@@ -1,6 +1,6 @@
-"""The short campaign: ptxkit and every ptxas at hand on a few thousand instructions, others for each table.
+"""The short campaign: ptxkit and every installed ptxas on a few thousand instructions, others for each table.
 
-`scripts/diff_ptxas --full` is the long one. What differs is mended, or listed in grammars/isa/tolerated.isa or .toml.
+`scripts/diff_ptxas --full` is the long one. Differences are fixed, or listed in grammars/isa/tolerated.isa or .toml.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from ptxkit.testing.differential.report import group_differences, kind_lines, to
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 EACH = 1
-"""Instances of each form on each pair, and as many mutations."""
+"""Instances of each form on each pair, and the same number of mutations."""
 
 PAIRS_ASKED = 2
 
 ALLOWED = 0.002
-"""The part of the answers that may differ: each table asks new questions; what one finds is mended when it is seen."""
+"""The share of results that may differ: each table generates new questions; differences are fixed when they are
+found."""
 
 
 def seed() -> int:
-    """Another one for each table, so that runs of the same table repeat."""
+    """Another seed for each table, so that runs of the same table repeat."""
     digest = hashlib.sha256()
     for path in isa_files():
         digest.update(path.read_bytes())
     return int.from_bytes(digest.digest()[:4], "big")
 
 
-def test_ptxkit_and_ptxas_accept_and_refuse_the_same() -> None:
+def test_ptxkit_and_ptxas_accept_and_reject_the_same() -> None:
     chosen = Random(seed()).sample(VERSION_TARGETS, PAIRS_ASKED)
     whole = DifferentialCounts()
     for share in form_work_units(range(len(all_forms())), chosen, EACH, seed()):
@@ -54,14 +55,14 @@ def test_ptxkit_and_ptxas_accept_and_refuse_the_same() -> None:
     assert len(whole.differences) <= ALLOWED * whole.probe_count, "\n".join([*found, *total_lines(whole)])
 
 
-def test_a_share_asks_the_same_whenever_it_is_run() -> None:
+def test_a_share_has_the_same_questions_in_every_run() -> None:
     share = FormWorkUnit(VERSION_TARGETS[0], (0, 5), 4, 9)
     one, other = run_form_unit(share, installed_ptxas()[:1]), run_form_unit(share, installed_ptxas()[:1])
     assert one.counts == other.counts
     assert one.probe_count == 16
 
 
-def test_a_difference_is_told_by_who_accepts_and_why_the_other_does_not() -> None:
+def test_a_difference_is_reported_by_who_accepts_and_why_the_other_does_not() -> None:
     question = InstructionProbe("add.u32 %u32_1, 3;", "integer.isa:15 add.u32", None)
     open_ = Difference(question, VERSION_TARGETS[0], "13.5", None, "Arguments mismatch for instruction 'add'")
     closed = Difference(question, VERSION_TARGETS[1], "13.5", "PTX104 `add` takes 3 operands", None)
@@ -71,7 +72,7 @@ def test_a_difference_is_told_by_who_accepts_and_why_the_other_does_not() -> Non
     assert second.count == 2
 
 
-def test_a_break_of_ptxkit_agrees_with_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_of_ptxkit_agrees_with_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(text: str, path: str) -> None:
         raise RecursionError(text[:3] + path[:3])
 

@@ -1,4 +1,4 @@
-"""All that can be changed about an instruction: each operand, element, register and modifier in its turn."""
+"""All possible changes of an instruction: each operand, element, register and modifier in turn."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_sweep_is_the_same_each_time_and_repeats_no_text() -> None:
     assert len(texts) == len(set(texts)) > 500
 
 
-def test_a_share_takes_the_part_of_a_sweep_that_it_names() -> None:
+def test_a_share_contains_the_part_of_a_sweep_that_it_names() -> None:
     place = next(place for place, form in enumerate(all_forms()) if form.name == "bfind")
     whole, part = (
         run_form_unit(FormWorkUnit(VERSION_TARGETS[0], (place,), 1, 9, sweep), installed_ptxas()[:1])

@@ -25,7 +25,7 @@ def form(name: str) -> int:
     return next(place for place, form in enumerate(all_forms()) if form.name == name)
 
 
-def test_every_class_of_register_stands_alone_in_vectors_and_in_brackets() -> None:
+def test_every_class_of_register_is_tried_by_itself_in_vectors_and_in_brackets() -> None:
     kinds = set(operand_kinds())
     for each in DECLARABLE:
         assert {f"%{each}_9", f"%{each}_9+4", f"[%{each}_9]", vector_operand(4, each)} <= kinds
@@ -33,7 +33,7 @@ def test_every_class_of_register_stands_alone_in_vectors_and_in_brackets() -> No
             assert {f"%v2{each}_1", f"%v2{each}_1.y"} <= kinds
 
 
-def test_no_kind_stands_twice_and_none_inside_nests() -> None:
+def test_no_kind_is_repeated_and_nests_contain_none() -> None:
     inside = list(operand_kinds(inside=True))
     assert len(inside) == len(set(inside))
     assert not any(each[0] in "[{" for each in inside)
@@ -41,7 +41,7 @@ def test_no_kind_stands_twice_and_none_inside_nests() -> None:
         assert len(found) == len(set(found)) > 40
 
 
-def test_a_slot_is_an_operand_or_what_stands_inside_one() -> None:
+def test_a_slot_is_an_operand_or_an_element_of_one() -> None:
     found = dict(slots("tex.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}|%pred_1, [%b64_1, {%f32_5, %f32_6}], 3;"))
     assert found["1"] == "tex.1d.v4.f32.f32 @, [%b64_1, {%f32_5, %f32_6}], 3;"
     assert found["1.2"] == "tex.1d.v4.f32.f32 {%f32_1, %f32_2, %f32_3, %f32_4}|@, [%b64_1, {%f32_5, %f32_6}], 3;"
@@ -61,14 +61,14 @@ def test_a_vector_of_an_odd_length_is_tried_in_that_length() -> None:
     assert not any(each[0] == "{" and each.count(",") == 2 for each in slot_fillings("1", "{%b32_1, %b32_2}"))
 
 
-def test_a_form_has_one_shape_for_each_way_to_choose_types_and_optional_operands() -> None:
+def test_a_form_has_one_shape_for_each_selection_of_types_and_optional_operands() -> None:
     found = [match.operands for match in operand_shapes(all_forms()[form("shf")], Random(1))]
     assert len(found) == len(set(found)) == 1
     counts = {len(match.operands) for match in operand_shapes(all_forms()[form("barrier")], Random(1))}
     assert counts == {1, 2}
 
 
-def test_a_share_asks_the_same_whenever_it_is_run() -> None:
+def test_a_share_has_the_same_questions_in_every_run() -> None:
     share = SlotWorkUnit(VERSION_TARGETS[:3], (form("bfind"),), 0.01, 4)
     one, other = run_slot_unit(share, installed_ptxas()[:1]), run_slot_unit(share, installed_ptxas()[:1])
     assert one.counts == other.counts
@@ -89,7 +89,7 @@ def test_a_larger_part_has_more_questions_in_smaller_shares() -> None:
     )
 
 
-def test_differences_are_told_once_a_form_and_place_with_the_kinds() -> None:
+def test_differences_are_reported_once_a_form_and_place_with_the_kinds() -> None:
     def difference(slot: str, kind: str) -> Difference:
         question = InstructionProbe(f"add.u32 %u32_1, {kind};", "integer.isa:15 add.u32", f"{slot}: {kind}")
         return Difference(question, VERSION_TARGETS[0], "13.5", None, "Arguments mismatch")

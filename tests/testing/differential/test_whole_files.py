@@ -1,4 +1,4 @@
-"""Whole files with one thing changed."""
+"""Whole files with one change."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ CORPUS = Path(__file__).resolve().parents[3] / "corpus"
 KERNELS = find_ptx_files([CORPUS / "kernels"])
 
 SHORT = 100
-"""Changed files in the short campaign; `scripts/diff_ptxas --full` asks about 5,000."""
+"""Changed files in the short campaign; `scripts/diff_ptxas --full` checks about 5,000."""
 
 ALLOWED = 0.995
 """The part of changed files on which both must give the same verdict."""
 
 
-def test_the_heading_gives_version_and_target() -> None:
+def test_the_heading_has_version_and_target() -> None:
     assert declared_target("// x\n.version 8.7\n.target sm_100a, debug\n") == ((8, 7), "sm_100a")
     assert declared_target(".version 8.7\n") is None
 
 
-def test_a_changed_file_differs_in_one_thing_that_is_named() -> None:
+def test_a_changed_file_has_one_named_difference() -> None:
     for sample in mutated_samples(KERNELS, 40, 1):
         original = Path(sample.origin).read_text()
         assert sample.text != original
@@ -41,12 +41,12 @@ def test_a_changed_file_differs_in_one_thing_that_is_named() -> None:
         assert abs(len(sample.text) - len(original)) < 2000
 
 
-def test_the_same_seed_changes_the_same() -> None:
+def test_the_same_seed_makes_the_same_changes() -> None:
     assert list(mutated_samples(KERNELS, 20, 7)) == list(mutated_samples(KERNELS, 20, 7))
     assert list(mutated_samples(KERNELS, 20, 7)) != list(mutated_samples(KERNELS, 20, 8))
 
 
-def test_files_as_they_are_are_accepted_by_both() -> None:
+def test_unchanged_files_are_accepted_by_both() -> None:
     verdicts = [compare_sample(sample, installed_ptxas()) for sample in original_samples(KERNELS[:20])]
     assert [each.sample.origin for each in verdicts if each.ours is not None or each.disagreements()] == []
 
@@ -70,7 +70,7 @@ def test_a_verdict_that_only_one_side_gives_is_shown_with_its_reason() -> None:
     assert last.startswith("2 files changed: 1 agree (50.00 %)")
 
 
-def test_what_is_known_of_an_instruction_is_known_of_a_file_that_has_it() -> None:
+def test_a_known_difference_of_an_instruction_covers_files_that_contain_it() -> None:
     sample = FileSample("a.ptx", ((9, 0), "sm_90a"), "", "token '1' of line 3 becomes '4294967296'")
     known, other = (
         FileVerdicts(sample, ptxkit_refusal(text), (("13.0", None), ("13.5", "out of range")))

@@ -1,6 +1,6 @@
-"""Oracles that hang, wait, die and fail where their examples say so.
+"""Oracles that hang, wait, exit and fail where their examples request it.
 
-What hangs reduces the limit of its processor time, so that the others may have one that no machine reaches.
+An oracle that hangs reduces the limit of its processor time, so that the limit of the others can be generous.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EVERY = 10
 
 
 def make(campaign: FuzzCampaign, number: int) -> Example:
-    """Number 3 of ten hangs, 5 dies, 7 and 8 fail for one cause."""
+    """Number 3 of ten hangs, 5 exits, 7 and 8 fail for one cause."""
     word = {3: "hang", 5: "die", 7: "fail", 8: "fail"}.get(number % EVERY, "hold")
     text = "".join(f"// line {line}\n" for line in range(20)) + f"// {word}\n// number {number}\n"
     return Example("tests.testing.fuzz.planted:judge", (text,))
@@ -51,7 +51,7 @@ def turn_for_ever(text: str) -> None:
 
 
 WAITS_AT, WAITS = "PTXKIT_TEST_WAITS_AT", "PTXKIT_TEST_WAITS"
-"""The variables for the number of the first example at which `SINGLE` waits for ever, and for the file that it writes
+"""The variables for the number of the first example at which `SINGLE` waits endlessly, and for the file that it writes
 before.
 """
 

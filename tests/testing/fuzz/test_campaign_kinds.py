@@ -1,4 +1,4 @@
-"""What campaigns ask: the same by its number, another by another, and texts as no compiler writes them."""
+"""The examples of campaigns: determined by their number, and texts that no compiler writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.testing.oracles.test_assertions import DOUBLE
 
 
 @pytest.mark.parametrize("oracle", ["linter", "round-trip", "ptxas", "litmus"])
-def test_an_example_is_the_same_by_its_number(oracle: str) -> None:
+def test_a_number_determines_an_example(oracle: str) -> None:
     make, campaign = KINDS[oracle].make, FuzzCampaign(oracle, seed=4)
     texts = [make(campaign, number).texts for number in range(6)]
     assert texts == [make(campaign, number).texts for number in range(6)]
@@ -23,7 +23,7 @@ def test_an_example_is_the_same_by_its_number(oracle: str) -> None:
     assert texts != [make(FuzzCampaign(oracle, seed=5), number).texts for number in range(6)]
 
 
-def test_campaigns_are_told_apart_by_all_that_changes_their_examples() -> None:
+def test_campaigns_are_distinguished_by_everything_that_changes_their_examples() -> None:
     campaigns = [
         FuzzCampaign("linter"),
         FuzzCampaign("ptxas"),
@@ -35,14 +35,14 @@ def test_campaigns_are_told_apart_by_all_that_changes_their_examples() -> None:
     assert FuzzCampaign("linter").key == FuzzCampaign("linter").key
 
 
-def test_a_kind_is_found_by_name_or_place() -> None:
+def test_a_kind_is_found_by_name_or_file() -> None:
     assert find_kind("linter") is KINDS["linter"]
     assert find_kind("tests.testing.fuzz.planted:KIND").examples_per_unit == 5
     with pytest.raises(ValueError, match=r"there is no oracle `tests\.testing\.fuzz\.planted:make`"):
         find_kind("tests.testing.fuzz.planted:make")
 
 
-def test_what_is_made_again_or_compared_with_another_is_not_made_smaller() -> None:
+def test_regenerated_and_compared_examples_are_not_shrunk() -> None:
     assert not can_minimize(KINDS["litmus"].make(FuzzCampaign("litmus"), 1))
     example = KINDS["linter"].make(FuzzCampaign("linter"), 1)
     assert can_minimize(example)
@@ -50,7 +50,7 @@ def test_what_is_made_again_or_compared_with_another_is_not_made_smaller() -> No
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_texts_as_no_compiler_writes_them_are_survived(seed: int) -> None:
+def test_texts_that_no_compiler_writes_are_handled(seed: int) -> None:
     text = hostile_text(DOUBLE, Random(seed))
     assert text != DOUBLE
     assert robustness.find_robustness_fault(text) == ""

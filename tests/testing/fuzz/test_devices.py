@@ -1,4 +1,4 @@
-"""Campaigns with a GPU, and the reference machine in its place: what hangs or breaks it costs its own process."""
+"""Campaigns with a GPU, which the reference machine replaces: a hang or crash affects only its own process."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
 from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 COUNTER, HANGING = "PTXKIT_TEST_LAUNCHES", "PTXKIT_TEST_HANGING"
-"""The variables for the file of the launches, and for the file that says that one hangs."""
+"""The variables for the file of the launches, and for the file that states that one hangs."""
 HANGS, BREAKS, WRONG = 2, 3, 5
-"""The examples that do so, also when they are made smaller."""
+"""The examples that do so, even when they are shrunk."""
 
 
 def serve(channel: ParentChannel) -> None:
-    """Launches on the reference machine. Some hang, break the process, or come out wrong."""
+    """Launches on the reference machine. Some hang, crash the process, or return wrong results."""
     hanging = Path(os.environ[HANGING])
     hanging.unlink(missing_ok=True)
     channel.send(DeviceReady("sm_90a"))
@@ -48,7 +48,7 @@ def serve(channel: ParentChannel) -> None:
 
 
 def counted(launch: DeviceLaunch) -> int:
-    """The number of the example, over all processes: those with the same inputs are the same."""
+    """Returns the number of the example, over all processes: those with the same inputs are the same."""
     path = Path(os.environ[COUNTER])
     first = launch.arguments[0]
     digest = sha256(getattr(first, "array", first).tobytes()).hexdigest()
@@ -65,7 +65,7 @@ def launched(cubin: Cubin, launch: DeviceLaunch) -> dict[int, object]:
     return dict(found.outputs)
 
 
-def test_a_gpu_that_hangs_breaks_or_computes_wrongly_is_recorded_and_the_campaign_goes_on(
+def test_a_gpu_that_hangs_crashes_or_computes_wrongly_is_recorded_and_the_campaign_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No time passes for a process until a launch hangs."""

@@ -1,4 +1,4 @@
-"""Failing examples asked again while they are made smaller: they stay kernels whose results mean something."""
+"""Failing examples that are executed again while they shrink: their results must remain meaningful."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ret;
 
 @pytest.fixture
 def example(monkeypatch: pytest.MonkeyPatch) -> Example:
-    """One that fails on a GPU that stores one more than the machine in the second word."""
+    """An example that fails on a GPU that stores one more than the machine in the second word."""
 
     def on_device(text: str, launch: DeviceLaunch, _level: str) -> dict[int, Any]:
         array = launch.emulate(text).outputs[0].copy()
@@ -52,7 +52,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Example:
     return replace(made, cause=recheck_cause(made))
 
 
-def test_what_a_smaller_kernel_reads_is_written_still(example: Example) -> None:
+def test_bytes_that_a_smaller_kernel_reads_are_still_written(example: Example) -> None:
     assert example.cause
     left = minimize(example, recheck_cause, seconds=3600).texts[0].splitlines()
     assert "mov.u32 %r1, 7;" not in left
@@ -61,7 +61,7 @@ def test_what_a_smaller_kernel_reads_is_written_still(example: Example) -> None:
     assert kept == [line for line in needed if line.startswith(("ld.", "cvta.")) or "%r2" in line or "%r3" in line]
 
 
-def test_an_example_of_which_this_is_unknown_is_none(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_example_of_unknown_validity_is_rejected(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(*_: object, **__: object) -> UninitializedDependence:
         return UninitializedDependence(incomplete_reason="the run took too long")
 
@@ -71,6 +71,6 @@ def test_an_example_of_which_this_is_unknown_is_none(example: Example, monkeypat
 
 
 @pytest.mark.parametrize("line", ["mov.u32 %r1, 7;", "mov.u32 %r2, 9;", "st.shared.u32 [tile], %r2;"])
-def test_a_kernel_whose_results_owe_to_what_nobody_wrote_is_no_example(example: Example, line: str) -> None:
+def test_a_kernel_whose_results_depend_on_uninitialized_memory_is_rejected(example: Example, line: str) -> None:
     assert line in KERNEL
     assert recheck_cause(replace(example, texts=(KERNEL.replace(line, ""),))) == ""

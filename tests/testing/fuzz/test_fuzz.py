@@ -1,4 +1,4 @@
-"""Campaigns with planted hangs, deaths and failures: what they record, where they go on, and what they say."""
+"""Campaigns with planted hangs, exits and failures: their records, continuation, and reports."""
 
 from __future__ import annotations
 
@@ -48,12 +48,15 @@ def fuzz(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def asked_here(folder: Path, *arguments: object) -> Result:
-    """The same with the command in this process, and its workers in theirs. An exception is a failed test."""
+    """Runs the same with the command in this process, and its workers in separate ones.
+
+    An exception is a failed test.
+    """
     return CliRunner(catch_exceptions=False).invoke(cli, ["fuzz", "--folder", str(folder), *map(str, arguments)])
 
 
 def row(done: subprocess.CompletedProcess[str] | Result, oracle: str) -> list[int]:
-    """Asked, passed, skipped, failed of the table's line."""
+    """Returns examples, passed, skipped, failed of the table's line."""
     found = re.search(rf"^{re.escape(oracle)} +(\d+) +(\d+) +(\d+) +(\d+) ", done.stdout, re.MULTILINE)
     assert found is not None, done.stdout + done.stderr
     return [int(each) for each in found.groups()]
@@ -67,7 +70,7 @@ def shares_done(folder: Path) -> int:
         return 0
 
 
-def test_what_hangs_dies_or_fails_is_recorded_and_the_campaign_goes_on(
+def test_hangs_exits_and_failures_are_recorded_and_the_campaign_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduler, "LocalFuzzRunner", partial(LocalFuzzRunner, shrinking=900))
@@ -108,12 +111,12 @@ def test_an_example_that_waits_hangs_after_the_time_that_it_has(
 
 
 def times_of_shares(folder: Path) -> list[tuple[int, float]]:
-    """Number and seconds of each, which no second asking would repeat to the digit."""
+    """Returns number and seconds of each, which another run would not repeat exactly."""
     base = sqlite3.connect(folder / "campaigns.sqlite")
     return list(base.execute("select number, seconds from shares order by number"))
 
 
-def test_a_campaign_that_is_done_asks_nothing_again_and_goes_on_when_it_is_longer(tmp_path: Path) -> None:
+def test_a_finished_campaign_executes_nothing_again_and_continues_when_it_is_longer(tmp_path: Path) -> None:
     asked_here(tmp_path, "--oracle", SINGLE, "--count", 3, "--jobs", 1)
     before = times_of_shares(tmp_path)
     longer = asked_here(tmp_path, "--oracle", SINGLE, "--count", 4, "--jobs", 1)
@@ -126,7 +129,7 @@ def test_a_campaign_that_is_done_asks_nothing_again_and_goes_on_when_it_is_longe
     assert row(other, SINGLE)[0] == 1
 
 
-def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_campaign_continues_where_it_was(tmp_path: Path) -> None:
     options = ("--oracle", SINGLE, "--count", 60, "--jobs", 1, "--hang", 10_000)
     waits = tmp_path / "waits"
     environment = {**os.environ, planted.WAITS_AT: "3", planted.WAITS: str(waits)}
@@ -141,8 +144,8 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert row(done, SINGLE)[:2] == [5, 5]
 
 
-def test_a_time_ends_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that goes on by a quarter of a second whenever it is looked at."""
+def test_a_time_limit_ends_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that advances by a quarter of a second whenever it is read."""
     looks = count()
     monkeypatch.setattr(scheduler, "time", SimpleNamespace(monotonic=lambda: next(looks) / 4))
     done = asked_here(tmp_path, "--oracle", SINGLE, "--time", "2s", "--jobs", 1)
@@ -150,7 +153,7 @@ def test_a_time_ends_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert 1 <= row(done, SINGLE)[0] <= 8
 
 
-def test_two_workers_of_dask_do_what_one_process_does(tmp_path: Path) -> None:
+def test_two_workers_of_dask_agree_with_one_process(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("joblib")
     import distributed
@@ -170,7 +173,7 @@ def test_every_oracle_without_a_gpu_holds_on_a_few_examples(tmp_path: Path) -> N
         assert row(done, oracle)[:2] == [4, 4]
 
 
-def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
+def test_files_of_a_folder_are_changed_and_checked(tmp_path: Path) -> None:
     folder = ROOT / "corpus" / "rules"
     done = asked_here(tmp_path, "--corpus", folder, "--oracle", "linter", "--count", 20, "--jobs", 1, "--hang", 1000)
     assert done.exit_code == 0, done.stdout + done.stderr
@@ -196,13 +199,13 @@ def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
         (["--oracle", SINGLE, "--cluster", "local:none"], "write `local:2`"),
     ],
 )
-def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_an_error_is_reported_in_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
     done = asked_here(tmp_path, *arguments)
     assert done.exit_code == 2
     assert said in " ".join(done.stderr.split())
 
 
-def test_an_oracle_of_ones_own_is_found_in_the_folder_where_one_is(tmp_path: Path) -> None:
+def test_a_user_oracle_is_found_in_the_working_folder(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("from tests.testing.fuzz.planted import KIND as mine\n")
     done = subprocess.run(
         [sys.executable, "-P", *command(tmp_path, "--oracle", "mine:mine", "--count", 1, "--jobs", 1)[1:]],
@@ -224,7 +227,7 @@ def test_a_replay_runs_no_command_of_the_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "harm").exists()
 
 
-def test_an_example_that_is_no_example_is_told(tmp_path: Path) -> None:
+def test_an_invalid_example_is_reported(tmp_path: Path) -> None:
     (tmp_path / "launch.json").write_text(json.dumps({"oracle": "assert_lints"}))
     done = asked_here(tmp_path, "--replay", str(tmp_path))
     assert done.exit_code == 2
@@ -235,10 +238,10 @@ def kept(folder: Path, oracle: str, text: str) -> Path:
     return Example(f"tests.testing.fuzz.planted:{oracle}", (text,)).save(folder / oracle)
 
 
-def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
+def test_the_replay_of_an_example_that_hangs_shows_where_and_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a clock that goes on whenever it is looked at, once the example has begun to hang."""
+    """By a clock that advances whenever it is read, once the example has started to hang."""
     looks = count()
     monkeypatch.setattr(planted, "rounds", 0)
     seconds = SimpleNamespace(process_time=lambda: next(looks) * 0.4 if planted.rounds else 0.0)
@@ -253,7 +256,7 @@ def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
     assert "hangs at planted.py:turn_for_ever: no end within 1 s of processor time" in done.stdout
 
 
-def test_the_replay_of_an_example_that_waits_says_where(tmp_path: Path) -> None:
+def test_the_replay_of_an_example_that_waits_shows_where(tmp_path: Path) -> None:
     oracle = "tests.testing.fuzz.planted:judge"
     arguments = command(tmp_path, "--replay", kept(tmp_path, "judge", "// wait\n"), "--oracle", oracle)
     with subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
@@ -264,7 +267,7 @@ def test_the_replay_of_an_example_that_waits_says_where(tmp_path: Path) -> None:
 
 
 def test_campaigns_share_the_time() -> None:
-    """The one whose shares take ten times as long gets a tenth as many."""
+    """The one whose shares take ten times as long gets a tenth of them."""
     slow, quick = FuzzCampaign("verdicts"), FuzzCampaign("litmus")
     spent, begun = TimeAccounts([slow, quick]), Counter[FuzzCampaign]()
     for number in range(220):
@@ -275,7 +278,7 @@ def test_campaigns_share_the_time() -> None:
     assert 19 <= begun[slow] <= 21
 
 
-def test_one_share_of_each_is_begun_before_a_second_of_any() -> None:
+def test_one_share_of_each_is_started_before_a_second_of_any() -> None:
     campaigns = [FuzzCampaign(oracle) for oracle in ("linter", "litmus", "verdicts")]
     spent, begun = TimeAccounts(campaigns), []
     for _ in campaigns:
@@ -284,19 +287,19 @@ def test_one_share_of_each_is_begun_before_a_second_of_any() -> None:
     assert set(begun) == set(campaigns)
 
 
-def test_an_oracle_that_asked_nothing_is_named(tmp_path: Path) -> None:
+def test_an_oracle_without_examples_is_named(tmp_path: Path) -> None:
     never, skipped, some = FuzzCampaign("litmus"), FuzzCampaign("ptxas"), FuzzCampaign("linter")
     store = FuzzStore(tmp_path)
     store.add(FuzzUnitResult(FuzzWorkUnit(skipped, 0, range(20)), run_count=20, skip_count=20, reason="no ptxas here"))
     store.add(FuzzUnitResult(FuzzWorkUnit(some, 0, range(20)), run_count=20, skip_count=1, reason="why"))
     assert list(summary([never, skipped, some], store))[4:] == [
-        "litmus: asked nothing: the time was over before its turn",
-        "ptxas: asked nothing: no ptxas here",
+        "litmus: no examples: the time was over before its turn",
+        "ptxas: no examples: no ptxas here",
         "linter: skipped: why",
     ]
 
 
-def test_instructions_are_for_the_ptxas_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_instructions_are_for_the_installed_ptxas(monkeypatch: pytest.MonkeyPatch) -> None:
     old = Ptxas(Path("ptxas"), "12.0", (8, 0), frozenset({"sm_80", "sm_90a"}))
     monkeypatch.setattr(campaign_kinds, "installed_ptxas", lambda: [old])
     campaign_kinds._supported_version_targets.cache_clear()
@@ -313,7 +316,7 @@ def test_instructions_are_for_the_ptxas_that_is_there(monkeypatch: pytest.Monkey
         campaign_kinds._supported_version_targets.cache_clear()
 
 
-def test_the_first_share_of_a_run_that_time_ends_is_small(tmp_path: Path) -> None:
+def test_the_first_share_of_a_run_with_a_time_limit_is_small(tmp_path: Path) -> None:
     campaign, store = FuzzCampaign("linter"), FuzzStore(tmp_path)
     given = schedule_work([campaign], store, FuzzLimits(seconds=1000.0), TimeAccounts([campaign]))
     assert [len(next(given).numbers) for _ in range(3)] == [4, 40, 40]

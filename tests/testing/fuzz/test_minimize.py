@@ -1,4 +1,4 @@
-"""Making examples smaller."""
+"""Shrinking examples."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def both(example: Example) -> str:
 HOUR = 3600.0
 
 
-def test_lines_are_left_out_while_the_cause_is_the_same() -> None:
+def test_lines_are_removed_while_the_cause_is_the_same() -> None:
     assert minimize(EXAMPLE, both, HOUR).texts == ("line 7\nline 81\n", "second")
 
 
-def test_without_time_the_example_stays_as_it_is() -> None:
+def test_without_time_the_example_is_unchanged() -> None:
     assert minimize(EXAMPLE, both, seconds=0) == EXAMPLE
 
 
-def test_what_does_not_fail_again_stays_as_it_is() -> None:
+def test_an_example_that_does_not_fail_again_is_unchanged() -> None:
     other = replace(EXAMPLE, cause="another")
     assert minimize(other, both, HOUR) == other
 
 
-def test_an_example_without_a_text_has_nothing_to_leave_out() -> None:
+def test_an_example_without_a_text_has_nothing_to_remove() -> None:
     nothing = Example("nobody", (), cause="both")
     assert minimize(nothing, both) == nothing

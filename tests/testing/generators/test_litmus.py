@@ -1,4 +1,4 @@
-"""Litmus tests: what the memory model says of the known shapes, and that the machine shows nothing else."""
+"""Litmus tests: the memory model's results for the known shapes, and that the machine shows no others."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def test_a_weak_message_races_unless_the_flag_is_waited_for_in_order() -> None:
     assert (sometimes.always_races, sometimes.may_race) == (False, True)
 
 
-def test_a_scope_must_hold_both_threads() -> None:
+def test_a_scope_must_include_both_threads() -> None:
     sent, taken = [write(0), write(1, "release", "cta")], [read(1, 0, "acquire", "cta"), read(0, 1)]
     assert of(sent, taken).always_races
     assert not of(sent, taken, place="warps").may_race
 
 
-def test_both_stores_are_buffered_unless_fences_of_sc_stand_behind_them() -> None:
+def test_both_stores_are_buffered_unless_fences_of_sc_follow_them() -> None:
     def buffering(*between: ModelEvent) -> AllowedBehavior:
         return of([write(0), *between, read(1, 0)], [write(1), *between, read(0, 1)])
 
@@ -72,7 +72,7 @@ def test_both_stores_are_buffered_unless_fences_of_sc_stand_behind_them() -> Non
     assert (0, 0) not in buffering(fence("sc")).outcomes
 
 
-def test_two_readers_agree_on_the_order_of_independent_writes_behind_fences_of_sc_only() -> None:
+def test_two_readers_agree_on_the_order_of_independent_writes_after_fences_of_sc_only() -> None:
     def readers(kind: str) -> AllowedBehavior:
         between = [fence(kind)]
         first, second = [read(0, 0), *between, read(1, 1)], [read(1, 2), *between, read(0, 3)]
@@ -82,7 +82,7 @@ def test_two_readers_agree_on_the_order_of_independent_writes_behind_fences_of_s
     assert (1, 0, 1, 0) not in readers("sc").outcomes
 
 
-def test_loads_are_not_served_from_later_stores_of_each_other_where_these_release() -> None:
+def test_loads_do_not_read_later_stores_of_each_other_where_these_release() -> None:
     def loads(release: str, acquire: str) -> AllowedBehavior:
         return of([read(0, 0, acquire), write(1, release)], [read(1, 1, acquire), write(0, release)])
 
@@ -90,11 +90,11 @@ def test_loads_are_not_served_from_later_stores_of_each_other_where_these_releas
     assert (1, 1) not in loads("release", "acquire").outcomes
 
 
-def test_reads_of_one_place_do_not_go_back() -> None:
+def test_reads_of_one_location_do_not_go_back() -> None:
     assert of([write(0)], [read(0, 0), read(0, 1)]).outcomes == {(0, 0), (0, 1), (1, 1)}
 
 
-def test_what_was_observed_is_passed_on() -> None:
+def test_observed_writes_are_passed_on() -> None:
     def passed(order: str) -> AllowedBehavior:
         return of([write(0)], [read(0, 0), write(1, "release")], [read(1, 1, order), read(0, 2)])
 
@@ -104,11 +104,11 @@ def test_what_was_observed_is_passed_on() -> None:
 
 @QUIET
 @given(strategies.litmus())
-def test_the_machine_reports_races_and_shows_only_what_the_model_allows(test: Litmus) -> None:
+def test_the_machine_reports_races_and_shows_only_outcomes_that_the_model_allows(test: Litmus) -> None:
     assert_litmus(test)
 
 
-def test_a_machine_that_shows_something_else_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_with_other_outcomes_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     sent, taken = (write(0), write(1, "release")), (read(1, 0, "acquire"), read(0, 1))
     test = Litmus("message passing", LitmusProgram((sent, taken), "grid"), "global")
     assert_litmus(test)
@@ -117,7 +117,7 @@ def test_a_machine_that_shows_something_else_is_found_out(monkeypatch: pytest.Mo
         assert_litmus(test)
 
 
-def test_all_shapes_and_places_are_made_and_ptxas_takes_them() -> None:
+def test_all_shapes_and_placements_are_generated_and_ptxas_accepts_them() -> None:
     made = [litmus_test(Random(seed).randrange) for seed in range(120)]
     assert {each.shape for each in made} == set(SHAPES)
     assert {(each.program.place, each.space) for each in made} >= {("grid", "global"), ("cluster", "shared")}

@@ -1,4 +1,5 @@
-"""Operands, addresses, launches and modules: taken where they are valid, refused where they are not; ptxas agrees."""
+"""Operands, addresses, launches and modules: accepted where they are valid, rejected where they are not; ptxas
+agrees."""
 
 from __future__ import annotations
 
@@ -32,33 +33,33 @@ ret;
 
 @QUIET
 @given(st.sampled_from(OPERAND_TYPES).flatmap(strategies.operands))
-def test_operands_of_a_type_are_taken(operand: OperandText) -> None:
+def test_operands_of_a_type_are_accepted(operand: OperandText) -> None:
     assert ptxkit_refusal(operand.module()) is None
     assert_ptxas_agrees(operand.module())
 
 
 @QUIET
 @given(st.sampled_from(OPERAND_TYPES).flatmap(lambda word: strategies.operands(word, valid=False)))
-def test_other_operands_are_refused(operand: OperandText) -> None:
+def test_other_operands_are_rejected(operand: OperandText) -> None:
     assert ptxkit_refusal(operand.module()) is not None
     assert installed_ptxas()[0].refusal(operand.module(), operand.target) is not None
 
 
 @QUIET
 @given(st.sampled_from(SPACES).flatmap(strategies.addresses))
-def test_addresses_in_a_space_are_taken(address: OperandText) -> None:
+def test_addresses_in_a_space_are_accepted(address: OperandText) -> None:
     assert ptxkit_refusal(address.module()) is None
     assert_ptxas_agrees(address.module())
 
 
 @QUIET
 @given(st.sampled_from(SPACES).flatmap(lambda space: strategies.addresses(space, valid=False)))
-def test_what_is_no_address_there_is_refused(address: OperandText) -> None:
+def test_invalid_addresses_are_rejected(address: OperandText) -> None:
     assert ptxkit_refusal(address.module()) is not None
     assert installed_ptxas()[0].refusal(address.module(), address.target) is not None
 
 
-def test_an_unknown_type_or_space_is_told() -> None:
+def test_an_unknown_type_or_space_is_reported() -> None:
     with pytest.raises(ValueError, match=r"an operand's type is one of b16, .*, not 'f16x2'"):
         strategies.operands("f16x2")
     with pytest.raises(ValueError, match=r"a space is one of global, .*, not 'heap'"):
@@ -67,7 +68,7 @@ def test_an_unknown_type_or_space_is_told() -> None:
 
 @QUIET
 @given(strategies.modules())
-def test_modules_are_taken_and_round_trip(module: ModuleText) -> None:
+def test_modules_are_accepted_and_round_trip(module: ModuleText) -> None:
     assert ptxkit_refusal(module.module()) is None
     assert_ptxas_agrees(module.module())
     assert_round_trips(module.module())
@@ -75,7 +76,7 @@ def test_modules_are_taken_and_round_trip(module: ModuleText) -> None:
 
 @QUIET
 @given(strategies.modules(valid=False))
-def test_a_changed_module_is_refused(module: ModuleText) -> None:
+def test_a_changed_module_is_rejected(module: ModuleText) -> None:
     assert module.change
     assert ptxkit_refusal(module.module()) is not None
     assert installed_ptxas()[0].refusal(module.module(), "sm_90a") is not None
@@ -93,7 +94,7 @@ def launched(launch: DeviceLaunch) -> bool:
 
 @QUIET
 @given(strategies.launches(KERNEL))
-def test_valid_launches_can_be_made(launch: DeviceLaunch) -> None:
+def test_valid_launches_can_be_executed(launch: DeviceLaunch) -> None:
     assert launched(launch)
 
 
@@ -106,7 +107,7 @@ def test_others_cannot(launch: DeviceLaunch) -> None:
 
 @QUIET
 @given(strategies.launches(GeneratedPipeline(PipelinePlan("sm_90a", "dsmem", cluster=2, grid=2)).module()))
-def test_launches_keep_to_what_a_kernel_requires(launch: DeviceLaunch) -> None:
+def test_launches_satisfy_the_requirements_of_a_kernel(launch: DeviceLaunch) -> None:
     assert (launch.block, launch.cluster) == ((32, 1, 1), (2, 1, 1))
     assert isinstance(launch.grid, tuple)
     assert launch.grid[0] % 2 == 0

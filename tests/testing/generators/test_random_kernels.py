@@ -1,4 +1,4 @@
-"""Generated kernels: ptxas takes them, the machine finds nothing in them, and all kinds of statements occur."""
+"""Generated kernels: ptxas accepts them, the machine finds nothing in them, and all kinds of statements occur."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def executed(kernel: GeneratedKernel) -> np.ndarray:  # type: ignore[type-arg]
     return output
 
 
-def test_the_same_choices_make_the_same_kernel() -> None:
+def test_the_same_choices_generate_the_same_kernel() -> None:
     assert some(3) == some(3)
 
 
@@ -60,7 +60,7 @@ def test_all_kinds_of_statements_occur() -> None:
     assert found == {f"{each}Statement" for each in ("Step", "Exchange", "If", "Load", "Loop", "Update")}
 
 
-def test_the_machine_finds_nothing_in_them_whatever_the_order_of_threads() -> None:
+def test_the_machine_finds_nothing_in_them_under_any_schedule() -> None:
     for kernel in some(12):
         executed(kernel)
         arguments = [kernel.inputs(), kernel.outputs()]
@@ -71,12 +71,12 @@ def test_the_machine_finds_nothing_in_them_whatever_the_order_of_threads() -> No
 
 
 @pytest.mark.skipif(not installed_ptxas(), reason="ptxas is not installed")
-def test_ptxas_takes_them() -> None:
+def test_ptxas_accepts_them() -> None:
     texts = [each.module() for each in some(200)]
     assert installed_ptxas()[0].refusals(texts, "sm_90a") == {}
 
 
-def test_a_probe_behind_each_instruction_changes_no_result() -> None:
+def test_a_probe_after_each_instruction_changes_no_result() -> None:
     for kernel in some(10):
         bare, probed = (replace(kernel, probes=probes) for probes in (False, True))
         kept = len(kernel.result_registers)
@@ -89,19 +89,19 @@ def of(statements: tuple[Statement, ...], rows: tuple[str, ...], kept: tuple[str
 
 
 def step(kind: str, start: str, results: int) -> StepTemplate:
-    """A step of the table by how its text begins."""
+    """Returns a step of the table by the prefix of its text."""
     steps = (each for form in steps_of(*AIM)[kind] for each in form)
     return next(each for each in steps if each.template.startswith(start) and len(each.results) == results)
 
 
-def test_a_thread_gets_what_another_of_its_cta_holds() -> None:
+def test_a_thread_reads_the_value_of_another_of_its_cta() -> None:
     kernel = of((LoadStatement("%b32_0", 0), ExchangeStatement("%b32_1", "%b32_0", 3)), ("b32",), ("%b32_1",))
     held = (kernel.inputs()[0] & np.uint64(0xFFFFFFFF)).reshape(2, 32)
     assert np.array_equal(executed(kernel)[UPDATE_ROWS], np.roll(held, -3, axis=1).ravel())
 
 
 @pytest.mark.parametrize(("space", "row"), [("global", 0), ("shared", 1)])
-def test_an_update_in_a_loop_counts_every_turn_of_every_thread(space: str, row: int) -> None:
+def test_an_update_in_a_loop_counts_every_iteration_of_every_thread(space: str, row: int) -> None:
     steps = (each for form in steps_of(*AIM)["update"] for each in form)
     adding = next(
         each for each in steps if ".add." in each.template and each.space == space and ".u64" in each.template
@@ -115,7 +115,7 @@ def test_an_update_in_a_loop_counts_every_turn_of_every_thread(space: str, row: 
     assert space == "global" or output[32 + 5] == each[1]
 
 
-def test_both_ways_of_a_branch_are_taken_by_their_threads() -> None:
+def test_both_sides_of_a_branch_are_taken_by_their_threads() -> None:
     negate = step("compute", "not.b32", 1)
     way = (StepStatement(negate, ("%b32_1",), ("%b32_0",)),)
     copied = (
@@ -150,7 +150,7 @@ SEED_WITH_NANS = 1
         ("neg.f16 ", 16, 0x7FFF),
     ],
 )
-def test_a_nan_becomes_the_one_of_its_format_and_a_number_stays(text: str, bits: int, one: int) -> None:
+def test_a_nan_becomes_the_canonical_one_and_a_number_is_unchanged(text: str, bits: int, one: int) -> None:
     found = step("compute", text, 1)
     registers = [f"%b{bits}_{each}" for each in range(len(found.operands))]
     loads = tuple(LoadStatement(each, place) for place, each in enumerate(registers))
@@ -174,7 +174,7 @@ def test_a_nan_becomes_the_one_of_its_format_and_a_number_stays(text: str, bits:
     ],
 )
 def test_a_result_that_is_also_read_changes_no_other_result(text: str, first: str) -> None:
-    """As hardware does: all results come from the registers as they were before."""
+    """As hardware does: all results are computed from the old contents of the registers."""
     other = "%b32_7" if first == "%b32_0" else "%pred_7"
 
     def outputs(instruction: str, result: str) -> np.ndarray:  # type: ignore[type-arg]
@@ -206,14 +206,14 @@ def test_one_kernel_in_four_is_compared_with_the_bits_of_its_nans_and_has_only_s
     )
 
 
-def test_steps_that_round_fix_their_nans_and_those_of_f64_and_copies_do_not() -> None:
+def test_steps_that_round_have_canonical_nans_and_those_of_f64_and_copies_do_not() -> None:
     fixes = {each.template.partition(" ")[0]: each.fixes_nans for form in steps_of(*AIM)["compute"] for each in form}
     assert fixes["fma.rn.f32"]
     assert fixes["setp.leu.f64"]
     assert not any(fixes[each] for each in ("mul.rz.f64", "min.f64", "neg.f32", "abs.f32", "cvt.rmi.f64.f64"))
 
 
-def test_what_loses_its_guard_in_ptxas_has_none() -> None:
+def test_a_step_that_loses_its_guard_in_ptxas_has_none() -> None:
     takes = {each.template.partition(" ")[0]: each.takes_guard for form in steps_of(*AIM)["compute"] for each in form}
     assert takes["set.ge.and.u32.s64"]
     assert takes["add.rn.f32"]
@@ -225,7 +225,7 @@ def test_what_loses_its_guard_in_ptxas_has_none() -> None:
     assert all(do.step.takes_guard for do in guarded)
 
 
-def test_a_guarded_step_writes_only_registers_that_hold_something() -> None:
+def test_a_guarded_step_writes_only_initialized_registers() -> None:
     held: set[str] = set()
     for each in some(400):
         held.clear()
@@ -241,8 +241,8 @@ def test_a_guarded_step_writes_only_registers_that_hold_something() -> None:
                 held |= {name for do in statement.body if isinstance(do, StepStatement) for name in do.results}
 
 
-def test_amounts_of_shifts_and_divisors_are_loaded() -> None:
-    """Of others ptxas is known to make what the manual does not say."""
+def test_shift_amounts_and_divisors_are_loaded() -> None:
+    """For others ptxas is known to deviate from the manual."""
     fresh = {each.template.partition(" ")[0]: each.fresh for form in steps_of(*AIM)["compute"] for each in form}
     assert fresh["shr.s64"] == fresh["rem.s64"] == {1}
     assert fresh["abs.f16x2"] == fresh["abs.ftz.f16x2"] == {0}
@@ -266,7 +266,7 @@ def kernel_loads(statements: tuple[Statement, ...]) -> set[LoadStatement]:
     return found
 
 
-def test_ctas_meet_by_each_barrier_of_all_threads_and_reduce_predicates() -> None:
+def test_ctas_synchronize_by_each_barrier_of_all_threads_and_reduce_predicates() -> None:
     texts = {each.template.partition(" ")[0] for form in steps_of(*AIM)["meeting"] for each in form}
     assert {"bar.sync", "barrier.cta.sync", "bar.red.popc.u32", "barrier.red.or.pred"} <= texts
     assert not [each for each in texts if "arrive" in each]
@@ -276,7 +276,7 @@ def test_ctas_meet_by_each_barrier_of_all_threads_and_reduce_predicates() -> Non
     assert np.array_equal(executed(kernel)[UPDATE_ROWS], np.repeat(wanted, kernel.block))
 
 
-def test_a_carry_goes_from_the_first_of_a_chain_to_the_second() -> None:
+def test_a_carry_is_passed_from_the_first_of_a_chain_to_the_second() -> None:
     step = next(each for form in chains(*AIM) for each in form if each.template.startswith("add.cc.u32"))
     assert step.template == "add.cc.u32 {0}, {2}, {3}; addc.u32 {1}, {4}, {5};"
     loads = tuple(LoadStatement(f"%b32_{place}", place) for place in range(4))
@@ -289,13 +289,13 @@ def test_a_carry_goes_from_the_first_of_a_chain_to_the_second() -> None:
     assert np.array_equal(output[1], (rows[2] + rows[3] + carried) & np.uint64(0xFFFFFFFF))
 
 
-def test_a_difference_hands_its_borrow_to_no_sum() -> None:
+def test_a_difference_passes_its_borrow_to_no_sum() -> None:
     for step in (each for form in chains(*AIM) for each in form):
         first, second = (line.strip().partition(".")[0] for line in step.template.split(";")[:2])
         assert (first == "sub") == (second == "subc")
 
 
-def test_elements_are_loaded_in_every_way_of_the_plain_one_first() -> None:
+def test_elements_are_loaded_by_every_instruction_with_the_plain_one_first() -> None:
     known = loads_of(*AIM)
     assert all(ways[0] == f"ld.global.b{width}" for width, ways in known.items())
     assert {"nc", "volatile", "mmio"} <= {word for way in known[32] for word in way.split(".")}
@@ -315,7 +315,7 @@ def test_no_load_in_a_branch_acquires() -> None:
     assert not [each for each in loads - top if "acquire" in each.opcode]
 
 
-def test_updates_commute_and_reach_all_ctas() -> None:
+def test_updates_commute_and_include_all_ctas() -> None:
     texts = [each.template for form in steps_of(*AIM)["update"] for each in form]
     assert len(texts) > 10
     assert not [each for each in texts if ".exch" in each or ".inc" in each or ".f32" in each or ".cta." in each]

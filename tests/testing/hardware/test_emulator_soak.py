@@ -1,4 +1,4 @@
-"""Correct kernels run again and again: few runs here, a hundred each by `scripts/soak_emulator`."""
+"""Correct kernels with repeated runs: few here, a hundred each by `scripts/soak_emulator`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_kernel_has_a_name() -> None:
 
 
 @pytest.mark.parametrize("subject", [*CHECKED_KERNELS, *CHECKED_SEEDS], ids=lambda subject: subject.build.__name__)
-def test_every_kernel_of_the_builder_has_cases_that_take_little_time(subject: CheckedKernel) -> None:
+def test_every_kernel_of_the_builder_has_fast_cases(subject: CheckedKernel) -> None:
     assert small_cases(subject)
 
 
@@ -36,7 +36,7 @@ def test_a_correct_kernel_is_clean_in_every_run(name: str) -> None:
         assert tally.runs == FEW
 
 
-def test_a_kernel_that_lacks_a_wait_is_told(tmp_path: Path) -> None:
+def test_a_kernel_that_lacks_a_wait_is_reported(tmp_path: Path) -> None:
     text = (CORPUS / "seeds" / "group_copy.sm_80.ptx").read_text("utf-8")
     broken = tmp_path / "group_copy.sm_80.ptx"
     broken.write_text(text.replace("cp.async.wait_all;", "").replace("cp.async.wait_group 0;", ""), "utf-8")

@@ -1,4 +1,7 @@
-"""Own kernels on two sides: what is launched, and what is said of outputs that differ. A GPU: `scripts/device_same`."""
+"""The project's kernels on two sides: the launches, and the report of outputs that differ.
+
+A GPU: `scripts/device_same`.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def changed(by: float, at: int = 5) -> np.ndarray:  # type: ignore[type-arg]
     return found
 
 
-def test_equal_bits_are_equal_whatever_is_open() -> None:
+def test_equal_bits_are_equal_whatever_may_differ() -> None:
     assert compare_outputs(pair(), outcome(VALUES), {0: VALUES.copy()}).kind == "equal"
     assert compare_outputs(pair("sums"), outcome(VALUES), {0: VALUES.copy()}).kind == "equal"
 
@@ -59,14 +62,14 @@ def test_open_bits_may_differ_within_bounds_and_not_beyond() -> None:
     assert compare_outputs(pair("sums"), outcome(VALUES), {0: changed(np.nan)}).kind == "different"
 
 
-def test_numbers_that_numpy_does_not_know_are_taken_for_what_they_are() -> None:
+def test_numbers_that_numpy_does_not_support_are_compared_as_their_types() -> None:
     mine, theirs = np.full(4, 0x3F80, np.uint16), np.full(4, 0x3F81, np.uint16)
     assert compare_outputs(pair("sums"), outcome(mine), {0: theirs}).kind == "different"
     assert compare_outputs(pair("sums", elements={0: "bf16"}), outcome(mine), {0: theirs}).kind == "in bounds"
     assert compare_outputs(pair("sums", elements={0: "bf16"}), outcome(mine), {0: theirs + 9}).kind == "different"
 
 
-def test_tensor_maps_in_memory_have_bytes_of_their_own_and_what_stands_beside_them_has_not() -> None:
+def test_tensor_maps_in_memory_have_separate_bytes_and_their_neighbors_do_not() -> None:
     octets = np.frombuffer(TensorMapArgument.tiled(VALUES, box=(16,)).fields.encode(), np.uint8)
     mine = np.concatenate([octets, np.zeros(128, np.uint8)])
     theirs = mine.copy()
@@ -76,7 +79,7 @@ def test_tensor_maps_in_memory_have_bytes_of_their_own_and_what_stands_beside_th
     assert compare_outputs(pair(), outcome(mine), {0: theirs}).kind == "different"
 
 
-def test_what_did_not_run_is_no_agreement() -> None:
+def test_a_failed_run_is_not_an_agreement() -> None:
     assert compare_outputs(pair(), RunResult(incomplete_reason="too long"), {0: VALUES}).kind == "refused"
     failed = compare_outputs(pair(), outcome(VALUES), "hangs: no end within 20 s")
     assert (failed.kind, failed.is_right, failed.description) == ("failed", False, "hangs: no end within 20 s")
@@ -98,7 +101,7 @@ def test_bits_are_open_where_an_instruction_leaves_them_open(name: str, reason: 
     assert bool(said) == bool(reason)
 
 
-def test_sums_of_whole_numbers_are_exact_so_their_bits_are_fixed() -> None:
+def test_sums_of_integers_are_exact_so_their_bits_are_fixed() -> None:
     first, second = compared_launches("corpus/kernels/wgmma_tma.sm_90a")
     assert first.open_bits
     assert not second.open_bits
@@ -118,7 +121,7 @@ def test_every_subject_has_launches_and_the_same_each_time() -> None:
         assert all(np.array_equal(one.outputs[at], other.outputs[at]) for at in one.outputs)
 
 
-def test_of_many_cases_the_largest_and_the_smallest_are_among_the_chosen() -> None:
+def test_of_many_cases_the_largest_and_the_smallest_are_selected() -> None:
     subject = find_subject("builder/async_copy")
     assert subject is not None
     cases = small_cases(subject)

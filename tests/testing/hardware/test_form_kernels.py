@@ -16,7 +16,7 @@ KERNELS = list(form_kernels())
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_the_machine_finds_nothing_and_gives_the_same_under_every_schedule(kernel: FormKernel) -> None:
+def test_the_machine_finds_nothing_and_computes_the_same_under_every_schedule(kernel: FormKernel) -> None:
     text, launch = kernel.module(), kernel.launch(3)
     assert lint(text).diagnostics == ()
     first, second, third = (launch.emulate(text, policy=policy, seed=4) for policy in ("eager", "late", "random"))
@@ -27,7 +27,7 @@ def test_the_machine_finds_nothing_and_gives_the_same_under_every_schedule(kerne
         assert all(np.array_equal(first.outputs[at], other.outputs[at]) for at in first.outputs)
 
 
-def test_ptxas_takes_them_all(tmp_path: Path) -> None:
+def test_ptxas_accepts_them_all(tmp_path: Path) -> None:
     for kernel in KERNELS:
         made = compile_at_level(kernel.module(), "sm_90a", "1")
         assert not isinstance(made, str), (kernel.name, made)
@@ -40,17 +40,17 @@ def test_the_input_has_no_nan_and_no_subnormal_number() -> None:
         assert np.isfinite(values).all()
         assert (np.abs(values.astype(np.float64)) >= np.finfo(kind).tiny).all()
     upper = (words & 0x7F80_0000) >> 23
-    assert ((upper > 0) & (upper < 255)).all()  # and as bf16, above and below
+    assert ((upper > 0) & (upper < 255)).all()  # and as bf16, upper and lower half
     lower = (words & 0x7F80) >> 7
     assert ((lower > 0) & (lower < 255)).all()
 
 
-def test_a_box_of_a_map_whose_fields_were_all_replaced_is_where_these_say() -> None:
+def test_a_box_of_a_map_with_replaced_fields_is_at_their_address() -> None:
     kernel = next(each for each in KERNELS if each.has_tensor_map)
     launch = kernel.launch(2)
     found = launch.emulate(kernel.module()).outputs[2].reshape(2, 64, 16)[:, :24, 0]
     scratch = launch.arguments[1].copy()
     scratch[:, 30:], scratch[90:] = 0, 0
     wanted = np.stack([scratch[at : at + 6 : 2, 24:] for at in (1, 86)])
-    swizzled = wanted.reshape(2, 3, 2, 4)  # 32 bytes: halves of a row change places in every second line of 128
+    swizzled = wanted.reshape(2, 3, 2, 4)  # 32 bytes: halves of a row are exchanged in every second line of 128
     assert np.array_equal(found.reshape(2, 3, 2, 4), swizzled)

@@ -1,4 +1,4 @@
-"""The oracles: each lets what is right pass, says what is wrong, and is skipped where its judge is not there."""
+"""The oracles: each accepts correct texts, reports wrong ones, and is skipped where its tool is missing."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def has_gpu() -> bool:
     return True
 
 
-def test_ptxas_and_ptxkit_agree_on_what_is_right_and_on_what_is_wrong() -> None:
+def test_ptxas_and_ptxkit_agree_on_correct_and_on_wrong_texts() -> None:
     assertions.assert_ptxas_agrees(DOUBLE)
     assertions.assert_ptxas_agrees(DOUBLE.replace("shl.b32", "shl.f32"))
 
 
-def test_the_linter_finds_what_is_said_and_nothing_else() -> None:
+def test_the_linter_finds_the_expected_codes_and_nothing_else() -> None:
     assertions.assert_lints(DOUBLE)
     assertions.assert_lints(DOUBLE.replace("shl.b32", "shl.f32"), ["PTX103"])
     with pytest.raises(AssertionError, match="PTX401 is not found"):
@@ -59,7 +59,7 @@ def test_the_linter_finds_what_is_said_and_nothing_else() -> None:
         assertions.assert_lints(DOUBLE.replace("shl.b32", "shl.f32"))
 
 
-def test_what_has_a_module_and_a_launch_of_its_own_needs_no_other() -> None:
+def test_a_case_with_its_own_module_and_launch_needs_no_other() -> None:
     class Mine:
         launch = LAUNCH
 
@@ -69,40 +69,40 @@ def test_what_has_a_module_and_a_launch_of_its_own_needs_no_other() -> None:
     assert assertions.on_machine(Mine())[0].tolist() == list(range(0, 64, 2))
 
 
-def test_a_disagreement_is_told_with_both_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disagreement_is_reported_with_both_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assertions, "ptxkit_refusal", lambda text: "PTX103 no such form")
     with pytest.raises(AssertionError, match=r"ptxkit: PTX103 no such form\nptxas .*: accepted"):
         assertions.assert_ptxas_agrees(DOUBLE)
 
 
-def test_a_module_without_a_target_cannot_be_asked_about() -> None:
+def test_a_module_without_a_target_cannot_be_checked() -> None:
     with pytest.raises(PTXSyntaxError, match=r"begins with `\.version`"):
         assertions.assert_ptxas_agrees(".entry k() { ret; }")
 
 
-def test_what_reads_back_as_the_same_round_trips() -> None:
+def test_a_text_that_parses_to_the_same_tree_round_trips() -> None:
     assertions.assert_round_trips(DOUBLE)
     assertions.assert_round_trips(generated())
 
 
-def test_the_same_kernel_by_other_instructions_is_the_same() -> None:
+def test_an_equivalent_kernel_has_the_same_results() -> None:
     assertions.assert_same_kernel(DOUBLE, DOUBLE.replace("shl.b32 %r2, %r1, 1", "add.u32 %r2, %r1, %r1"), LAUNCH)
 
 
-def test_another_result_is_told_with_its_place() -> None:
+def test_another_result_is_reported_with_its_index() -> None:
     with pytest.raises(
         AssertionError, match=r"argument 0: 31 bytes differ, first in element 1: first .*2.*, second .*4"
     ):
         assertions.assert_same_kernel(DOUBLE, DOUBLE.replace("%r1, 1;", "%r1, 2;"), LAUNCH)
 
 
-def test_what_the_machine_finds_fails_the_test() -> None:
+def test_a_finding_of_the_machine_fails_the_test() -> None:
     with pytest.raises(AssertionError, match="the machine: "):
         assertions.on_machine(DOUBLE, DeviceLaunch("double", 1, 64, LAUNCH.arguments))
 
 
 def test_a_text_needs_a_launch() -> None:
-    with pytest.raises(ValueError, match="say how the kernel is launched"):
+    with pytest.raises(ValueError, match="pass the launch of the kernel"):
         assertions.assert_machine_matches_device(DOUBLE)
 
 
@@ -117,14 +117,14 @@ def test_without_a_gpu_the_oracles_that_need_one_are_skipped_for_one_reason() ->
 
 
 @pytest.mark.device
-def test_machine_and_device_leave_the_same_at_every_level() -> None:
+def test_machine_and_device_compute_the_same_at_every_level() -> None:
     assertions.assert_machine_matches_device(generated())
     assertions.assert_machine_matches_device(DOUBLE, LAUNCH)
     assertions.assert_optimisation_invariant(generated())
 
 
 class Elsewhere:
-    """A GPU that keeps what it is to launch."""
+    """A GPU that records its launches."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -155,7 +155,7 @@ def test_text_for_an_older_chip_is_compiled_for_the_gpu_that_runs_it(elsewhere: 
     assert [each.target for each in gpu.compiled] == ["sm_90a", "sm_90a"]
 
 
-def test_text_for_another_chip_is_not_run_and_says_why(elsewhere: Callable[[str], Elsewhere]) -> None:
+def test_text_for_another_chip_is_not_run_and_has_a_reason(elsewhere: Callable[[str], Elsewhere]) -> None:
     elsewhere("sm_100a")
     with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_100"):
         assertions.on_device(generated())
@@ -169,11 +169,11 @@ def test_text_for_another_chip_is_not_run_and_says_why(elsewhere: Callable[[str]
 
 
 @pytest.mark.parametrize("level", assertions.LEVELS)
-def test_every_way_to_machine_code_takes_a_generated_kernel(level: str) -> None:
+def test_every_compiler_accepts_a_generated_kernel(level: str) -> None:
     cubin = assertions.compile_at_level(generated().module(), "sm_90a", level)
     assert not isinstance(cubin, str), cubin
     assert cubin.code.startswith(b".version" if level == "jit" else b"\x7fELF")
 
 
-def test_what_is_not_compiled_says_why() -> None:
+def test_a_rejected_text_has_a_reason() -> None:
     assert "line 7; error" in str(assertions.compile_at_level(DOUBLE.replace("shl.b32", "shl.f32"), "sm_90a", "3"))

@@ -1,4 +1,4 @@
-"""The process that launches kernels, with another one in the place of a GPU."""
+"""The process that launches kernels, with a replacement of the GPU."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ptxkit.processes.cpu_time import CpuUsage
 from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 HANGS = "PTXKIT_TEST_HANGS"
-"""The variable for the file that says that a process hangs."""
+"""The variable for the file that states that a process hangs."""
 
 LAUNCHES = [DeviceLaunch(name, 1, 32, (7,)) for name in ("first", "second", "third")]
 
 
 def serve(channel: ParentChannel) -> None:
-    """Answers with the argument, hangs at `hangs`, fails at `fails`, breaks down at `dies`."""
+    """Returns the argument, hangs at `hangs`, fails at `fails`, exits at `dies`."""
     hangs = Path(os.environ[HANGS])
     hangs.unlink(missing_ok=True)
     channel.send(DeviceReady("sm_90a"))
@@ -54,7 +54,7 @@ def _time_of_hanging_processes_only(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 CUBIN = Cubin(b"code", "sm_90a", (), "")
 
 
-def test_every_launch_has_its_answer() -> None:
+def test_every_launch_has_its_result() -> None:
     with DeviceProcess(20, serve) as device:
         assert device.run(CUBIN, LAUNCHES) == [{0: (b"code", 7)}] * 3
 
@@ -62,7 +62,7 @@ def test_every_launch_has_its_answer() -> None:
 @pytest.mark.parametrize(
     ("name", "said"), [("hangs", "no end within 1"), ("fails", "illegal address"), ("dies", "broke down")]
 )
-def test_what_hangs_or_fails_costs_its_own_answer_only(name: str, said: str) -> None:
+def test_a_hang_or_failure_affects_its_own_result_only(name: str, said: str) -> None:
     launches = [LAUNCHES[0], DeviceLaunch(name, 1, 32, ()), LAUNCHES[2]]
     with DeviceProcess(1, serve) as device:
         first, second, third = device.run(CUBIN, launches)
@@ -71,7 +71,7 @@ def test_what_hangs_or_fails_costs_its_own_answer_only(name: str, said: str) -> 
     assert first == third == {0: (b"code", 7)}
 
 
-def test_a_process_tells_what_its_gpu_is() -> None:
+def test_a_process_returns_the_properties_of_its_gpu() -> None:
     with DeviceProcess(20, serve) as device:
         assert device.target == "sm_90a"
 

@@ -1,4 +1,4 @@
-"""Whether ptxkit comes to an end: what breaks, takes long or much memory is told."""
+"""Whether ptxkit terminates: crashes, long checks and excessive memory are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.testing.oracles.test_assertions import DOUBLE
 
 
 @pytest.mark.parametrize("text", [DOUBLE, DOUBLE[:200], "", "}", DOUBLE.replace("u32", "x32")])
-def test_any_text_is_survived(text: str) -> None:
+def test_any_text_is_handled(text: str) -> None:
     assert robustness.find_robustness_fault(text) == ""
 
 
@@ -29,11 +29,11 @@ ONCE_TOO_MUCH = {
     "blocks of 2^38 threads": ".reqntid 128, 1, 0x7fffffff",
     "blocks of at most 2^38 threads": ".maxntid 128, 1, 0x7fffffff",
 }
-"""Behind `.entry kernel()`: what changed files hung at, or filled the memory with."""
+"""After `.entry kernel()`: texts at which changed files hung, or which filled the memory."""
 
 
 @pytest.mark.parametrize("bounds", ONCE_TOO_MUCH.values(), ids=ONCE_TOO_MUCH.keys())
-def test_what_once_took_too_much_is_survived(bounds: str) -> None:
+def test_texts_that_once_took_too_much_memory_are_handled(bounds: str) -> None:
     assert (
         robustness.find_robustness_fault(f".version 8.6\n.target sm_90\n.entry kernel()\n{bounds}\n{{ ret; }}\n") == ""
     )
@@ -56,25 +56,25 @@ BODIES_ONCE_TOO_LONG = {
     * MANY
     * "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %rd, %rd, 1, 1, 1;\n",
 }
-"""Of a kernel of a thousand threads: what changed or generated files hung at."""
+"""In a kernel of a thousand threads: code at which changed or generated files hung."""
 
 
 @pytest.mark.parametrize("body", BODIES_ONCE_TOO_LONG.values(), ids=BODIES_ONCE_TOO_LONG.keys())
-def test_what_once_took_too_long_is_survived(body: str) -> None:
+def test_texts_that_once_took_too_long_are_handled(body: str) -> None:
     declared = f".shared .b64 bar[{MANY}]; .reg .b32 %r; .reg .b64 %rd; .reg .pred %p; .reg .f32 %f<4>;"
     head = ".version 8.6\n.target sm_90a\n.address_size 64\n.entry kernel()\n.reqntid 1024, 1, 1\n"
     assert robustness.find_robustness_fault(f"{head}{{ {declared}\n{body}\nret; }}\n") == ""
 
 
 @pytest.mark.parametrize("ctas", ["2, 0, 1", "2, 1, 0x7fffffff"])
-def test_a_cluster_that_no_gpu_has_is_walked_as_one_cta(ctas: str) -> None:
+def test_an_impossible_cluster_is_executed_as_one_cta(ctas: str) -> None:
     text = (RULES / "PTX506_ok_count_without_data.ptx").read_text()
     changed = re.sub(r"(\.reqnctapercluster )[^\n{]*", rf"\g<1>{ctas}", text)
     assert changed != text
     assert robustness.find_robustness_fault(changed) == ""
 
 
-def test_what_breaks_in_the_linter_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_in_the_linter_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(source: SourceFile) -> FileResult:
         return linter.crash_result(source.path, KeyError("x"))
 
@@ -83,7 +83,7 @@ def test_what_breaks_in_the_linter_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         assertions.assert_survives(DOUBLE)
 
 
-def test_what_takes_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_check_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(source: SourceFile) -> FileResult:
         end = time.thread_time() + robustness.SECONDS + 0.3
         while time.thread_time() < end:
@@ -98,14 +98,14 @@ def test_what_takes_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert robustness.find_robustness_fault(DOUBLE) == ""
 
 
-def test_a_small_module_has_one_second_and_a_large_file_as_much_for_each_of_its_parts() -> None:
+def test_a_small_module_has_one_second_and_a_large_file_has_one_for_each_of_its_parts() -> None:
     assert robustness.time_limit(DOUBLE) == robustness.time_limit(".entry" * 1000) == 1.0
     assert robustness.time_limit("x" * 3 * robustness.SMALL_TEXT) == 3.0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell of memory")
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not report memory")
 @pytest.mark.parametrize(("megabytes", "told"), [(20, ""), (200, "takes too much memory: ")])
-def test_what_takes_much_memory_is_told(megabytes: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excessive_memory_is_reported(megabytes: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     measure, samples = robustness._address_space, Semaphore(0)
 
     def sample() -> int:
@@ -128,7 +128,7 @@ def test_what_takes_much_memory_is_told(megabytes: int, told: str, monkeypatch: 
     assert robustness.find_robustness_fault(DOUBLE)[:23] == told
 
 
-def test_another_text_after_printing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_text_after_printing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         robustness, "format_source", lambda source: DOUBLE.replace("shl.b32 %r2, %r1, 1", "mov.u32 %r2, 0")
     )

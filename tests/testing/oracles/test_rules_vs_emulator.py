@@ -1,4 +1,4 @@
-"""The rules beside the machine: what counts as a disagreement, and what was found to be none."""
+"""The rules compared with the machine: the definition of a disagreement, and cases without one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def faulty(family: str, plan: PipelinePlan = BULK.plan) -> GeneratedPipeline:
     return right.with_fault(next(at for at, each in enumerate(right.sites) if each.fault.family == family))
 
 
-def test_both_are_silent_on_what_is_right() -> None:
+def test_both_are_silent_on_correct_kernels() -> None:
     found = assert_verdicts_agree(BULK)
     assert (found.rule_errors, found.rule_warnings, found.emulator_codes, found.output_difference) == (
         NOTHING,
@@ -67,11 +67,11 @@ def test_both_find_a_fault_under_its_code() -> None:
         (BULK.module(), said(static="PTX401", seen="PTX302"), ""),
     ],
 )
-def test_a_disagreement_is_told(source: GeneratedPipeline | str, found: EngineVerdicts, told: str) -> None:
+def test_a_disagreement_is_reported(source: GeneratedPipeline | str, found: EngineVerdicts, told: str) -> None:
     assert find_disagreement(source, found) == told
 
 
-def test_why_the_rules_are_silent_is_told() -> None:
+def test_the_reason_of_the_silence_of_the_rules_is_reported() -> None:
     assert said(static="PTX401").silence_reason == ""
     assert said(warned="PTX502", seen="PTX502").silence_reason == "warned"
     assert (
@@ -86,23 +86,23 @@ def test_a_disagreement_fails_with_the_text(monkeypatch: pytest.MonkeyPatch) -> 
         assert_verdicts_agree(BULK)
 
 
-def test_a_text_is_asked_about_with_its_launch() -> None:
+def test_a_text_is_checked_with_its_launch() -> None:
     assert compute_verdicts(BULK.module(), BULK.launch, static=Verdict((), ())).emulator_codes == NOTHING
-    with pytest.raises(ValueError, match="say how the kernel is launched"):
+    with pytest.raises(ValueError, match="pass the launch of the kernel"):
         assert_verdicts_agree(BULK.module())
 
 
-def test_another_launch_than_the_generated_one_can_be_judged() -> None:
+def test_another_launch_than_the_generated_one_can_be_checked() -> None:
     launch = DeviceLaunch("kernel", 2, 32, (np.ones(64, np.uint32), np.zeros(64, np.uint32)))
     assert assert_verdicts_agree(BULK.module(), launch).emulator_codes == NOTHING
 
 
 @pytest.mark.parametrize(("stages", "cluster", "asks_once"), [(1, 2, True), (2, 2, False), (2, 4, True), (3, 4, False)])
-def test_in_a_ring_with_slots_enough_nobody_has_to_ask_twice(stages: int, cluster: int, asks_once: bool) -> None:
-    """What comes from the CTA before tells that the one behind is as far: its slot is free when it is asked for.
+def test_in_a_ring_with_enough_slots_no_wait_is_polled_twice(stages: int, cluster: int, asks_once: bool) -> None:
+    """A signal of the CTA before implies that the next one has continued as far: its slot is free when it is polled.
 
-    The rules report an `mbarrier.try_wait` that is asked once all the same (PTX505), for by the letter a copy's bytes
-    may come before what its thread did earlier; the machine has no such order, so no fault is made of it.
+    The rules still report an `mbarrier.try_wait` that is polled once (PTX505), since formally a copy's bytes may be
+    complete before the earlier accesses of its thread; the machine has no such order, so it shows no fault.
     """
     ring = GeneratedPipeline(
         PipelinePlan("sm_90a", "dsmem", stages=stages, ahead=stages, rounds=stages + 1, cluster=cluster, grid=cluster)
@@ -112,15 +112,15 @@ def test_in_a_ring_with_slots_enough_nobody_has_to_ask_twice(stages: int, cluste
     assert (once == waits) == asks_once
 
 
-def test_a_wait_that_leaves_a_group_pending_is_no_fault_before_there_are_so_many() -> None:
-    """`wgmma.wait_group 1` behind the first of five products, with two slots, waits for nothing."""
+def test_a_wait_that_leaves_a_group_pending_is_not_a_fault_before_there_is_that_number() -> None:
+    """`wgmma.wait_group 1` after the first of five products, with two slots, waits for nothing."""
     plan = PipelinePlan("sm_90a", "wgmma", stages=2, ahead=2, rounds=5, warps=4, size=16)
     families = [each.fault.family for each in GeneratedPipeline(plan).sites]
-    assert families.count("delete-group-wait") == 4  # three in the rounds, and the last
+    assert families.count("delete-group-wait") == 4  # three in the iterations, and the last
 
 
 def test_a_commit_is_not_missed_where_all_copies_are_waited_for() -> None:
-    """`cp.async.wait_all` waits for copies that no group holds, too; `cp.async.wait_group 0` does not."""
+    """`cp.async.wait_all` waits for uncommitted copies, too; `cp.async.wait_group 0` does not."""
     families = [
         {each.fault.family for each in GeneratedPipeline(PipelinePlan("sm_90a", counted=counted)).sites}
         for counted in (True, False)
@@ -128,7 +128,7 @@ def test_a_commit_is_not_missed_where_all_copies_are_waited_for() -> None:
     assert ["delete-commit" in each for each in families] == [False, True]
 
 
-def test_a_barrier_of_the_warp_is_not_missed_where_all_consumers_meet_behind_the_read() -> None:
+def test_a_barrier_of_the_warp_is_not_missed_where_all_consumers_synchronize_after_the_read() -> None:
     plan = PipelinePlan("sm_90a", "bulk", "producer", rounds=2, releases="warp")
     families = {each.fault.family for each in GeneratedPipeline(plan).sites}
     assert "delete-warp-barrier" in families
@@ -136,11 +136,11 @@ def test_a_barrier_of_the_warp_is_not_missed_where_all_consumers_meet_behind_the
     assert "delete-warp-barrier" not in {each.fault.family for each in GeneratedPipeline(staged).sites}
 
 
-def test_the_rules_report_nothing_behind_a_wait_that_never_ends() -> None:
-    """Without the announcement no phase of the slot's mbarrier ends, and the kernel hangs: the machine says so.
+def test_the_rules_report_nothing_after_a_wait_that_never_ends() -> None:
+    """Without the expect-tx no phase of the slot's mbarrier ends, and the kernel deadlocks: the machine reports that.
 
-    The rules count the announcement of the second round for the first one's, which comes of going on behind that wait.
-    Found by `scripts/pipelines --seed 2 --broken 700`, when they took it for order (PTX303).
+    The rules count the expect-tx of the second iteration as that of the first one, because they continue after that
+    wait. Found by `scripts/pipelines --seed 2 --broken 700`, when they assumed that it orders accesses (PTX303).
     """
     plan = PipelinePlan(
         "sm_90a",

@@ -1,4 +1,4 @@
-"""The budget of a test ends a run of the machine that would not end, and hides nothing that was found before."""
+"""The budget of a test ends a run of the machine that would not end, and hides no earlier finding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_run_that_does_not_end_ends_with_the_budget(judging: OracleSession) ->
     assert not judging.has_failed
 
 
-def test_what_an_example_finds_is_no_end_of_the_budget(judging: OracleSession) -> None:
+def test_a_finding_of_an_example_does_not_end_the_budget(judging: OracleSession) -> None:
     judging.budget = RunBudget().seconds - 1  # a limit of the run that no machine reaches
     with pytest.raises(AssertionError, match="the machine: "):
         assertions.on_machine(WRONG, LAUNCH)

@@ -1,4 +1,4 @@
-"""Approximate instructions: what the manual fixes, and that its bounds are kept."""
+"""Approximate instructions: the values that the manual fixes, and the error bounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def words(*values: int) -> np.ndarray:
     return np.array(values, np.uint32)
 
 
-def test_corner_cases_are_the_manuals() -> None:
+def test_corner_cases_are_those_of_the_manual() -> None:
     corners = words(INFINITE | MINUS, MINUS, 0, INFINITE, 0x7FC00000)
     expected = {
         "rcp": [MINUS, INFINITE | MINUS, INFINITE, 0, NAN],
@@ -32,7 +32,7 @@ def test_corner_cases_are_the_manuals() -> None:
         assert approximately(type="f32", function=name)(corners).tolist() == results, name
 
 
-def test_every_function_keeps_its_bound() -> None:
+def test_every_function_observes_its_error_bound() -> None:
     codes = operands(F32, 4000, 9)
     with np.errstate(all="ignore"):
         values = codes.view(np.float32).astype(np.float64)
@@ -45,7 +45,7 @@ def test_every_function_keeps_its_bound() -> None:
                 assert bound.is_within(found, wanted, values).all(), name
 
 
-def test_a_bound_tells_what_is_too_far() -> None:
+def test_a_result_beyond_the_bound_is_detected() -> None:
     bound = ErrorBound(ulps=2, least=1.0)
     exact, operand = np.array([1.0, 1.0, 1.0, np.nan]), np.array([2.0, 2.0, 0.5, 2.0])
     found = np.array([1.0 + 2.0**-22, 1.0 + 2.0**-20, 9.0, np.nan])

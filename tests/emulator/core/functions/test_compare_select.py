@@ -1,4 +1,4 @@
-"""Comparisons and choices on registers."""
+"""Comparisons and selections on registers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def words(*values: int) -> np.ndarray:
     return np.array(values, np.uint32)
 
 
-def test_a_second_predicate_has_the_opposite_and_both_are_combined() -> None:
+def test_a_second_predicate_has_the_complement_and_both_are_combined() -> None:
     a, b, c = words(ONE, ONE, NAN), words(ONE, 0, ONE), np.array([True, True, False])
     p, q = setp(type="f32", test="eq")(a, b)
     assert (p.tolist(), q.tolist()) == ([True, False, False], [False, True, True])
@@ -24,7 +24,7 @@ def test_a_second_predicate_has_the_opposite_and_both_are_combined() -> None:
     assert setp(type="f32", test="nan", alone=True)(a, b).tolist() == [False, False, True]
 
 
-def test_signs_decide_how_integers_compare() -> None:
+def test_signedness_decides_how_integers_compare() -> None:
     a, b = words(0xFFFFFFFF), words(1)
     assert setp(type="s32", test="lt", alone=True)(a, b).tolist() == [True]
     assert setp(type="u32", test="lt", alone=True)(a, b).tolist() == [False]
@@ -46,7 +46,7 @@ def test_pairs_have_two_comparisons() -> None:
     assert set_(type="u32", source="f16x2", test="eq", combine="and")(a, b, np.array([False])).tolist() == [0]
 
 
-def test_values_of_truth_are_ones_of_the_type() -> None:
+def test_truth_values_are_ones_of_the_type() -> None:
     a, b = words(5, 6), words(5, 5)
     assert set_(type="u32", source="u32", test="eq")(a, b).tolist() == [0xFFFFFFFF, 0]
     assert set_(type="f32", source="s32", test="gt")(a, b).tolist() == [0, ONE]
@@ -54,13 +54,13 @@ def test_values_of_truth_are_ones_of_the_type() -> None:
     assert set_(type="bf16", source="u32", test="ge")(a, b).dtype == np.uint16
 
 
-def test_a_choice_by_sign_takes_the_first_for_negative_zero_and_the_second_for_nan() -> None:
+def test_a_selection_by_sign_takes_the_first_for_negative_zero_and_the_second_for_nan() -> None:
     a, b = words(1, 1, 1, 1), words(2, 2, 2, 2)
     assert slct()(a, b, words(0x80000000, NAN, ONE, 0x80000001)).tolist() == [1, 2, 1, 2]
     assert slct(ftz=True)(a, b, words(0x80000000, NAN, ONE, 0x80000001)).tolist() == [1, 2, 1, 1]
 
 
-def test_the_least_of_three_and_of_magnitudes() -> None:
+def test_the_minimum_of_three_and_of_magnitudes_is_computed() -> None:
     a, b, c = words(ONE), words(0xC0000000), words(NAN)
     assert fmin(type="f32")(a, b, c).tolist() == [0xC0000000]
     assert fmin(type="f32", nan=True)(a, b, c).tolist() == [0x7FFFFFFF]
@@ -70,7 +70,7 @@ def test_the_least_of_three_and_of_magnitudes() -> None:
     assert fmax(type="f32", ftz=True)(words(1), words(0)).tolist() == [0]
 
 
-def test_signs_change_and_nans_of_narrow_formats_are_the_formats_own() -> None:
+def test_signs_change_and_nans_of_narrow_formats_are_canonical() -> None:
     assert fneg(type="f32")(words(ONE, NAN)).tolist() == [0xBF800000, 0x7FFFFFFF]
     assert fabs(type="bf16x2")(words(0xBF80C000)).tolist() == [0x3F804000]
     assert fabs(type="f32", ftz=True)(words(0x80000001)).tolist() == [0]

@@ -25,7 +25,7 @@ def floats(*values: float) -> np.ndarray:
     return np.array(values, np.float32).view(np.uint32)
 
 
-def test_integers_are_cut_off_extended_or_limited() -> None:
+def test_integers_are_truncated_extended_or_saturated() -> None:
     a = words(0xFFFFFF80, 300)
     assert convert_integer(type="u8", source="u32")(a).tolist() == [0x80, 44]
     assert convert_integer(type="s64", source="s32")(a).tolist() == [2**64 - 128, 300]
@@ -36,7 +36,7 @@ def test_integers_are_cut_off_extended_or_limited() -> None:
     assert convert_integer(type="u64", source="s64", saturate=True)(np.array([2**63], np.uint64)).tolist() == [0]
 
 
-def test_floats_are_rounded_and_limited_and_nans_have_their_integers() -> None:
+def test_floats_are_rounded_and_saturated_and_nans_have_fixed_integers() -> None:
     a = floats(2.5, -3.7, 1e20, np.nan)
     assert float_to_integer(type="s32", source="f32", rounding="rni")(a).tolist() == [2, 2**32 - 4, 2**31 - 1, 0]
     assert float_to_integer(type="u32", source="f32", rounding="rpi")(a).tolist() == [3, 0, 2**32 - 1, 0]
@@ -47,14 +47,14 @@ def test_floats_are_rounded_and_limited_and_nans_have_their_integers() -> None:
     assert float_to_integer(type="u32", source="f32", rounding="rpi")(words(1)).tolist() == [1]
 
 
-def test_integers_become_floats() -> None:
+def test_integers_are_converted_to_floats() -> None:
     assert integer_to_float(type="f32", source="u32", rounding="rz")(words(0xFFFFFFFF)).tolist() == [0x4F7FFFFF]
     assert integer_to_float(type="f32", source="u32", rounding="rn")(words(0xFFFFFFFF)).tolist() == [0x4F800000]
     assert integer_to_float(type="f16", source="s32", rounding="rn")(words(0xFFFFFFFF)).tolist() == [0xBC00]
     assert integer_to_float(type="f32", source="s32", rounding="rn", saturate=True)(words(7)).tolist() == [0x3F800000]
 
 
-def test_floats_change_their_format() -> None:
+def test_floats_are_converted_between_formats() -> None:
     assert convert_float(type="f16", source="f32", rounding="rz")(floats(65535.0)).tolist() == [0x7BFF]
     assert convert_float(type="f16", source="f32", rounding="rn")(floats(65535.0)).tolist() == [0x7C00]
     limited = convert_float(type="f16", source="f32", rounding="rn", satfinite=True)
@@ -67,7 +67,7 @@ def test_floats_change_their_format() -> None:
     assert convert_float(type="f16", source="f32", rounding="rn", pzo=True)(words(0x80000000)).tolist() == [0]
 
 
-def test_the_first_of_two_stands_above() -> None:
+def test_the_first_of_two_is_in_the_upper_half() -> None:
     assert convert_pair(type="f16x2", source="f32", rounding="rn")(floats(1.0), floats(2.0)).tolist() == [0x3C004000]
     small = convert_pair(type="e4m3x2", source="f32", rounding="rn", satfinite=True)
     assert small(floats(1.0), floats(1e9)).tolist() == [0x387E]
@@ -80,8 +80,11 @@ def test_the_first_of_two_stands_above() -> None:
     assert convert_pair(type="ue8m0x2", source="f32", rounding="rp")(floats(3.0), floats(1.0)).tolist() == [0x817F]
 
 
-def test_scales_divide_before_and_multiply_behind_the_rounding() -> None:
-    half, both = np.array([0x80], np.uint8), np.array([0x807F], np.uint16)  # 2.0 for both; 2.0 above 1.0
+def test_scales_divide_before_and_multiply_after_the_rounding() -> None:
+    half, both = (
+        np.array([0x80], np.uint8),
+        np.array([0x807F], np.uint16),
+    )  # 2.0 for both; 2.0 in the upper half, 1.0 in the lower
     scaled = convert_pair(type="e4m3x2", source="f32", rounding="rn", satfinite=True)
     assert scaled(floats(2.0), floats(4.0), half).tolist() == [0x3840]
     fixed = convert_pair(type="s2f6x2", source="f32", rounding="rn", satfinite=True)
@@ -91,7 +94,7 @@ def test_scales_divide_before_and_multiply_behind_the_rounding() -> None:
     assert unpack_narrow(type="f16x2", source="e2m1x2", relu=True)(np.array([0x9F], np.uint8)).tolist() == [0]
 
 
-def test_every_pair_of_narrow_floats_comes_back() -> None:
+def test_every_pair_of_narrow_floats_is_restored() -> None:
     for word, count in (("e4m3x2", 256), ("e5m2x2", 256), ("e2m3x2", 64), ("e3m2x2", 64)):
         low = np.arange(count, dtype=np.uint16)
         pairs = low | low[::-1] << np.uint16(8)
@@ -112,7 +115,7 @@ def test_random_bits_come_from_the_half_of_their_element() -> None:
     assert four((quarter,) * 4, words(0xFF000000)).tolist() == [0x3222]
 
 
-def test_integers_are_limited_and_packed_above_the_bits_of_a_third() -> None:
+def test_integers_are_saturated_and_packed_above_the_bits_of_a_third() -> None:
     a, b, c = words(300), words(0xFFFFFF00), words(0xABCD)
     assert pack_integers(type="s16")(a, b).tolist() == [0x012CFF00]
     assert pack_integers(type="u8")(a, b, c).tolist() == [0xABCDFF00]

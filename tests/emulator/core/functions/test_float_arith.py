@@ -1,4 +1,4 @@
-"""Arithmetic on registers: f16 and f32 against numpy, several numbers in a register, what modifiers ask for."""
+"""Arithmetic on registers: f16 and f32 compared with numpy, packed numbers, and modifiers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def floats(*values: float) -> NDArray[np.uint32]:
     return np.array(values, np.float32).view(np.uint32)
 
 
-def test_f16_to_nearest_is_what_numpy_computes() -> None:
+def test_f16_to_nearest_is_the_result_of_numpy() -> None:
     generator = np.random.default_rng(1)
     a, b = (generator.integers(0, 1 << 16, 20_000).astype(np.uint16) for _ in range(2))
     with np.errstate(all="ignore"):
@@ -52,18 +52,18 @@ def test_f32_is_rounded_once(rounding: str) -> None:
     assert checked > 100
 
 
-def test_a_fused_sum_half_way_between_two_numbers_sees_what_lies_far_below() -> None:
+def test_a_fused_sum_at_a_tie_depends_on_low_bits() -> None:
     one, small, tiny = floats(1.0), floats(2.0**-24), floats(2.0**-100)
     fused = ffma(type="f32", rounding="rn")
     assert fused(floats(1.0 + 2.0**-12), floats(1.0 + 2.0**-12), tiny)[0] == floats(1.0 + 2.0**-11 + 2.0**-23)[0]
     assert fused(one, small, one)[0] == one[0]
     half = ffma(type="bf16", rounding="rn")
-    codes = [np.array([code], np.uint16) for code in (0x3F81, 0x3F84, 0x0080)]  # the product is half way
+    codes = [np.array([code], np.uint16) for code in (0x3F81, 0x3F84, 0x0080)]  # the product is a tie
     exact = fraction(FORMATS["bf16"], 0x3F81) * fraction(FORMATS["bf16"], 0x3F84) + Fraction(2) ** -126
     assert int(half(*codes)[0]) == nearest(FORMATS["bf16"], exact, "rn")
 
 
-def test_roots_are_what_numpy_computes_and_the_directed_ones_enclose_it() -> None:
+def test_roots_are_those_of_numpy_and_the_directed_ones_enclose_it() -> None:
     a = np.abs(operands(F32, 2000, 4).view(np.float32)).view(np.uint32)
     with np.errstate(all="ignore"):
         expected = np.sqrt(a.view(np.float32))
@@ -75,7 +75,7 @@ def test_roots_are_what_numpy_computes_and_the_directed_ones_enclose_it() -> Non
 
 
 def test_pairs_are_two_numbers_each() -> None:
-    a, b = words(0x3C004000), words(0x40003C00)  # 1.0 above 2.0, and the other way round
+    a, b = words(0x3C004000), words(0x40003C00)  # 1.0 in the upper half, 2.0 in the lower, and the reverse
     assert fadd(type="f16x2")(a, b).tolist() == [0x42004200]
     assert fsub(type="f16x2")(a, b).tolist() == [0xBC003C00]
     assert fmul(type="bf16x2")(words(0x3F804000), words(0x40404040)).tolist() == [0x404040C0]
@@ -83,7 +83,7 @@ def test_pairs_are_two_numbers_each() -> None:
     assert fadd(type="f32x2", rounding="rn")(pair, pair).view(np.float32).tolist() == [3.0, -4.0]
 
 
-def test_modifiers_flush_limit_and_rectify() -> None:
+def test_modifiers_flush_saturate_and_rectify() -> None:
     small, one = words(0x00400000), floats(1.0)
     assert fadd(type="f32", ftz=True)(small, floats(0.0)).tolist() == [0]
     assert fadd(type="f32")(small, floats(0.0)).tolist() == [0x00400000]
@@ -102,7 +102,7 @@ def test_modifiers_flush_limit_and_rectify() -> None:
     assert ffma(type="f16", rounding="rn", oob=True)(minus, minus, nothing).tolist() == [0x7FFF]
 
 
-def test_what_is_flushed_is_below_the_smallest_normal_number_when_rounded_to_full_length() -> None:
+def test_results_below_the_smallest_normal_number_after_full_rounding_are_flushed() -> None:
     least, below, next_to = words(0x00800000), words(0x3F7FFFFF), words(0x3F7FFFFE)
     assert fmul(type="f32")(least, below).tolist() == [0x00800000]
     assert fmul(type="f32", ftz=True)(least, below).tolist() == [0]  # 24 bits hold it
@@ -122,7 +122,7 @@ def test_operands_of_other_formats_are_converted_first() -> None:
     assert codes == [0x40, 0x48, 0x4A, 0x7E]  # 2 + 0, 3 + 1, 4 + 1, 6 + 448
 
 
-def test_f64_hands_on_payloads() -> None:
+def test_f64_propagates_payloads() -> None:
     a, b = np.array([0x7FF0_0000_0000_0123], np.uint64), np.array([0x3FF0_0000_0000_0000], np.uint64)
     assert fadd(type="f64", rounding="rn")(a, b).tolist() == [0x7FF8_0000_0000_0123]
     infinite = np.array([0x7FF0_0000_0000_0000], np.uint64)
@@ -132,7 +132,7 @@ def test_f64_hands_on_payloads() -> None:
     ]
 
 
-def test_constants_have_no_dimension_and_go_with_registers() -> None:
+def test_constants_have_no_dimension_and_are_combined_with_registers() -> None:
     one = np.array(0x3C003C00, np.uint32)
     assert fadd(type="f16x2")(words(0x3C003C00, 0), one).tolist() == [0x40004000, 0x3C003C00]
     assert (

@@ -1,4 +1,4 @@
-"""Every form of the arithmetic chapters means something, whatever its modifiers, and what it means can be computed."""
+"""Every form of the arithmetic chapters has semantics for all its modifiers, and these can be computed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHAPTERS = [
 ]
 LANES = 40
 WAYS = 60
-"""Choices of modifiers tried for each form."""
+"""Combinations of modifiers tried for each form."""
 
 FORMS = [
     form
@@ -66,7 +66,7 @@ def patterns(word: str, generator: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.file.rpartition('/')[2]}:{form.line}")
-def test_what_a_form_means_gives_a_register_of_its_type(form: Form) -> None:
+def test_the_semantics_of_a_form_return_a_register_of_its_type(form: Form) -> None:
     generator = np.random.default_rng(1)
     for match in matches(form, Random(1)):
         meanings = table().semantics_of(match)

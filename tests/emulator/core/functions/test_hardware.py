@@ -1,4 +1,4 @@
-"""What an H200 made of numbers that the machine once took for others: NaNs, numbers near zero, fields of bits."""
+"""Results of an H200 that the machine once computed differently: NaNs, numbers near zero, bit fields."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ sub.rn.f64 0xfff0000000000001 0xfff8000000000005 -> 0xfff8000000000005
 sub.rp.f64 0xfff0000000000001 0xfff8000000000005 -> 0xfff8000000000005
 sub.rz.f64 0xfff0000000000001 0xfff8000000000005 -> 0xfff8000000000005
 """
-"""Instruction, operands from the first on, and the result; as many digits as the registers are wide."""
+"""Instruction, operands from the first on, and the result, with as many digits as the registers are wide."""
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
 BEFORE = ".reg .b64 %out;\nld.param.u64 %out, [out];\n"
@@ -119,7 +119,7 @@ def block(instruction: str, operands: list[str], result: str, offset: int) -> st
     return "\n".join(["{", *lines, "}\n"])
 
 
-def test_the_machine_computes_what_hardware_does() -> None:
+def test_the_machine_computes_the_results_of_hardware() -> None:
     cases = [line.replace("->", "").split() for line in SEEN.split("\n") if line]
     blocks = [block(case[0], case[1:-1], case[-1], 8 * at) for at, case in enumerate(cases)]
     found = run(f"{HEAD}{BEFORE}{''.join(blocks)}ret;\n}}\n", "k", block=1, arguments=[np.zeros(len(cases), np.uint64)])

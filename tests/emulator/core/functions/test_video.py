@@ -1,4 +1,4 @@
-"""Video instructions: the manual's rules on numbers chosen by hand; what an H200 computes too stands first."""
+"""Video instructions: the manual's rules on selected numbers; results that an H200 also computes come first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ A, B, C = 0x80FF7F01, 0x00FE0102, 0x11223344
 
 
 def result(instruction: str, operands: str = "%r1, %r2, %r3", part: str = "") -> int:
-    """What an instruction makes of A, B and C."""
+    """Returns the result of an instruction for A, B and C."""
     body = f" mov.u32 %r1, {A};\n mov.u32 %r2, {B};\n mov.u32 %r3, {C};\n {instruction} %r0{part}, {operands};\n"
     return int(computed(body, threads=1)[0])
 
@@ -36,25 +36,23 @@ def result(instruction: str, operands: str = "%r1, %r2, %r3", part: str = "") ->
         ("vset4.s32.s32.lt", "%r1, %r2, %r3", ".b30", 0x01223301),
     ],
 )
-def test_parts_are_taken_computed_with_and_put_together(
-    instruction: str, operands: str, part: str, expected: int
-) -> None:
+def test_parts_are_selected_combined_and_merged(instruction: str, operands: str, part: str, expected: int) -> None:
     assert result(instruction, operands, part) == expected & 0xFFFF_FFFF
 
 
-def test_what_is_too_large_is_limited_to_the_part_that_it_is_put_into() -> None:
+def test_large_results_are_saturated_to_the_selected_part() -> None:
     assert result("vadd.s32.s32.s32.sat", "%r1.b1, %r2.b0, %r3", ".b0") == 0x1122337F
     assert result("vsub.u32.u32.u32.sat", "%r2, %r1") == 0
     assert result("vadd.s32.s32.s32.sat", "%r1, %r1") == 0x80000000
     assert result("vadd4.s32.s32.s32.sat", "%r1, %r2, %r3") == 0x80FD7F03
 
 
-def test_a_second_operation_compares_whole_numbers() -> None:
+def test_a_second_operation_compares_integers() -> None:
     assert result("vadd.s32.s32.s32.max", "%r1, %r1, %r3") == C
     assert result("vsub.u32.u32.u32.min", "%r1, %r2, %r3") == C
 
 
-def test_products_are_added_to_shifted_and_negated() -> None:
+def test_products_are_added_shifted_and_negated() -> None:
     assert result("vmad.u32.u32.u32", "%r1.b1, %r2.b2, %r3") == 0x7F * 0xFE + C
     assert result("vmad.s32.s32.s32", "%r1.b2, %r2.b2, -%r3") == (2 - C) & 0xFFFF_FFFF
     assert result("vmad.s32.u32.u32", "-%r1.b0, %r2.b0, %r3") == C - 2
@@ -63,6 +61,6 @@ def test_products_are_added_to_shifted_and_negated() -> None:
     assert result("vmad.s32.s32.u32.sat", "%r1, %r2, %r3") == 0x8000_0000
 
 
-def test_lanes_are_computed_apart() -> None:
+def test_lanes_are_computed_separately() -> None:
     found = computed(" mov.u32 %r1, 300;\n vadd.u32.u32.u32 %r0.b0, %r31, %r31, %r1;\n", threads=4)
     assert (found == 256 + np.array([0, 2, 4, 6])).all()

@@ -1,4 +1,4 @@
-"""Another way to the same codes: fractions of whole numbers, one value at a time."""
+"""Computes the same codes independently, with fractions of integers, one value at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EDGES = {
         7FC00000 7F800001
     """,
 }
-"""Codes where something happens: zero, subnormal, normal, one, the largest, infinite, NaN; negatives count, too."""
+"""Codes of special values: zero, subnormal, normal, one, the largest, infinite, NaN, and their negatives."""
 
 
 def operands(fmt: Format, count: int, seed: int) -> NDArray[np.unsignedinteger]:
@@ -38,7 +38,7 @@ def operands(fmt: Format, count: int, seed: int) -> NDArray[np.unsignedinteger]:
 
 
 def fraction(fmt: Format, code: int) -> Fraction | None:
-    """A finite code's value; None for infinities and NaNs."""
+    """Returns a finite code's value; None for infinities and NaNs."""
     code >>= fmt.shift
     magnitude = code & (fmt.sign - 1) if fmt.signed else code
     if magnitude > fmt.maximum:
@@ -52,7 +52,7 @@ def fraction(fmt: Format, code: int) -> Fraction | None:
 
 
 def nearest(fmt: Format, value: Fraction, rounding: str, negative_zero: bool = False) -> int:
-    """The code of a value by one rounding, as IEEE 754 says."""
+    """Returns the code of a value by one rounding, as IEEE 754 specifies."""
     sign = fmt.sign << fmt.shift if value < 0 or (value == 0 and negative_zero) else 0
     magnitude = abs(value)
     if magnitude == 0:

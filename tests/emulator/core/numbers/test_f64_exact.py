@@ -1,4 +1,4 @@
-"""f64 in every rounding, against fractions; the lanes near overflow and underflow are among the operands."""
+"""f64 in every rounding, compared with fractions; operands near overflow and underflow are included."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reals(seed: int) -> NDArray[np.float64]:
 def check(
     rounding: str, found: NDArray[np.float64], exact: Callable[..., Fraction | None], *operands: NDArray[np.float64]
 ) -> None:
-    """Every result, where the operands are finite and `exact` knows a value that is not zero."""
+    """Checks every result where the operands are finite and `exact` returns a value that is not zero."""
     checked = 0
     for code, lane in zip(found.view(np.uint64).tolist(), zip(*operands, strict=True), strict=True):
         if not all(map(math.isfinite, lane)):
@@ -83,7 +83,7 @@ def test_roots_enclose_the_exact_one(rounding: str) -> None:
             assert down < exact < up
 
 
-def test_zeros_have_the_sign_that_the_rounding_gives_them() -> None:
+def test_zeros_have_the_sign_of_the_rounding() -> None:
     one, zero, negative_zero = np.array([1.0]), np.array([0.0]), np.array([-0.0])
     for rounding in ROUNDINGS:
         expected = math.copysign(1, -1 if rounding == "rm" else 1)

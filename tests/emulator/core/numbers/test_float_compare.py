@@ -1,4 +1,4 @@
-"""Comparing and choosing, against Python's own comparisons of the values."""
+"""Comparisons and selections, compared with Python's own comparisons of the values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_comparisons_are_false_for_nans_unless_they_end_in_u(fmt: Format) -> Non
 
 
 @pytest.mark.parametrize("fmt", [F16, BF16, FORMATS["e5m2"]], ids=lambda fmt: fmt.name)
-def test_the_least_and_the_greatest_are_numbers_where_there_is_one(fmt: Format) -> None:
+def test_minimum_and_maximum_prefer_numbers_to_nans(fmt: Format) -> None:
     generator = np.random.default_rng(3)
     a, b = (generator.integers(0, 1 << fmt.width, 4000).astype(fmt.dtype) for _ in range(2))
     with np.errstate(all="ignore"):
@@ -60,7 +60,7 @@ def test_negative_zero_is_the_smaller_one() -> None:
         assert comparison(F32, "eq")(a, b)[0]
 
 
-def test_two_nans_give_the_formats_own() -> None:
+def test_two_nans_give_the_canonical_nan() -> None:
     a, b = np.array([0x7F800001], np.uint32), np.array([0xFFC00000], np.uint32)
     assert min_max(F32, greatest=True)(a, b)[0] == 0x7FFFFFFF
     assert min_max(F32, greatest=True)(a, np.array([0x3F800000], np.uint32))[0] == 0x3F800000

@@ -1,4 +1,4 @@
-"""Half precision by wider formats: the same codes as by one rounding, for all pairs of numbers that are hard."""
+"""Half precision by wider formats: the same codes as by one rounding, for all pairs of difficult numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPERATIONS: dict[str, tuple[Any, Callable[..., Any]]] = {
 
 
 def codes(fmt: Format, place: int) -> Bits:
-    """Random codes, edges, and neighbors of powers of two, which make sums that lie half way."""
+    """Random codes, edges, and neighbors of powers of two, whose sums are ties."""
     random = np.random.default_rng([place, fmt.fraction_bits])
     anything = random.integers(0, 1 << 16, 40_000).astype(np.uint16)
     step = np.uint16(1 << fmt.fraction_bits)
@@ -35,7 +35,7 @@ def codes(fmt: Format, place: int) -> Bits:
 
 @pytest.mark.parametrize("fmt", [F16, BF16])
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_sums_and_products_are_rounded_as_once(name: str, fmt: Format) -> None:
+def test_sums_and_products_are_rounded_as_if_once(name: str, fmt: Format) -> None:
     native, exact = OPERATIONS[name]
     quick = half_fast_path.fast_path(native, fmt, fused=False)
     assert quick is not None
@@ -51,7 +51,7 @@ def test_sums_and_products_are_rounded_as_once(name: str, fmt: Format) -> None:
 
 
 @pytest.mark.parametrize("fmt", [F16, BF16])
-def test_fused_ones_are_rounded_as_once_where_they_are_known(fmt: Format) -> None:
+def test_fused_results_are_rounded_as_if_once_where_they_are_known(fmt: Format) -> None:
     quick = half_fast_path.fast_path(narrow_float.fused_multiply_add_f32, fmt, fused=True)
     assert quick is not None
     a, b, c = (codes(fmt, place) for place in (3, 4, 5))
@@ -65,10 +65,10 @@ def test_fused_ones_are_rounded_as_once_where_they_are_known(fmt: Format) -> Non
     assert known > len(a) // 2
 
 
-def test_what_wider_formats_cannot_tell_is_computed_exactly() -> None:
+def test_ties_in_wider_formats_are_computed_exactly() -> None:
     quick = half_fast_path.fast_path(narrow_float.fused_multiply_add_f32, F16, fused=True)
     assert quick is not None
-    a, b, c = (np.array([code], np.uint16) for code in (0x0001, 0x0001, 0x6801))  # 2**-48 beside 2050 is lost in f64
+    a, b, c = (np.array([code], np.uint16) for code in (0x0001, 0x0001, 0x6801))  # 2**-48 added to 2050 is lost in f64
     assert list(quick(a, b, c) or ()) == [0x6801]
     big, half_way = np.array([0x7800], np.uint16), np.array([0x4C01], np.uint16)  # 32768 + 16 * (1 + 2**-10)
     assert list(quick(np.array([0x3C00], np.uint16), half_way, big) or ()) == [0x7801]
@@ -80,7 +80,7 @@ def test_what_wider_formats_cannot_tell_is_computed_exactly() -> None:
     assert wide(*above).tolist() == [0x3F80]
 
 
-def test_modifiers_are_applied_to_quick_results() -> None:
+def test_modifiers_are_applied_to_fast_results() -> None:
     two = np.array([0x40004000], np.uint32)
     assert fadd(type="f16x2", saturate=True)(two, two).tolist() == [0x3C003C00]
     assert fsub(type="bf16x2")(two, two).tolist() == [0]

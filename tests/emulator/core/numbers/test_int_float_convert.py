@@ -1,4 +1,4 @@
-"""Integers to floats and back, against fractions and Python's integers."""
+"""Integers to floats and back, compared with fractions and Python's integers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EDGES = [0, 1, 2, 3, 127, 128, 255, 2**24 - 1, 2**24, 2**24 + 1, 2**53 + 1, 2**6
 @pytest.mark.parametrize("rounding", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("fmt", [F16, BF16, F32, F64], ids=lambda fmt: fmt.name)
 @given(words=st.lists(st.sampled_from(EDGES) | st.integers(0, 2**64 - 1), min_size=1, max_size=8))
-def test_an_integer_becomes_the_float_that_one_rounding_gives(fmt: Format, rounding: str, words: list[int]) -> None:
+def test_an_integer_is_rounded_to_a_float_once(fmt: Format, rounding: str, words: list[int]) -> None:
     for width in (8, 16, 32, 64):
         patterns = [word & ((1 << width) - 1) for word in words]
         integers = np.array(patterns, DTYPES[width])
@@ -35,7 +35,7 @@ def test_an_integer_becomes_the_float_that_one_rounding_gives(fmt: Format, round
         st.floats(allow_nan=False) | st.integers(-(2**66), 2**66).map(lambda n: n / 4), min_size=1, max_size=8
     )
 )
-def test_a_value_becomes_the_nearest_integer_that_fits(values: list[float]) -> None:
+def test_a_value_becomes_the_nearest_integer_in_range(values: list[float]) -> None:
     whole = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}
     for width in (8, 16, 32, 64):
         for signed in (False, True):
@@ -48,6 +48,6 @@ def test_a_value_becomes_the_nearest_integer_that_fits(values: list[float]) -> N
                     assert code == min(max(expected, low), high) & ((1 << width) - 1)
 
 
-def test_a_nan_becomes_what_is_asked_for() -> None:
+def test_a_nan_becomes_the_requested_integer() -> None:
     found = to_integer(np.array([np.nan, 1.0]), 32, signed=True, rounding="rzi", nan=0x80000000)
     assert found.tolist() == [0x80000000, 1]

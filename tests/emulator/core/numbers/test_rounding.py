@@ -1,4 +1,4 @@
-"""Every format by every rounding, against fractions."""
+"""Every format by every rounding, compared with fractions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def one(fmt: Format, value: float, rounding: str = "rn", **how: bool) -> int:
 
 
 @pytest.mark.parametrize("fmt", [fmt for fmt in FORMATS.values() if fmt.width <= 16], ids=lambda fmt: fmt.name)
-def test_every_code_of_16_bits_or_less_has_the_value_that_fractions_give_and_comes_back(fmt: Format) -> None:
+def test_every_code_of_16_bits_or_less_has_its_exact_value_and_is_restored(fmt: Format) -> None:
     codes = np.arange(1 << fmt.width).astype(fmt.dtype)
     with np.errstate(all="ignore"):
         values = widen(fmt, codes)
@@ -46,13 +46,13 @@ def test_a_double_is_rounded_once(fmt: Format, rounding: str, mantissa: int, exp
         value = float(np.ldexp(float(mantissa), exponent + max(center - 53, -1000)))
     if not np.isfinite(value):
         return
-    if fmt.infinity is None:  # what lies beyond has tests of its own
+    if fmt.infinity is None:  # larger values have separate tests
         value = min(max(value, -float(widen(fmt, np.array([fmt.maximum], fmt.dtype))[0])), 1.0)
     assert one(fmt, value, rounding) == nearest(fmt, Fraction(value), rounding, negative_zero=str(value)[0] == "-")
 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
-def test_every_half_way_between_two_small_floats_is_rounded_as_fractions_are(rounding: str) -> None:
+def test_every_tie_between_two_small_floats_is_rounded_exactly(rounding: str) -> None:
     for fmt in SMALL:
         if not fmt.signed:
             continue
@@ -64,7 +64,7 @@ def test_every_half_way_between_two_small_floats_is_rounded_as_fractions_are(rou
                     assert one(fmt, value, rounding) == nearest(fmt, Fraction(value), rounding)
 
 
-def test_what_is_too_large_becomes_what_the_format_has_for_it() -> None:
+def test_overflow_becomes_the_value_that_the_format_specifies() -> None:
     e4m3, e5m2, e2m1, ue8m0 = (FORMATS[name] for name in ("e4m3", "e5m2", "e2m1", "ue8m0"))
     assert one(e5m2, 1e9) == 0x7C
     assert one(e5m2, 1e9, satfinite=True) == 0x7B
@@ -80,7 +80,7 @@ def test_what_is_too_large_becomes_what_the_format_has_for_it() -> None:
     assert one(FORMATS["f16"], np.inf) == 0x7C00
 
 
-def test_a_nan_becomes_the_formats_own_or_its_largest_number() -> None:
+def test_a_nan_becomes_the_canonical_nan_or_the_largest_number() -> None:
     names = {"f32": 0x7FFFFFFF, "f16": 0x7FFF, "bf16": 0x7FFF, "tf32": 0x7FFFE000, "e4m3": 0x7F, "e5m2": 0x7F}
     for name, code in (names | {"e2m1": 0x7, "e3m2": 0x1F, "e2m3": 0x1F, "ue8m0": 0xFF}).items():
         assert one(FORMATS[name], np.nan) == code
@@ -104,18 +104,18 @@ def test_scale_factors_drop_the_sign_and_round_up_or_down_to_a_power_of_two() ->
     assert one(ue8m0, 1.25 * 2.0**-127, "rp") == 1
 
 
-def test_random_bits_round_up_where_their_sum_with_what_is_cut_off_carries() -> None:
+def test_random_bits_round_up_where_their_sum_with_the_discarded_bits_carries() -> None:
     bf16 = FORMATS["bf16"]
     value = np.array([1.0 + 2.0**-9])  # a quarter of the distance to the next bf16
     for bits, code in ((0, 0x3F80), (0xBFFF, 0x3F80), (0xC000, 0x3F81), (0xFFFF, 0x3F81)):
         assert int(narrow(bf16, value, "rs", random=(np.array([bits], np.uint64), 16))[0]) == code
 
 
-def test_a_sum_rounded_to_odd_remembers_what_it_lost() -> None:
+def test_a_sum_rounded_to_odd_keeps_the_discarded_bits_as_sticky() -> None:
     total = add_round_to_odd(np.array([1.0, 1.0, 1.0]), np.array([2.0**-80, -(2.0**-80), 2.0**-52]))
     assert total.tolist() == [1.0 + 2.0**-52, 1.0 - 2.0**-53, 1.0 + 2.0**-52]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_double_taken_apart_comes_back(value: float) -> None:
+def test_a_double_taken_apart_is_restored(value: float) -> None:
     assert pack(FORMATS["f64"], "rz", *decompose(np.array([value]))).view(np.float64)[0].hex() == value.hex()
