@@ -92,7 +92,7 @@ def test_a_deleted_wait_succeeds_at_once() -> None:
     assert "try_wait" not in text
 
 
-def test_what_the_rules_find_is_reported_and_what_changes_nothing_is_silent() -> None:
+def test_findings_are_reported_and_changes_without_effect_are_silent() -> None:
     result = check_deletions(kernel(), len(PLAIN_LINES), find_line_deletions(kernel()))
     kinds = {each.mutant.line: each.kind for each in result.outcomes}
     assert kinds == {16: "reported", 17: "reported", 18: "reported", 21: "reported", 25: "silent"}

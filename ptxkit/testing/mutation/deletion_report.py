@@ -51,7 +51,7 @@ def _counts(name: str, group: list[DeletionOutcome], explained: Identities) -> D
 
 
 def is_explained(outcome: DeletionOutcome, explained: Identities) -> bool:
-    """Returns whether a deletion breaks nothing, as an explanation says, and is not reported."""
+    """Returns whether a deletion breaks nothing, by an explanation, and is not reported."""
     return outcome.kind != "reported" and outcome.mutant.identity in explained
 
 

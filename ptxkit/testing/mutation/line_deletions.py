@@ -1,4 +1,4 @@
-"""Deletes each synchronization line of any PTX file, and classifies what ptxkit says about the result.
+"""Deletes each synchronization line of any PTX file, and classifies the findings of ptxkit for the result.
 
 The operators of `deletion_operators` know which rule each deletion breaks, and serve kernels that are well known.
 Here nothing is known about a file: every instruction that the table's effects call synchronization is deleted, the
@@ -7,13 +7,13 @@ text is linted as the original is, and the outcome is one of three.
 * *reported*: an error or a warning, of any code, at a line where the original has none of that code.
 * *open*: no such finding, but an open question about synchronization (PTX3xx to PTX7xx): with a code at a line where
   the original has none of that code, or one of the original at a site that the deleted line concerns.
-* *silent*: neither. It is a defect unless the deletion is equivalent, which a file of explanations says.
+* *silent*: neither. It is a defect unless the deletion is equivalent, as a file of explanations may show.
 
 A kernel that has open questions anyway is not open for that reason. The sites that a line concerns are the instruction
 itself; for operations on an mbarrier, the others whose address is written with the same operand; and for barriers,
 fences, waits and commits, the instructions from which a path leads to the line, or to which a path leads from it,
 without another instruction of the same kind between. Questions about mbarriers (PTX5xx), such as that for the bytes of
-a copy, concern operations on mbarriers only. A question about any other place says nothing about the deletion: it would
+a copy, concern operations on mbarriers only. A question about any other place does not count: it would
 also be there if the line had never mattered.
 
 A wait with a result (`mbarrier.try_wait`) is not just removed, which would leave its predicate undefined: the predicate
@@ -98,7 +98,7 @@ class LineDeletion:
 
 @dataclass(frozen=True, slots=True)
 class DeletionOutcome:
-    """What ptxkit says about a deletion. kind: `reported`, `open` or `silent`. codes: of the new findings, or of the
+    """The result of ptxkit for a deletion. kind: `reported`, `open` or `silent`. codes: of the new findings, or of the
     questions. seconds: the processor time of the check.
     """
 
@@ -126,7 +126,7 @@ class FileDeletions:
 
 
 def is_synchronization(step: Step) -> bool:
-    """Returns whether an instruction does nothing but order or announce operations.
+    """Returns whether an instruction does nothing but order or expect operations.
 
     Copies that signal an mbarrier or contain a fence have another purpose, and so have collective instructions of a
     warp with the barrier in them. `griddepcontrol.launch_dependents` orders nothing.

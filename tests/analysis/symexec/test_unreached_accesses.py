@@ -46,7 +46,7 @@ def unreached(condition: str, directive: str = ".reqntid 64, 1, 1", change: tupl
     ]
 
 
-def test_accesses_behind_a_condition_that_no_execution_meets_are_open() -> None:
+def test_accesses_under_a_condition_that_no_execution_meets_are_open() -> None:
     assert unreached(DATA_DEPENDENT) == RARE_ACCESSES
 
 
