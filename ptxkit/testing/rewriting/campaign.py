@@ -217,11 +217,10 @@ def outcome_table(results: Iterable[RewriteResult]) -> Iterator[str]:
 def keep_results(folder: Path, results: Iterable[RewriteResult]) -> None:
     """Writes the rewritten texts of exceptions and refusals to a folder, with the case as a comment."""
     folder.mkdir(parents=True, exist_ok=True)
-    for index, each in enumerate(results):
+    for each in results:
         if each.outcome in (EXCEPTION, REFUSED):
             kind = "wrong" if each.is_wrong else "correct"
-            comment = (
-                f"// {each.outcome} {kind} {each.case.source} {each.case.rewrite} {each.case.seed}: {each.difference}"
-            )
-            path = folder / f"{index:06d}_{each.case.rewrite}_{kind}.ptx"
+            case = each.case
+            comment = f"// {each.outcome} {kind} {case.source} {case.rewrite} {case.seed}: {each.difference}"
+            path = folder / f"{case.seed.replace(':', '_')}_{kind}.ptx"
             path.write_text(f"{comment}\n{each.text}", encoding="utf-8")
