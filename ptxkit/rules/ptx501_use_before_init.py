@@ -45,14 +45,17 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each thread's first use of each mbarrier."""
     made = cache(_initialized_mbarriers)  # once for each scenario: many threads use many mbarriers
     for number, facts in enumerate(kernel.scenarios):
-        if not is_ambiguous(facts):
-            yield from _check_scenario(number, facts, made)
-            yield from _check_remote_uses(kernel, number, facts, made)
+        if is_ambiguous(facts):
+            if not facts.has_unknown_call:  # otherwise the runner asks about what the call leaves open
+                yield from _unknown_initializations(facts)
+            continue
+        yield from _check_scenario(number, facts, made)
+        yield from _check_remote_uses(kernel, number, facts, made)
 
 
 def _check_scenario(
     number: int, facts: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
-) -> Iterator[Observation]:
+) -> Iterator[Observation | OpenObligation]:
     all_inits = facts.executes_all(MbarrierInit)
     inits = find_initializations(facts.threads.values())
     for thread in facts.threads.values():
@@ -61,18 +64,28 @@ def _check_scenario(
             if not isinstance(event, TraceEvent) or not isinstance(event.effect, MbarrierUse):
                 continue
             address = mbarrier_of(event)
+            if not isinstance(event.address, int):
+                yield OpenObligation(event.step, ptx5xx.UNKNOWN_MBARRIER())
             if address is None or address in seen:
                 continue
             seen.add(address)
             makers = inits.get(address)
-            if makers is None and all_inits and _is_never_initialized(made(facts), address):
+            if makers is not None:
+                yield _check_use(number, facts, makers, (thread, position, event))
+            elif all_inits and _is_never_initialized(made(facts), address):
                 yield Observation(
                     (event.step, None), number, thread.trace.is_certain(position), _uninitialized_use(event)
                 )
-            elif makers is None and facts.scenario.is_flipped and _is_never_initialized(_all_inits(facts), address):
-                yield Observation((event.step, None), number, False, _uninitialized_use(event))
-            elif makers is not None:
-                yield _check_use(number, facts, makers, (thread, position, event))
+            elif address not in (made(facts) or _all_inits(facts) or ()):
+                yield OpenObligation(event.step, ptx5xx.INITIALIZATION_NOT_SEEN())
+
+
+def _unknown_initializations(facts: ScenarioFacts) -> Iterator[OpenObligation]:
+    """Yields the uses of mbarriers where the address of an initialization is unknown."""
+    events = (event for thread in facts.threads.values() for event in thread.trace.events)
+    uses = (event for event in events if isinstance(event, TraceEvent) and isinstance(event.effect, MbarrierUse))
+    for step in dict.fromkeys(event.step for event in uses):
+        yield OpenObligation(step, ptx5xx.INITIALIZED_ADDRESS_UNKNOWN())
 
 
 def _check_remote_uses(

@@ -60,6 +60,7 @@ _UNKNOWN = {
     UnknownBalance.TENSOR_MAP: ptx5xx.BYTES_NOT_KNOWN,
     UnknownBalance.AWAITED_PHASE: ptx5xx.MORE_BYTES_THAN_COME,
     UnknownBalance.UNREACHED_ARRIVALS: ptx5xx.ARRIVALS_IN_UNREACHED_CODE,
+    UnknownBalance.OTHER_MBARRIER: ptx5xx.UNKNOWN_MBARRIER_OF_BYTES,
 }
 
 

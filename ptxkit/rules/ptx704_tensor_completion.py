@@ -36,6 +36,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,
+    depends_on_guessed_wait,
     depends_on_truncation,
     has_waiter,
     is_complete,
@@ -70,6 +71,8 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
                 kept = is_complete(facts, write, use)
                 if kept is False and depends_on_truncation(facts, write, use):
                     yield OpenObligation(use.event.step, TRUNCATED)
+                elif kept is False and depends_on_guessed_wait(facts, write, use):
+                    yield OpenObligation(use.event.step, ptx7xx.COMMIT_WAIT_GUESSED())
                 elif kept is not None:
                     exact = write.thread.trace.is_certain(write.position) and use.thread.trace.is_certain(use.position)
                     finding = None if kept else incomplete_operation(facts, write, use, ptx7xx.USES_TENSOR_MEMORY())

@@ -32,6 +32,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
     TmemUse,
     are_unordered,
     deallocations_of,
+    depends_on_guessed_wait,
     depends_on_truncation,
     has_wait_between,
     is_complete,
@@ -75,6 +76,8 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
                 finding = _use_in_progress(facts, use, end) if kept is False else None
             if is_cut:
                 yield OpenObligation(end.event.step, TRUNCATED)
+            elif kept is False and use.completion == "tcgen05" and depends_on_guessed_wait(facts, use, end):
+                yield OpenObligation(end.event.step, ptx7xx.DEALLOCATION_WAIT_GUESSED())
             elif kept is not None:
                 exact = use.thread.trace.is_certain(use.position) and end.thread.trace.is_certain(end.position)
                 apart = 1 if use.thread is end.thread else 2

@@ -109,6 +109,6 @@ CASES = (
         "bytes are expected for a last phase, and the mbarrier of the waits is unknown",
         f"""{_INIT} {_ROUND} @%p1 {_expect()} ld.global.u32 %r11, [%rd1];
 more: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r11], 1; @!%p4 bra more;""",
-        undecided=("PTX503", "PTX504"),
+        undecided=("PTX501", "PTX503", "PTX504"),
     ),
 )

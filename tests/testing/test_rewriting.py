@@ -154,6 +154,22 @@ def test_the_law_of_the_campaign() -> None:
     assert judge_rewrite(clean, wrong, is_wrong=False) == (EXCEPTION, "gained PTX202")
 
 
+CORRECTED = (
+    RewriteCase("broken-pipeline:sm_80:1003019", "print-call", "1:37:print-call"),  # lost PTX501
+    RewriteCase("broken-pipeline:sm_90:823543", "equal-arms", "1:54:equal-arms"),  # lost PTX302
+    RewriteCase("broken-pipeline:sm_90a:4146", "assert-call", "3:18:assert-call"),  # lost PTX504
+    RewriteCase("kernel:cluster_launch_control.sm_100a.ptx:211181", "spill-shared", "1:79:spill-shared"),  # a PTX503
+    RewriteCase("fixture:PTX704_ok_other_half_of_the_lanes.ptx", "spill-shared", "3:116:spill-shared"),  # a PTX708
+)
+"""Cases in which an error vanished or was false before the analysis was corrected."""
+
+
+def test_corrected_cases_stay_corrected() -> None:
+    outcomes = [each.outcome for each in run_cases(CORPUS, CORRECTED, None)]
+    assert set(outcomes) <= {campaign.SAME, campaign.OPENED}
+    assert len(outcomes) == len(CORRECTED)
+
+
 KNOWN: dict[RewriteCase, str] = {}
 """Exceptions of the short campaign that cannot be corrected yet, with the reason."""
 

@@ -41,6 +41,7 @@ class UnknownBalance(Enum):
     TENSOR_MAP = "a tensor map decides the bytes of a copy"
     AWAITED_PHASE = "more bytes are expected than copied, and the phase may be one that no thread waits for"
     UNREACHED_ARRIVALS = "some arrivals are in code that no execution reaches"
+    OTHER_MBARRIER = "an operation on an unknown mbarrier may expect or transfer bytes of this one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,21 @@ class TxBalanceCheck:
         """The result for each mbarrier on which bytes are expected or copied."""
         found: list[TxBalance] = []
         for address, ledgers in self._by_mbarrier.items():
+            if self._has_unknown_mbarrier:
+                step = ledgers[0].entries[0].event.step
+                found.append(TxBalance(step, is_certain=False, unknown=UnknownBalance.OTHER_MBARRIER))
+                continue
             found.extend([self._balance_of_one(ledgers[0])] if len(ledgers) == 1 else self._balance_of_many(address))
         return found
+
+    @cached_property
+    def _has_unknown_mbarrier(self) -> bool:
+        """Whether bytes are expected or copied on an mbarrier that is unknown, so that each ledger may lack entries."""
+        return any(
+            not isinstance(event.address, int)
+            for thread in self._facts.threads.values()
+            for _, event in thread.positions(*_TX_EFFECTS)
+        )
 
     def copy_sizes(self) -> Iterator[tuple[Step, int]]:
         """Yields each copy whose number of bytes is known, with this number."""
@@ -102,7 +116,7 @@ class TxBalanceCheck:
     def consistency_by_thread(self) -> Iterator[TxConsistency]:
         """Yields the comparison of each thread's own phases."""
         for thread, by_mbarrier in self._ledgers_by_thread:
-            ledgers = list(by_mbarrier.values())
+            ledgers = list(by_mbarrier.values()) if not self._has_unknown_mbarrier else []
             outliers = [list(find_outliers(ledgers, copies_follow)) for copies_follow in (True, False)]
             entries = (entry for ledger in ledgers for entry in ledger.entries)
             found = tuple(outliers[0]) if all(outliers) else ()
@@ -114,7 +128,7 @@ class TxBalanceCheck:
         The result is None where no copy takes its size from a tensor map, or not all threads end.
         """
         entries = (entry for ledgers in self._by_mbarrier.values() for each in ledgers for entry in each.entries)
-        if not any(entry.size_is_in_map for entry in entries):
+        if self._has_unknown_mbarrier or not any(entry.size_is_in_map for entry in entries):
             return None
         found: dict[int, list[TxEntry]] = defaultdict(list)
         for thread, by_mbarrier in self._all_threads:

@@ -157,14 +157,12 @@ def _is_mbarrier_awaited(
     return _status_without_wait(facts)
 
 
-def _status_without_wait(facts: ScenarioFacts) -> bool | CopyStatus | None:
+def _status_without_wait(facts: ScenarioFacts) -> bool | CopyStatus:
     """Returns the result for a copy for which no thread waits on the executed paths.
 
     The wait that seems to be missing may be one that no execution reaches, or one at an unknown address.
     """
-    if not facts.executes_all(MbarrierWait):
-        return None
-    return False if facts.is_exact else CopyStatus.GUESSED
+    return False if facts.is_exhaustive_for(MbarrierWait) else CopyStatus.GUESSED
 
 
 def _is_begun(facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int) -> bool:

@@ -276,6 +276,16 @@ def depends_on_truncation(facts: ScenarioFacts, write: TmemUse, use: TmemUse) ->
     return may_acquire_from_truncated(facts, use)
 
 
+def depends_on_guessed_wait(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool:
+    """Returns whether an operation is not known to be complete before a use only because a wait was guessed away.
+
+    On a guessed path a loop may end without the wait that decides it, as where the result passes through memory.
+    """
+    if write.thread.trace.is_certain(write.position) and use.thread.trace.is_certain(use.position):
+        return False
+    return bool(write.commits) and not facts.is_exhaustive_for(MbarrierWait)
+
+
 def may_acquire_from_truncated(facts: ScenarioFacts, use: TmemUse) -> bool:
     """Returns whether the thread of a use may acquire, before the use, from threads whose exploration was truncated."""
     return facts.may_acquire_from_truncated(use.thread, use.position)

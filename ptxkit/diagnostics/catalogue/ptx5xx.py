@@ -19,6 +19,13 @@ INIT_NOT_ORDERED = MessageTemplate(
 )
 CTA_OF_CLUSTER = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "CTA {rank} of the cluster")
 THIS_KERNEL = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "this kernel")
+UNKNOWN_MBARRIER = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "it is unknown which mbarrier this operation uses")
+INITIALIZATION_NOT_SEEN = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "no examined path initializes the mbarrier, but a path that depends on data might"
+)
+INITIALIZED_ADDRESS_UNKNOWN = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "it is unknown which mbarriers the kernel initializes"
+)
 MBARRIER_NEVER_INITIALIZED = MessageTemplate(
     MBARRIER_USE_BEFORE_INIT, "uses an mbarrier that no thread of {where} initializes"
 )
@@ -124,6 +131,10 @@ EXPECT_OR_COPY = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect {copied} by
 EXPECTS_TOO = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expects bytes, too")
 ARRIVALS_IN_UNREACHED_CODE = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH, "some arrivals are in code that symbolic execution does not reach"
+)
+UNKNOWN_MBARRIER_OF_BYTES = MessageTemplate(
+    MBARRIER_TX_COUNT_MISMATCH,
+    "the address of an mbarrier is unknown, and bytes that are expected or copied there may belong to this one",
 )
 EXPECTED_BYTES_DIFFER_BETWEEN_COPIES = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH,

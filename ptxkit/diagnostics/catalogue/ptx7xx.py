@@ -117,6 +117,9 @@ ADD_TCGEN05_COMMIT = MessageTemplate(
     TENSOR_COMPLETION,
     "add `tcgen05.commit` to an mbarrier in the thread that issues it, and wait on that before line {0}",
 )
+COMMIT_WAIT_GUESSED = MessageTemplate(
+    TENSOR_COMPLETION, "whether a thread has waited for the commit depends on a condition that is unknown"
+)
 WAIT_COMES_LATER = MessageTemplate(TENSOR_COMPLETION, "the wait for it comes later")
 NO_WAIT_FOR_COMMIT = MessageTemplate(TENSOR_COMPLETION, "nothing waits for its commit")
 ARRIVES_WHEN_COMPLETE = MessageTemplate(TENSOR_COMPLETION, "arrives when it is complete")
@@ -218,6 +221,9 @@ ONLY_PEER_DEALLOCATES = MessageTemplate(
     TENSOR_DEALLOCATED_IN_USE,
     "only its peer deallocates the {count} columns that CTA {cta} of the pair allocated",
     missing="a barrier, or a wait for the commit, between the last use and the deallocation",
+)
+DEALLOCATION_WAIT_GUESSED = MessageTemplate(
+    TENSOR_DEALLOCATED_IN_USE, "whether a thread has waited for the commit depends on a condition that is unknown"
 )
 DEALLOCATES = MessageTemplate(TENSOR_DEALLOCATED_IN_USE, "deallocates Tensor Memory")
 ONLY_ONE_CTA_OF_PAIR_DEALLOCATES = MessageTemplate(

@@ -34,6 +34,8 @@ WAITS = {
     "a loop around it": f"round: mov.u32 %r3, 0; again: {ASKS} @!%p1 bra again; add.u32 %r1, %r1, 1; "
     "setp.lt.u32 %p2, %r1, 9; @%p2 bra round;",
     "no loop": ASKS,
+    "the answer, unless a limit ends the launch": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; "
+    "setp.lt.u32 %p2, %r1, 9; @%p2 bra again; trap; done:",
     "a loop that arrives, too": f"again: mbarrier.arrive.shared.b64 _, [bar+8]; {ASKS} @%p1 bra done; "
     "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
 }
