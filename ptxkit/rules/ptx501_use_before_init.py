@@ -46,7 +46,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     made = cache(_initialized_mbarriers)  # once for each scenario: many threads use many mbarriers
     for number, facts in enumerate(kernel.scenarios):
         if is_ambiguous(facts):
-            if not facts.has_unknown_call:  # otherwise the runner asks about what the call leaves open
+            if not facts.has_unknown_call:  # otherwise the runner reports what the call leaves open
                 yield from _unknown_initializations(facts)
             continue
         yield from _check_scenario(number, facts, made)

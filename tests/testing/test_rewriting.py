@@ -138,6 +138,17 @@ def test_an_edit_of_a_nested_block_stays_in_it() -> None:
     pytest.fail("no seed chose the store in the block")
 
 
+def test_an_analysis_that_breaks_down_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(text: str) -> Verdict:
+        if "rw" in text:
+            raise RecursionError("too deep")
+        return lint(text)
+
+    monkeypatch.setattr(campaign, "lint", break_down)
+    (result,) = run_cases(CORPUS, CORRECTED[-1:], None)
+    assert (result.outcome, result.difference) == (EXCEPTION, "broke down: RecursionError: too deep")
+
+
 def verdict(text: str) -> Verdict:
     return lint(f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{text}\n}}\n")
 
@@ -170,7 +181,11 @@ def test_corrected_cases_stay_corrected() -> None:
     assert len(outcomes) == len(CORRECTED)
 
 
-KNOWN: dict[RewriteCase, str] = {}
+KNOWN = {
+    RewriteCase("fixture:PTX601_bad_rounds_of_unequal_number.ptx", "spill-shared", "1:8:spill-shared"): (
+        "threads for which a reloaded number of rounds is unknown are assumed to execute equally many"
+    ),
+}
 """Exceptions of the short campaign that cannot be corrected yet, with the reason."""
 
 

@@ -237,8 +237,10 @@ def _flip_parity(step: Step, _: int, event: TraceEvent) -> TraceEvent:
 
 
 def _move_wait(step: Step, distance: int, _: int, event: TraceEvent) -> TraceEvent:
-    """Moves the waits of one instruction to other mbarriers, and returns other events unchanged."""
-    return replace(event, address=event.address + distance) if event.step is step else event  # type: ignore[operator]
+    """Moves the waits of one instruction at known mbarriers to others, and returns other events unchanged."""
+    if event.step is not step or not isinstance(event.address, int):
+        return event
+    return replace(event, address=event.address + distance)
 
 
 def _replace_count(places: set[MbarrierLocation], count: int, rank: int, event: TraceEvent) -> TraceEvent:

@@ -157,8 +157,10 @@ def _run_case(
         if ptxas.refusal(source.text, module.targets[0]) is not None:
             return RewriteResult(case, source.is_wrong, SKIPPED)
         return RewriteResult(case, source.is_wrong, REFUSED, text, refusal)
-    after = _verdict(text)
-    outcome, difference = judge_rewrite(before, after, is_wrong=source.is_wrong)
+    try:
+        outcome, difference = judge_rewrite(before, _verdict(text), is_wrong=source.is_wrong)
+    except Exception as error:  # one more exception, and the campaign continues
+        outcome, difference = EXCEPTION, f"broke down: {type(error).__name__}: {error}"
     return RewriteResult(case, source.is_wrong, outcome, text, difference)
 
 

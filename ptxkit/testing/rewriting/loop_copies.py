@@ -52,7 +52,7 @@ class LoopPeeling:
 
     @staticmethod
     def _edit(loop: TextLoop, _chance: Random) -> TreeEdit:
-        end = f"$rw{loop.label_start}_end"
+        end = f"$rw{loop.branch_start}_end"
         copied = (*_copy_body(loop), *_leave(loop.branch, end))
         return TreeEdit(
             {
@@ -76,7 +76,7 @@ class LoopUnrolling:
 
     @staticmethod
     def _edit(loop: TextLoop, _chance: Random) -> TreeEdit:
-        end = f"$rw{loop.label_start}_end"
+        end = f"$rw{loop.branch_start}_end"
         new = (*_leave(loop.branch, end), *_copy_body(loop), loop.branch, LabelStatement(end))
         return TreeEdit({loop.branch_start: new})
 
@@ -116,7 +116,7 @@ def _can_be_copied(statement: Statement) -> bool:
 
 def _copy_body(loop: TextLoop) -> tuple[Statement, ...]:
     labels = [each.name for each in loop.body if isinstance(each, LabelStatement)]
-    names = {label: f"$rw{loop.label_start}_{index}" for index, label in enumerate(labels)}
+    names = {label: f"$rw{loop.branch_start}_{index}" for index, label in enumerate(labels)}
     return tuple(_rename_labels(each, names) for each in loop.body)
 
 
