@@ -1,4 +1,4 @@
-"""Deleted synchronization lines: which lines are deleted, what becomes of them, and the tables."""
+"""Deleted synchronization lines: which lines are deleted, how they are classified, and the tables."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def test_an_edit_of_a_nested_block_stays_in_it() -> None:
     pytest.fail("no seed chose the store in the block")
 
 
-def test_an_analysis_that_breaks_down_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_analysis_that_raises_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(text: str) -> Verdict:
         if "rw" in text:
             raise RecursionError("too deep")

@@ -29,6 +29,7 @@ from time import process_time
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.gc_control import pause_collection
 from ptxkit.isa.effects import (
@@ -73,9 +74,18 @@ _ALWAYS = (
     WaitGroup,
 )
 
-_MBARRIER_CODES = "PTX5"
-_FIRST_CODE, _FIRST_OTHER_CODE = "PTX300", "PTX800"
-"""The groups of codes about synchronization."""
+_MBARRIER_CODES = ptx5xx.MBARRIER_USE_BEFORE_INIT[:4]
+_SYNC_CODES = tuple(
+    code[:4]
+    for code in (
+        ptx3xx.NOT_REACHED,
+        ptx4xx.MISSING_PROXY_FENCE,
+        ptx5xx.MBARRIER_USE_BEFORE_INIT,
+        ptx6xx.BARRIER_DEADLOCK,
+        ptx7xx.TENSOR_COMPLETION,
+    )
+)
+"""The prefixes of the groups of codes about synchronization."""
 
 Sites = frozenset[tuple[str, int]]
 """Codes with their lines."""
@@ -320,5 +330,5 @@ def _question_sites(verdict: Verdict) -> Sites:
     return frozenset(
         (each.code, each.source.position(each.span.start)[0])
         for each in verdict.undecided
-        if _FIRST_CODE <= each.code < _FIRST_OTHER_CODE
+        if each.code.startswith(_SYNC_CODES)
     )
