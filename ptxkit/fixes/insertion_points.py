@@ -94,6 +94,10 @@ class FunctionContext:
         found = self._definitions.definitions_reaching(step, step.scope.register_name(name))
         return sorted(found, key=lambda each: each.index)
 
+    def is_always_assigned(self, step: Step, name: str) -> bool:
+        """Returns whether a register has a value at a step on every path to it."""
+        return self._definitions.is_always_assigned(step, step.scope.register_name(name))
+
     def keeps_registers(self, step: Step, text: str, place: int) -> bool:
         """Returns whether the registers of a step that a text names have the same values at a place as at the step."""
         following = next((each for each in self.program.steps if each.start >= place), None)

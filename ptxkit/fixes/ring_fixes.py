@@ -1,4 +1,5 @@
-"""Proposes fixes of findings about a ring: the missing arrival of its readers, and the mbarrier to wait for.
+"""Proposes fixes of findings about a ring: the missing arrival of its readers, and the mbarrier to wait for or to
+arrive at.
 
 The address is that of a neighboring mbarrier: at an offset from a register, or in another variable at the same slot. No
 such fix is safe: the author may have intended another change.
@@ -12,7 +13,8 @@ from typing import get_args
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Fix
 from ptxkit.diagnostics.catalogue import fix_titles
-from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MissingArrival
+from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MisplacedArrival, MissingArrival
+from ptxkit.diagnostics.message import TextTemplate
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.insertions import space_suffix
@@ -34,14 +36,18 @@ class _MbarrierText:
 
 def propose_ring_fixes(item: Diagnostic) -> Iterator[Fix]:
     """Yields changes for a finding whose rule determined the mbarrier of an arrival or a wait."""
-    here = locate_finding(item) if isinstance(item.payload, MissingArrival | MbarrierPair) else None
+    here = locate_finding(item) if isinstance(item.payload, MissingArrival | MisplacedArrival | MbarrierPair) else None
     if here is None:
         return
     around, step = here
     if isinstance(item.payload, MissingArrival):
         yield from _insert_arrival(around, step, item.payload)
+    elif isinstance(item.payload, MisplacedArrival):
+        arrival = around.step_at(item.payload.statement)
+        yield from _replace_mbarrier(around, arrival, item.payload.mbarriers, fix_titles.ARRIVE_AT_MBARRIER)
     elif isinstance(item.payload, MbarrierPair):
-        yield from _replace_mbarrier(around, item.payload)
+        wait = around.step_at(item.payload.statement)
+        yield from _replace_mbarrier(around, wait, item.payload, fix_titles.WAIT_FOR_MBARRIER)
 
 
 def _insert_arrival(around: FunctionContext, wait: Step, missing: MissingArrival) -> Iterator[Fix]:
@@ -65,17 +71,22 @@ def _insert_arrival(around: FunctionContext, wait: Step, missing: MissingArrival
         yield Fix(title, (around.insert_line(place, text),))
 
 
-def _replace_mbarrier(around: FunctionContext, pair: MbarrierPair) -> Iterator[Fix]:
-    """Yields the other mbarrier as the operand of a wait."""
-    wait = around.step_at(pair.statement)
-    operand = mbarrier_operand(wait, MbarrierWait) if wait is not None else None
-    if wait is None or operand is None:
+def _replace_mbarrier(
+    around: FunctionContext, step: Step | None, pair: MbarrierPair, title: TextTemplate
+) -> Iterator[Fix]:
+    """Yields the other mbarrier as the operand of a wait or an arrival. pair: from that of a wait to the other one."""
+    operand = _find_mbarrier_operand(step) if step is not None else None
+    if step is None or operand is None:
         return
-    at = wait.instruction.operands.index(operand)
-    for address in (*_operands_of_others(around, wait, operand), *_neighbors(around, pair)):
-        change = replace_operand(around, wait, at, address.operand)
-        setup = (around.insert_line(wait.start, address.setup.strip()),) if address.setup else ()
-        yield Fix(fix_titles.WAIT_FOR_MBARRIER(address=address.operand), (*setup, change))
+    at = step.instruction.operands.index(operand)
+    for address in (*_operands_of_others(around, step, operand), *_neighbors(around, pair)):
+        change = replace_operand(around, step, at, address.operand)
+        setup = (around.insert_line(step.start, address.setup.strip()),) if address.setup else ()
+        yield Fix(title(address=address.operand), (*setup, change))
+
+
+def _find_mbarrier_operand(step: Step) -> Address | None:
+    return next(filter(None, (mbarrier_operand(step, kind) for kind in get_args(MbarrierTarget))), None)
 
 
 def _same_text(around: FunctionContext, wait: Step, step: Step) -> Iterator[_MbarrierText]:
@@ -87,16 +98,14 @@ def _same_text(around: FunctionContext, wait: Step, step: Step) -> Iterator[_Mba
             yield _MbarrierText(print_operand(operand))
 
 
-def _operands_of_others(around: FunctionContext, wait: Step, own: Address) -> list[_MbarrierText]:
-    """Returns the mbarrier operands of other instructions, nearest first, that have a value at a wait."""
-    kinds = get_args(MbarrierTarget)
+def _operands_of_others(around: FunctionContext, user: Step, own: Address) -> list[_MbarrierText]:
+    """Returns the mbarrier operands of other instructions, nearest first, that have a value at a wait or an arrival."""
     found = {
         operand: None
-        for step in sorted(around.program.steps, key=lambda step: abs(step.index - wait.index))
-        for kind in kinds
-        if (operand := mbarrier_operand(step, kind)) not in (None, own)
+        for step in sorted(around.program.steps, key=lambda step: abs(step.index - user.index))
+        if (operand := _find_mbarrier_operand(step)) not in (None, own)
         and isinstance(operand.base, Name)
-        and around.reaching_writers(wait, operand.base.text)
+        and around.is_always_assigned(user, operand.base.text)
     }
     return [_MbarrierText(print_operand(operand)) for operand in found][:MAX_INSERTION_POINTS]
 

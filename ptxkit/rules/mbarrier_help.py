@@ -1,14 +1,18 @@
-"""Help texts for what lets all threads of a ring continue: a count, another mbarrier, or an arrival of the readers."""
+"""Help texts for what lets all threads of a ring continue: a count, another mbarrier, or an arrival of the readers.
+
+The other mbarrier is that of a wait or of an arrival.
+"""
 
 from __future__ import annotations
 
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.missing_release import MissingRelease
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_NAME_LENGTH
-from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier
+from ptxkit.analysis.sync.phase_fault_localization import WrongArrival, WrongCount, WrongMbarrier
 from ptxkit.diagnostics import LabelLine, Message
 from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
-from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MissingArrival
+from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MisplacedArrival, MissingArrival
 from ptxkit.rules.model import FixCandidate, replace_constant
 
 
@@ -30,17 +34,43 @@ def format_mbarrier_help(program: Program, fault: WrongMbarrier, label: int) -> 
 
     label: the number of the label at the wait; 0 for the primary location.
     """
-    pair = other_mbarrier(program, fault)
-    if pair.own != pair.other and pair.other is not None and len(pair.other) <= MAX_NAME_LENGTH:
-        mbarrier = ptx5xx.MBARRIER_OF_VARIABLE(variable=pair.other)
-    else:
-        mbarrier = ptx5xx.MBARRIER_AT_DISTANCE(distance=f"{fault.other - fault.own:+}")
+    mbarrier = _name_variable(other_mbarrier(program, fault)) or ptx5xx.MBARRIER_AT_DISTANCE(
+        distance=f"{fault.other - fault.own:+}"
+    )
     return ptx5xx.OTHER_MBARRIER_WAIT(mbarrier=mbarrier, line=LabelLine(label))
 
 
 def other_mbarrier(program: Program, fault: WrongMbarrier) -> MbarrierPair:
     """Returns the payload of a fix for a wait on the wrong mbarrier."""
     return _pair(program, fault.wait, fault.own, fault.other)
+
+
+def find_wrong_arrival(kernel: KernelFacts, facts: ScenarioFacts) -> WrongArrival | None:
+    """Returns the arrivals at the wrong mbarriers that explain the deadlock of a scenario.
+
+    A scenario with truncated traces may locate no fault. Then it is that of another scenario.
+    """
+    fault = facts.simulation.fault
+    if fault is None:
+        others = (each.simulation.fault for each in kernel.scenarios)
+        fault = next((each for each in others if isinstance(each, WrongArrival)), None)
+    return fault if isinstance(fault, WrongArrival) else None
+
+
+def format_arrival_help(program: Program, fault: WrongArrival, label: int) -> Message:
+    """Returns the help about the mbarrier at which an instruction should arrive.
+
+    label: the number of the label at the arrival; 0 for the primary location.
+    """
+    mbarrier = _name_variable(misplaced_arrival(program, fault).mbarriers) or ptx5xx.MBARRIER_AT_DISTANCE_OF_WAIT(
+        distance=f"{fault.other - fault.waited:+}"
+    )
+    return ptx5xx.OTHER_MBARRIER_ARRIVAL(mbarrier=mbarrier, line=LabelLine(label))
+
+
+def misplaced_arrival(program: Program, fault: WrongArrival) -> MisplacedArrival:
+    """Returns the payload of a fix for an arrival at the wrong mbarrier."""
+    return MisplacedArrival(fault.arrival.start, _pair(program, fault.wait, fault.waited, fault.other))
 
 
 def format_release_help(missing: MissingRelease, label: int) -> Message:
@@ -62,6 +92,13 @@ def missing_arrival(program: Program, missing: MissingRelease) -> MissingArrival
         return None
     mbarriers = _pair(program, missing.wait, missing.filled, missing.empty)
     return MissingArrival(missing.place.start, missing.is_after, mbarriers, missing.is_by_warp)
+
+
+def _name_variable(pair: MbarrierPair) -> Message | None:
+    """Returns the mbarrier by its variable, or None if that does not distinguish it."""
+    if pair.own == pair.other or pair.other is None or len(pair.other) > MAX_NAME_LENGTH:
+        return None
+    return ptx5xx.MBARRIER_OF_VARIABLE(variable=pair.other)
 
 
 def _pair(program: Program, step: Step, own: int, other: int) -> MbarrierPair:

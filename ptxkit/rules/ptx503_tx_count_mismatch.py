@@ -49,7 +49,13 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
-from ptxkit.rules.mbarrier_help import format_release_help, missing_arrival
+from ptxkit.rules.mbarrier_help import (
+    find_wrong_arrival,
+    format_arrival_help,
+    format_release_help,
+    misplaced_arrival,
+    missing_arrival,
+)
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
 from ptxkit.rules.sync_evidence import format_cta, make_observations
@@ -342,7 +348,17 @@ def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> 
             labels=((wait.step, ptx5xx.WAITS_FOR_PHASE()),),
             help=ptx5xx.MAKE_EXPECT_AN_ARRIVAL(),
         )
+    fault = find_wrong_arrival(kernel, facts)
     missing = find_missing_release(kernel, wait.step)
+    if fault is not None:
+        return Finding(
+            primary=wait.step,
+            message=ptx5xx.WAIT_WITHOUT_ANY_ARRIVAL(),
+            labels=((fault.arrival, ptx5xx.ARRIVES_AT_WRONG_MBARRIER()),),
+            help=format_arrival_help(facts.program, fault, 1),
+            payload=misplaced_arrival(facts.program, fault),
+            lacks=() if missing is None else missing.unordered,
+        )
     return Finding(
         primary=wait.step,
         message=ptx5xx.WAIT_WITHOUT_ANY_ARRIVAL(),

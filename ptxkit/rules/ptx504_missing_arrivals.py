@@ -27,18 +27,31 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.mbarrier_location import location_of
 from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
-from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier, WrongParity
+from ptxkit.analysis.sync.phase_fault_localization import (
+    PhaseFault,
+    WrongArrival,
+    WrongCount,
+    WrongMbarrier,
+    WrongParity,
+)
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.diagnostics import LabelLine
 from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
+from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MisplacedArrival
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
-from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
+from ptxkit.rules.mbarrier_help import (
+    count_fixes,
+    format_arrival_help,
+    format_count_help,
+    format_mbarrier_help,
+    misplaced_arrival,
+    other_mbarrier,
+)
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
 from ptxkit.rules.sync_evidence import (
@@ -48,8 +61,6 @@ from ptxkit.rules.sync_evidence import (
     format_cta,
     make_observations,
 )
-
-_Fault: TypeAlias = "WrongParity | WrongMbarrier | WrongCount"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -92,18 +103,24 @@ def _rank_of(facts: ScenarioFacts, stuck: BlockedThread) -> int:
     return facts.simulation.thread_classes[stuck.thread_class].rank
 
 
-def _fault_of(facts: ScenarioFacts, schedule: ScheduleResult, located: Sequence[_Fault | None]) -> _Fault | None:
+def _fault_of(
+    facts: ScenarioFacts, schedule: ScheduleResult, located: Sequence[PhaseFault | None]
+) -> PhaseFault | None:
     """Returns the single fault that explains a deadlock.
 
     A scenario with truncated traces may locate none. Then it is the fault of another scenario, if its wait is blocked
-    in this scenario as well.
+    in this scenario as well, or it is of arrivals.
     """
     blocked = {each.event.step for each in schedule.blocked_threads}
-    elsewhere = (fault for fault in located if isinstance(fault, WrongParity) and fault.wait in blocked)
+    elsewhere = (
+        fault
+        for fault in located
+        if isinstance(fault, WrongArrival) or (isinstance(fault, WrongParity) and fault.wait in blocked)
+    )
     return facts.simulation.fault or next(elsewhere, None)
 
 
-def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrier, fault: _Fault | None) -> Finding:
+def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrier, fault: PhaseFault | None) -> Finding:
     if isinstance(fault, WrongParity) and fault.parity:
         return _wrong_first_parity(facts, fault)
     state = known.state
@@ -128,7 +145,7 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
         FixCandidate(fix_titles.MAKE_COUNT(count=arrived), (change,), safe=False)
         for change in (replace_constant(initialized, state.count, arrived) if initialized and arrived else ())
     )
-    payload = None
+    payload: MbarrierPair | MisplacedArrival | None = None
     if isinstance(fault, WrongCount) and place in fault.locations:
         fix, fixes = format_count_help(fault), count_fixes(fault)
     elif isinstance(fault, WrongParity):
@@ -143,6 +160,10 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
             labels.append((fault.wait, ptx5xx.WAITS_FOR_WRONG_MBARRIER()))
         fix = format_mbarrier_help(facts.program, fault, 0 if fault.wait is stuck.event.step else len(labels))
         payload = other_mbarrier(facts.program, fault)
+    elif isinstance(fault, WrongArrival):
+        labels = [(step, text) for step, text in labels if step is not fault.arrival]
+        labels.append((fault.arrival, ptx5xx.ARRIVES_AT_WRONG_MBARRIER()))
+        fix, payload = format_arrival_help(facts.program, fault, len(labels)), misplaced_arrival(facts.program, fault)
     return Finding(
         primary=stuck.event.step,
         message=message,

@@ -32,9 +32,18 @@ from ptxkit.analysis.sync.mbarrier_model import ExcessArrival
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier, WrongParity
 from ptxkit.diagnostics import LabelLine
 from ptxkit.diagnostics.catalogue import ptx5xx
+from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MisplacedArrival
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
-from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
+from ptxkit.rules.mbarrier_help import (
+    count_fixes,
+    find_wrong_arrival,
+    format_arrival_help,
+    format_count_help,
+    format_mbarrier_help,
+    misplaced_arrival,
+    other_mbarrier,
+)
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_observations
@@ -58,7 +67,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if by_object and fault is None and unawaited is None:
             unawaited = find_missing_waits(kernel)
         broken = {
-            excess.event.step: _finding(facts, excess, unawaited or ()) for excess in blamed or by_object.values()
+            excess.event.step: _finding(kernel, facts, excess, unawaited or ())
+            for excess in blamed or by_object.values()
         }
         arrivals = {
             e.step
@@ -84,7 +94,7 @@ def _last_in_text(excess: ExcessArrival) -> ExcessArrival:
     )
 
 
-def _finding(facts: ScenarioFacts, excess: ExcessArrival, unawaited: Sequence[Step]) -> Finding:
+def _finding(kernel: KernelFacts, facts: ScenarioFacts, excess: ExcessArrival, unawaited: Sequence[Step]) -> Finding:
     others = dict.fromkeys(event.step for event in excess.earlier_arrivals if event.step is not excess.event.step)
     labels = [
         (step, ptx5xx.ARRIVES_IN_PHASE_BEFORE() if excess.is_unobserved else ptx5xx.ARRIVES_TOO()) for step in others
@@ -103,6 +113,7 @@ def _finding(facts: ScenarioFacts, excess: ExcessArrival, unawaited: Sequence[St
     fault = facts.simulation.fault
     fixes: tuple[FixCandidate, ...] = ()
     properties: dict[str, int] = {}
+    payload: MbarrierPair | MisplacedArrival | None = None
     if isinstance(fault, WrongCount) and excess.location in fault.locations and excess.event.amount in (None, 1):
         fix, fixes = format_count_help(fault), count_fixes(fault)
     elif isinstance(fault, WrongParity):
@@ -113,7 +124,13 @@ def _finding(facts: ScenarioFacts, excess: ExcessArrival, unawaited: Sequence[St
         )
     elif isinstance(fault, WrongMbarrier):
         labels.append((fault.wait, ptx5xx.WAITS_FOR_WRONG_MBARRIER()))
-        fix = format_mbarrier_help(facts.program, fault, len(labels))
+        fix, payload = format_mbarrier_help(facts.program, fault, len(labels)), other_mbarrier(facts.program, fault)
+    elif (misplaced := find_wrong_arrival(kernel, facts)) is not None:
+        is_here = misplaced.arrival is excess.event.step
+        labels = [(step, text) for step, text in labels if step is not misplaced.arrival]
+        labels += () if is_here else [(misplaced.arrival, ptx5xx.ARRIVES_AT_WRONG_MBARRIER())]
+        fix = format_arrival_help(facts.program, misplaced, 0 if is_here else len(labels))
+        payload = misplaced_arrival(facts.program, misplaced)
     return Finding(
         primary=excess.event.step,
         message=message,
@@ -121,7 +138,7 @@ def _finding(facts: ScenarioFacts, excess: ExcessArrival, unawaited: Sequence[St
         help=fix,
         properties={"count": excess.count, "phase": excess.phase, "observed": not excess.is_unobserved, **properties},
         lacks=tuple((copy,) for copy in unawaited) if fault is None else (),
-        payload=other_mbarrier(facts.program, fault) if isinstance(fault, WrongMbarrier) else None,
+        payload=payload,
         fixes=fixes,
     )
 

@@ -44,6 +44,20 @@ class ReachingDefinitions:
             indices.add(self._predecessors[index])
         return frozenset(reached)
 
+    def is_always_assigned(self, step: Step, register: str) -> bool:
+        """Returns whether each path to a step assigns a register; False where the search exceeds its limit."""
+        if not step.index:
+            return False
+        wanted = {each.index for each in self._program.definitions.get(register, ()) if each.instruction.guard is None}
+        indices = Worklist(self._predecessors[step.index])
+        for index in indices:
+            if index in wanted:
+                continue
+            if not index or len(indices.seen) > MAX_DEFINITION_SEARCH:
+                return False
+            indices.add(self._predecessors[index])
+        return True
+
     @cached_property
     def _predecessors(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = defaultdict(list)

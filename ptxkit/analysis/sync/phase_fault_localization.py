@@ -1,9 +1,9 @@
 """Locates the single wrong parity, mbarrier or count that explains a deadlock at mbarriers, or excess arrivals.
 
 In a ring, every thread waits for another one, and the deadlock does not show which wait is wrong. This module tests
-hypotheses of a single fault: the parity of all waits of one instruction, the mbarriers for which they wait, or the
-count of the mbarriers at which the same instructions arrive. A hypothesis is accepted if all threads reach their ends
-in a simulation with the other value.
+hypotheses of a single fault: the parity of all waits of one instruction, the mbarriers for which they wait, the count
+of the mbarriers at which the same instructions arrive, or the mbarriers at which one instruction arrives. A hypothesis
+is accepted if all threads reach their ends in a simulation with the other value.
 
 On a fresh mbarrier, a wait for parity 1 succeeds immediately. This suits a thread that writes memory after the wait,
 but not one that reads memory which is not yet written. In a ring where producer and consumer both begin with parity 0,
@@ -27,7 +27,14 @@ from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_o
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult, simulate_schedule
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierInit, MbarrierTrack, MbarrierWait
+from ptxkit.isa.effects import (
+    Access,
+    MbarrierArrive,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierTrack,
+    MbarrierWait,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,21 @@ class WrongMbarrier:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongArrival:
+    """The arrivals of one instruction are at the wrong mbarriers.
+
+    In a ring, a thread that waited for the mbarrier of a slot arrives at another one of the same slot. wait: the wait
+    before the arrivals. waited: the address of its mbarrier before the first arrival. other: the address at which that
+    one should arrive. The other arrivals have the same distance between the two addresses.
+    """
+
+    arrival: Step
+    wait: Step
+    waited: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
 class WrongCount:
     """A wrong count in the initialization of the mbarriers at some locations, with the count that it should be."""
 
@@ -64,7 +86,8 @@ class WrongCount:
     count: int
 
 
-_Hypothesis: TypeAlias = tuple[WrongParity | WrongMbarrier | WrongCount, list[ThreadClass]]
+PhaseFault: TypeAlias = WrongParity | WrongMbarrier | WrongArrival | WrongCount
+_Hypothesis: TypeAlias = tuple[PhaseFault, list[ThreadClass]]
 """A fault, and the threads as they would be without it."""
 
 
@@ -84,7 +107,7 @@ class PhaseFaultLocalizer:
         self._groups = groups
         self._schedules = schedules
 
-    def find(self) -> WrongParity | WrongMbarrier | WrongCount | None:
+    def find(self) -> PhaseFault | None:
         """Returns the fault; None where no schedule fails, or no single fault explains the failures."""
         played = self._schedules.values()
         if not any(each.blocked_threads or each.excess_arrivals for each in played) or any(
@@ -97,9 +120,10 @@ class PhaseFaultLocalizer:
         )
         counts, parities = self._count_hypotheses(), self._parity_hypotheses()
         ordered: tuple[Iterator[_Hypothesis], ...] = (counts, parities) if partly else (parities, counts)
-        for supposed in (*ordered, self._mbarrier_hypotheses()):
+        for supposed in (*ordered, self._mbarrier_hypotheses(), self._arrival_hypotheses()):
             for fault, actors in islice(supposed, MAX_HYPOTHESES):
-                if self._completes(actors, None if isinstance(fault, WrongCount) else fault.wait):
+                changed = fault.wait if isinstance(fault, WrongParity | WrongMbarrier) else None
+                if self._completes(actors, changed):
                     return fault
         return None
 
@@ -113,13 +137,7 @@ class PhaseFaultLocalizer:
 
     def _mbarrier_hypotheses(self) -> Iterator[_Hypothesis]:
         """Yields each waiting instruction with other initialized mbarriers, all at one distance from its own."""
-        made = {
-            place
-            for actor in self._thread_classes
-            for event in actor.events
-            if isinstance(event.effect, MbarrierInit)
-            for place in locations_of(actor.rank, event) or ()
-        }
+        made = self._initialized_mbarriers()
         for step in self._waiting_steps():
             own = {
                 place
@@ -133,6 +151,48 @@ class PhaseFaultLocalizer:
                 if all((other, at + distance) in made and (other, at + distance) not in own for other, at in own):
                     fault = WrongMbarrier(step, first, first + distance)
                     yield fault, self._with_changed_events(partial(_move_wait, step, distance))
+
+    def _arrival_hypotheses(self) -> Iterator[_Hypothesis]:
+        """Yields each arriving instruction at other mbarriers, all at one distance from that of the wait before it."""
+        made = self._initialized_mbarriers()
+        for step, waits in self._arrivals_after_waits().items():
+            rank, wait, first = waits[0][0], waits[0][2].step, waits[0][2].address
+            if not isinstance(first, int) or any(each.step is not wait for _, _, each in waits):
+                continue
+            for distance in sorted({at - first for other, at in made if other == rank} - {0}, key=abs):
+                moved = {id(event): each.address + distance for _, event, each in waits}  # type: ignore[operator]
+                is_other = any(event.address != moved[id(event)] for _, event, _ in waits)
+                if is_other and all((other, moved[id(event)]) in made for other, event, _ in waits):
+                    fault = WrongArrival(step, wait, first, first + distance)
+                    yield fault, self._with_changed_events(partial(_move_arrival, moved))
+
+    def _arrivals_after_waits(self) -> dict[Step, list[tuple[int, TraceEvent, TraceEvent]]]:
+        """Returns the arrivals of each instruction at mbarriers of its CTA: its rank, the arrival, the wait before.
+
+        Instructions with an arrival before any wait, or at an unknown address, are missing.
+        """
+        found: dict[Step, list[tuple[int, TraceEvent, TraceEvent]]] = defaultdict(list)
+        excluded: set[Step] = set()
+        for actor in self._thread_classes:
+            wait: TraceEvent | None = None
+            for event in actor.events:
+                if isinstance(event.effect, MbarrierWait):
+                    wait = event
+                elif isinstance(event.effect, MbarrierArrive | MbarrierTrack | MbarrierExpect):
+                    if wait is None or not all(_is_own_mbarrier(actor.rank, each) for each in (event, wait)):
+                        excluded.add(event.step)
+                    else:
+                        found[event.step].append((actor.rank, event, wait))
+        return {step: waits for step, waits in found.items() if step not in excluded}
+
+    def _initialized_mbarriers(self) -> set[MbarrierLocation]:
+        return {
+            place
+            for actor in self._thread_classes
+            for event in actor.events
+            if isinstance(event.effect, MbarrierInit)
+            for place in locations_of(actor.rank, event) or ()
+        }
 
     def _waiting_steps(self) -> list[Step]:
         """Returns the instructions that wait for known parities, beginning with those of deadlocked threads."""
@@ -241,6 +301,16 @@ def _move_wait(step: Step, distance: int, _: int, event: TraceEvent) -> TraceEve
     if event.step is not step or not isinstance(event.address, int):
         return event
     return replace(event, address=event.address + distance)
+
+
+def _move_arrival(addresses: Mapping[int, int], _: int, event: TraceEvent) -> TraceEvent:
+    """Moves the arrivals whose identities have an address, and returns other events unchanged."""
+    return replace(event, address=addresses[id(event)]) if id(event) in addresses else event
+
+
+def _is_own_mbarrier(rank: int, event: TraceEvent) -> bool:
+    """Returns whether the operand of an event is the address of one mbarrier in the CTA's own window."""
+    return isinstance(event.address, int) and locations_of(rank, event) == ((rank, event.address),)
 
 
 def _replace_count(places: set[MbarrierLocation], count: int, rank: int, event: TraceEvent) -> TraceEvent:

@@ -16,7 +16,7 @@ from ptxkit.analysis.limits import (
 from ptxkit.analysis.symexec.explorer import Exploration
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
-from ptxkit.analysis.sync.phase_fault_localization import PhaseFaultLocalizer, WrongCount, WrongMbarrier, WrongParity
+from ptxkit.analysis.sync.phase_fault_localization import PhaseFault, PhaseFaultLocalizer
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult, simulate_schedule
 from ptxkit.analysis.sync.thread_classes import ThreadClass, is_sync_effect, thread_classes_of
 from ptxkit.isa.effects import Barrier, Effect, MbarrierArrive, MbarrierTrack
@@ -147,8 +147,8 @@ class SyncSimulation:
         return [*found, simulate_schedule(self.thread_classes, 0, self.size, eager=True, in_turn=True)] if found else []
 
     @cached_property
-    def fault(self) -> WrongParity | WrongMbarrier | WrongCount | None:
-        """The single wrong parity, mbarrier or count that explains failed schedules; None if there is no such fault."""
+    def fault(self) -> PhaseFault | None:
+        """The single fault of a parity, mbarrier, arrival or count that explains failed schedules, or None."""
         groups = [cta.groups for cta in self._ctas]
         return PhaseFaultLocalizer(self.thread_classes, groups, self.schedules).find()
 

@@ -237,6 +237,13 @@ OTHER_MBARRIER_WAIT = MessageTemplate(
 WAITS_FOR_WRONG_MBARRIER = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "waits for another mbarrier than it should")
 MBARRIER_OF_VARIABLE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "the mbarrier of `{variable}`")
 MBARRIER_AT_DISTANCE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "the mbarrier {distance} bytes from its own")
+OTHER_MBARRIER_ARRIVAL = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "arrive at {mbarrier} at line {line}: all threads would continue then"
+)
+ARRIVES_AT_WRONG_MBARRIER = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "arrives at another mbarrier than it should")
+MBARRIER_AT_DISTANCE_OF_WAIT = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "the mbarrier {distance} bytes from that of the wait before it,"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +258,16 @@ class MbarrierPair:
     own: str | None
     other: str | None
     distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class MisplacedArrival:
+    """An arrival at the wrong mbarrier. statement: its offset in the text. mbarriers: from those of the wait before it
+    to those at which it should arrive.
+    """
+
+    statement: int
+    mbarriers: MbarrierPair
 
 
 @dataclass(frozen=True, slots=True)
