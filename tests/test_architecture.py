@@ -17,8 +17,18 @@ PACKAGE = ROOT / "ptxkit"
 
 BASE = {
     *("byte_source", "compile_cache", "content_store", "elf", "installation", "limits", "resources", "small_files"),
-    *("diagnostic_groups", "diagnostics", "fast_dataclasses", "gc_control", "model", "processes", "results", "source"),
-    *("mangled_names", "spellings", "refusal", "tensormap_limits", "untrusted_text", "user_code"),
+    *(
+        "diagnostic_groups",
+        "diagnostics",
+        "fast_dataclasses",
+        "gc_control",
+        "model",
+        "number_runs",
+        "processes",
+        "results",
+        "source",
+    ),
+    *("mangled_names", "number_runs", "spellings", "refusal", "tensormap_limits", "untrusted_text", "user_code"),
 }
 """Plain data that every package may import."""
 

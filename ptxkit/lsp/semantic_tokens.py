@@ -129,9 +129,4 @@ def _named_token(names: NameIndex, span: Span, word: str) -> Iterator[SemanticTo
 
 
 def _is_special(word: str) -> bool:
-    return word.partition(".")[0] in _special_names()
-
-
-@cache
-def _special_names() -> frozenset[str]:
-    return frozenset(special.name for special in table().specials)
+    return table().special(word.partition(".")[0]) is not None

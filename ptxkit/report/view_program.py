@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.model.view import FileView
+from ptxkit.number_runs import format_runs
 from ptxkit.report.limits import MAX_LINE_CHARS, MAX_PROGRAM_FILES, MAX_PROGRAM_LINES
 from ptxkit.report.markup import escape_markup, tag
 from ptxkit.report.program_source import ProgramSources, locate_in_program
@@ -99,19 +100,14 @@ def _rows(
         text = source.line_text(line)
         content = escape_markup(_printable(text[:MAX_LINE_CHARS])) + ("\u2026" if len(text) > MAX_LINE_CHARS else "")
         own = lines.get((number, line))
-        yield tag("li", content, *found.get((number, line), ()), id=f"S{number}-{line}", data_ptx=own and _ranges(own))
+        yield tag(
+            "li",
+            content,
+            *found.get((number, line), ()),
+            id=f"S{number}-{line}",
+            data_ptx=own and format_runs(sorted(own), separator=" "),
+        )
 
 
 def _printable(text: str) -> str:
     return "\t".join(map(escape_text, text.split("\t")))
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    """Lines as `45-48 60`."""
-    parts: list[list[int]] = []
-    for line in sorted(lines):
-        if parts and parts[-1][1] == line - 1:
-            parts[-1][1] = line
-        else:
-            parts.append([line, line])
-    return " ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)

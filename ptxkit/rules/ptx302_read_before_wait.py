@@ -29,7 +29,8 @@ ISA section
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 from ptxkit.analysis.cluster.cluster_facts import find_signaled_mbarriers, may_poll_memory
 from ptxkit.analysis.cluster.remote_copies import (
@@ -64,6 +65,7 @@ from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.bounded_wait import find_unchecked_waits
 from ptxkit.analysis.sync.sync_edges import find_unordered_release
 from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.fast_dataclasses import dataclass
@@ -90,8 +92,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
             continue
+        late_mbarriers = cache(partial(_find_late_mbarriers, facts))
         for thread in facts.threads.values():
-            yield from _check_thread(number, facts, thread)
+            yield from _check_thread(number, facts, thread, late_mbarriers)
         for read in UnlocatedAccesses(facts, kernel.extents_of(facts)).early_reads():
             yield OpenObligation(read, ptx3xx.READ_MAY_OVERLAP_COPY())
         if facts.scenario.launch.cluster_size > 1:
@@ -99,6 +102,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     yield from _check_early_releases(kernel)
     for wait in find_unchecked_waits(kernel.program):
         yield OpenObligation(wait, ptx3xx.WAIT_MAY_GIVE_UP())
+
+
+def _find_late_mbarriers(facts: ScenarioFacts) -> frozenset[Value | None]:
+    """Returns the addresses of the mbarriers on which bytes are expected too late."""
+    return frozenset(late.expect.address for _, late in find_late_expects(facts))
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -144,7 +152,9 @@ def _check_remote_copies(
                     yield Observation(key, number, exact, finding, 2)
 
 
-def _check_thread(number: int, facts: ScenarioFacts, issuer: ThreadView) -> Iterator[Observation | OpenObligation]:
+def _check_thread(
+    number: int, facts: ScenarioFacts, issuer: ThreadView, late_mbarriers: Callable[[], frozenset[Value | None]]
+) -> Iterator[Observation | OpenObligation]:
     if not issuer.copies_by_range:
         return
     for reader in facts.threads.values():
@@ -161,7 +171,7 @@ def _check_thread(number: int, facts: ScenarioFacts, issuer: ThreadView) -> Iter
                     if not looks.allow(key):
                         settled.add(key)
                         break
-                    observation = _check_pair(number, facts, (issuer, copy), (reader, position, event))
+                    observation = _check_pair(number, facts, (issuer, copy), (reader, position, event), late_mbarriers)
                     if observation is not None:
                         yield observation
                         if isinstance(observation, Observation) and observation.finding is not None:
@@ -170,7 +180,11 @@ def _check_thread(number: int, facts: ScenarioFacts, issuer: ThreadView) -> Iter
 
 
 def _check_pair(
-    number: int, facts: ScenarioFacts, write: tuple[ThreadView, AsyncCopy], read: tuple[ThreadView, int, TraceEvent]
+    number: int,
+    facts: ScenarioFacts,
+    write: tuple[ThreadView, AsyncCopy],
+    read: tuple[ThreadView, int, TraceEvent],
+    late_mbarriers: Callable[[], frozenset[Value | None]],
 ) -> Observation | OpenObligation | None:
     (issuer, copy), (reader, position, event) = write, read
     status = copy_status_at(facts, issuer, copy, reader, position)
@@ -181,11 +195,7 @@ def _check_pair(
     if status is CopyStatus.GUESSED:
         return OpenObligation(event.step, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA())
     is_complete = status is CopyStatus.COMPLETE
-    if (
-        not is_complete
-        and _last_phase_wait(reader, position, copy) is not None
-        and any(late.expect.address == copy.barrier for _, late in find_late_expects(facts))
-    ):
+    if not is_complete and _last_phase_wait(reader, position, copy) is not None and copy.barrier in late_mbarriers():
         return None  # the copy belongs to a later phase since its bytes are expected too late, which PTX503 reports
     exact = issuer.trace.is_certain(copy.position) and reader.trace.is_certain(position)
     finding = None if is_complete else _finding(facts, issuer, copy, reader, position, event)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 
 from ptxkit.isa.functions import is_type
 from ptxkit.mangled_names import short_name
+from ptxkit.number_runs import format_runs
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.limits import MAX_DISPLAY_NAME
 
@@ -44,20 +45,9 @@ def describe_objects(
         places = range(variable.address, variable.address + variable.size, MBARRIER_BYTES)
         is_array = variable.element_size == MBARRIER_BYTES or all(place in initialized for place in places)
         if is_array and variable.size > MBARRIER_BYTES:
-            words.append(f"{name}[{format_ranges([offset // MBARRIER_BYTES for offset in offsets])}]")
+            words.append(f"{name}[{format_runs([offset // MBARRIER_BYTES for offset in offsets], '..')}]")
         elif len(offsets) > 1:
             words.append(f"{name} ({len(offsets)} objects)")
         else:
             words.append(f"{name}+{offsets[0]}" if offsets[0] else name)
     return ", ".join(words) or None
-
-
-def format_ranges(numbers: Sequence[int]) -> str:
-    """Returns ascending numbers as `0..2, 5`."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ", ".join(str(low) if low == high else f"{low}..{high}" for low, high in parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy
 
@@ -12,6 +11,7 @@ from ptxkit.emulator import Violation
 from ptxkit.emulator.races.event_recorder import RecordedEvent, ViolationRecording
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.trace import Dim3, FindingRole, FindingTrace, StepKind, ThreadColumn, TraceBar, TraceStep
+from ptxkit.number_runs import consecutive_runs, format_runs
 from ptxkit.semantics.thread_sets import WARP_SIZE
 from ptxkit.source import SourceFile
 from ptxkit.verifier.limits import MAX_THREAD_RANGES, MAX_TRACE_BARS, MAX_TRACE_COLUMNS
@@ -122,14 +122,13 @@ def _column_label(threads: Sequence[int], block: Dim3) -> str:
     if len(threads) == 1:
         flat = block[1] == block[2] == 1
         return f"thread {threads[0]}" if flat else f"thread {thread_position(threads[0], block)}"
-    cuts = [0, *(at for at in range(1, len(threads)) if threads[at] != threads[at - 1] + 1), len(threads)]
-    ranges = [(threads[low], threads[high - 1]) for low, high in pairwise(cuts)]
-    if len(ranges) == 1 and not threads[0] % WARP_SIZE and not len(threads) % WARP_SIZE:
+    runs = consecutive_runs(threads)
+    if len(runs) == 1 and not threads[0] % WARP_SIZE and not len(threads) % WARP_SIZE:
         first, last = threads[0] // WARP_SIZE, threads[-1] // WARP_SIZE
         return f"warp {first}" if first == last else f"warps {first}-{last}"
-    if len(ranges) > MAX_THREAD_RANGES:
+    if len(runs) > MAX_THREAD_RANGES:
         return f"{len(threads)} of threads {threads[0]}-{threads[-1]}"
-    return "threads " + ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
+    return f"threads {format_runs(threads)}"
 
 
 def _make_step(

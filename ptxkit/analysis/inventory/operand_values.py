@@ -20,7 +20,8 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
 )
-from ptxkit.semantics.object_names import describe_objects, format_ranges
+from ptxkit.number_runs import format_runs
+from ptxkit.semantics.object_names import describe_objects
 from ptxkit.semantics.thread_sets import WARP_SIZE
 
 _KINDS = (MbarrierInit, MbarrierArrive, MbarrierExpect, MbarrierTrack, MbarrierWait, MbarrierInvalidate)
@@ -99,7 +100,7 @@ def describe_threads(threads: Collection[int], everyone: Collection[int]) -> str
     if len(threads) == 1:
         return f"thread {min(threads)}"
     warps = sorted({thread // WARP_SIZE for thread in threads})
-    words = f"warp{'' if len(warps) == 1 else 's'} {format_ranges(warps)}"
+    words = f"warp{'' if len(warps) == 1 else 's'} {format_runs(warps, '..')}"
     if {thread for thread in everyone if thread // WARP_SIZE in warps} == set(threads):
         return words
     return f"1 thread each of {words}" if len(warps) == len(threads) else f"some threads of {words}"
