@@ -13,9 +13,10 @@ from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.limits import NAMED_BARRIERS
 from ptxkit.build.registers import Register
 from ptxkit.build.special_registers import read_special
-from ptxkit.build.warp_roles import WARP_SIZE, check_consecutive_warps, thread_rank
+from ptxkit.build.warp_roles import check_consecutive_warps, thread_rank
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernel_model.scalar_types import u32
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 @dataclass(frozen=True, slots=True)

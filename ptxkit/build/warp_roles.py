@@ -24,9 +24,10 @@ from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.registers import Register
 from ptxkit.build.special_registers import read_special
 from ptxkit.kernel_model.scalar_types import pred, u32
+from ptxkit.syntax.constants import WARP_SIZE
 
-WARP_SIZE, WARPS_PER_WARPGROUP = 32, 4
-"""The number of threads of a warp, and the number of warps of a warpgroup."""
+WARPS_PER_WARPGROUP = 4
+"""The number of warps of a warpgroup."""
 ALL_LANES = 0xFFFFFFFF
 
 

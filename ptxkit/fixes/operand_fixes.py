@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias, get_args
 
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx, ptx3xx, ptx5xx, ptx6xx, ptx7xx, ptx9xx
@@ -48,6 +47,7 @@ from ptxkit.fixes.tcgen05_fixes import fix_cta_group, fix_lane_ownership, fix_mi
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierExpect, MbarrierWait
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Integer, Name
 
@@ -144,7 +144,7 @@ def _fix_excess_arrivals(item: Diagnostic, around: FunctionContext, step: Step) 
         and any(mbarrier_operand_text(each, MbarrierWait) for each in around.program.steps)
     ):
         all_threads = thread_counts(around) if step.instruction.guard is None else ()
-        warp = (count + WARP,) if count % WARP == 0 else ()
+        warp = (count + WARP_SIZE,) if count % WARP_SIZE == 0 else ()
         for new in dict.fromkeys((count + 1, *(each for each in all_threads if each > count), *warp)):
             yield from _replace_init_count(around, made, count, new)
     operands = step.instruction.operands

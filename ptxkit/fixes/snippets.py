@@ -7,11 +7,11 @@ from functools import reduce
 from math import prod
 from typing import TypeAlias
 
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import fix_titles
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.isa.effects import MbarrierInit, MbarrierUse
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Guard
@@ -44,7 +44,7 @@ def thread_counts(around: FunctionContext) -> Iterator[int]:
     block = launch_extents(around.program.function, *BLOCK_DIRECTIVES)
     if block is not None:
         count = prod(block)
-        yield from (count, count // WARP) if count % WARP == 0 else (count,)
+        yield from (count, count // WARP_SIZE) if count % WARP_SIZE == 0 else (count,)
 
 
 def mbarrier_operand_text(step: Step, kind: type[MbarrierTarget]) -> str | None:

@@ -33,7 +33,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from ptxkit.analysis.context.barrier_placement import WARP_BARRIER, find_ordering_barrier, path_point_of
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_paths import WarpPath
@@ -46,6 +45,7 @@ from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait, M
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_a, sites_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: An event with its thread, and the position in the trace.
 _EventSite = tuple[ThreadView, int, TraceEvent]
@@ -204,14 +204,14 @@ def _lanes_arriving_for(facts: ScenarioFacts, wait: _EventSite, atomic: Step) ->
     own = path_point_of(facts, thread, position)
     for path in facts.happens_before.paths:
         at = next((at for at, event in enumerate(path.group.events) if event.step is atomic), None)
-        if path.warp == thread.tid // WARP and at is not None:
+        if path.warp == thread.tid // WARP_SIZE and at is not None:
             return None if facts.happens_before.may_converge(own.path, own.position, path, at) else path
     return None
 
 
 def _sort_key(thread: ThreadView, atomic: Step | None, wait: _EventSite) -> tuple[bool, bool]:
     """Returns whether a barrier of a warp suffices for another thread's wait, and whether a fence may."""
-    return wait[0].tid // WARP == thread.tid // WARP, _executes(wait[0], atomic)
+    return wait[0].tid // WARP_SIZE == thread.tid // WARP_SIZE, _executes(wait[0], atomic)
 
 
 def _executes(thread: ThreadView, step: Step | None) -> bool:

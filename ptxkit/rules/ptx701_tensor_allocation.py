@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
@@ -36,6 +35,7 @@ from ptxkit.isa.effects import Effect, TensorMemory
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -89,7 +89,7 @@ def _check_sequence(number: int, thread: ThreadView) -> Iterator[Observation]:
 
 def _check_deallocations(number: int, kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[Observation]:
     """Compares the columns that the warps of a CTA allocate with those that they deallocate."""
-    leaders = [thread for thread in facts.all_threads(TensorMemory) or () if thread.tid % WARP == 0]
+    leaders = [thread for thread in facts.all_threads(TensorMemory) or () if thread.tid % WARP_SIZE == 0]
     taken = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "allocate")]
     given = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "deallocate")]
     if not any(_has_allocation_effect(step, "allocate") for step in kernel.program.effectful_steps):

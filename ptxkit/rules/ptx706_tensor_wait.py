@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP, WARPGROUP
+from ptxkit.analysis.context.collective_participation import WARPGROUP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.tensor.tensor_memory import (
@@ -43,6 +43,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 
@@ -107,7 +108,7 @@ def _share_lanes(earlier: TmemUse, use: TmemUse) -> bool:
     """
     if use.completion not in _WAITS:
         return True
-    if (earlier.thread.tid // WARP - use.thread.tid // WARP) % (WARPGROUP // WARP):
+    if (earlier.thread.tid // WARP_SIZE - use.thread.tid // WARP_SIZE) % (WARPGROUP // WARP_SIZE):
         return False
     one, other = earlier.location, use.location
     return one is not None and other is not None and one[1] == other[1]

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.tensor_memory import TmemUse, deallocations_of, uses_of
@@ -34,6 +33,7 @@ from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
+from ptxkit.syntax.constants import WARP_SIZE
 
 _GROUPS = ("tcgen05.ld", "tcgen05.st")
 
@@ -61,11 +61,11 @@ def _check_lanes(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     ends = [use for thread in threads for use in deallocations_of(thread) if not use.is_absolute]
     bases = {place[0] for use in ends if (place := use.location) and place[1:] == (0, 0)}
     for thread in threads if bases else ():
-        first = thread.tid // WARP % 4 * WARP
+        first = thread.tid // WARP_SIZE % 4 * WARP_SIZE
         for use in uses_of(thread):
             place = use.location
             if use.completion in _GROUPS and place is not None and place[0] in bases:
-                finding = None if first <= place[1] < first + WARP else _foreign_lane_access(use, place[1], first)
+                finding = None if first <= place[1] < first + WARP_SIZE else _foreign_lane_access(use, place[1], first)
                 exact = thread.trace.is_certain(use.position) and facts.is_exact and is_known
                 yield Observation((use.event.step, None), number, exact, finding)
 
@@ -73,7 +73,9 @@ def _check_lanes(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
 def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:
     return Finding(
         primary=use.event.step,
-        message=ptx7xx.LANE_OF_OTHER_WARP(warp=use.thread.tid // WARP, first=first, last=first + WARP - 1, lane=lane),
+        message=ptx7xx.LANE_OF_OTHER_WARP(
+            warp=use.thread.tid // WARP_SIZE, first=first, last=first + WARP_SIZE - 1, lane=lane
+        ),
         help=ptx7xx.ADD_WARP_OFFSET(),
         properties={"lane": lane, "first": first},
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP, compare_executions
+from ptxkit.analysis.context.collective_participation import compare_executions
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Effect
 from ptxkit.rules.model import Finding, Observation
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 def check_whole_warps(
@@ -19,7 +20,7 @@ def check_whole_warps(
 
     number: the index of the scenario.
     """
-    for step, uneven in compare_executions(facts, concerns, WARP):
+    for step, uneven in compare_executions(facts, concerns, WARP_SIZE):
         finding = None
         if uneven is not None:
             some, other = uneven.most_frequent.tid, uneven.least_frequent.tid

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ptxkit.semantics.thread_sets import WARP_SIZE, lanes_of, warps_of
+from ptxkit.semantics.thread_sets import lanes_of, warps_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 class BarrierOutcome(Enum):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxkit.limits import MAX_CTA_THREADS
+from ptxkit.syntax.constants import WARP_SIZE
 
-WARP_SIZE = 32
 _ALL_LANES = (1 << WARP_SIZE) - 1
 _FIRST_LANES = ((1 << MAX_CTA_THREADS) - 1) // _ALL_LANES
 

@@ -14,8 +14,9 @@ from ptxkit.diagnostics.catalogue import syntax_errors
 from ptxkit.syntax.limits import MAX_DIGITS
 from ptxkit.syntax.tree import Binary, Conditional, Directive, Float, Integer, Name, Operand, Unary
 
+WARP_SIZE = 32
+"""The number of threads of a warp, which PTX calls `WARP_SZ`."""
 _MASK = (1 << 64) - 1
-_WARP_SIZE = 32
 _INTEGER = r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?"
 _RESERVED = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
 
@@ -77,7 +78,7 @@ def parse_integer(text: str) -> Integer:
 
 def parse_number(text: str) -> int:
     """Returns the value of a number of a directive: an integer literal, or `WARP_SZ`."""
-    return _WARP_SIZE if text == "WARP_SZ" else parse_integer(text).value
+    return WARP_SIZE if text == "WARP_SZ" else parse_integer(text).value
 
 
 def parse_constant(word: str) -> int | None:
@@ -87,7 +88,7 @@ def parse_constant(word: str) -> int | None:
     if len(word) < 10 and word[:1] != "0" and word.isascii() and word.isdigit():
         return int(word)  # most constants have this form
     if word == "WARP_SZ":
-        return _WARP_SIZE
+        return WARP_SIZE
     if not re.fullmatch(_INTEGER, word):
         return None
     try:
@@ -137,7 +138,7 @@ def _evaluate_typed(expression: Operand) -> _Typed | None:
         case Integer(value, text):
             return value & _MASK, text.endswith("U") or value >> 63 != 0
         case Name("WARP_SZ"):
-            return _WARP_SIZE, False
+            return WARP_SIZE, False
         case Unary(operator, operand):
             inner = _evaluate_typed(operand)
             return None if inner is None else _evaluate_unary(operator, *inner)

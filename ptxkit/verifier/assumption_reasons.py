@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.emulator import Violation
-from ptxkit.semantics.thread_sets import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.launch_evidence import LaunchEvidence
 

@@ -25,7 +25,7 @@ from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import bits, kind
 from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
 from ptxkit.semantics.layout import DeclaredVariable
-from ptxkit.semantics.thread_sets import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.argument_parser import make_filled_array

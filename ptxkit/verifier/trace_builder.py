@@ -12,8 +12,8 @@ from ptxkit.emulator.races.event_recorder import RecordedEvent, ViolationRecordi
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.trace import Dim3, FindingRole, FindingTrace, StepKind, ThreadColumn, TraceBar, TraceStep
 from ptxkit.number_runs import consecutive_runs, format_runs
-from ptxkit.semantics.thread_sets import WARP_SIZE
 from ptxkit.source import SourceFile
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.verifier.limits import MAX_THREAD_RANGES, MAX_TRACE_BARS, MAX_TRACE_COLUMNS
 from ptxkit.verifier.trace_places import TracePlaces, format_value
 from ptxkit.verifier.trace_rows import TraceRow, TraceRows, rows_of

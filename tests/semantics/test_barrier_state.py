@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
-from ptxkit.semantics.thread_sets import WARP_SIZE, lanes_of, thread_range, warps_of
+from ptxkit.semantics.thread_sets import lanes_of, thread_range, warps_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 PENDING, PHASE_COMPLETE = BarrierOutcome.PENDING, BarrierOutcome.PHASE_COMPLETE
 FIRST, SECOND, THIRD = (thread_range(warp * WARP_SIZE, WARP_SIZE) for warp in range(3))

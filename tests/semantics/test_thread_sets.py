@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxkit.semantics.thread_sets import WARP_SIZE, first_thread, lanes_of, thread_range, thread_set, warps_of
+from ptxkit.semantics.thread_sets import first_thread, lanes_of, thread_range, thread_set, warps_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 THREADS = st.sets(st.integers(0, 1023), max_size=70)
 

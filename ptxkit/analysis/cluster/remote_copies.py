@@ -29,7 +29,7 @@ from ptxkit.analysis.sync.mbarrier_location import location_at
 from ptxkit.analysis.sync.sync_edges import NEVER
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
-from ptxkit.semantics.thread_sets import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 @dataclass(frozen=True, slots=True)

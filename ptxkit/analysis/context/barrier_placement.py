@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.loops import reachable_nodes
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.races import AccessInstance
 from ptxkit.analysis.context.thread_view import ThreadView
@@ -25,6 +24,7 @@ from ptxkit.analysis.sync.sync_edges import find_sync_edges, find_unordered_rele
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
 from ptxkit.semantics.ordering import is_warp_barrier
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Integer
 
 WARP_BARRIER = "bar.warp.sync -1;"
@@ -80,7 +80,7 @@ class OrderingBarrier:
 
 def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> OrderingBarrier:
     """Returns the narrowest barrier that orders one access before another."""
-    if first.tid // WARP == last.tid // WARP:
+    if first.tid // WARP_SIZE == last.tid // WARP_SIZE:
         return OrderingBarrier(WARP_BARRIER)
     unordered = find_unordered_release(
         first.tid, first.events, first.position, first.position, last.path.release_acquire_points, last.position
@@ -154,7 +154,7 @@ def threads_reaching(facts: ScenarioFacts, block: int) -> frozenset[int]:
 
 def are_whole_warps(facts: ScenarioFacts, tids: frozenset[int]) -> bool:
     """Returns whether the threads form whole warps."""
-    return len(tids) == min(len({tid // WARP for tid in tids}) * WARP, facts.scenario.launch.threads)
+    return len(tids) == min(len({tid // WARP_SIZE for tid in tids}) * WARP_SIZE, facts.scenario.launch.threads)
 
 
 def _is_in_function(program: Program, step: Step) -> bool:

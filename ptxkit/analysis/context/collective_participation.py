@@ -18,7 +18,6 @@ from ptxkit.isa.effects import Effect
 
 #: The number of threads of a warpgroup: four warps.
 WARPGROUP = 128
-WARP = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.context.barrier_placement import are_whole_warps, threads_reaching
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import AccessInstance
 from ptxkit.analysis.ir.program import Step
@@ -22,6 +21,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import async_copies_of
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierInit, MbarrierWait
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class MissingRelease:
     @property
     def is_by_warp(self) -> bool:
         """Whether one lane of each warp should arrive."""
-        return self.threads == self.count * WARP and self.count != self.threads
+        return self.threads == self.count * WARP_SIZE and self.count != self.threads
 
     @property
     def is_by_thread(self) -> bool:

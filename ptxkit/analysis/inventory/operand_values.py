@@ -22,7 +22,7 @@ from ptxkit.isa.effects import (
 )
 from ptxkit.number_runs import format_runs
 from ptxkit.semantics.object_names import describe_objects
-from ptxkit.semantics.thread_sets import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 
 _KINDS = (MbarrierInit, MbarrierArrive, MbarrierExpect, MbarrierTrack, MbarrierWait, MbarrierInvalidate)
 

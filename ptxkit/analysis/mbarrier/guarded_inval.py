@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
@@ -20,6 +19,7 @@ from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.ir.program import Step
 from ptxkit.isa.effects import Access
 from ptxkit.semantics.ordering import MAY_RELEASE_ORDERS
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: The special registers that may also decide: they give the position of the thread, and the number of threads.
 _THREAD_POSITION_REGISTERS = (
@@ -70,7 +70,7 @@ class AtomicGuardedInval:
     ) -> bool:
         """Returns whether anything may order one thread's wait before the invalidation by another thread."""
         (releaser, since), (acquirer, until) = wait, end
-        if releaser.tid // WARP == acquirer.tid // WARP or not facts.is_complete:
+        if releaser.tid // WARP_SIZE == acquirer.tid // WARP_SIZE or not facts.is_complete:
             return True  # there are many other means by which lanes synchronize
         causality = self._happens_before.get(id(facts))
         if causality is None:

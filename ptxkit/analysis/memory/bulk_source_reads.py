@@ -8,7 +8,6 @@ from __future__ import annotations
 from enum import Enum
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
@@ -16,6 +15,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.warp_convergence import ConvergencePoints
 from ptxkit.isa.effects import Access, WaitGroup
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 class WaitCoverage(Enum):
@@ -113,7 +113,7 @@ def _have_converged(issuer: ThreadView, copy: AsyncCopy, writer: ThreadView, pos
 
     The issuing lane has then executed its wait, so that its copy has read its source.
     """
-    if copy.source_free_position is None or issuer.tid // WARP != writer.tid // WARP:
+    if copy.source_free_position is None or issuer.tid // WARP_SIZE != writer.tid // WARP_SIZE:
         return False
     wait = issuer.trace.events[copy.source_free_position]
     own = [at for at, event in writer.positions(WaitGroup) if (event.step, event.visit) == (wait.step, wait.visit)]

@@ -17,7 +17,6 @@ from ptxkit.analysis.context.barrier_placement import (
     find_ordering_barrier,
     path_point_of,
 )
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
@@ -27,6 +26,7 @@ from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.analysis.sync.sync_edges import SyncEdge
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class ProxyPair:
             seen.participants if isinstance(seen, GroupEvent) and seen.participants is not None else (True,) * len(tids)
         )
         for tid, does in zip(tids, who, strict=True):
-            if does and tid // WARP != self.reader.tid // WARP:
+            if does and tid // WARP_SIZE != self.reader.tid // WARP_SIZE:
                 write = PathPoint(self.facts.happens_before.path_of(tid), tid, write.position)
                 break
         return find_ordering_barrier(self.facts, write, read)

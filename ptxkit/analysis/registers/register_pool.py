@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 
-from ptxkit.analysis.context.collective_participation import WARP, WARPGROUP
+from ptxkit.analysis.context.collective_participation import WARPGROUP
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.limits import MAX_THREAD_REGISTERS
@@ -22,6 +22,7 @@ from ptxkit.analysis.registers.setmaxnreg_counts import setmaxnreg_operands_of
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier, RegisterCount
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 class RegisterPool:
@@ -44,8 +45,8 @@ class RegisterPool:
         if not self._stages:
             return None
         held = self._stages[self._stage_at(thread, position)]
-        first = thread.tid // WARPGROUP * (WARPGROUP // WARP)
-        team = [warp for warp in held if first <= warp < first + WARPGROUP // WARP]
+        first = thread.tid // WARPGROUP * (WARPGROUP // WARP_SIZE)
+        team = [warp for warp in held if first <= warp < first + WARPGROUP // WARP_SIZE]
         given = sum(self.initial_count - each.minimum for warp, each in held.items() if warp not in team)
         most = self.initial_count + given // len(team)
         if count > most:
@@ -74,12 +75,14 @@ class RegisterPool:
         for stage in range(common + 1 if paths else 0):
             held: dict[int, _StageRegisters] = {}
             for tid, path in paths.items():
-                first = stages[-1][tid // WARP].last if stages else self.initial_count
+                first = stages[-1][tid // WARP_SIZE].last if stages else self.initial_count
                 counts = [first, *path.counts_in(stage, common)]
                 if stage == common and not path.is_complete:
                     counts.append(lowest)
-                other = held.get(tid // WARP, _StageRegisters(first, MAX_THREAD_REGISTERS, MAX_THREAD_REGISTERS))
-                held[tid // WARP] = _StageRegisters(first, min(other.minimum, *counts), min(other.last, counts[-1]))
+                other = held.get(tid // WARP_SIZE, _StageRegisters(first, MAX_THREAD_REGISTERS, MAX_THREAD_REGISTERS))
+                held[tid // WARP_SIZE] = _StageRegisters(
+                    first, min(other.minimum, *counts), min(other.last, counts[-1])
+                )
             stages.append(held)
         return stages
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.limits import MAX_THREAD_REGISTERS
@@ -15,6 +14,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier, MbarrierWait, RegisterCount
 from ptxkit.semantics.ordering import is_warp_barrier
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.tree import Integer
 
@@ -56,7 +56,7 @@ def max_initial_registers(program: Program, threads: int) -> int | None:
     ctas = program.function.directive("minnctapersm")
     if ctas is None or launch_extents(program.function, *BLOCK_DIRECTIVES) is None:
         return None
-    resident = -(-threads // WARP) * WARP * max(_first_number(ctas.words), 1)
+    resident = -(-threads // WARP_SIZE) * WARP_SIZE * max(_first_number(ctas.words), 1)
     return min(CTA_REGISTERS // resident // REGISTER_STEP * REGISTER_STEP, MAX_THREAD_REGISTERS)
 
 

@@ -17,7 +17,7 @@ from ptxkit.analysis.values.symbolic_values import (
 )
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
-from ptxkit.semantics.thread_sets import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState, StepAction

@@ -25,7 +25,7 @@ from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.layout import DeclaredVariable
-from ptxkit.semantics.thread_sets import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:

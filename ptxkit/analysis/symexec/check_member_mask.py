@@ -17,11 +17,12 @@ from ptxkit.analysis.values.symbolic_values import value_of_lane
 from ptxkit.isa.effects import Barrier
 from ptxkit.isa.expressions import OperandRole
 from ptxkit.isa.forms import Match
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState
 
-_WARP, _ALL = 32, 0xFFFF_FFFF
+_ALL = 0xFFFF_FFFF
 
 
 def member_mask_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
@@ -48,7 +49,7 @@ def _check(operands: OperandCompiler, role: str) -> Callable[[GroupState], None]
             return
         guaranteed = state.guaranteed_threads
         for index in guaranteed if known is not None else dict.fromkeys((*guaranteed, *state.active_threads)):
-            mask, lane = value_of_lane(held, index), state.tids[index] % _WARP
+            mask, lane = value_of_lane(held, index), state.tids[index] % WARP_SIZE
             if not isinstance(mask, int):
                 return
             if not mask >> lane & 1:

@@ -23,8 +23,7 @@ from ptxkit.isa.constant_folding import fold_constants
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole, roles_in
 from ptxkit.isa.forms import Immediates, Match, OperandForm
 from ptxkit.semantics.layout import DeclaredVariable
-from ptxkit.semantics.thread_sets import WARP_SIZE
-from ptxkit.syntax.constants import evaluate
+from ptxkit.syntax.constants import WARP_SIZE, evaluate
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:

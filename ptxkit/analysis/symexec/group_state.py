@@ -37,7 +37,7 @@ from ptxkit.analysis.values.symbolic_values import (
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control, Effect, MbarrierArrive
-from ptxkit.semantics.thread_sets import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Name, Operand
 
 StepAction: TypeAlias = "Callable[[GroupState], int | None]"

@@ -14,9 +14,10 @@ from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Barrier, MbarrierInit
 from ptxkit.limits import MAX_CTA_THREADS
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: The number of threads of a warp and of a warpgroup.
-_WARP, _WARPGROUP = 32, 128
+_WARPGROUP = 128
 
 
 def alternative_launches(
@@ -33,14 +34,14 @@ def alternative_launches(
     found: list[LaunchConfig] = []
     for size in dict.fromkeys(sizes):
         _, y, z = launch.block
-        if _WARP <= size <= most and not size % _WARP and not size % (y * z) and size not in skipped:
+        if WARP_SIZE <= size <= most and not size % WARP_SIZE and not size % (y * z) and size not in skipped:
             found.append(LaunchConfig((size // (y * z), y, z), launch.cluster, is_exact=False))
     return found[:MAX_SIZES]
 
 
 def _suggested_sizes(count: int) -> tuple[int, ...]:
-    alone = (count, count * _WARP, count * _WARPGROUP)
-    return (*alone, *(size + more for size in alone for more in (_WARP, _WARPGROUP)))
+    alone = (count, count * WARP_SIZE, count * _WARPGROUP)
+    return (*alone, *(size + more for size in alone for more in (WARP_SIZE, _WARPGROUP)))
 
 
 def _arrival_counts(actors: Iterable[ThreadClass]) -> list[int]:

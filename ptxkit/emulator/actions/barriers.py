@@ -11,12 +11,12 @@ import numpy
 
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault
-from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.limits import MAX_BARRIERS
 from ptxkit.emulator.sync.named_barrier import BarrierPhase, NamedBarrier
 from ptxkit.emulator.sync.warp_rendezvous import SingleWarpRequired, gather_operands
 from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 @effect_semantics

@@ -17,7 +17,7 @@ from ptxkit.diagnostics.catalogue import ptx2xx, ptx7xx
 from ptxkit.emulator.actions.load_store import store
 from ptxkit.emulator.actions.wgmma import FULL_MASK, SharedReads
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
-from ptxkit.emulator.core.lane_set import WARP_SIZE, LaneSet
+from ptxkit.emulator.core.lane_set import LaneSet
 from ptxkit.emulator.core.numbers.float_codec import magnitudes
 from ptxkit.emulator.core.numbers.float_compare import min_max
 from ptxkit.emulator.core.numbers.formats import F32
@@ -35,6 +35,7 @@ from ptxkit.emulator.tensor.tensor_memory import (
 )
 from ptxkit.emulator.tensor.tmem_regions import TmemRegion, split_regions
 from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState

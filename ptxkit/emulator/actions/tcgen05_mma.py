@@ -14,7 +14,6 @@ from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator.actions.tcgen05_memory import ctas_of, operand_number, record_use
 from ptxkit.emulator.actions.wgmma import SharedReads
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
-from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.core.numbers.float_codec import widen
 from ptxkit.emulator.core.numbers.formats import DTYPES, FORMATS
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
@@ -37,6 +36,7 @@ from ptxkit.emulator.tensor.tmem_regions import TmemRegion, split_regions
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.functions import bits
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState

@@ -16,8 +16,7 @@ from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.sync.warp_rendezvous import WarpOperands, gather_operands, masks_of_lanes, to_lane_matrix
 from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
 from ptxkit.isa.functions import kind
-
-WARP_SIZE = 32
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 def _gather_lanes(group: ThreadGroup, name: str, mask: Any, *values: Any) -> WarpOperands | BlockSignal:

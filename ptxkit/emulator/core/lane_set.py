@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.semantics.thread_sets import thread_range
 
-WARP_SIZE, WARPGROUP_SIZE = 32, 128
+WARPGROUP_SIZE = 128
 
 ThreadIndex: TypeAlias = NDArray[numpy.int64]
 """Threads of a CTA by number, ascending."""

@@ -19,7 +19,7 @@ import numpy
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype
 from ptxkit.emulator.core.findings import BudgetError, ExecutionFault
-from ptxkit.emulator.core.lane_set import WARP_SIZE, LaneSet, ThreadIndex
+from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.emulator.engine.calls import enter_call, return_from_call
 from ptxkit.emulator.limits import (
@@ -48,6 +48,7 @@ from ptxkit.emulator.threads.thread_groups import (
     YieldSignal,
 )
 from ptxkit.emulator.threads.waitable import Waitable
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.emulator.engine.machine import Cluster, Machine

@@ -16,7 +16,7 @@ import numpy
 from ptxkit.diagnostics import DiagnosticCode, Message
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx, ptx7xx
 from ptxkit.emulator.core.findings import ExecutionFault
-from ptxkit.emulator.core.lane_set import WARP_SIZE, WARPGROUP_SIZE
+from ptxkit.emulator.core.lane_set import WARPGROUP_SIZE
 from ptxkit.emulator.limits import MAX_CTA_REGISTERS, MAX_REGISTERS
 from ptxkit.emulator.sync.async_operation import WGMMA
 from ptxkit.emulator.threads.machine_observer import MachineObserver
@@ -32,7 +32,7 @@ from ptxkit.isa.effects import (
 )
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
-from ptxkit.syntax.constants import directive_constants, evaluate
+from ptxkit.syntax.constants import WARP_SIZE, directive_constants, evaluate
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.tree import Directive, Function, Instruction
 

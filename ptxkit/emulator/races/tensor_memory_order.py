@@ -21,7 +21,6 @@ import numpy
 from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.emulator.core.findings import Violation, Witness
-from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.limits import MAX_CACHED_OPCODES
 from ptxkit.emulator.races.access_history import AccessHistory
 from ptxkit.emulator.races.vector_clocks import COMPLETED, CtaClocks
@@ -32,6 +31,7 @@ from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa import table
 from ptxkit.isa.effects import CtaGroup, TensorFence
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import ClusterState, CtaState, FunctionCode

@@ -17,7 +17,8 @@ from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.lane_set import thread_index_of, thread_set_of
 from ptxkit.emulator.threads.waitable import Waitable
 from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
-from ptxkit.semantics.thread_sets import WARP_SIZE, first_thread, lanes_of, thread_range, warps_of
+from ptxkit.semantics.thread_sets import first_thread, lanes_of, thread_range, warps_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode

@@ -12,11 +12,11 @@ import numpy
 from ptxkit.diagnostics import DiagnosticCode, Message
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault
-from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.threads.thread_groups import BlockSignal
 from ptxkit.emulator.threads.waitable import Waitable
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.emulator.core.findings import ExecutionFault
-from ptxkit.emulator.core.lane_set import WARP_SIZE
+from ptxkit.syntax.constants import WARP_SIZE
 
 LANES, COLUMNS = 128, 512
 _UNINIT_PATTERN = np.uint32(0xFFFB_FFFB)

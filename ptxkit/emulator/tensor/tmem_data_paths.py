@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.emulator.core.findings import ExecutionFault
-from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.tensor.instruction_descriptor import InstructionDescriptor, MmaKind
 from ptxkit.emulator.tensor.tensor_memory import LANES, CtaTensorMemory, split_address
+from ptxkit.syntax.constants import WARP_SIZE
 
 _HALF = 16
 IndexArray = NDArray[np.int64]

@@ -11,8 +11,8 @@ import numpy
 
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.core.dtypes import resize, unsigned_dtype
-from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState
