@@ -34,7 +34,7 @@ class InputIndependence:
     """The inputs that decide the operands and the paths of a program; computed only where a violation was found."""
 
     def __init__(self, program: Program, launch: LaunchConfig) -> None:
-        self._program = program
+        self.program = program
         self._sole_variables: dict[tuple[Step, Operand | None], str | None] = {}
         cluster = _CLUSTER if launch.cluster_size > 1 else ()
         self._fixed_by_block = (*_THREAD_POSITION, *_FIXED_REGISTERS, *_BLOCK, *cluster)
@@ -42,21 +42,21 @@ class InputIndependence:
 
     @cached_property
     def cfg(self) -> ControlFlowGraph:
-        return ControlFlowGraph(self._program)
+        return ControlFlowGraph(self.program)
 
     @cached_property
     def dependence(self) -> Dependence:
-        return Dependence(self._program)
+        return Dependence(self.program)
 
     @cached_property
     def _call_registers(self) -> frozenset[str]:
         """The registers that calls name, some of which receive results."""
-        calls = [step for step in self._program.steps if _changes_control(step, "call")]
+        calls = [step for step in self.program.steps if _changes_control(step, "call")]
         return frozenset(name for step in calls for name in named_registers(step))
 
     def is_in_function(self, step: Step) -> bool:
         """Returns whether a step belongs to this program and not to a callee, whose callers are not all known."""
-        steps = self._program.steps
+        steps = self.program.steps
         return step.index < len(steps) and steps[step.index] is step
 
     def sole_variable(self, step: Step, operand: Operand | None) -> str | None:
@@ -70,13 +70,17 @@ class InputIndependence:
 
         given_block: whether only launches of one block size are considered, even where the kernel declares none.
         """
-        if not self._program.is_fully_matched:
+        if not self.program.is_fully_matched:
             return False  # the instruction may assign any register
         fixed = self._fixed_by_block if given_block else self._fixed_registers
         return all(
             leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(fixed))
             for leaf in self.dependence_sources(step, operand)
         )
+
+    def is_branch_independent(self, branch: Step) -> bool:
+        """Returns whether neither data nor arguments decide where control continues after a branch."""
+        return self.is_input_independent(branch, _index_operand(branch))
 
     def depends_on_block(self, step: Step) -> bool:
         """Returns whether the size of the block may decide that a step is executed."""
@@ -111,7 +115,7 @@ class InputIndependence:
             note(self.dependence.direct_dependences(register))
             if register in self._call_registers:
                 found.add(DependenceSource("unknown", register))
-            for definition in self._program.definitions.get(register, ()):
+            for definition in self.program.definitions.get(register, ()):
                 come_to(definition)
         return frozenset(found)
 
@@ -142,8 +146,13 @@ class InputIndependence:
         for block in blocks:
             for deciding in self.cfg.control_dependences[block]:
                 last = self.cfg.steps_of_block(deciding)[-1]
-                yield last, last.instruction.operands[0] if _changes_control(last, "branch_indexed") else None
+                yield last, _index_operand(last)
             blocks.add(self.cfg.control_dependences[block])
+
+
+def _index_operand(branch: Step) -> Operand | None:
+    """Returns the index of an indexed branch."""
+    return branch.instruction.operands[0] if _changes_control(branch, "branch_indexed") else None
 
 
 def _changes_control(step: Step, kind: str) -> bool:

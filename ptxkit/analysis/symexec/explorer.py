@@ -101,7 +101,8 @@ class Explorer:
         """The asynchronous steps in loops that executions entered and did not repeat."""
         if not self._async_steps:
             return []
-        return steps_of_unrepeated_loops(self.program, [group for e in self.explorations for group in e.groups])
+        groups = [group for exploration in self.explorations for group in exploration.groups]
+        return steps_of_unrepeated_loops(self.input_independence, groups)
 
     @cached_property
     def _reachable_steps(self) -> StepSet:

@@ -11,19 +11,20 @@ from collections.abc import Collection, Iterable, Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.loops import CfgLoop
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.async_steps import async_steps_of
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.trace import GroupTrace, UnknownCall
 from ptxkit.isa.effects import MbarrierWait
 
 
-def steps_of_unrepeated_loops(program: Program, groups: Collection[GroupTrace]) -> list[Step]:
+def steps_of_unrepeated_loops(independence: InputIndependence, groups: Collection[GroupTrace]) -> list[Step]:
     """Returns the asynchronous steps in outermost loops that executions entered, and did not repeat.
 
-    groups: the traces of all executions. Loops that only poll an mbarrier are left out, and so are loops that contain
-    no event but those of inner loops.
+    independence: of the kernel. groups: the traces of all executions. Loops that only poll an mbarrier are left out,
+    and so are loops that contain no event but those of inner loops, and loops that no input can make repeat.
     """
-    cfg = ControlFlowGraph(program)
+    program, cfg = independence.program, independence.cfg
     outermost = [loop for loop in cfg.loops.loops if loop.outer is None]
     own = [step for step in async_steps_of(program) if any(cfg.block_of(step) in loop.nodes for loop in outermost)]
     if not own:
@@ -32,9 +33,16 @@ def steps_of_unrepeated_loops(program: Program, groups: Collection[GroupTrace]) 
     found: list[Step] = []
     for loop in outermost:
         inside = [step for step in own if cfg.block_of(step) in loop.nodes]
-        if rounds.get(loop) == 1 and not all(map(_only_waits, inside)):
+        if rounds.get(loop) == 1 and not all(map(_only_waits, inside)) and _depends_on_inputs(loop, independence):
             found += inside
     return [step for step in found if any(step in group.covered_steps for group in groups)]
+
+
+def _depends_on_inputs(loop: CfgLoop, independence: InputIndependence) -> bool:
+    """Returns whether inputs may decide when control leaves a loop."""
+    cfg = independence.cfg
+    leaving = {cfg.steps_of_block(node)[-1] for node, _ in cfg.loops.exit_edges(loop)}
+    return not leaving or not all(map(independence.is_branch_independent, leaving))
 
 
 def _rounds_by_loop(program: Program, groups: Iterable[GroupTrace], cfg: ControlFlowGraph) -> dict[CfgLoop, int]:
