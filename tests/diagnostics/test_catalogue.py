@@ -74,6 +74,11 @@ def is_of_catalogue(title: ast.expr) -> bool:
     return False
 
 
+def is_template(annotation: ast.expr | None) -> bool:
+    """Returns whether a parameter is a template, which only the catalogue makes."""
+    return isinstance(annotation, ast.Name) and annotation.id == "TextTemplate"
+
+
 def test_the_title_of_a_fix_is_one_of_the_catalogue() -> None:
     titles = []
     stored = PACKAGE / "batch" / "result_codec.py"
@@ -86,8 +91,13 @@ def test_the_title_of_a_fix_is_one_of_the_catalogue() -> None:
                 match node:
                     case ast.Assign(targets=[ast.Name(id=name)], value=value):
                         named.setdefault(name, []).append(value)
+            templates = {each.arg for each in function.args.args if is_template(each.annotation)}
             for node in ast.walk(function):
                 match node:
+                    case ast.Call(
+                        func=ast.Name(id="Fix" | "FixCandidate"), args=[ast.Call(func=ast.Name(id=name)), *_]
+                    ) if name in templates:
+                        titles.append((f"{path.relative_to(PACKAGE)}:{node.lineno}", True))
                     case ast.Call(func=ast.Name(id="Fix" | "FixCandidate"), args=[title, *_]):
                         place = f"{path.relative_to(PACKAGE)}:{node.lineno}"
                         shown = named.get(title.id, [title]) if isinstance(title, ast.Name) else [title]

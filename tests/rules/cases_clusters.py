@@ -284,10 +284,10 @@ JOINT = (
         f"{ONE} {MEET} @%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11+8]; //! PTX501\n{MEET}",
     ),
     case(
-        "nothing is reported about phases where the kernel does not fix the size of its clusters",
+        "phases are open where the kernel does not fix the size of its clusters",
         f"@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; {MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];\n"
         f"{WAIT} {MEET}",
-        undecided=("PTX504",),
+        undecided=("PTX503", "PTX504"),
         bounds=".reqntid 128, 1, 1",
     ),
     case(

@@ -56,7 +56,7 @@ CASES = (
         f"""{_DATA} {_COPY_IN} mov.u32 %r20, 0;
 loop: setp.ge.u32 %p8, %r20, %r10; @%p8 bra left; cp.async.wait_group 0; add.u32 %r20, %r20, 1; bra loop;
 left: {_OWN} cp.async.wait_group 0;""",
-        undecided=("PTX302",),
+        undecided=("PTX300", "PTX302"),
     ),
     Case(
         "a branch on data over the wait for an mbarrier",

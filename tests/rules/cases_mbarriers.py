@@ -149,7 +149,7 @@ mbarrier.arrive.shared::cta.b64 _, [%r5];
         f"""{INIT} setp.eq.u32 %p4, %r1, 4096; @!%p4 bra wait;
 mbarrier.arrive.shared::cta.b64 _, [%r5];
 {LOOP}""",
-        undecided=("PTX300",),
+        undecided=("PTX300", "PTX503"),
     ),
     Case(
         "a second copy in a loop transfers unexpected bytes",

@@ -159,11 +159,13 @@ bar.sync 0;
         MULTICAST + "[%r5], %h1; //~ PTX906\n" + LAST,
         target="sm_90",
         notes=True,
+        undecided=("PTX503",),
     ),
     Case(
         "multicast for another plain target",
         MULTICAST + "[%r5], %h1; //~ PTX906\n" + LAST,
         target="sm_100",
         notes=True,
+        undecided=("PTX503",),
     ),
 )

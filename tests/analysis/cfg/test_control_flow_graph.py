@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.registers.wgmma_hazards import find_wgmma_hazards
+from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_hazards
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of
 
@@ -16,9 +16,13 @@ def wait(pending: int) -> str:
     return f"wgmma.wait_group.sync.aligned {pending};"
 
 
+def hazards(body: str) -> list[WgmmaHazard]:
+    return list(find_wgmma_hazards(program_of(module_of(body)), "wgmma"))
+
+
 def touched(body: str) -> list[str]:
     """The opcodes that touch registers in flight."""
-    return [touch.step.instruction.opcode for touch in find_wgmma_hazards(program_of(module_of(body)), "wgmma")]
+    return [touch.step.instruction.opcode for touch in hazards(body)]
 
 
 def test_blocks_begin_at_labels_and_after_branches() -> None:
@@ -127,8 +131,11 @@ def test_a_wait_on_every_path_settles_a_pending_operation() -> None:
     assert touched(f"{MULTIPLY} {COMMIT} {wait(1)} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]
 
 
-def test_a_wait_on_some_path_leaves_it_pending() -> None:
-    assert touched(f"{MULTIPLY} {COMMIT} @%p1 bra on; {wait(0)}\non: st.global.f32 [%rd3], %f0;") == []
+def test_a_wait_on_some_path_leaves_it_open_whether_an_operation_is_pending() -> None:
+    [found] = hazards(f"{MULTIPLY} {COMMIT} @%p1 bra on; {wait(0)}\non: st.global.f32 [%rd3], %f0;")
+    assert (found.step.instruction.opcode, found.may_have_waited) == ("st.global.f32", True)
+    [certain] = hazards(f"{MULTIPLY} {COMMIT} @%p1 bra on; {wait(1)}\non: st.global.f32 [%rd3], %f0;")
+    assert not certain.may_have_waited
 
 
 def test_a_later_iteration_settles_what_an_earlier_one_left_pending() -> None:
