@@ -29,7 +29,6 @@ from time import process_time
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
-from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.gc_control import pause_collection
 from ptxkit.isa.effects import (
@@ -74,17 +73,8 @@ _ALWAYS = (
     WaitGroup,
 )
 
-_MBARRIER_CODES = ptx5xx.MBARRIER_USE_BEFORE_INIT[:4]
-_SYNC_CODES = tuple(
-    code[:4]
-    for code in (
-        ptx3xx.NOT_REACHED,
-        ptx4xx.MISSING_PROXY_FENCE,
-        ptx5xx.MBARRIER_USE_BEFORE_INIT,
-        ptx6xx.BARRIER_DEADLOCK,
-        ptx7xx.TENSOR_COMPLETION,
-    )
-)
+_MBARRIER_CODES = "PTX5"
+_SYNC_CODES = ("PTX3", "PTX4", _MBARRIER_CODES, "PTX6", "PTX7")
 """The prefixes of the groups of codes about synchronization."""
 
 Sites = frozenset[tuple[str, int]]
