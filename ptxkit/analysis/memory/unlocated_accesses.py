@@ -54,8 +54,7 @@ class UnlocatedAccesses:
                 if (
                     is_generic_read(read)
                     and (reader is not issuer or copy.position < at)
-                    and copy_status_at(self._facts, issuer, copy, reader, at)
-                    in (CopyStatus.PENDING, CopyStatus.GUESSED)
+                    and copy_status_at(self._facts, issuer, copy, reader, at) in _MAY_BE_PENDING
                 ):
                     yield read.step
 

@@ -8,7 +8,6 @@ the block's size determines.
 
 from __future__ import annotations
 
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
@@ -53,7 +52,7 @@ class _UnreachedCode:
 
     def __init__(self, explorer: Explorer) -> None:
         self._explorer, self._program = explorer, explorer.program
-        self._cfg = ControlFlowGraph(self._program)
+        self._cfg = explorer.input_independence.cfg
         self._definitions = ReachingDefinitions(self._program)
         self._decided: dict[int, bool] = {}
 
