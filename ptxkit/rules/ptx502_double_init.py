@@ -35,6 +35,7 @@ from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -78,7 +79,7 @@ def _may_end_between(
 def _is_simultaneous(first: tuple[ThreadView, TraceEvent], second: tuple[ThreadView, TraceEvent]) -> bool:
     """Returns whether two threads of one warp execute one instruction together."""
     (thread, init), (other, again) = first, second
-    in_one_warp = thread is not other and thread.tid // 32 == other.tid // 32
+    in_one_warp = thread is not other and thread.tid // WARP_SIZE == other.tid // WARP_SIZE
     return in_one_warp and (init.step, init.visit) == (again.step, again.visit)
 
 

@@ -31,6 +31,7 @@ from ptxkit.isa.effects import Barrier, Effect, ProxyFence
 from ptxkit.rules.model import Finding, Observation, Rule
 from ptxkit.rules.obligation_sites import either, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -49,11 +50,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _partial_lane_counts(facts: ScenarioFacts) -> dict[Step, int | None]:
     """Returns, by aligned barrier, how many lanes of the first divergent warp execute it; None if no warp diverges."""
     counts: dict[Step, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
-    lanes = Counter(tid // 32 for actor in facts.thread_classes for tid in actor.tids)
+    lanes = Counter(tid // WARP_SIZE for actor in facts.thread_classes for tid in actor.tids)
     cut = {warp for actor in facts.thread_classes if actor.end_reason != "exit" for warp in actor.warps}
     for actor in facts.thread_classes:
         met = Counter(e.step for e in actor.events if isinstance(e.effect, Barrier) and _is_aligned(e.effect))
-        warps = Counter(tid // 32 for tid in actor.tids) if met else Counter[int]()
+        warps = Counter(tid // WARP_SIZE for tid in actor.tids) if met else Counter[int]()
         for step, times in met.items():
             for warp, count in warps.items():
                 counts[step][warp][times] += count

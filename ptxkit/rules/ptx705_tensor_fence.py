@@ -46,6 +46,7 @@ from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import TensorFence, TensorMemory
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 _FENCE = "tcgen05.fence::after_thread_sync;"
 
@@ -93,7 +94,7 @@ def _dependencies(
                 if learned:
                     yield write.event.step, learned
     for thread in facts.threads.values():
-        if thread.tid // 32 != use.thread.tid // 32:
+        if thread.tid // WARP_SIZE != use.thread.tid // WARP_SIZE:
             yield from _allocation_dependencies(facts, thread, use, pairs)
 
 

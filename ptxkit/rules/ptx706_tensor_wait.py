@@ -116,7 +116,7 @@ def _share_lanes(earlier: TmemUse, use: TmemUse) -> bool:
 
 def _execute_together(earlier: TmemUse, use: TmemUse) -> bool:
     """Returns whether two threads are lanes of one warp, which load and store together."""
-    same_warp = earlier.thread.tid // 32 == use.thread.tid // 32
+    same_warp = earlier.thread.tid // WARP_SIZE == use.thread.tid // WARP_SIZE
     return use.completion in _WAITS and same_warp and earlier.thread is not use.thread
 
 

@@ -46,6 +46,7 @@ from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemo
 from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -90,7 +91,7 @@ def _uses_allocation(use: TmemUse, end: TmemUse) -> bool:
     Accesses after it in the same thread, and loads and stores of the warp that deallocates, are excluded.
     """
     one, other = use.location, end.location
-    same_warp = use.thread.tid // 32 == end.thread.tid // 32
+    same_warp = use.thread.tid // WARP_SIZE == end.thread.tid // WARP_SIZE
     if (use.thread is end.thread and use.position > end.position) or (same_warp and use.completion != "tcgen05"):
         return False
     return one is not None and other is not None and one[0] == other[0]

@@ -144,7 +144,9 @@ def is_completion_observed(
             continue
         if thread.trace.leader is not None and thread.trace.leader == reader.trace.leader:
             continue  # threads that take the reader's path have not waited earlier than the reader
-        if thread.tid // 32 == reader.tid // 32 or any(facts.sync_edges(thread, waited, reader, position)):
+        if thread.tid // WARP_SIZE == reader.tid // WARP_SIZE or any(
+            facts.sync_edges(thread, waited, reader, position)
+        ):
             return True
     return False if facts.is_exhaustive_for(MbarrierWait) else None
 

@@ -9,6 +9,7 @@ from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.limits import MAX_FIRST_EXECUTIONS
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: The numbers of first and of last executions of one instruction that are examined: they suffice for a ring with as
 #: many slots.
@@ -39,7 +40,7 @@ def warp_edge_lanes(tids: tuple[int, ...]) -> list[int]:
     """Returns the indices of the first two and the last two threads of each warp."""
     by_warp: dict[int, list[int]] = defaultdict(list)
     for index, tid in enumerate(tids):
-        by_warp[tid // 32].append(index)
+        by_warp[tid // WARP_SIZE].append(index)
     return sorted({index for found in by_warp.values() for index in (*found[:2], *found[-2:])})
 
 

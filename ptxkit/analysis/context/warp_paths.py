@@ -21,6 +21,7 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
 )
 from ptxkit.semantics.ordering import is_fence, is_relaxed_sync
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,7 @@ def split_into_paths(
     differ = [event for _, event in synchronizing if isinstance(event, GroupEvent)]
     same_events: dict[Hashable, list[int]] = defaultdict(list)
     for index, tid in enumerate(group.tids):
-        same_events[(tid // 32, *(event.for_thread(index) for event in differ))].append(index)
+        same_events[(tid // WARP_SIZE, *(event.for_thread(index) for event in differ))].append(index)
     found: list[WarpPath] = []
     for indices in same_events.values():
         first = indices[0]
@@ -83,7 +84,7 @@ def split_into_paths(
             for index, event in enumerate(syncs)
             if isinstance(event.effect, MbarrierComplete) and index in phases
         }
-        found.append(WarpPath(group, tids[0] // 32, tids, marks, syncs, bool(phases), completions))
+        found.append(WarpPath(group, tids[0] // WARP_SIZE, tids, marks, syncs, bool(phases), completions))
     return found
 
 

@@ -20,6 +20,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
 from ptxkit.analysis.sync.sync_edges import NEVER
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 class CopyStatus(Enum):
@@ -202,7 +203,7 @@ def _has_other_waiter(
 
 def _may_converge(facts: ScenarioFacts, waiter: ThreadView, since: int, reader: ThreadView, until: int) -> bool:
     """Returns whether two lanes of a warp may converge after one has waited and before the other one reads."""
-    if waiter.tid // 32 != reader.tid // 32:
+    if waiter.tid // WARP_SIZE != reader.tid // WARP_SIZE:
         return False
     first, last = path_point_of(facts, waiter, since), path_point_of(facts, reader, until)
     return facts.happens_before.may_converge(first.path, first.position, last.path, last.position)

@@ -14,6 +14,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.values.symbolic_values import GroupValue, Value, value_of_lane
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: One execution of an instruction: the step, and how often it was executed before.
 ExecutionPoint = tuple[Step, int]
@@ -48,5 +49,5 @@ class LaneExchange:
         """Yields the values of the executed lanes of a warp, each lane once."""
         for tids, held in self.published_values.get(place, ()):
             for index, tid in enumerate(tids):
-                if tid // 32 == warp:
+                if tid // WARP_SIZE == warp:
                     yield value_of_lane(held, index)

@@ -24,6 +24,7 @@ from ptxkit.analysis.values.symbolic_values import (
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.semantics.value_ops import WRAPPING, bit_mask, interpret
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Address, Name, Vector
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
     """Returns a reader that represents the elected lane by lane 0."""
-    return lambda state: group_value_of([int(tid % 32 == 0) for tid in state.tids])
+    return lambda state: group_value_of([int(tid % WARP_SIZE == 0) for tid in state.tids])
 
 
 def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
@@ -225,8 +226,10 @@ def _vote(operands: OperandCompiler, call: CallExpr) -> ValueReader:
             return state.fresh_symbol("vote")
         place = (state.step, state.visit)
         state.exchange.publish(place, state.tids, own)
-        by_warp = {warp: _vote_value(state, kind, place, warp, own) for warp in {tid // 32 for tid in state.tids}}
-        return group_value_of([by_warp[tid // 32] for tid in state.tids])
+        by_warp = {
+            warp: _vote_value(state, kind, place, warp, own) for warp in {tid // WARP_SIZE for tid in state.tids}
+        }
+        return group_value_of([by_warp[tid // WARP_SIZE] for tid in state.tids])
 
     return vote
 
@@ -240,7 +243,7 @@ def _vote_value(state: GroupState, kind: str, place: ExecutionPoint, warp: int, 
     if decided is not None:
         state.exchange.votes[(place, warp)] = decided
         return decided
-    first = value_of_lane(own, next(index for index, tid in enumerate(state.tids) if tid // 32 == warp))
+    first = value_of_lane(own, next(index for index, tid in enumerate(state.tids) if tid // WARP_SIZE == warp))
     if isinstance(first, SymbolicValue):
         return first
     guess = state.symbolic_values.intern(("vote", warp, *place))

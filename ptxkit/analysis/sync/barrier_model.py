@@ -18,6 +18,7 @@ from ptxkit.isa.effects import Barrier
 from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
 from ptxkit.semantics.cluster_barrier_state import ClusterBarrierOutcome, ClusterBarrierState
 from ptxkit.semantics.thread_sets import thread_range, thread_set
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: The mask of all lanes.
 _FULL = 0xFFFFFFFF
@@ -115,7 +116,7 @@ class BarrierModel:
         if effect.level == "warp":
             mask = event.amount  # the immediate -1 is wider than a mask
             whole = mask is None or (isinstance(mask, int) and mask & _FULL == _FULL)
-            return ("warp", thread_class.rank, thread_class.tids[0] // 32) if whole else None
+            return ("warp", thread_class.rank, thread_class.tids[0] // WARP_SIZE) if whole else None
         if effect.level == "cluster":
             return ("cluster", 0, 0)
         if isinstance(event.amount, int):
@@ -128,7 +129,9 @@ class BarrierModel:
         level, rank, number = key
         members = 0
         for index, each in enumerate(self._thread_classes):
-            is_member = level == "cluster" or (each.rank == rank and (level == "cta" or each.tids[0] // 32 == number))
+            is_member = level == "cluster" or (
+                each.rank == rank and (level == "cta" or each.tids[0] // WARP_SIZE == number)
+            )
             if is_member and not self._has_exited(index):
                 members |= self._threads[index]
         if level == "cluster":

@@ -20,6 +20,7 @@ from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierWait
 from ptxkit.semantics.ordering import is_fence, is_warp_barrier, sync_operation_of
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: A position after the end of every trace: the acquire position of a relaxed wait that no fence follows.
 NEVER = 1 << 40
@@ -144,7 +145,7 @@ def _sync_key(effect: Effect, event: TraceEvent, tid: int, threads: int | None =
 def barrier_key(effect: Barrier, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
     """Returns the key of the barrier that a thread uses; if `threads` is given, the key includes the thread count."""
     if effect.level == "warp":
-        return ("warp", tid // 32)
+        return ("warp", tid // WARP_SIZE)
     if effect.level != "cta":
         return (effect.level, 0)
     number = event.amount if event.amount is not None else 0

@@ -14,6 +14,7 @@ from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, Un
 from ptxkit.analysis.values.symbolic_values import LaneValues, Value
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierEffect
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: As a tuple, since each event is looked up in it.
 _MBARRIER_EFFECTS = get_args(MbarrierEffect)
@@ -48,7 +49,7 @@ class ThreadClass:
     @property
     def warps(self) -> frozenset[int]:
         """The warps of its threads."""
-        return frozenset(tid // 32 for tid in self.tids)
+        return frozenset(tid // WARP_SIZE for tid in self.tids)
 
 
 def thread_classes_of(groups: Iterable[GroupTrace], rank: int = 0) -> list[ThreadClass]:
@@ -92,7 +93,7 @@ def _split_by_warp(actor: ThreadClass, parted: Set[int]) -> Iterator[ThreadClass
     """Yields an actor without the lanes of divergent warps, and one actor for each of these warps."""
     by_warp: dict[int | None, list[int]] = defaultdict(list)
     for tid in actor.tids:
-        by_warp[tid // 32 if tid // 32 in parted else None].append(tid)
+        by_warp[tid // WARP_SIZE if tid // WARP_SIZE in parted else None].append(tid)
     for warp, tids in by_warp.items():
         if warp is not None:
             yield replace(actor, tids=tuple(tids))

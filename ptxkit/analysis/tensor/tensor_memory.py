@@ -34,6 +34,7 @@ from ptxkit.isa.effects import (
     WaitGroup,
 )
 from ptxkit.semantics.ordering import is_relaxed_sync
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: The position of the lane in an address; the column is in the lower bits.
 LANE_BITS = 16
@@ -225,7 +226,7 @@ def _observations_by_threads(
             continue
         at = first_wait_after(other, barrier, since, len(other.trace.events))
         if at is not None:
-            if other.tid // 32 == thread.tid // 32:
+            if other.tid // WARP_SIZE == thread.tid // WARP_SIZE:
                 yield -1
             yield from (edge.acquire_position for edge in facts.sync_edges(other, at, thread, until))
 
@@ -321,7 +322,7 @@ def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> 
     for other in facts.threads.values():
         if other is use.thread or other is knower.thread:
             continue
-        if other.tid // 32 == knower.thread.tid // 32:
+        if other.tid // WARP_SIZE == knower.thread.tid // WARP_SIZE:
             # The lanes of the warp execute the later access together, so it suffices that one of them has observed the
             # completion.
             if any(facts.sync_edges(use.thread, use.position, other, _position_of(other, knower.event))):

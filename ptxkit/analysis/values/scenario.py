@@ -10,6 +10,7 @@ from ptxkit.analysis.values.predicate_implications import Implications
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.limits import MAX_CTA_THREADS
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 
 #: The number of threads in a block where the kernel declares none.
@@ -104,5 +105,5 @@ def launch_config_of(program: Program) -> LaunchConfig:
 
 def representative_threads(tids: tuple[int, ...]) -> list[int]:
     """Returns the representative threads of a group: two adjacent ones, one of the next warp, and the last one."""
-    elsewhere = [tid for tid in tids if tid // 32 != tids[0] // 32]
+    elsewhere = [tid for tid in tids if tid // WARP_SIZE != tids[0] // WARP_SIZE]
     return sorted({*tids[:2], *elsewhere[:1], tids[-1]})

@@ -10,19 +10,20 @@ from collections.abc import Callable
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.symbolic_values import GroupValue, group_value_of, lift
 from ptxkit.semantics.value_ops import bit_mask
+from ptxkit.syntax.constants import WARP_SIZE
 
 #: The bytes of dynamic shared memory that a launch requests, and of all shared memory of a CTA.
 _DYNAMIC, _TOTAL = 96 << 10, 128 << 10
 
 #: The value of each register in a thread, given its linear number and the launch.
 _OF_THREAD: dict[str, Callable[[int, LaunchConfig], int]] = {
-    "%laneid": lambda tid, _: tid % 32,
-    "%warpid": lambda tid, _: tid // 32,
-    "%lanemask_eq": lambda tid, _: 1 << tid % 32,
-    "%lanemask_lt": lambda tid, _: bit_mask(tid % 32),
-    "%lanemask_le": lambda tid, _: bit_mask(tid % 32 + 1),
-    "%lanemask_gt": lambda tid, _: bit_mask(32) & ~bit_mask(tid % 32 + 1),
-    "%lanemask_ge": lambda tid, _: bit_mask(32) & ~bit_mask(tid % 32),
+    "%laneid": lambda tid, _: tid % WARP_SIZE,
+    "%warpid": lambda tid, _: tid // WARP_SIZE,
+    "%lanemask_eq": lambda tid, _: 1 << tid % WARP_SIZE,
+    "%lanemask_lt": lambda tid, _: bit_mask(tid % WARP_SIZE),
+    "%lanemask_le": lambda tid, _: bit_mask(tid % WARP_SIZE + 1),
+    "%lanemask_gt": lambda tid, _: bit_mask(WARP_SIZE) & ~bit_mask(tid % WARP_SIZE + 1),
+    "%lanemask_ge": lambda tid, _: bit_mask(WARP_SIZE) & ~bit_mask(tid % WARP_SIZE),
     "%tid.x": lambda tid, launch: tid % launch.block[0],
     "%tid.y": lambda tid, launch: tid // launch.block[0] % launch.block[1],
     "%tid.z": lambda tid, launch: tid // (launch.block[0] * launch.block[1]),
@@ -50,7 +51,7 @@ def _of_cta(launch: LaunchConfig, rank: int) -> dict[str, int]:
     size = launch.cluster_size
     place = (rank % cx, rank // cx % cy, rank // (cx * cy))
     known = {
-        "%nwarpid": -(-launch.threads // 32), "WARP_SZ": 32,
+        "%nwarpid": -(-launch.threads // WARP_SIZE), "WARP_SZ": WARP_SIZE,
         "%cluster_ctarank": rank, "%cluster_nctarank": size, "%is_explicit_cluster": int(size > 1),
         "%dynamic_smem_size": _DYNAMIC, "%total_smem_size": _TOTAL, "%gridid": 1, "%smid": 0, "%nsmid": 1,
     }  # fmt: skip
