@@ -94,7 +94,7 @@ case "$*" in
 *--version*) echo "release {release}, V{release}" ;;
 *--help*) echo "{known}" ;;
 *probe.ptx*) echo "Unsupported .version 99.0; current version is '{newest}'" ;;
-*) exec {there} "$@" ;;
+*) exec "{there}" "$@" ;;
 esac
 """
     )
