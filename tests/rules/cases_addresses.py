@@ -189,6 +189,11 @@ ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r12, %r13, %r14, %r15}, [%r11];
 add.u32 %r7, %r7, 1; bra next; end:""",
     ),
     Case(
+        "the second row is misaligned where `ldmatrix` does not use all lanes",
+        """and.b32 %r10, %r1, 31; mad.lo.u32 %r11, %r10, 24, %r2;
+ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r12, %r13}, [%r11]; //! PTX205""",
+    ),
+    Case(
         "the third thread is off its alignment, where the first two are not",
         """shr.u32 %r10, %r1, 1; mad.lo.u32 %r11, %r10, 8, %r2;
 ld.shared.v4.u32 {%r12, %r13, %r14, %r15}, [%r11]; //! PTX205""",
