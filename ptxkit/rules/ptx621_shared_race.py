@@ -12,7 +12,8 @@ What it does
     An access that no execution of the analysis reached is an open question, unless no launch reaches it.
 
     Accesses of two CTAs of a cluster to the same bytes are an open question where the cluster barrier does not order
-    them and neither CTA waits for an mbarrier that another one signals.
+    them and neither CTA waits for an mbarrier that another one signals. A relaxed arrival without a fence orders none,
+    and a `cp.async` copy counts as a write at the wait of its thread.
 
 Why it matters
     Warps run at different speeds, and so may the lanes of one warp. The read returns the old value, the new one, or a

@@ -10,6 +10,8 @@ BOUNDS = ".reqntid 128, 1, 1\n.reqnctapercluster 2, 1, 1"
 PEER = """mov.u32 %r12, %cluster_ctarank; xor.b32 %r12, %r12, 1;
 mapa.shared::cluster.u32 %r10, %r4, %r12; mapa.shared::cluster.u32 %r11, %r5, %r12;"""
 MEET = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
+RELAXED = "barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;"
+CP_ASYNC = "cp.async.ca.shared.global [%r4], [%rd1], 16;"
 INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128;"
 #: An mbarrier with a count of one.
 ONE = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
@@ -66,6 +68,45 @@ TOO_EARLY = (
     case(
         "the cluster barrier orders a read and a store by the other CTA",
         f"{MEET} st.shared::cluster.u32 [%r10], 1; {MEET} ld.shared.u32 %r20, [%r4]; {MEET}",
+    ),
+    case(
+        "a relaxed arrival without a fence orders nothing",
+        f"{MEET} st.shared.u32 [%r4], 1; {RELAXED} ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
+        undecided=("PTX621",),
+    ),
+    case(
+        "a relaxed arrival after the fence of its own thread orders",
+        f"{MEET} st.shared.u32 [%r4], 1; fence.acq_rel.cluster; {RELAXED} ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
+    ),
+    case(
+        "a relaxed arrival after the fence of a thread that has met all others orders",
+        f"{MEET} st.shared.u32 [%r4], 1; bar.sync 0; @%p1 fence.acq_rel.cluster; {RELAXED}\n"
+        f"ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
+    ),
+    case(
+        "the fence of one thread orders nothing that the others have stored",
+        f"{MEET} st.shared.u32 [%r4], 1; @%p1 fence.acq_rel.cluster; {RELAXED}\n"
+        f"ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
+        undecided=("PTX621",),
+    ),
+    case(
+        "the cluster barrier orders a copy that its thread has waited for",
+        f"{CP_ASYNC} cp.async.wait_all; {MEET} ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
+    ),
+    case(
+        "the cluster barrier does not order a copy that its thread waits for later",
+        f"{CP_ASYNC} {MEET} cp.async.wait_all; ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
+        undecided=("PTX621",),
+    ),
+    case(
+        "a relaxed arrival does not order a copy that its thread has waited for",
+        f"{MEET} {CP_ASYNC} cp.async.wait_all; {RELAXED} ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
+        undecided=("PTX621",),
+    ),
+    case(
+        "an mbarrier of the CTA may show others that a copy is complete",
+        f"{INIT} bar.sync 0; {CP_ASYNC} cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r5];\n"
+        f"{WAIT} {MEET} ld.shared::cluster.u32 %r20, [%r10]; {MEET}",
     ),
     case(
         "an mbarrier orders a read and a store by the other CTA",

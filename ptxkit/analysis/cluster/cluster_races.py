@@ -1,7 +1,8 @@
 """Finds accesses of two CTAs of a cluster to the same bytes of shared memory that nothing is known to order.
 
-Only the cluster barrier is followed. CTAs that wait for mbarriers which another CTA signals count as ordered. Whatever
-else may order them makes no difference: nothing is proven, the question is left open.
+Only the cluster barrier is followed. A `cp.async` copy that its thread waits for counts as a write at that wait. CTAs
+that wait for mbarriers which another CTA signals count as ordered. Whatever else may order them makes no difference:
+nothing is proven, the question is left open.
 
 Source: PTX ISA, "Conflict and Data-races", "Causality Order", "barrier.cluster".
 """
@@ -17,9 +18,12 @@ from ptxkit.analysis.cluster.cluster_facts import (
 )
 from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, cta_pairs_of
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_CROSSING_CHECKS
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.async_groups import AsyncCopy
+from ptxkit.analysis.sync.sync_edges import NEVER
 from ptxkit.isa.effects import Access
 
 
@@ -63,7 +67,27 @@ def _unordered_accesses(pair: CtaPair) -> Iterator[CtaAccess]:
 
 
 def _may_be_ordered(pair: CtaPair, one: CtaAccess, other: CtaAccess) -> bool:
-    return any(pair.may_be_ordered_by_cluster_barrier(*accesses) for accesses in ((one, other), (other, one)))
+    return any(
+        pair.may_be_ordered_by_cluster_barrier(_completed(before), after)
+        for before, after in ((one, other), (other, one))
+    )
+
+
+def _completed(access: CtaAccess) -> CtaAccess:
+    """Returns an access at the position where its thread has observed that it is complete, which may be never.
+
+    For a copy that an mbarrier tracks this is the position of the arrival, since other threads may observe it.
+    """
+    copy = _copy_of(access.thread, access.event)
+    if copy is None:
+        return access
+    known = (at for at in (copy.completion_position, copy.track_position) if at is not None)
+    return CtaAccess(access.thread, next(known, NEVER), access.event)
+
+
+def _copy_of(thread: ThreadView, event: TraceEvent) -> AsyncCopy | None:
+    copies = thread.copies_by_execution.get((event.step, event.visit), ())
+    return next((copy for copy in copies if copy.event is event), None)
 
 
 def _observes_signal(facts: ScenarioFacts, signaled: frozenset[int]) -> bool:
@@ -84,9 +108,9 @@ def _plain_accesses(facts: ScenarioFacts) -> Iterator[CtaAccess]:
 
 
 def _is_plain(event: TraceEvent) -> bool:
-    """Returns whether an access uses the generic proxy and is complete when its thread continues."""
+    """Returns whether an access uses the generic proxy, and only its own thread observes its completion."""
     effect = event.effect
-    return isinstance(effect, Access) and (effect.proxy, effect.completion) == ("generic", None)
+    return isinstance(effect, Access) and effect.proxy == "generic" and effect.completion in (None, "cp.async")
 
 
 def _conflict(one: TraceEvent, other: TraceEvent) -> bool:

@@ -126,10 +126,25 @@ class CtaPair:
         return _is_ordered(self.releaser, before, handover.arrival) and _is_ordered(self.acquirer, handover.wait, after)
 
     def may_be_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
-        """Returns whether the barrier of the cluster may order one access before the other."""
-        return sum(at < after.position for at in cluster_barrier_arrivals(after.thread)) > _count_arrivals_before(
-            before
+        """Returns whether the barrier of the cluster may order one access before the other.
+
+        Some thread must arrive after it has observed the access, and release it: a relaxed arrival without a fence
+        releases nothing.
+        """
+        rounds = _count_arrivals_before(after)
+        return rounds > _count_arrivals_before(before) and any(
+            self._is_released(before, thread, rounds) for thread in self._cta_of(before.thread).threads.values()
         )
+
+    def _is_released(self, before: CtaAccess, thread: ThreadView, rounds: int) -> bool:
+        """Returns whether a thread of the same CTA releases an access with one of its first `rounds` arrivals."""
+        releases = thread.release_acquire_points.releases.get(CLUSTER_BARRIER_KEY, [])[:rounds]
+        if not releases or thread is before.thread:
+            return bool(releases) and releases[-1] > before.position
+        return any(self._cta_of(thread).sync_edges(before.thread, before.position, thread, releases[-1]))
+
+    def _cta_of(self, thread: ThreadView) -> ScenarioFacts:
+        return self.releaser if self.releaser.threads.get(thread.tid) is thread else self.acquirer
 
     def is_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
         """Returns whether the barrier of the cluster certainly orders one access before the other."""
