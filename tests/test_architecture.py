@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.python_sources import nodes_of
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxkit"
 
@@ -144,7 +146,7 @@ def read(path: Path) -> Read:
     imports: list[tuple[str, str | None, int]] = []
     strings: list[tuple[str, int]] = []
     prints: list[int] = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes_of(path):
         match node:
             case ast.Import(names=names):
                 imports += [(alias.name, None, node.lineno) for alias in names]

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.python_sources import nodes_of, tree_of
+
 PACKAGE = Path(__file__).resolve().parent.parent / "ptxkit"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -37,11 +39,6 @@ MAX_MRO = 4
 """Classes of ptxkit in the MRO of one of them: itself and three more."""
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
-
-
 def test_public_classes_have_unique_names() -> None:
     homes = defaultdict(list)
     for path in MODULES:
@@ -60,7 +57,7 @@ def test_the_packages_of_the_analysis_import_only_earlier_ones() -> None:
     for path in folder.rglob("*.py"):
         if path.parent == folder:
             continue
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ptxkit.analysis."):
                 other = (node.module or "").split(".")[2]
                 if other == "limits":
@@ -79,7 +76,7 @@ def test_the_packages_of_the_emulator_import_only_earlier_ones() -> None:
     arrows = [
         (path.relative_to(folder), node.lineno, (node.module or "").split(".")[2])
         for path in modules
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ptxkit.emulator.")
     ]
     assert len(arrows) > 400
@@ -130,7 +127,7 @@ def imports_of(path: Path) -> set[str]:
     included."""
     names = module_names()
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:

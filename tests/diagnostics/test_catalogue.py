@@ -14,6 +14,7 @@ from ptxkit.diagnostics.catalogue import ptx2xx, ptx4xx
 from ptxkit.diagnostics.catalogue.index import CODES, GROUPS, TEMPLATES
 from ptxkit.rules import RULES
 from ptxkit.rules.docs_index import all_pages
+from tests.python_sources import nodes_of
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ptxkit"
 CODE = re.compile(r"PTX\d{3}")
@@ -23,15 +24,15 @@ PROSE = re.compile(r"(?:\b[a-z]+ ){3}[a-z]")
 
 def string_literals(path: Path) -> Iterator[ast.Constant]:
     """Yields the strings of a module that are not docstrings."""
-    tree = ast.parse(path.read_text("utf-8"))
+    nodes = nodes_of(path)
     documentation = {
         id(statement.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         for statement in node.body
         if isinstance(statement, ast.Expr)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             yield node
 
@@ -83,16 +84,19 @@ def test_the_title_of_a_fix_is_one_of_the_catalogue() -> None:
     titles = []
     stored = PACKAGE / "batch" / "result_codec.py"
     for path in PACKAGE.rglob("*.py"):
-        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for function in nodes_of(path):
             if not isinstance(function, ast.FunctionDef) or path == stored:
                 continue
+            within = list(ast.walk(function))
+            if not any(isinstance(node, ast.Name) and node.id in {"Fix", "FixCandidate"} for node in within):
+                continue
             named: dict[str, list[ast.expr]] = {}
-            for node in ast.walk(function):
+            for node in within:
                 match node:
                     case ast.Assign(targets=[ast.Name(id=name)], value=value):
                         named.setdefault(name, []).append(value)
             templates = {each.arg for each in function.args.args if is_template(each.annotation)}
-            for node in ast.walk(function):
+            for node in within:
                 match node:
                     case ast.Call(
                         func=ast.Name(id="Fix" | "FixCandidate"), args=[ast.Call(func=ast.Name(id=name)), *_]
@@ -149,7 +153,7 @@ def test_messages_have_the_fields_that_their_templates_name() -> None:
     assert len(TEMPLATES) > 300
     called = set()
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes_of(path):
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (module, name) in TEMPLATES:
                     fields = {field for _, field, _, _ in Formatter().parse(TEMPLATES[module, name].text) if field}
