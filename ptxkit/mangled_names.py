@@ -58,7 +58,7 @@ def short_names(texts: Iterable[str]) -> dict[str, str]:
 def with_short_names(text: str, names: dict[str, str]) -> str:
     """Returns the text with short names, except in code between backticks that is not a single name."""
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         return names.get(match[0], match[0])
 
     def in_code(match: re.Match[str]) -> str:
@@ -66,9 +66,9 @@ def with_short_names(text: str, names: dict[str, str]) -> str:
 
     pieces, end = [], 0
     for code in _CODE.finditer(text):
-        pieces += [_MANGLED.sub(replaced, text[end : code.start()]), in_code(code)]
+        pieces += [_MANGLED.sub(replace, text[end : code.start()]), in_code(code)]
         end = code.end()
-    return "".join(pieces) + _MANGLED.sub(replaced, text[end:])
+    return "".join(pieces) + _MANGLED.sub(replace, text[end:])
 
 
 def _last_part(parts: str) -> str | None:

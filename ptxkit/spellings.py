@@ -53,8 +53,8 @@ def with_spellings(text: str, languages: tuple[str, ...]) -> str:
     language.
     """
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         found = spell(match[1], languages)
         return match[0] if found is None else f"`{found}` ({match[0]})"
 
-    return _CODE.sub(replaced, text)
+    return _CODE.sub(replace, text)

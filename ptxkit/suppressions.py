@@ -255,7 +255,7 @@ def _functions(source: SourceFile, module: Module) -> list[tuple[int, int, int]]
     from ptxkit.syntax.tree import Function
 
     found = []
-    placed = list(module.located())
+    placed = list(module.with_offsets())
     for index, (item, start) in enumerate(placed):
         if isinstance(item, Function) and item.body is not None:
             header = statement_spans(source, start).statement.end

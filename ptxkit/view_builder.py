@@ -66,7 +66,7 @@ def _with_functions(seen: FileView, module: Module, explored: Mapping[str, Kerne
     tables = {each.name: each for each in collect_transfers(module, products=True, explored=explored).kernels}
     flattened = [
         (flatten(module, item), item, start)
-        for item, start in module.located()
+        for item, start in module.with_offsets()
         if isinstance(item, Function) and item.body is not None
     ]
     functions = [
@@ -135,4 +135,4 @@ def _source_lines(module: Module) -> Iterator[tuple[int, tuple[SourceLine, ...]]
 def _instruction_offsets(body: Body) -> Iterator[int]:
     from ptxkit.syntax.tree import Instruction
 
-    return (start for statement, start in body.flattened() if isinstance(statement, Instruction))
+    return (start for statement, start in body.flatten_blocks() if isinstance(statement, Instruction))

@@ -193,8 +193,8 @@ def test_a_package_imports_only_the_packages_below_it() -> None:
 
 
 def test_a_lazy_import_is_executed_when_a_function_runs() -> None:
-    behind = tuple({f"ptxkit.{each}" for rooms in DOORS.values() for each in rooms})
-    script = f"import sys, ptxkit.build; print([name for name in sys.modules if name.startswith({behind})])"
+    after = tuple({f"ptxkit.{each}" for rooms in DOORS.values() for each in rooms})
+    script = f"import sys, ptxkit.build; print([name for name in sys.modules if name.startswith({after})])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
 

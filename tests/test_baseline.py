@@ -16,21 +16,21 @@ HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 BODY = ".entry k()\n{\n.reg .f32 %f<99>;\nadd.f32 \t%f1, %f2, %missing; // why\nret;\n}\n"
 
 
-def linted(text: str, path: Path) -> FileResult:
+def lint_text(text: str, path: Path) -> FileResult:
     return lint_source(SourceFile(str(path), text))
 
 
-def known(tmp_path: Path, *texts: str) -> list[int]:
+def known_findings(tmp_path: Path, *texts: str) -> list[int]:
     """Returns how many findings of each text are known, where those of the first were stored."""
     baseline, path = tmp_path / "known.json", tmp_path / "sub" / "k.ptx"
-    baseline.write_text(baseline_text(str(baseline), [linted(texts[0], path)]))
+    baseline.write_text(baseline_text(str(baseline), [lint_text(texts[0], path)]))
     found = read_baseline(str(baseline))
-    return [remove_known(linted(text, path), found, str(baseline)).known for text in texts]
+    return [remove_known(lint_text(text, path), found, str(baseline)).known for text in texts]
 
 
 def test_stored_findings_are_known_and_the_file_is_clean(tmp_path: Path) -> None:
     baseline, path = tmp_path / "known.json", tmp_path / "k.ptx"
-    result = linted(HEAD + BODY, path)
+    result = lint_text(HEAD + BODY, path)
     baseline.write_text(baseline_text(str(baseline), [result]))
     assert json.loads(baseline.read_text()) == {
         "version": 1,
@@ -44,23 +44,23 @@ def test_moved_lines_and_other_numbers_of_registers_are_still_known(tmp_path: Pa
     moved = HEAD + "// one\n// two\n.global .b32 other;\n" + BODY
     numbered = HEAD + BODY.replace("%f1, %f2", "%f31,   %f7")
     commented = HEAD + BODY.replace(" // why", "")
-    assert known(tmp_path, HEAD + BODY, moved, numbered, commented) == [1, 1, 1, 1]
+    assert known_findings(tmp_path, HEAD + BODY, moved, numbered, commented) == [1, 1, 1, 1]
 
 
 def test_other_statements_functions_and_files_are_new(tmp_path: Path) -> None:
     others = [BODY.replace("%missing", "%other"), BODY.replace("k()", "j()"), BODY.replace("add", "mul")]
-    assert known(tmp_path, HEAD + BODY, *(HEAD + other for other in others)) == [1, 0, 0, 0]
+    assert known_findings(tmp_path, HEAD + BODY, *(HEAD + other for other in others)) == [1, 0, 0, 0]
     baseline = tmp_path / "known.json"
-    result = linted(HEAD + BODY, tmp_path / "elsewhere.ptx")
+    result = lint_text(HEAD + BODY, tmp_path / "elsewhere.ptx")
     assert remove_known(result, read_baseline(str(baseline)), str(baseline)) == result
 
 
 def test_one_more_of_a_kind_is_new(tmp_path: Path) -> None:
     line = "add.f32 \t%f1, %f2, %missing; // why\n"
     twice = HEAD + BODY.replace(line, line + line)
-    assert len(linted(twice, tmp_path / "k.ptx").diagnostics) == 2
-    assert known(tmp_path, HEAD + BODY, twice) == [1, 1]
-    assert known(tmp_path, twice, HEAD + BODY) == [2, 1]
+    assert len(lint_text(twice, tmp_path / "k.ptx").diagnostics) == 2
+    assert known_findings(tmp_path, HEAD + BODY, twice) == [1, 1]
+    assert known_findings(tmp_path, twice, HEAD + BODY) == [2, 1]
 
 
 def entry_with(count: str) -> str:

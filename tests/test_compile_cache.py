@@ -31,7 +31,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def made() -> object:
+def make_one() -> object:
     return DATA
 
 
@@ -44,14 +44,14 @@ def copies(home: Path) -> list[Path]:
 
 
 def test_the_second_time_the_copy_is_read(home: Path, source: Path) -> None:
-    assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert compile_cache.load_or_compile("thing", [str(source)], make_one) == DATA
     assert len(copies(home)) == 1
     assert compile_cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
 @pytest.mark.parametrize("text", ["texT", "text ", ""])
 def test_a_copy_of_another_text_is_not_used(home: Path, source: Path, text: str) -> None:
-    compile_cache.load_or_compile("thing", [str(source)], made)
+    compile_cache.load_or_compile("thing", [str(source)], make_one)
     source.write_text(text, encoding="utf-8")
     assert compile_cache.load_or_compile("thing", [str(source)], lambda: [text]) == [text]
     assert len(copies(home)) == 2
@@ -60,7 +60,7 @@ def test_a_copy_of_another_text_is_not_used(home: Path, source: Path, text: str)
 
 
 def test_an_added_or_removed_source_makes_another_copy(home: Path, source: Path, tmp_path: Path) -> None:
-    compile_cache.load_or_compile("thing", [str(source)], made)
+    compile_cache.load_or_compile("thing", [str(source)], make_one)
     (tmp_path / "more.isa").write_text("", encoding="utf-8")
     assert compile_cache.load_or_compile("thing", [str(source), str(tmp_path / "more.isa")], lambda: 2) == 2
     assert compile_cache.load_or_compile("thing", [], lambda: 3) == 3
@@ -79,18 +79,18 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("how", DAMAGE)
 def test_a_damaged_copy_is_made_again(home: Path, source: Path, how: str) -> None:
-    compile_cache.load_or_compile("thing", [str(source)], made)
+    compile_cache.load_or_compile("thing", [str(source)], make_one)
     (path,) = copies(home)
     path.write_bytes(DAMAGE[how](path.read_bytes()))
-    assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert compile_cache.load_or_compile("thing", [str(source)], make_one) == DATA
     assert compile_cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
 def test_valid_data_of_a_wrong_kind_is_made_again(home: Path, source: Path) -> None:
-    compile_cache.load_or_compile("thing", [str(source)], made)
+    compile_cache.load_or_compile("thing", [str(source)], make_one)
     (path,) = copies(home)
     compile_cache.prebuilt_store(str(home)).write(path.stem, (), "of other sources")
-    assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert compile_cache.load_or_compile("thing", [str(source)], make_one) == DATA
 
 
 def test_the_copy_in_the_package_takes_precedence(home: Path, source: Path, tmp_path: Path) -> None:
@@ -100,23 +100,23 @@ def test_the_copy_in_the_package_takes_precedence(home: Path, source: Path, tmp_
     assert compile_cache.load_or_compile("thing", [str(source)], not_made) == ["brought along"]
     assert not home.exists()
     source.write_text("edited", encoding="utf-8")
-    assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert compile_cache.load_or_compile("thing", [str(source)], make_one) == DATA
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(home: Path, source: Path) -> None:
     home.mkdir(parents=True)
     home.chmod(0o777)
-    assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert compile_cache.load_or_compile("thing", [str(source)], make_one) == DATA
     assert copies(home) == []
     home.chmod(0o700)
-    compile_cache.load_or_compile("thing", [str(source)], made)
+    compile_cache.load_or_compile("thing", [str(source)], make_one)
     assert len(copies(home)) == 1
 
 
 def test_an_impossible_folder_is_harmless(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_cache, "PACKAGE", str(tmp_path / "package"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(source))
-    assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert compile_cache.load_or_compile("thing", [str(source)], make_one) == DATA
 
 
 def test_an_unwritable_copy_is_harmless(home: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,17 +124,17 @@ def test_an_unwritable_copy_is_harmless(home: Path, source: Path, monkeypatch: p
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    assert compile_cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert compile_cache.load_or_compile("thing", [str(source)], make_one) == DATA
     assert list(home.iterdir()) == []
 
 
 def test_an_error_in_a_source_is_not_hidden(home: Path, source: Path) -> None:
-    def broken() -> object:
+    def raise_error() -> object:
         raise ValueError("a mistake")
 
     for _ in range(2):
         with pytest.raises(ValueError, match="a mistake"):
-            compile_cache.load_or_compile("thing", [str(source)], broken)
+            compile_cache.load_or_compile("thing", [str(source)], raise_error)
 
 
 def test_old_copies_are_removed(home: Path, source: Path) -> None:
@@ -142,7 +142,7 @@ def test_old_copies_are_removed(home: Path, source: Path) -> None:
     for number in range(9):
         (home / f"thing.old.{number}.bin").write_bytes(b"")
         (home / f"other.old.{number}.bin").write_bytes(b"")
-    compile_cache.load_or_compile("thing", [str(source)], made)
+    compile_cache.load_or_compile("thing", [str(source)], make_one)
     assert len(copies(home)) == 4
     assert len(list(home.glob("other.*"))) == 9
     assert compile_cache.load_or_compile("thing", [str(source)], not_made) == DATA
@@ -167,8 +167,8 @@ def test_processes_that_race_all_get_the_data(tmp_path: Path, source: Path) -> N
         subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)
     ]
     for process in running:
-        _, said = process.communicate(timeout=900)
-        assert process.returncode == 0, said
+        _, printed = process.communicate(timeout=900)
+        assert process.returncode == 0, printed
     assert [path.name for path in (tmp_path / "ptxkit").iterdir() if path.name.startswith(".part")] == []
 
 
@@ -176,7 +176,7 @@ def test_stored_data_belongs_to_one_state_of_the_installation(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compile_cache, "installation_stamp", lambda: "one")
-    assert compile_cache.load_or_compute("thing", made) == DATA
+    assert compile_cache.load_or_compute("thing", make_one) == DATA
     assert compile_cache.load_or_compute("thing", not_made) == DATA
     monkeypatch.setattr(compile_cache, "installation_stamp", lambda: "another")
     assert compile_cache.load_or_compute("thing", lambda: [1]) == [1]

@@ -35,7 +35,7 @@ READ = ".loc 1 {line} 3\nbar.sync 0;\n@%p1 cp.async.bulk.global.shared::cta.bulk
 END = "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nret;\n}\n"
 
 
-def copied(lines: tuple[int, ...]) -> str:
+def copy_finding(lines: tuple[int, ...]) -> str:
     """Returns a kernel that stores several tiles, and reads each without a fence before, at these lines of its
     source."""
     stores = "".join(STORE.format(line=7, offset=2048 * at) for at in range(len(lines)))
@@ -48,7 +48,7 @@ def result_of(text: str) -> FileResult:
 
 
 def test_copies_of_one_source_line_are_one_fault() -> None:
-    found = result_of(copied((9, 9, 9)))
+    found = result_of(copy_finding((9, 9, 9)))
     assert [item.code for item in found.diagnostics] == ["PTX401"] * 3
     [first] = fold_groups(found.diagnostics)
     lines = [found.diagnostics[at].source.position(found.diagnostics[at].span.start)[0] for at in (1, 2)]
@@ -57,13 +57,13 @@ def test_copies_of_one_source_line_are_one_fault() -> None:
 
 
 def test_two_source_lines_are_two_faults() -> None:
-    found = result_of(copied((9, 9, 11)))
+    found = result_of(copy_finding((9, 9, 11)))
     assert [len(item.copies) for item in fold_groups(found.diagnostics)] == [1, 0]
     assert group_names(found.diagnostics) == ["PTX401-1", "PTX401-1", None]
 
 
 def test_without_source_lines_copies_are_unknown() -> None:
-    text = "\n".join(line for line in copied((9, 9)).splitlines() if not line.startswith((".loc", ".file")))
+    text = "\n".join(line for line in copy_finding((9, 9)).splitlines() if not line.startswith((".loc", ".file")))
     found = lint(text)
     assert len(found.diagnostics) == 2
     assert fold_groups(found.diagnostics) == found.diagnostics
@@ -81,7 +81,7 @@ def test_one_misspelling_is_one_fault_wherever_it_occurs() -> None:
 
 
 def test_reports_for_people_show_and_count_a_fault_once_and_documents_keep_all() -> None:
-    result = result_of(copied((9, 9, 9)))
+    result = result_of(copy_finding((9, 9, 9)))
     for report in (full_report, concise_report):
         shown = plain(report([result]))
         assert shown.count("PTX401 error") == 1

@@ -28,6 +28,14 @@ TEXTS = (
 PTX = ("corpus/kernels", "corpus/rules", "corpus/seeds", "corpus/vendor")
 """Folders of PTX whose comments are documentation."""
 
+SOURCES = ("corpus", "docs", "editors", "grammars", "ptxkit", "scripts", "tests", ".github")
+SOURCE_SUFFIXES = {
+    *("", ".css", ".cu", ".html", ".isa", ".js", ".lark", ".litmus", ".mjs", ".toml", ".ts", ".txt", ".yml"),
+}
+"""Folders, and the suffixes of files in them that are read as a whole; those without a suffix are scripts."""
+NOT_OURS = {"docs/assets/iframe-worker.js"}
+NOT_READ = {"node_modules", "__pycache__", "build", "dist"}
+
 FORBIDDEN = {
     r"mend(s|ed|ing)?": "`fix`: the word of rustc and ruff for a change that settles a finding",
     r"in vain": "`redundant`, `has no effect`, or what does not come",
@@ -95,7 +103,18 @@ FORBIDDEN_NAMES = {
 }
 """Parts of names of functions, classes, attributes, parameters and variables that are not used either."""
 
-DOCUMENTATION_LEFT: dict[str, int] = {"tests": 10}
+PUBLIC_PARTICIPLES = {"aligned", "broken", "moved", "packed", "predicated", "selected", "shared", "tiled"}
+"""Names of the builder, the device and the strategies that users write: they return a changed copy, or declare."""
+
+IRREGULAR_PARTICIPLES = {
+    *("begun", "bound", "broken", "brought", "built", "caught", "chosen", "done", "drawn", "driven", "forgotten"),
+    *("found", "frozen", "given", "gone", "grown", "heard", "held", "hidden", "kept", "known", "laid", "left", "lost"),
+    *("made", "meant", "met", "paid", "said", "seen", "sent", "shown", "shut", "spelt", "spoken", "stuck"),
+    *("sunk", "taken", "taught", "thrown", "told", "torn", "understood", "won", "written"),
+}
+VERBS_WITH_ED = {"embed", "exceed", "feed", "need", "seed", "speed"}
+
+DOCUMENTATION_LEFT: dict[str, int] = {}
 """How many of the words each package's documentation may still have: numbers that only become smaller."""
 
 MESSAGES_LEFT: dict[str, int] = {}
@@ -208,6 +227,20 @@ def documentation() -> Iterator[Prose]:
                     yield Prose(path.relative_to(ROOT).as_posix(), number, line.split("//", 1)[1])
 
 
+def other_files() -> Iterator[Path]:
+    """Yields the files of other languages than Python and PTX: the grammars, tables, pages, CUDA C++, shell scripts."""
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if (
+                path.suffix in SOURCE_SUFFIXES
+                and path.is_file()
+                and not NOT_READ.intersection(path.parts)
+                and path.relative_to(ROOT).as_posix() not in NOT_OURS
+                and path not in python_files()
+            ):
+                yield path
+
+
 def case_descriptions() -> Iterator[Prose]:
     """Yields the strings of the cases of rules and instructions that are not PTX."""
     for path in files_of_tests():
@@ -228,8 +261,8 @@ def messages() -> Iterator[Prose]:
 
 
 def names() -> Iterator[Prose]:
-    """Yields the names that files define, with their parts as words."""
-    for path in python_files():
+    """Yields the names that files define and that contain a word that names do not have."""
+    for path in (*python_files(), *files_of_tests()):
         for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 name = node.name
@@ -237,6 +270,8 @@ def names() -> Iterator[Prose]:
                 name = node.arg
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 name = node.id
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                name = node.attr
             else:
                 continue
             words = PLAIN_NAME.sub("", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).split("_")
@@ -272,8 +307,44 @@ def test_messages_are_in_plain_english() -> None:
     assert_at_most(MESSAGES_LEFT, uses)
 
 
+def test_other_languages_are_in_plain_english() -> None:
+    files = list(other_files())
+    assert {path.suffix for path in files} == SOURCE_SUFFIXES
+    assert len(files) > 100
+    prose = [Prose(path.relative_to(ROOT).as_posix(), 1, path.read_text("utf-8")) for path in files]
+    assert [f"{each.path}:{line}: {word}" for each in prose for line, word in each.forbidden()] == []
+
+
+def test_files_are_named_in_plain_english() -> None:
+    paths = [path.relative_to(ROOT) for folder in SOURCES for path in (ROOT / folder).rglob("*") if path.is_file()]
+    paths = [path for path in paths if not NOT_READ.intersection(path.parts)]
+    assert len(paths) > 2_000
+    uses = [str(path) for path in paths if [*Prose("", 1, re.sub(r"[^a-z0-9]+", " ", path.name.lower())).forbidden()]]
+    assert uses == []
+
+
 def test_names_are_terms_of_the_field() -> None:
     assert_at_most(NAMES_LEFT, [(name.path, f"{name.path}:{name.line}: {name.text}") for name in names()])
+
+
+def is_bare_participle(name: str) -> bool:
+    """Returns whether a name is one word, and that a participle: `shown`, but not `shown_text`, nor `put`, a verb."""
+    word = name.strip("_")
+    return "_" not in word and ((word.endswith("ed") and word not in VERBS_WITH_ED) or word in IRREGULAR_PARTICIPLES)
+
+
+def test_functions_are_not_named_by_a_participle() -> None:
+    functions = [
+        (path.relative_to(ROOT).as_posix(), node.lineno, node.name)
+        for path in (*python_files(), *files_of_tests())
+        for node in nodes_of(path)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+    ]
+    assert len(functions) > 10_000
+    assert {name for _, _, name in functions} >= PUBLIC_PARTICIPLES
+    bare = [each for each in functions if is_bare_participle(each[2]) and each[2] not in PUBLIC_PARTICIPLES]
+    assert [f"{path}:{line}: {name}" for path, line, name in bare] == []
 
 
 def test_tests_are_named_in_plain_english() -> None:
@@ -324,3 +395,8 @@ def test_british_spellings_are_found_in_names() -> None:
         assert any(map(is_british, LETTERS.findall(word))), word
     for word in ("exercise", "discolour", "analyses", "CANCEL_LINE"):
         assert not any(map(is_british, LETTERS.findall(word))), word
+
+
+def test_bare_participles_are_recognized() -> None:
+    assert all(map(is_bare_participle, ("told", "_merged", "shown", "verified")))
+    assert not any(map(is_bare_participle, ("shown_text", "is_merged", "need", "read", "verify", "put")))

@@ -18,18 +18,18 @@ HEAD = ".version 8.0\n.target sm_90, texmode_independent\n.address_size 64\n"
 TEXT = HEAD + ".entry k() .maxntid 256 { barrier.cluster.arrive; barrier.cluster.wait; ret; }\n"
 
 
-def linted(text: str, **given: object) -> list[str]:
+def lint_text(text: str, **given: object) -> list[str]:
     settings = Settings.of([ConfigLayer("x", **given)])  # type: ignore[arg-type]
     return [item.code for item in lint_source(SourceFile("k.ptx", text), settings).diagnostics]
 
 
 def test_another_heading_changes_what_is_allowed_and_no_location() -> None:
-    assert linted(TEXT) == []
+    assert lint_text(TEXT) == []
     result = lint_source(SourceFile("k.ptx", TEXT), Settings(target="sm_80"))
     assert [item.code for item in result.diagnostics] == ["PTX801", "PTX801"]
     assert TEXT[result.diagnostics[0].span.start :].startswith("barrier.cluster.arrive")
     assert "sm_80" in result.diagnostics[0].message
-    assert set(linted(TEXT, ptx_version=(7, 5))) == {"PTX801"}
+    assert set(lint_text(TEXT, ptx_version=(7, 5))) == {"PTX801"}
 
 
 def test_options_of_the_target_are_kept() -> None:
@@ -95,5 +95,5 @@ ret;
 }
 """
     )
-    assert linted(text, launch=(parsers.parse_launch("k:block=256"),)) == []
-    assert linted(text, launch=(parsers.parse_launch("k:block=128"),)) == ["PTX504"]
+    assert lint_text(text, launch=(parsers.parse_launch("k:block=256"),)) == []
+    assert lint_text(text, launch=(parsers.parse_launch("k:block=128"),)) == ["PTX504"]

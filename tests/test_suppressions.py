@@ -92,9 +92,9 @@ def test_of_two_codes_the_unused_one_is_reported_and_its_fix_removes_it() -> Non
     text = HEAD + kernel(f"{WRONG} // ptxkit: ignore[PTX106, PTX401] why")
     [idle] = ptxkit.lint(text).diagnostics
     assert (idle.code, text[idle.span.start : idle.span.end]) == ("PTX191", "PTX401")
-    mended = fixed(text, Verdict((idle,)))
-    assert "// ptxkit: ignore[PTX106] why" in mended
-    assert codes(mended) == []
+    fixed = fix_text(text, Verdict((idle,)))
+    assert "// ptxkit: ignore[PTX106] why" in fixed
+    assert codes(fixed) == []
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ def test_an_unused_comment_is_removed_completely(line: str) -> None:
     text = HEAD + kernel(line)
     found = ptxkit.lint(text)
     assert [item.code for item in found.diagnostics] == ["PTX191"]
-    assert fixed(text, found) == HEAD + kernel("ret;")
+    assert fix_text(text, found) == HEAD + kernel("ret;")
 
 
-def fixed(text: str, verdict: Verdict) -> str:
+def fix_text(text: str, verdict: Verdict) -> str:
     for item in reversed(verdict.diagnostics):
         assert item.fix is not None
         assert item.fix.safe
@@ -184,8 +184,8 @@ def test_many_comments_take_time_proportional_to_their_number() -> None:
     many = 20_000
     one = "// ptxkit: ignore-file[" + ", ".join(f"PTX{n}" for n in range(many)) + "]\n"
     alone = "// ptxkit: ignore[PTX401]\n" * many
-    beside = "/* ptxkit: ignore[PTX401] */ " * many
-    for text in (one, alone, beside, alone.replace("ignore", "ignored"), "// ptxkit: ignore-file[PTX4]\n" * many):
+    on_one_line = "/* ptxkit: ignore[PTX401] */ " * many
+    for text in (one, alone, on_one_line, alone.replace("ignore", "ignored"), "// ptxkit: ignore-file[PTX4]\n" * many):
         found = codes(HEAD + text + kernel("ret;"))
         assert 1 <= len(found) <= 100
         assert set(found) <= {"PTX191", "PTX192"}

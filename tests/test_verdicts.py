@@ -25,7 +25,7 @@ def record(folder: Path) -> Path:
     return folder
 
 
-def changed(old: Path, new: Path, key: str, value: str) -> Path:
+def change_value(old: Path, new: Path, key: str, value: str) -> Path:
     """Returns a copy of a record in which one finding has another severity or message."""
     new.mkdir()
     for each in old.iterdir():
@@ -50,8 +50,8 @@ def test_records_of_the_same_texts_are_equal_and_a_changed_verdict_is_named(tmp_
     compared = verdicts("compare", old, tmp_path / "new", "--wording")
     assert compared.stdout == "\n0 differences in 10 answers\n"
     assert compared.returncode == 0
-    severe = changed(old, tmp_path / "severity", "severity", "warning")
-    worded = changed(old, tmp_path / "message", "message", "otherwise")
+    severe = change_value(old, tmp_path / "severity", "severity", "warning")
+    worded = change_value(old, tmp_path / "message", "message", "otherwise")
     for new, options, count in ((severe, (), 1), (worded, (), 0), (worded, ("--wording",), 1)):
         compared = verdicts("compare", old, new, *options)
         assert compared.returncode == (1 if count else 0), compared.stdout

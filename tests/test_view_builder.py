@@ -66,16 +66,16 @@ def test_locations_are_where_the_source_line_changes() -> None:
 
 
 def test_a_kernel_is_executed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    walked: list[str] = []
+    executed: list[str] = []
     run = Explorer.run
 
-    def counted(explorer: Explorer) -> None:
-        walked.append(explorer.program.function.name)
+    def count_calls(explorer: Explorer) -> None:
+        executed.append(explorer.program.function.name)
         run(explorer)
 
-    monkeypatch.setattr(Explorer, "run", counted)
+    monkeypatch.setattr(Explorer, "run", count_calls)
     path = RULES / "PTX302_bad_bulk_copy_with_barrier_only.ptx"
     seen = build_file_view(SourceFile(path.name, path.read_text()))
-    assert walked == [each.name for each in seen.functions]
+    assert executed == [each.name for each in seen.functions]
     alone = collect_transfers(parse(path.read_text()), products=True)
     assert [each.transfers for each in seen.functions] == list(alone.kernels)

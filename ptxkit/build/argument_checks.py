@@ -56,34 +56,34 @@ def _guard(function: _Function) -> _Function:
         return _guard_generator(function)
 
     @wraps(function)
-    def guarded(*arguments: Any, **named: Any) -> Any:
+    def call_with_explanation(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
         except _EXPLAINED_EXCEPTIONS as failure:
             _raise_for_mismatch(function, arguments, named, failure)
             raise
 
-    return guarded
+    return call_with_explanation
 
 
 def _guard_generator(function: _Function) -> _Function:
     @wraps(function)
-    def guarded(*arguments: Any, **named: Any) -> Iterator[Any]:
+    def call_with_explanation(*arguments: Any, **named: Any) -> Iterator[Any]:
         try:
             yield from function(*arguments, **named)
         except _EXPLAINED_EXCEPTIONS as failure:
             _raise_for_mismatch(function, arguments, named, failure)
             raise
 
-    return guarded
+    return call_with_explanation
 
 
 def _guard_context_manager(function: _Function) -> _Function:
     @wraps(function)
-    def guarded(*arguments: Any, **named: Any) -> Any:
+    def call_with_explanation(*arguments: Any, **named: Any) -> Any:
         return _GuardedContextManager(function, arguments, named)
 
-    return guarded
+    return call_with_explanation
 
 
 class _GuardedContextManager:

@@ -53,7 +53,7 @@ class Emulation:
         cases.
         """
         kernel = self.kernel
-        assembled = kernel.assembled()
+        assembled = kernel.assemble()
         module = with_source_offsets(assembled, kernel.name)
         passed = self._convert_arguments(arguments)
         launch: dict[str, Any] = {

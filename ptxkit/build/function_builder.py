@@ -186,7 +186,7 @@ class FunctionBuilder(InstructionBuilder):
 
     # ---------------------------------------------------------------------------------------- the result
 
-    def assembled(self) -> Assembled:
+    def assemble(self) -> Assembled:
         """Returns the tree, and the user's line of each statement."""
         self.recorder.usage.was_used = True
         return assemble_module(self)
@@ -203,7 +203,7 @@ class FunctionBuilder(InstructionBuilder):
         """Verifies the kernel and returns the verdict. Raises `VerificationError` with the user's lines if there are
         errors.
         """
-        return verify_assembled(self.assembled(), self.name)
+        return verify_assembled(self.assemble(), self.name)
 
     def iterate_instructions(self) -> Iterator[tree.Instruction]:
         """Yields the instructions so far, with those of the prologue first and those of raw PTX included."""

@@ -45,14 +45,14 @@ def asm(k: InstructionBuilder, text: str, **operands: object) -> None:
     k.check_owner(tuple(operands.values()))
     used: set[str] = set()
 
-    def spelled(found: re.Match[str]) -> str:
+    def spell(found: re.Match[str]) -> str:
         name = found[1]
         if name not in operands:
             return found[0]  # a vector of one element, or a block that only has a label: the braces of PTX
         used.add(name)
         return _format_operand(name, operands[name])
 
-    filled = _PLACEHOLDER.sub(spelled, text)
+    filled = _PLACEHOLDER.sub(spell, text)
     unused = sorted(operands.keys() - used)
     if unused:
         raise BuildError(f"the text has no {{{unused[0]}}}, which is given")

@@ -65,7 +65,7 @@ class Kernel(FunctionBuilder):
 
     launch = launching.launch
     __getitem__ = launching.get_launch
-    loaded = launching.loaded
+    load_once = launching.load_once
     load = launching.load
     compile = launching.compile
     emulate = launching.emulate
@@ -156,11 +156,11 @@ class Kernel(FunctionBuilder):
 
     # ----------------------------------------------------------------------------------------- internals
 
-    def assembled(self) -> Assembled:
+    def assemble(self) -> Assembled:
         """Returns the tree and the user's line of each statement, and warns of copies that the kernel never waits
         for.
         """
-        found = super().assembled()
+        found = super().assemble()
         warn_of_unwaited_copies(self)
         return found
 

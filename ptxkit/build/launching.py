@@ -94,9 +94,9 @@ def get_launcher(kernel: _LaunchableKernel) -> Launcher:
     return cache.launcher
 
 
-def loaded(kernel: _LaunchableKernel) -> Loaded:
+def load_once(kernel: _LaunchableKernel) -> Loaded:
     """Returns the kernel on the current device, which is loaded once. Raises `NoDeviceError` if there is no device."""
-    return get_launcher(kernel).loaded()
+    return get_launcher(kernel).load()
 
 
 def load(kernel: BuiltKernel) -> Loaded:

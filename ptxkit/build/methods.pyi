@@ -857,31 +857,31 @@ class Methods:
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 7.8 and sm_90
         cvt{.<rnd>}{.ftz}{.sat}.<dt>.<at> d:dt/wider(not (split and (dt == .f64 or rnd != .rn)))/upto64(split), a:at/#/wider(not (split and at == .f64))/upto64(split)
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
         cvt{.ftz}{.sat}.<dt>.<at> d:dt/wider, a:at/wider
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
         cvt.<rnd>{.ftz}{.sat}.<t>.<t> d:t/wider, a:t/#/wider
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
         cvt.<rnd>{.sat}.<t>.<t> d:t/wider, a:t/wider
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
         cvt.<rnd>{.ftz}.<dt>.f32 d:dt, a:.f32/#
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 7.0 and sm_80
         cvt{.<rnd>}{.ftz}.f32.<at> d:.f32, a:at
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 7.1 and sm_80; PTX 7.8 and sm_90, for ftz
         cvt{.<rnd>}.<dt>.<at> d:dt, a:at/#
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 7.8 and sm_90
         cvt.<rnd>.<t>.<t> d:t, a:t
-            Converts a floating-point value to another type, or rounds it to an integer of its own type.
+            Converts a floating-point value to another type, or rounds it to an integer of the same type.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt'
             needs PTX 7.8 and sm_90
         cvt.<rnd>{.relu}{.satfinite}{.pzo}.<dt>.f32 d:dt/wider(dt == .f16), a:.f32/#/wider(dt == .f16)

@@ -185,9 +185,9 @@ def allocate_results(
     """Returns the operands with registers for the results, and those registers (tuples for vectors)."""
     results: list[object] = []
 
-    def written(part: OperandPart) -> tree.Operand:
+    def fill(part: OperandPart) -> tree.Operand:
         if isinstance(part, PairPlaceholder):
-            return tree.Pair(written(part.first), written(part.second))
+            return tree.Pair(fill(part.first), fill(part.second))
         if not isinstance(part, ResultPlaceholder):
             return part
         if part.count is None:
@@ -197,4 +197,4 @@ def allocate_results(
         results.append(several)
         return tree.Vector(tuple(tree.Name(each.name) for each in several))
 
-    return tuple(written(part) for part in parts), results
+    return tuple(fill(part) for part in parts), results

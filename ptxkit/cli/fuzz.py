@@ -18,7 +18,7 @@ from ptxkit.cli.progress_bars import progress_bar
 from ptxkit.cli.refusals import write_error
 from ptxkit.cli.settings_options import SettingParam
 from ptxkit.cli.usage_errors import CommandLineError
-from ptxkit.cli.value_types import ExistingFolder, Seconds, WholeNumber, listed, seed_option
+from ptxkit.cli.value_types import ExistingFolder, Seconds, WholeNumber, join_choices, seed_option
 from ptxkit.refusal import RefusedError
 from ptxkit.results import ExitStatus
 from ptxkit.settings import parsers
@@ -150,7 +150,7 @@ def fuzz(  # noqa: PLR0913 (options)
             raise CommandLineError(f"`--oracle`: {error.message}", error.remedy) from error
         if corpus and not kind.takes_corpus:
             what = f"`--corpus` cannot be used with the oracle `{each}`, which needs kernels with their launch"
-            raise CommandLineError(what, f"write `--oracle` with {listed(_FILE_ORACLES)}")
+            raise CommandLineError(what, f"write `--oracle` with {join_choices(_FILE_ORACLES)}")
     if corpus and not original_files(tuple(corpus)):
         where = ", ".join(f"`{each}`" for each in corpus)
         what = f"`--corpus`: there is no PTX file of at most {MAX_MUTATED_CHARS:,} characters in {where}"

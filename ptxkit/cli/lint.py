@@ -13,7 +13,7 @@ from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.report_options import OPTION_NAMES, report_options
 from ptxkit.cli.settings_options import CONFIGURATION_NAMES, MODULE_NAMES, RULE_NAMES, layer_of, settings_options
 from ptxkit.cli.usage_errors import CommandLineError, exclusive
-from ptxkit.cli.value_types import Seconds, WholeNumber, WordChoice, format_option, listed
+from ptxkit.cli.value_types import Seconds, WholeNumber, WordChoice, format_option, join_choices
 from ptxkit.inputs.compiler_caches import CACHES
 from ptxkit.report.formats import FORMATS
 from ptxkit.report.options import ReportOptions, ShownCode
@@ -87,7 +87,7 @@ _EXIT_STATUSES = {
     type=WordChoice(CACHES),
     metavar="COMPILER",
     multiple=True,
-    help=f"Also check the cache of a compiler: {listed(CACHES)} (repeatable).",
+    help=f"Also check the cache of a compiler: {join_choices(CACHES)} (repeatable).",
 )
 @click.option(
     "--stdin-filename", metavar="PATH", help="File name of standard input, for diagnostics and to find its settings."

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ptxkit.cli.value_types import WordChoice, listed
+from ptxkit.cli.value_types import WordChoice, join_choices
 from ptxkit.report.options import SHOWN_CODE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -19,7 +19,7 @@ _OPTIONS = (
         metavar="KIND",
         default="both",
         show_default=True,
-        help=f"Code to show where the PTX names its source lines (nvcc -lineinfo): {listed(SHOWN_CODE)}.",
+        help=f"Code to show where the PTX names its source lines (nvcc -lineinfo): {join_choices(SHOWN_CODE)}.",
     ),
     click.option("--show-undecided", is_flag=True, help="Also print what the analysis could not decide."),
     click.option(

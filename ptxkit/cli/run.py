@@ -20,7 +20,7 @@ from ptxkit.cli.output import write_lines
 from ptxkit.cli.refusals import write_error, write_refusal
 from ptxkit.cli.settings_options import CONFIGURATION_NAMES, settings_file_options
 from ptxkit.cli.usage_errors import CommandLineError
-from ptxkit.cli.value_types import Seconds, WordChoice, listed, seed_option
+from ptxkit.cli.value_types import Seconds, WordChoice, join_choices, seed_option
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
 from ptxkit.emulator import run as run_kernel
@@ -77,7 +77,7 @@ _EXIT_STATUSES = {
     metavar="POLICY",
     default="eager",
     show_default=True,
-    help=f"When asynchronous operations take effect: {listed(POLICIES)}.",
+    help=f"When asynchronous operations take effect: {join_choices(POLICIES)}.",
 )
 @seed_option
 @click.option(

@@ -65,7 +65,7 @@ def _words(error: click.ClickException, command: str) -> tuple[str, str]:
         return _missing(error, command)
     remedy = getattr(error, "remedy", "")
     if isinstance(error, click.BadParameter) and error.param is not None:
-        return f"`{_written(error.param)}`: {error.message}", remedy
+        return f"`{_spell(error.param)}`: {error.message}", remedy
     return error.message, remedy
 
 
@@ -88,12 +88,12 @@ def _missing(error: click.MissingParameter, command: str) -> tuple[str, str]:
     assert error.param is not None
     metavar = (error.param.metavar or error.param.human_readable_name).removesuffix("...")
     if isinstance(error.param, click.Option):
-        name = _written(error.param)
+        name = _spell(error.param)
         return f"`{command}` requires the option `{name}`", f"write `{name} {metavar}`"
     return f"`{command}` requires the argument {metavar}", "name a file, or `-` for standard input"
 
 
-def _written(parameter: click.Parameter) -> str:
+def _spell(parameter: click.Parameter) -> str:
     """A parameter as it is written: the longest name of an option, the metavar of an argument."""
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len)

@@ -17,7 +17,7 @@ from ptxkit.cli.usage_errors import BadValueError
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
-def listed(words: Iterable[str]) -> str:
+def join_choices(words: Iterable[str]) -> str:
     """`a, b or c`, for the help of an option."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
@@ -32,7 +32,9 @@ class WordChoice(click.Choice):  # type: ignore[type-arg, unused-ignore]  # gene
             return super().convert(value, param, ctx)
         except click.BadParameter:
             near = get_close_matches(str(value), list(self.choices), n=1)
-            remedy = f"did you mean `{near[0]}`?" if near else f"write {listed(f'`{each}`' for each in self.choices)}"
+            remedy = (
+                f"did you mean `{near[0]}`?" if near else f"write {join_choices(f'`{each}`' for each in self.choices)}"
+            )
             raise BadValueError(f"`{value}` is not one of its values", remedy) from None
 
 
@@ -45,7 +47,7 @@ def format_option(words: Sequence[str]) -> Callable[[Any], Any]:
         metavar="FORMAT",
         default=words[0],
         show_default=True,
-        help=f"Output format: {listed(words)}.",
+        help=f"Output format: {join_choices(words)}.",
     )
 
 

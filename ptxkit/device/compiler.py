@@ -161,7 +161,7 @@ def prepare_source(source: BuiltRoutine | tree.Module | str, least: int = 0) -> 
 
 def _read_source(source: BuiltRoutine | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
     if isinstance(source, BuiltRoutine):
-        return source.assembled(), (make_kernel_signature(source),) if is_built_kernel(source) else ()
+        return source.assemble(), (make_kernel_signature(source),) if is_built_kernel(source) else ()
     if isinstance(source, str):
         source = parse(source)
     if not isinstance(source, tree.Module):

@@ -71,7 +71,7 @@ class LaunchBinding:
         device.
         """
         self.version = -1  # if a step below fails, the next launch binds again
-        self._bound = self.kernel.loaded().bind(*self._geometry)
+        self._bound = self.kernel.load().bind(*self._geometry)
         self.run = self._bound.run
         self.version = self.kernel.version
 
@@ -151,7 +151,7 @@ class Launcher:
         """A number that changes when statements are added to the kernel."""
         return len(self.body) + len(self.prologue)
 
-    def loaded(self) -> Loaded:
+    def load(self) -> Loaded:
         """Returns the kernel on the current device, which is loaded once. Raises `NoDeviceError` if there is no
         device.
         """

@@ -168,7 +168,7 @@ def load(source: BuiltKernel | Cubin, name: str | None = None, *, verify: bool =
     device = use_device()
     if not isinstance(source, Cubin):
         target = device_target(device.compute_capability)
-        assembled = source.assembled()
+        assembled = source.assemble()
         module = assembled.module
         if ptxas_program.has_setmaxnreg(module) and ptxas_program.select_ptxas(module, target) is None:
             return _load_ptx(source, assembled, device, verify=verify)

@@ -134,7 +134,7 @@ class FunctionContext:
         while body is not None:
             yield body
             inner = None
-            for statement, start in body.located():
+            for statement, start in body.with_offsets():
                 if isinstance(statement, Block) and start <= step.start:
                     inner = statement.body
                 elif start <= step.start:

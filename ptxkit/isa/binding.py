@@ -101,10 +101,10 @@ def _as_pair(operand: OperandForm, paired: bool) -> OperandForm:
 
 
 def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> OperandForm:
-    def known(expression: Expression | None) -> Expression | None:
+    def fold_known(expression: Expression | None) -> Expression | None:
         return None if expression is None else fold(expression, form, modifiers, roles)
 
-    kind, count, place = operand.kind, known(operand.count), known(operand.space)
+    kind, count, place = operand.kind, fold_known(operand.count), fold_known(operand.space)
     sink = operand.sink
     if kind == "vector_or_register" and operand.more:
         kind = "vector"
@@ -135,14 +135,14 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         upto64=operand.upto64 and "upto64" not in refused,
         loose=operand.loose and "loose" not in refused,
         own=(operand.own and "own" not in refused) or not _is_type_in_opcode(operand, form),
-        type=known(operand.type),
+        type=fold_known(operand.type),
         count=count,
         space=place,
-        symbols=known(operand.symbols),
+        symbols=fold_known(operand.symbols),
         unhinted=operand.unhinted and "unhinted" not in refused,
         definite=operand.definite and "definite" not in refused,
         unlike=0 if "unlike" in refused else operand.unlike,
-        alignment=known(operand.alignment),
+        alignment=fold_known(operand.alignment),
         condition=None,
         allowed_if=(),
         elements=tuple(

@@ -90,19 +90,19 @@ def match_sentences(match: Match) -> list[str]:
 
 
 def _bind_words(effect: EffectForm, match: Match) -> EffectForm | None:
-    def folded(value: Expression) -> Expression:
+    def fold_value(value: Expression) -> Expression:
         return fold(value, match.form, match.modifiers, match.roles)
 
-    if effect.condition is not None and folded(effect.condition) != ConstantExpr(True):
+    if effect.condition is not None and fold_value(effect.condition) != ConstantExpr(True):
         return None
     given: list[tuple[str, Expression]] = []
     for name, value in effect.arguments:
         if isinstance(value, OperandRole):
             bound: Expression = value if value.name in match.roles else ConstantExpr(None)
         elif isinstance(value, CallExpr) and value.function == "list":
-            bound = CallExpr("list", tuple(map(folded, value.arguments)))
+            bound = CallExpr("list", tuple(map(fold_value, value.arguments)))
         else:
-            bound = folded(value)
+            bound = fold_value(value)
         if name == "space" and isinstance(bound, ConstantExpr):
             bound = ConstantExpr(space(bound.value))
         given.append((name, bound))

@@ -225,9 +225,10 @@ class IgnoredModifiers:
     """Modifiers that assemblers ignore on instructions without such modifiers.
 
     on: patterns of the opcodes for which this holds, empty for all; beyond: of those for which it does not. place:
-    `last` only after all other types, `later` only after another one, even if the instruction has such a type; `beside`
-    if the types that are compared have the same width without these words; `once` and `twice` anywhere, but at most one
-    or two of these words; empty for anywhere, without a limit. requirements: of the modifiers; one suffices.
+    `last` only after all other types, `later` only after another one, even if the instruction has such a type;
+    `alongside` if the types that are compared have the same width without these words; `once` and `twice` anywhere, but
+    at most one or two of these words; empty for anywhere, without a limit. requirements: of the modifiers; one
+    suffices.
     """
 
     modifiers: tuple[str, ...]

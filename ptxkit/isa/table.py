@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ptxkit.isa.value_semantics import Semantics
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
-_AMONG_TYPES = ("last", "later", "beside")
+_AMONG_TYPES = ("last", "later", "alongside")
 _MAX_REPEATS = {"once": 1, "twice": 2}
 
 
@@ -232,7 +232,7 @@ class InstructionTable:
             elif each.position == "later":
                 ignored |= there.difference(types[:1])
             elif not self._has_ignorable(form, each):
-                unseen = companions if each.position == "beside" else ignored
+                unseen = companions if each.position == "alongside" else ignored
                 unseen |= there
         types = [place for place in types if place not in ignored]
         ignored.update(takewhile(last.__contains__, reversed(types)))

@@ -66,7 +66,7 @@ def bind_semantics(line: SemanticsForm, match: Match) -> Semantics | None:
         return None
     literals = {slot.name for slot in form.modifiers if slot.is_literal}
 
-    def known(name: str, expression: Expression) -> Constant:
+    def evaluate(name: str, expression: Expression) -> Constant:
         match expression:
             case CallExpr("modifier", (ConstantExpr(str(modifier)),)) if modifier in literals:
                 return modifiers.get(modifier) is not None
@@ -88,5 +88,5 @@ def bind_semantics(line: SemanticsForm, match: Match) -> Semantics | None:
         line.function,
         tuple(each.name if isinstance(each, OperandRole) else None for each in results),
         tuple(operands),
-        {name: known(name, value) for name, value in line.named_arguments},
+        {name: evaluate(name, value) for name, value in line.named_arguments},
     )

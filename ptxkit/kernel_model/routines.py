@@ -42,7 +42,7 @@ class BuiltRoutine(Protocol):
         """Whether it is a kernel, and therefore a `BuiltKernel`."""
         ...
 
-    def assembled(self) -> Assembled:
+    def assemble(self) -> Assembled:
         """Returns the module with the routine and the functions that it calls."""
         ...
 

@@ -63,7 +63,7 @@ class NameIndex:
         self.outer = TypedScope()
         self.statements: list[StatementContext] = []
         self._values: dict[int, RegisterValues] = {}
-        for item, start in module.located():
+        for item, start in module.with_offsets():
             self._index_item(item, start)
         self._starts = [place.start for place in self.statements]
 
@@ -147,7 +147,7 @@ class NameIndex:
         self.outer.enter(item, start)
         scope, function = self.outer, None
         if isinstance(item, Function):
-            scope, function = self.outer.nested(), item
+            scope, function = self.outer.make_nested(), item
             scope.enter_parameters(item, start)
         self.statements.append(StatementContext(start, item, scope, function))
         if function is not None and function.body is not None:
@@ -168,7 +168,7 @@ class NameIndex:
     @cached_property
     def function_ends(self) -> dict[int, int]:
         """The end of the closing brace of each function with a body, by its start."""
-        located = list(self.module.located())
+        located = list(self.module.with_offsets())
         stops = [start for _, start in located[1:]] + [len(self.source.text)]
         return {
             start: self.source.text.rfind("}", start, stop) + 1 or stop

@@ -146,7 +146,7 @@ def _register_lifecycle(server: PtxLanguageServer) -> None:
         server.checker.root = to_fs_path(folders[0]) or params.root_path
 
     @server.feature(types.INITIALIZED)
-    async def initialized(_: types.InitializedParams) -> None:
+    async def on_initialized(_: types.InitializedParams) -> None:
         await server.checker.workers.start()
         watched = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
         if watched and watched.dynamic_registration:
@@ -165,18 +165,18 @@ def _register_text_sync(server: PtxLanguageServer) -> None:
     documents, checker = server.documents, server.checker
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def opened(params: types.DidOpenTextDocumentParams) -> None:
+    async def on_open(params: types.DidOpenTextDocumentParams) -> None:
         checker.schedule(documents.open(params.text_document), at_once=True)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
+    def on_change(params: types.DidChangeTextDocumentParams) -> None:
         document = documents.get(params.text_document.uri)
         if document is not None:
             document.change(params.text_document.version, params.content_changes)
             checker.schedule(document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(params: types.DidSaveTextDocumentParams) -> None:
+    def on_save(params: types.DidSaveTextDocumentParams) -> None:
         document = documents.get(params.text_document.uri)
         if params.text_document.uri.rpartition("/")[2] in FILES:
             _check_all()
@@ -184,7 +184,7 @@ def _register_text_sync(server: PtxLanguageServer) -> None:
             checker.schedule(document, at_once=True)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
+    def on_close(params: types.DidCloseTextDocumentParams) -> None:
         document = documents.close(params.text_document.uri)
         if document is not None:
             checker.close_document(document)

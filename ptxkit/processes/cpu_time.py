@@ -39,9 +39,9 @@ def cpu_usage_of(pid: int) -> CpuUsage | None:
 class CheckTimer:
     """The time of a process: elapsed time while it waits, and processor time while it runs or is ready to run.
 
-    interval: the seconds between two calls of `elapsed`. A call that comes later shows that the caller was not run in
-    the meantime, as on a busy machine, and counts as one that came in time. If the system does not report processor
-    time, all time is elapsed time.
+    interval: the seconds between two calls of `elapsed_seconds`. A call that comes later shows that the caller was not
+    run in the meantime, as on a busy machine, and counts as one that came in time. If the system does not report
+    processor time, all time is elapsed time.
     """
 
     def __init__(self, pid: int, interval: float = POLL_SECONDS) -> None:
@@ -49,7 +49,7 @@ class CheckTimer:
         self._last, self._cpu_usage = time.monotonic(), cpu_usage_of(pid)
         self._spent = 0.0
 
-    def elapsed(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Returns the seconds since the beginning. The time since the last call is attributed by the present state of
         the process.
         """

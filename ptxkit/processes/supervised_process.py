@@ -162,7 +162,7 @@ class _Watchdog:
         with self._condition:
             while not self._is_stopped:
                 self._condition.wait(None if self._limit is None else self._interval)
-                if self._limit is not None and self._timer.elapsed() > self._limit:
+                if self._limit is not None and self._timer.elapsed_seconds() > self._limit:
                     self.timed_out, self._limit = True, None
                     self._end_process()
 
@@ -176,7 +176,7 @@ class _Watchdog:
     def _await_end(self) -> None:
         """Waits until the process has ended, or has used the time in which it can report its stack."""
         timer = CheckTimer(self._process.pid)
-        while timer.elapsed() < _STACK_SECONDS:
+        while timer.elapsed_seconds() < _STACK_SECONDS:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(POLL_SECONDS)
                 return

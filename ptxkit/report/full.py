@@ -89,10 +89,10 @@ def _frame_below(item: Diagnostic, *, is_dimmed: bool) -> Iterator[Line]:
     if not is_dimmed:
         yield from _ptx_frame(item)
     elif item.source.text:
-        yield from _dimmed(code_frame(item.source, item.span, [replace(label, message="") for label in item.labels]))
+        yield from _dim(code_frame(item.source, item.span, [replace(label, message="") for label in item.labels]))
 
 
-def _dimmed(lines: Iterable[Line]) -> Iterator[Line]:
+def _dim(lines: Iterable[Line]) -> Iterator[Line]:
     return (tuple((text, TextRole.DIM) for text, _ in line) for line in lines)
 
 
@@ -119,16 +119,16 @@ def header_line(item: Diagnostic) -> Line:
     """`k.ptx:3:2: PTX401 error: ...`"""
     line, column = item.source.position(item.span.start)
     place = f":{line}:{column}" if item.code != ptx1xx.NO_VERDICT else ""
-    return _header(item.source.path + place, item.code, str(item.severity), _ROLES[item.severity], _counted(item))
+    return _header(item.source.path + place, item.code, str(item.severity), _ROLES[item.severity], _with_count(item))
 
 
 def program_header(item: Diagnostic, found: ProgramFinding) -> Line:
     """`k.cu:45:9: PTX401 error: ...`"""
-    message = _counted(item, found.message)
+    message = _with_count(item, found.message)
     return _header(_program_place(found.at), item.code, str(item.severity), _ROLES[item.severity], message)
 
 
-def _counted(item: Diagnostic, message: str | None = None) -> str:
+def _with_count(item: Diagnostic, message: str | None = None) -> str:
     """The message, with the number of places of a finding that has several."""
     places = f" ({len(item.copies) + 1} places)" if item.copies else ""
     return (item.message if message is None else message) + places
@@ -201,7 +201,7 @@ def _undecided_lines(item: Undecided, at: ProgramLabel | None, options: ReportOp
         yield from code_frame(at.source, at.span)
     if at is None or options.show == "both":
         shown = code_frame(item.source, item.span)
-        yield from shown if at is None else _dimmed(shown)
+        yield from shown if at is None else _dim(shown)
     if item.remedy:
         yield _field("help", item.remedy)
     yield ()

@@ -32,14 +32,14 @@ class GraphNode:
 
 def nodes_of(function: FunctionView) -> tuple[list[GraphNode], list[ControlFlowEdge]]:
     """All blocks (of a large function, chains of blocks), and the edges between them."""
-    return _merged(function, range(len(function.blocks)), ())
+    return _merge(function, range(len(function.blocks)), ())
 
 
 def collapsed_nodes(function: FunctionView, within: int | None) -> tuple[list[GraphNode], list[ControlFlowEdge]]:
     """The blocks of a loop, or of the function, with the loops inside of it as one node each, and the edges between
     them. within: the number of the loop; None for the function."""
     members = range(len(function.blocks)) if within is None else function.loops[within].blocks
-    return _merged(function, members, inner_loops(function, within))
+    return _merge(function, members, inner_loops(function, within))
 
 
 def inner_loops(function: FunctionView, within: int | None) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ def inner_loops(function: FunctionView, within: int | None) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _merged(
+def _merge(
     function: FunctionView, members: Collection[int], loops: Sequence[int]
 ) -> tuple[list[GraphNode], list[ControlFlowEdge]]:
     blocks = function.blocks

@@ -16,16 +16,16 @@ def with_readable_names(item: Diagnostic) -> Diagnostic:
     if not names:
         return replace(item, related=related) if related else item
 
-    def shown(text: str) -> str:
+    def shorten(text: str) -> str:
         return with_short_names(text, names)
 
     return replace(
         item,
-        message=shown(item.message),
-        labels=tuple(replace(label, message=shown(label.message)) for label in item.labels),
-        notes=tuple(map(shown, item.notes)),
-        help=item.help and shown(item.help),
-        fix=item.fix and replace(item.fix, message=shown(item.fix.message)),
+        message=shorten(item.message),
+        labels=tuple(replace(label, message=shorten(label.message)) for label in item.labels),
+        notes=tuple(map(shorten, item.notes)),
+        help=item.help and shorten(item.help),
+        fix=item.fix and replace(item.fix, message=shorten(item.fix.message)),
         texts=item.texts and _shorten(item.texts, names),
         related=related,
     )
@@ -37,10 +37,10 @@ def question_with_readable_names(item: Undecided) -> Undecided:
 
 
 def _shorten(texts: DiagnosticTexts, names: dict[str, str]) -> DiagnosticTexts:
-    def shown(text: OpenLinesText) -> OpenLinesText:
+    def shorten(text: OpenLinesText) -> OpenLinesText:
         pieces = (each if isinstance(each, int) else with_short_names(each, names) for each in text.pieces)
         return OpenLinesText(tuple(pieces))
 
     return DiagnosticTexts(
-        shown(texts.message), tuple(map(shown, texts.labels)), None if texts.help is None else shown(texts.help)
+        shorten(texts.message), tuple(map(shorten, texts.labels)), None if texts.help is None else shorten(texts.help)
     )

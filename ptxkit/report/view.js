@@ -21,7 +21,7 @@
     var dark = root.dataset.theme ? root.dataset.theme === 'dark'
       : window.matchMedia('(prefers-color-scheme: dark)').matches;
     root.dataset.theme = dark ? 'light' : 'dark';
-    try { window.localStorage.setItem(kept, root.dataset.theme); } catch (error) { /* as above */ }
+    try { window.localStorage.setItem(kept, root.dataset.theme); } catch (error) { /* no storage: the choice is lost */ }
   }
   on(one('#theme'), 'click', switchTheme);
 
@@ -44,7 +44,7 @@
     if (here) { mark(Number(here.id.slice(1))); } else { center(); }
   }
 
-  /* Brings the first block to the middle of the drawing. */
+  /* Scrolls the first block to the middle of the drawing. */
   function center() {
     all('#graph .canvas').forEach(function (canvas) {
       var entry = one('.entry rect', canvas);
@@ -108,7 +108,7 @@
     on(button, 'click', function () {
       showPane(button.value);
       if (button.value === 'panel' && here) { mark(Number(here.id.slice(1))); }
-      if (button.value !== 'panel' && here) { bring(here); tie(here, true); }
+      if (button.value !== 'panel' && here) { reveal(here); tie(here, true); }
     });
   });
 
@@ -119,7 +119,7 @@
   }
   on(one('#fold'), 'click', function () {
     fold(!root.classList.contains('folded'));
-    if (here) { bring(here); }
+    if (here) { reveal(here); }
   });
 
   // ----------------------------------------------------------------------------------------------- the program
@@ -141,19 +141,19 @@
     return found;
   }
 
-  /* Marks what belongs to a line, of the PTX or of the program. isBrought: and scrolls there. */
-  function tie(row, isBrought) {
+  /* Marks what belongs to a line, of the PTX or of the program. isRevealed: and scrolls there. */
+  function tie(row, isRevealed) {
     untie();
     var source = row.dataset.src ? document.getElementById('S' + row.dataset.src) : null;
     var own = source || row;
     tied = linesOf(own).concat(own.dataset.ptx ? [own] : []);
     tied.forEach(function (each) { each.classList.add('tied'); });
-    if (isBrought && source) { bring(source); }
-    if (isBrought && !source && tied.length > 1) { bring(tied[0]); }
+    if (isRevealed && source) { reveal(source); }
+    if (isRevealed && !source && tied.length > 1) { reveal(tied[0]); }
   }
 
   /* Scrolls a line to the middle of its pane. */
-  function bring(row) {
+  function reveal(row) {
     row.scrollIntoView({ block: 'center', inline: 'start' });
     row.scrollIntoView({ block: 'center', inline: 'start' });  // the first one lays out what was not yet seen
   }
@@ -175,7 +175,7 @@
   function goToProgram(row) {
     var found = linesOf(row);
     var first = found.find(function (each) { return !each.classList.contains('fold'); }) || found[0];
-    if (!first) { bring(row); return; }
+    if (!first) { reveal(row); return; }
     goToLine(Number(first.id.slice(1)));
     choose(Number(first.id.slice(1)));
   }
@@ -192,7 +192,7 @@
     line.classList.add('here');
     showPane('listing');
     if (line.classList.contains('fold')) { fold(false); }
-    bring(line);
+    reveal(line);
     tie(line, true);
     return true;
   }
@@ -231,7 +231,7 @@
       choose(Number(line[1]));
     } else if (/^S\d+-\d+$/.test(hash) && document.getElementById(hash)) {
       showPane('program');
-      bring(document.getElementById(hash));
+      reveal(document.getElementById(hash));
       tie(document.getElementById(hash), false);
     } else if (/^g\d+-\w+$/.test(hash) && document.getElementById(hash)) {
       showPane('panel');
@@ -319,17 +319,17 @@
 
   function rangeOf(hit) {
     var host = one(':scope > code', lines[hit.line]) || lines[hit.line];
-    var walker = document.createTreeWalker(host, NodeFilter.SHOW_TEXT);
+    var nodes = document.createTreeWalker(host, NodeFilter.SHOW_TEXT);
     var range = document.createRange();
     var at = 0;
-    var node = walker.nextNode();
+    var node = nodes.nextNode();
     var begun = false;
     while (node) {
       var end = at + node.data.length;
       if (!begun && hit.start < end) { range.setStart(node, hit.start - at); begun = true; }
       if (begun && hit.end <= end) { range.setEnd(node, hit.end - at); return range; }
       at = end;
-      node = walker.nextNode();
+      node = nodes.nextNode();
     }
     return null;
   }

@@ -28,7 +28,7 @@ def finding_box(item: Diagnostic, number: int, page: CodePage | None) -> str:
     fields += [_field("isa", "; ".join(item.isa))] if item.isa else []
     return tag(
         "aside",
-        tag("p", _code(item), escape_markup(f" {_inline_markup(item.message)}"), class_="said"),
+        tag("p", _code(item), escape_markup(f" {_inline_markup(item.message)}"), class_="message"),
         tag("ul", *labels) if labels else "",
         *fields,
         _page(page) if page is not None else "",
@@ -76,7 +76,7 @@ def file_findings(findings: Sequence[Diagnostic]) -> str:
     boxes = [
         tag(
             "aside",
-            tag("p", _code(item), escape_markup(f" {_inline_markup(item.message)}"), class_="said"),
+            tag("p", _code(item), escape_markup(f" {_inline_markup(item.message)}"), class_="message"),
             _field("help", item.help) if item.help else "",
             class_=f"finding {item.severity}",
             data_code=item.code,

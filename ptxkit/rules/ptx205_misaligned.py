@@ -53,19 +53,19 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     strict = kernel.policy == "strict"
 
-    def wanted(misfit: OperandViolation) -> bool:
+    def is_reported(misfit: OperandViolation) -> bool:
         if misfit.kind not in ("alignment", "apart"):
             return False
         return misfit.is_certain or strict or (misfit.variable is not None and not misfit.variable.is_open)
 
     # The dependences of an operand need the whole kernel, so they are computed only for a finding.
-    if not any(observe_operand_violations(kernel, wanted, _finding)):
+    if not any(observe_operand_violations(kernel, is_reported, _finding)):
         return
     certainty = kernel.explorer.input_independence
     yield from observe_operand_violations(
         kernel,
         lambda misfit: (
-            wanted(misfit)
+            is_reported(misfit)
             and grounds.is_launch_independent(misfit)
             and _is_reached_with_first_thread(certainty, misfit)
         ),
@@ -74,7 +74,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     unsure = observe_operand_violations(
         kernel,
         lambda misfit: (
-            wanted(misfit)
+            is_reported(misfit)
             and grounds.is_launch_independent(misfit)
             and not _is_reached_with_first_thread(certainty, misfit)
         ),

@@ -39,14 +39,14 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every address that must be in a certain CTA."""
     certainty = kernel.explorer.input_independence
 
-    def wanted(misfit: OperandViolation) -> bool:
+    def is_reported(misfit: OperandViolation) -> bool:
         step = misfit.step
         if misfit.kind != "home" or step.match is None or not certainty.is_in_function(step):
             return False
         roles = (misfit.role, misfit.rule)
         return all(certainty.is_input_independent(step, step.operand(role)) for role in roles)
 
-    yield from observe_operand_violations(kernel, wanted, _finding)
+    yield from observe_operand_violations(kernel, is_reported, _finding)
 
 
 def _finding(misfit: OperandViolation) -> Finding:

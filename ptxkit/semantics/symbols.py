@@ -137,7 +137,7 @@ class NameScope:
         self._part = 0
         self._hidden_before: dict[str, int] = {}
 
-    def nested(self) -> Self:
+    def make_nested(self) -> Self:
         """Returns a new scope inside of this one."""
         return type(self)(self)
 
@@ -353,12 +353,12 @@ def scoped_statements(body: Body, scope: _Scope) -> Iterator[tuple[Statement, in
     in a block can be found as well; in a valid module this is only a label.
     """
     has_instructions = False
-    for statement, start in body.located():
+    for statement, start in body.with_offsets():
         if isinstance(statement, Instruction):
             has_instructions = True
         elif isinstance(statement, Block):
             has_instructions = True
-            inner = scope.nested()
+            inner = scope.make_nested()
             yield statement, start, inner
             yield from scoped_statements(statement.body, inner)
             continue

@@ -194,7 +194,7 @@ def _declarator(children: Children) -> Declarator:
     return Declarator(children[0], bound.count if bound else None, dimensions, initializer)
 
 
-def _bound(children: Children) -> _Bound:
+def _parse_bound(children: Children) -> _Bound:
     return _Bound(parse_count(children[0]))
 
 
@@ -236,7 +236,7 @@ DECLARATION_RULES: dict[str, Callable[[Children], Any]] = {
     "variable": _variable,
     "nothing": _nothing,
     "declarator": _declarator,
-    "bound": _bound,
+    "bound": _parse_bound,
     "dimension": _dimension,
     "results": _results,
     "formals": _formals,

@@ -122,7 +122,7 @@ def _unexpected_token(
     joined = _malformed_number(before, token)
     if joined is not None:
         return joined
-    phrases = words.expected(accepted, symbol)
+    phrases = words.expected_phrases(accepted, symbol)
     message = syntax_errors.EXPECTED_AFTER(
         expected=join_alternatives(phrases), last=_shorten(before[-1][1]), found=found
     )

@@ -45,7 +45,7 @@ class TerminalNames:
         """Returns the terminals by their spelling, if they have a single one."""
         return frozenset(self._spelling.get(name, name) for name in accepted)
 
-    def expected(self, accepted: Collection[str], symbol: str) -> list[str | Message]:
+    def expected_phrases(self, accepted: Collection[str], symbol: str) -> list[str | Message]:
         """Returns phrases such as `` `,` or `;` `` and `an operand` for the valid tokens in a `symbol`, with less
         relevant ones omitted.
         """

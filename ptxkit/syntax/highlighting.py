@@ -44,7 +44,7 @@ class _FunctionNames:
     memo: dict[str, TokenClass] = field(default_factory=dict)
 
     def collect(self, body: Body) -> None:
-        for statement, start in body.flattened():
+        for statement, start in body.flatten_blocks():
             if isinstance(statement, Instruction):
                 self.instructions.add(start)
             elif isinstance(statement, LabelStatement):
@@ -108,7 +108,7 @@ class _Highlighter:
     def __init__(self, module: Module | None) -> None:
         self._has_tree = module is not None
         self._functions: list[tuple[int, _FunctionNames]] = []
-        for item, start in module.located() if module is not None else ():
+        for item, start in module.with_offsets() if module is not None else ():
             names = _FunctionNames()
             if isinstance(item, Function) and item.body is not None:
                 names.collect(item.body)

@@ -265,18 +265,18 @@ class Body:
     statements: tuple[Statement, ...]
     starts: Sequence[int] = field(default=(), compare=False, repr=False)
 
-    def located(self) -> Iterator[tuple[Statement, int]]:
+    def with_offsets(self) -> Iterator[tuple[Statement, int]]:
         """Yields each statement with its offset, which is 0 if the tree was built, not parsed."""
         starts = self.starts or (0,) * len(self.statements)
         return zip(self.statements, starts, strict=True)
 
-    def flattened(self) -> Iterator[tuple[Statement, int]]:
+    def flatten_blocks(self) -> Iterator[tuple[Statement, int]]:
         """Yields each statement with its offset, in the order of the text; nested blocks are replaced by their
         statements.
         """
-        for statement, start in self.located():
+        for statement, start in self.with_offsets():
             if isinstance(statement, Block):
-                yield from statement.body.flattened()
+                yield from statement.body.flatten_blocks()
             else:
                 yield statement, start
 
@@ -380,7 +380,7 @@ class Module:
             raise KeyError(name)
         return max(found, key=lambda item: item.body is not None)
 
-    def located(self) -> Iterator[tuple[Item, int]]:
+    def with_offsets(self) -> Iterator[tuple[Item, int]]:
         """Yields each item with its offset, which is 0 if the tree was built, not parsed."""
         starts = self.starts or (0,) * len(self.items)
         return zip(self.items, starts, strict=True)

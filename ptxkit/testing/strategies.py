@@ -170,11 +170,11 @@ def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndar
     known = [each & top for each in edge_values(type)]
     element = st.one_of(st.sampled_from(known), st.integers(0, top))
 
-    def packed(values: list[int]) -> np.ndarray[Any, Any]:
+    def pack(values: list[int]) -> np.ndarray[Any, Any]:
         made: np.ndarray[Any, Any] = np.array(values, pattern).view(held)
         return made.reshape(shape)
 
-    return st.lists(element, min_size=size, max_size=size).map(packed)
+    return st.lists(element, min_size=size, max_size=size).map(pack)
 
 
 def kernels(

@@ -33,7 +33,7 @@ def heading_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
     may_follow = {"version": ("version",), "target": ("version", "target"), "address_size": ("target",)}
     previous = "version"
     has_content = any(not (isinstance(item, Directive) and item.name in may_follow) for item in module.items)
-    for item, start in module.located():
+    for item, start in module.with_offsets():
         name = item.name if isinstance(item, Directive) else ""
         if name in may_follow and previous not in may_follow[name]:
             yield _misplaced_directive(name, start)
@@ -80,7 +80,7 @@ def sampler_problems(declaration: Declaration, mode: str, start: int) -> Iterato
 
 
 def _start_of(module: Module, name: str) -> int:
-    return next(start for item, start in module.located() if isinstance(item, Directive) and item.name == name)
+    return next(start for item, start in module.with_offsets() if isinstance(item, Directive) and item.name == name)
 
 
 def _misplaced_directive(name: str, start: int) -> Problem:

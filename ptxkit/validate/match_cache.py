@@ -50,7 +50,7 @@ class CachedMatch:
     operand whose symbol is not allowed there, and the valid operands. is_call: arguments must be checked. rivals: other
     forms that the operands fit, which may accept the constants that this one does not, each with the reason why it
     cannot be used or is unusual. static: an offset from a variable must be checked. outgoing: the operand that is a
-    parameter of a call, which no guard may precede. beside_sink: all facts concern the instruction without the sink
+    parameter of a call, which no guard may precede. alongside_sink: all facts concern the instruction without the sink
     next to its first operand. particular: any of these.
     """
 
@@ -137,7 +137,7 @@ class MatchCache:
         found = self._match_operands(other, tuple(typed_shape(operand, scope) for operand in other.operands))
         if found.match is None or found.is_call:
             return None
-        reason = ptx1xx.OPCODE_TOLERATED(opcode=instruction.opcode, tolerance=table().tolerance("sink_beside_result"))
+        reason = ptx1xx.OPCODE_TOLERATED(opcode=instruction.opcode, tolerance=table().tolerance("sink_after_result"))
         warning = Problem(reason, 0, found.match.form, severity=Severity.WARNING)
         return replace(found, problems=(warning, *found.problems), ignores_sink=True, needs_checks=True)
 

@@ -57,7 +57,7 @@ class _ModuleValidation:
         yield from nul_diagnostics(self.source)
         yield from map(self._diagnostic, self.declarations.check_module())
         scope = self.scope
-        for item, start in self.module.located():
+        for item, start in self.module.with_offsets():
             for problem in item_problems(item, start, scope):
                 yield self._diagnostic(problem, start)
             yield from map(self._diagnostic, self.declarations.check_item(item, start, scope))
@@ -76,7 +76,7 @@ class _ModuleValidation:
     def _check_body(self, body: Body, scope: TypedScope, function: Function) -> Iterator[Diagnostic]:
         check = self.checker.problems
         scope.enter_labels(body)
-        for statement, start in body.located():
+        for statement, start in body.with_offsets():
             if isinstance(statement, Instruction):
                 for problem in check(statement, scope):
                     yield from self._report(statement, problem, start)

@@ -34,7 +34,7 @@ _KINDS = {
 
 def list_problems(body: Body, scope: TypedScope) -> Iterator[tuple[Problem, int]]:
     """Yields the errors in the lists of a body, with the offset of each; lists in blocks inside are omitted."""
-    for statement, start in body.located():
+    for statement, start in body.with_offsets():
         if not isinstance(statement, Directive) or statement.name not in _KINDS:
             continue
         for word in statement.words:

@@ -45,7 +45,7 @@ class TypedScope(NameScope):
         """Enters the labels of a body, which are also valid before their location; those of inner blocks are
         omitted.
         """
-        for statement, start in body.located():
+        for statement, start in body.with_offsets():
             if isinstance(statement, LabelStatement):
                 self._labels.setdefault(statement.name, NameBinding(LABEL, statement, start))
 

@@ -96,7 +96,7 @@ def _element_shape(operand: Operand, scope: TypedScope) -> TypedOperand:
 def _name_shape(name: str, scope: TypedScope) -> TypedName | TypedSpecial | TypedConstant | UntypedOperand:
     found = scope.type_of(name)
     if found != SPECIAL:
-        return _named(found, name.rpartition(".")[2] if "." in name else "")
+        return _typed_name(found, name.rpartition(".")[2] if "." in name else "")
     register = table().special(name)
     if register is None:
         return UntypedOperand.SINK if name == "_" else TypedConstant(INTEGER)
@@ -105,7 +105,7 @@ def _name_shape(name: str, scope: TypedScope) -> TypedName | TypedSpecial | Type
 
 
 @lru_cache(maxsize=MAX_CACHED_CLASSES)
-def _named(type_: str, part: str) -> TypedName:
+def _typed_name(type_: str, part: str) -> TypedName:
     return TypedName(type_, part)
 
 
@@ -113,7 +113,7 @@ def _whole_name_shape(name: str, scope: TypedScope) -> TypedName | TypedSpecial 
     """Returns the class of a name without its part."""
     match _name_shape(name, scope):
         case TypedName(found):
-            return _named(found, "")
+            return _typed_name(found, "")
         case TypedSpecial(types):
             return TypedSpecial(types)
         case TypedConstant():

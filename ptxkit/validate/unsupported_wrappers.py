@@ -21,7 +21,7 @@ _NAME = r"__cuda_ptx_(\w+?)_is_not_supported_before_((?:SM_\w+?_)+)_"
 
 def wrong_target_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
     """Yields one finding for each such function: at its first call, or at its declaration if nothing calls it."""
-    for item, start in module.located():
+    for item, start in module.with_offsets():
         if not isinstance(item, Function) or item.body is not None or not item.name.startswith("__cuda_ptx_"):
             continue
         match = re.fullmatch(_NAME, item.name)
@@ -34,7 +34,7 @@ def wrong_target_problems(module: Module, gates: GateChecker) -> Iterator[Proble
 
 
 def _call_offsets(body: Body, name: str) -> Iterator[int]:
-    for statement, start in body.flattened():
+    for statement, start in body.flatten_blocks():
         if isinstance(statement, Instruction) and Name(name) in statement.operands:
             yield start
 

@@ -145,17 +145,17 @@ class _Explorer:
                 continue
             step = self.test.threads[number].steps[place.pc]
             if step.kind in ("branch", "goto", "add"):
-                found = self._computed(facts, number, place, step)
+                found = self._compute(facts, number, place, step)
             elif step.kind == "barrier":
-                found = self._arrived(facts, number, place, step)
+                found = self._arrive(facts, number, place, step)
             elif step.kind == "fence":
-                found = self._fenced(facts, number, place, step)
+                found = self._fence(facts, number, place, step)
             else:
-                found = self._accessed(facts, number, place, step)
+                found = self._access(facts, number, place, step)
             if found is not None:
-                yield self._opened(found)
+                yield self._open_barriers(found)
 
-    def _computed(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState | None:
+    def _compute(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState | None:
         values = [self._value(number, place, each) for each in step.operands]
         if step.kind == "add":
             registers = self._set(number, place, step.register, sum(values) & MASK)
@@ -189,23 +189,23 @@ class _Explorer:
         apart = 0 if threads[first.thread].cta == threads[second.thread].cta else 2
         return first.thread == second.thread or min(first.level, second.level) >= apart
 
-    def _fenced(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
+    def _fence(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
         kind = "fence.sc" if step.order == "sc" else "fence"
         event = ExecutionEvent(_bit(number, place), number, kind, "", step.scope, 0)
-        base = place.base | self._acquired(facts, event, (first for _, first in place.observed))
+        base = place.base | self._acquire(facts, event, (first for _, first in place.observed))
         if kind == "fence.sc":
             base |= _union(e.base | e.bit for e in facts.events if e.kind == kind and self._holds(e, event))
         event = replace(event, base=base)
         return _with_thread(facts, number, replace(_after_event(place, event), fences=place.fences | event.bit), event)
 
-    def _acquired(self, facts: _ExecutionState, last: ExecutionEvent, firsts: Iterator[int]) -> int:
+    def _acquire(self, facts: _ExecutionState, last: ExecutionEvent, firsts: Iterator[int]) -> int:
         """Returns the events that release patterns publish whose first events are morally strong with the last one of
         the acquire pattern.
         """
         chosen = _union(firsts)
         return _union(e.base | e.bit for e in facts.events if e.bit & chosen and self._holds(e, last))
 
-    def _accessed(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
+    def _access(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
         at, where = self.places.index(step.place), step.place
         old, level = facts.memory[at], -1 if step.order == "weak" else step.scope
         event = ExecutionEvent(_bit(number, place), number, step.kind, where, level, place.base)
@@ -216,9 +216,9 @@ class _Explorer:
         firsts = _union(each.firsts for each in facts.events if each.bit & event.observed)
         observed = place.observed | {(where, each.bit) for each in facts.events if each.bit & firsts}
         if step.kind != "store" and step.order in _ACQUIRES:
-            acquired = self._acquired(facts, event, (first for there, first in observed if there == where))
+            acquired = self._acquire(facts, event, (first for there, first in observed if there == where))
             event = replace(event, base=event.base | acquired)
-        value = old.value if step.kind == "load" else self._written(number, place, step, old.value)
+        value = old.value if step.kind == "load" else self._new_value(number, place, step, old.value)
         self._check(facts, event, is_silent=value == old.value)
         released = place.released
         if step.kind != "load" and level >= 0:
@@ -234,7 +234,7 @@ class _Explorer:
             made = replace(made, registers=self._set(number, place, step.register, old.value))
         return replace(_with_thread(facts, number, made, event), memory=memory)
 
-    def _written(self, number: int, place: _ThreadState, step: Step, old: int) -> int:
+    def _new_value(self, number: int, place: _ThreadState, step: Step, old: int) -> int:
         values = [self._value(number, place, each) for each in step.operands]
         if step.word == "cas":
             return values[1] if old == values[0] else old
@@ -258,7 +258,7 @@ class _Explorer:
 
     # ------------------------------------------------------------------------------------------------- barriers
 
-    def _arrived(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
+    def _arrive(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
         key = (self.test.threads[number].cta, self._value(number, place, step.operands[0]))
         wanted = self._value(number, place, step.operands[1])
         come = next((who for known, _, who in facts.barriers if known == key), ())
@@ -267,7 +267,7 @@ class _Explorer:
         barriers = tuple(sorted((*others, (key, wanted, tuple(sorted((*come, (number, step.word, place.base))))))))
         return replace(_with_thread(facts, number, made), barriers=barriers)
 
-    def _opened(self, facts: _ExecutionState) -> _ExecutionState:
+    def _open_barriers(self, facts: _ExecutionState) -> _ExecutionState:
         """Lets those threads continue whose barrier is complete."""
         for each in facts.barriers:
             key, wanted, come = each

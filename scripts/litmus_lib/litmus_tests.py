@@ -211,7 +211,7 @@ def _condition(text: str, threads: list[Thread], places: dict[str, int]) -> Call
     text = text.replace("/\\", " and ").replace("\\/", " or ").replace("~", " not ")
     text = re.sub(r"(?<![!=<>])=(?!=)", "==", text)
 
-    def named(found: re.Match[str]) -> str:
+    def register_atom(found: re.Match[str]) -> str:
         thread, register, word = found.groups()
         if thread is not None:
             threads[int(thread)].registers.setdefault(register, 0)
@@ -222,7 +222,7 @@ def _condition(text: str, threads: list[Thread], places: dict[str, int]) -> Call
             raise UnsupportedTestError(f"condition: {word}")
         return f"R[-1]['{word}']"
 
-    code = compile(re.sub(r"\s+", " ", _ATOM.sub(named, text)).strip(), "condition", "eval")
+    code = compile(re.sub(r"\s+", " ", _ATOM.sub(register_atom, text)).strip(), "condition", "eval")
     return lambda state: bool(eval(code, {}, {"R": [dict(each) for each in state]}))
 
 

@@ -82,7 +82,7 @@ def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scen
     return Walk(state)
 
 
-def computed(line: str, **registers: Value) -> Value | None:
+def compute_line(line: str, **registers: Value) -> Value | None:
     """Returns the result of one instruction in `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
     program = program_of(module_of(line))
     state = GroupState(

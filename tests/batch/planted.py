@@ -19,7 +19,7 @@ HANGS, SLEEPS, DIES, EXITS, FILLS, PRINTS, BREAKS, SPINS = (
 )
 
 
-def answered(asked: Job) -> JobResult:
+def answer_job(asked: Job) -> JobResult:
     text = asked.source.text
     if HANGS in text:
         limit_processor_time(0.05)
@@ -46,5 +46,5 @@ def answered(asked: Job) -> JobResult:
 
 def serve(channel: ParentChannel) -> None:
     """Replaces `ptxkit.batch.supervised_checker.WORKER`."""
-    worker.run_job = answered  # type: ignore[attr-defined]
+    worker.run_job = answer_job  # type: ignore[attr-defined]
     worker.serve(channel)

@@ -34,11 +34,11 @@ supervised_checker.WORKER = planted.serve
 
 WATCH = """\
 import os, sys
-def heard(event, arguments):
+def audit(event, arguments):
     if event == "socket.bind":
         with open(os.environ["BOUND"], "a") as file:
             file.write(f"{sys.argv} {arguments[1]!r}\\n")
-sys.addaudithook(heard)
+sys.addaudithook(audit)
 """
 """In every process of a command: the addresses to which it binds a socket."""
 
@@ -138,7 +138,7 @@ def test_a_text_that_ends_its_remote_process_affects_no_other_text(
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "reported"),
     [
         ("local:x", "write `local:2`"),
         ("local:\u00b2", "write `local:2`"),
@@ -146,10 +146,10 @@ def test_a_text_that_ends_its_remote_process_affects_no_other_text(
         ("tcp://127.0.0.1:9", "no scheduler"),
     ],
 )
-def test_an_unreachable_cluster_is_reported(files: Path, address: str, told: str) -> None:
+def test_an_unreachable_cluster_is_reported(files: Path, address: str, reported: str) -> None:
     done = shell("lint", "--cluster", address, "0.ptx", DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert told in done.stderr.decode()
+    assert reported in done.stderr.decode()
     assert b"Traceback" not in done.stderr
 
 

@@ -40,12 +40,12 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[SupervisedChecker]:
     one.close()
 
 
-def asked(text: str, path: str = "k.ptx") -> Job:
+def make_job(text: str, path: str = "k.ptx") -> Job:
     return Job(SourceFile(path, text), DEFAULT)
 
 
 def of(process: SupervisedChecker, text: str) -> FileResult:
-    return process.run_job(asked(text)).result
+    return process.run_job(make_job(text)).result
 
 
 def message(result: FileResult) -> str:
@@ -116,7 +116,7 @@ def test_among_many_texts_only_the_harmful_ones_fail(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(supervised_checker, "WORKER", planted.serve)
     monkeypatch.syspath_prepend(str(ROOT))
     harms = {2: planted.DIES, 3: planted.HANGS, 7: planted.EXITS}
-    items = [JobSlot(n, asked(CLEAN + harms.get(n, ""), f"{n}.ptx")) for n in range(9)]
+    items = [JobSlot(n, make_job(CLEAN + harms.get(n, ""), f"{n}.ptx")) for n in range(9)]
     runner = LocalRunner(2, 100)
     try:
         results = [answer.result for _, answer in runner.run_all(items)]
@@ -130,9 +130,9 @@ def test_among_many_texts_only_the_harmful_ones_fail(monkeypatch: pytest.MonkeyP
 def test_an_endless_check_in_this_process_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptxkit.batch.in_process.run_job", planted.answered)
     alone = InProcessRunner(100)
-    result = alone.run_job(asked(CLEAN + planted.HANGS)).result
+    result = alone.run_job(make_job(CLEAN + planted.HANGS)).result
     assert message(result) == "the check of this file took longer than 100 seconds, and was terminated"
-    assert alone.run_job(asked(CLEAN)).result.status is Status.CLEAN
+    assert alone.run_job(make_job(CLEAN)).result.status is Status.CLEAN
 
 
 def test_an_endless_check_is_given_up_though_it_was_in_a_destructor_when_its_time_was_over(
@@ -156,7 +156,7 @@ def test_an_endless_check_is_given_up_though_it_was_in_a_destructor_when_its_tim
     monkeypatch.setattr("sys.unraisablehook", lambda _: None)
     monkeypatch.setattr("ptxkit.batch.in_process.run_job", destroys)
     monkeypatch.setattr("ptxkit.batch.in_process._REPEAT_SECONDS", 0.05)
-    assert message(InProcessRunner(0.05).run_job(asked(CLEAN)).result) == (
+    assert message(InProcessRunner(0.05).run_job(make_job(CLEAN)).result) == (
         "the check of this file took longer than 0.05 seconds, and was terminated"
     )
     assert reached == ["destructor", "check"]
@@ -167,7 +167,7 @@ def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pyte
         raise MemoryError
 
     monkeypatch.setattr("ptxkit.batch.in_process.run_job", fills)
-    assert message(InProcessRunner(1).run_job(asked(CLEAN)).result) == "the check of this file ran out of memory"
+    assert message(InProcessRunner(1).run_job(make_job(CLEAN)).result) == "the check of this file ran out of memory"
 
 
 @pytest.mark.parametrize("place", ["worker", "in_process"])
@@ -186,18 +186,18 @@ def test_the_data_of_a_check_is_freed_before_its_failure_is_reported(
         had.append(weakref.ref(much))
         raise MemoryError
 
-    def told(source: SourceFile) -> JobResult:
+    def report_all(source: SourceFile) -> JobResult:
         assert had[0]() is None
         return out_of_memory_result(source)
 
     monkeypatch.setattr(f"ptxkit.batch.{place}.run_job", crowds)
-    monkeypatch.setattr(f"ptxkit.batch.{place}.out_of_memory_result", told)
-    question = asked(CLEAN)
-    answer = InProcessRunner(1).run_job(question) if place == "in_process" else told_by_worker(question)
+    monkeypatch.setattr(f"ptxkit.batch.{place}.out_of_memory_result", report_all)
+    question = make_job(CLEAN)
+    answer = InProcessRunner(1).run_job(question) if place == "in_process" else run_in_worker(question)
     assert message(answer.result) == "the check of this file ran out of memory"
 
 
-def told_by_worker(question: Job) -> JobResult:
+def run_in_worker(question: Job) -> JobResult:
     answer, _ = worker.run_reported(question)
     assert answer is not None
     return decode_result(answer, question.source)

@@ -26,11 +26,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(text: str = BROKEN, path: str = "k.ptx", settings: Settings = DEFAULT, wish: JobMode = "find") -> Job:
+def make_job(text: str = BROKEN, path: str = "k.ptx", settings: Settings = DEFAULT, wish: JobMode = "find") -> Job:
     return Job(SourceFile(path, text), settings, wish)
 
 
-def filled(folder: Path, question: Job) -> JobResult:
+def fill_cache(folder: Path, question: Job) -> JobResult:
     """Stores the result of a job, as a run does."""
     store = ResultCache(str(folder))
     with_key, known = store.lookup(question)
@@ -40,7 +40,7 @@ def filled(folder: Path, question: Job) -> JobResult:
     return answer
 
 
-def known(folder: Path, question: Job) -> JobResult | None:
+def load_result(folder: Path, question: Job) -> JobResult | None:
     return ResultCache(str(folder)).lookup(question)[1]
 
 
@@ -50,13 +50,13 @@ def entries(folder: Path) -> list[Path]:
 
 @pytest.mark.parametrize("text", [CLEAN, BROKEN, WARNED])
 def test_a_stored_result_is_the_found_result(folder: Path, text: str) -> None:
-    answer = filled(folder, asked(text))
-    assert known(folder, asked(text)) == answer
+    answer = fill_cache(folder, make_job(text))
+    assert load_result(folder, make_job(text)) == answer
 
 
 def test_the_name_of_the_file_is_that_of_the_job(folder: Path) -> None:
-    filled(folder, asked(path="a.ptx"))
-    found = known(folder, asked(path="b/c.ptx"))
+    fill_cache(folder, make_job(path="a.ptx"))
+    found = load_result(folder, make_job(path="b/c.ptx"))
     assert found is not None
     assert found.result.path == "b/c.ptx"
     assert {item.source.path for item in found.result.diagnostics} == {"b/c.ptx"}
@@ -65,57 +65,57 @@ def test_the_name_of_the_file_is_that_of_the_job(folder: Path) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        asked(BROKEN + "\n"),
-        asked(settings=Settings(policy="strict")),
-        asked(settings=Settings(notes=True)),
-        asked(settings=Settings(target="sm_90a")),
-        asked(settings=Settings(ptx_version=(8, 7))),
-        asked(settings=Settings(selections=(CodeSelection(("PTX4",)),))),
-        asked(settings=Settings(severities=(("PTX4", Severity.NOTE),))),
-        asked(wish="offer"),
+        make_job(BROKEN + "\n"),
+        make_job(settings=Settings(policy="strict")),
+        make_job(settings=Settings(notes=True)),
+        make_job(settings=Settings(target="sm_90a")),
+        make_job(settings=Settings(ptx_version=(8, 7))),
+        make_job(settings=Settings(selections=(CodeSelection(("PTX4",)),))),
+        make_job(settings=Settings(severities=(("PTX4", Severity.NOTE),))),
+        make_job(wish="offer"),
     ],
 )
 def test_another_text_or_other_settings_are_checked_again(folder: Path, other: Job) -> None:
-    filled(folder, asked())
-    assert known(folder, other) is None
+    fill_cache(folder, make_job())
+    assert load_result(folder, other) is None
 
 
 def test_a_baseline_is_not_part_of_the_stored_result(folder: Path) -> None:
-    filled(folder, asked())
-    assert known(folder, asked(settings=Settings(baseline="known.json"))) is not None
+    fill_cache(folder, make_job())
+    assert load_result(folder, make_job(settings=Settings(baseline="known.json"))) is not None
 
 
 def test_another_state_of_ptxkit_checks_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(folder, asked())
+    fill_cache(folder, make_job())
     monkeypatch.setattr(result_cache, "installation_stamp", lambda: "another")
-    assert known(folder, asked()) is None
+    assert load_result(folder, make_job()) is None
 
 
 def test_nothing_is_stored_when_ptxkit_was_changed_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_cache, "is_installation_unchanged", lambda: False)
-    filled(folder, asked())
+    fill_cache(folder, make_job())
     assert entries(folder) == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"ptxkit", b"\0" * 500])
 def test_a_damaged_entry_counts_as_missing_and_is_written_again(folder: Path, damage: bytes) -> None:
-    answer = filled(folder, asked())
+    answer = fill_cache(folder, make_job())
     [entry] = entries(folder)
     entry.write_bytes(damage)
-    assert known(folder, asked()) is None
-    filled(folder, asked())
-    assert known(folder, asked()) == answer
+    assert load_result(folder, make_job()) is None
+    fill_cache(folder, make_job())
+    assert load_result(folder, make_job()) == answer
 
 
 def test_every_changed_byte_is_noticed(folder: Path) -> None:
-    filled(folder, asked())
+    fill_cache(folder, make_job())
     [entry] = entries(folder)
     data = entry.read_bytes()
     for place in range(len(data)):
         entry.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-        assert known(folder, asked()) is None
+        assert load_result(folder, make_job()) is None
     entry.write_bytes(data)
-    assert known(folder, asked()) is not None
+    assert load_result(folder, make_job()) is not None
 
 
 def test_a_failed_result_is_not_stored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,12 +123,12 @@ def test_a_failed_result_is_not_stored(folder: Path, monkeypatch: pytest.MonkeyP
         raise RuntimeError("planted")
 
     monkeypatch.setattr("ptxkit.linter._lint_with_suppressions", breaks)
-    filled(folder, asked())
+    fill_cache(folder, make_job())
     assert entries(folder) == []
 
 
 def test_fixed_texts_are_not_stored(folder: Path) -> None:
-    filled(folder, asked(wish="fix"))
+    fill_cache(folder, make_job(wish="fix"))
     assert entries(folder) == []
 
 
@@ -137,7 +137,7 @@ def test_an_unwritable_folder_is_harmless(folder: Path, monkeypatch: pytest.Monk
         raise OSError(28, "no space left on device")
 
     monkeypatch.setattr(ContentStore, "write", full)
-    filled(folder, asked())
+    fill_cache(folder, make_job())
     assert entries(folder) == []
 
 
@@ -153,28 +153,28 @@ def test_the_entries_that_were_used_last_are_kept(folder: Path, monkeypatch: pyt
     monkeypatch.setattr(result_cache, "MAX_CACHED_RESULTS", 3)
     store = ResultCache(str(folder))
     for number in range(5):
-        question, _ = store.lookup(asked(CLEAN + f"// {number}"))
+        question, _ = store.lookup(make_job(CLEAN + f"// {number}"))
         store.store(question, run_job(question))
         newest = max(entries(folder), key=lambda each: each.stat().st_mtime_ns)
         os.utime(newest, (time.time() - 1000 + number, time.time() - 1000 + number))
     store.evict()
     assert len(entries(folder)) == 3
-    assert [number for number in range(5) if known(folder, asked(CLEAN + f"// {number}"))] == [2, 3, 4]
+    assert [number for number in range(5) if load_result(folder, make_job(CLEAN + f"// {number}"))] == [2, 3, 4]
 
 
 def test_the_size_of_all_entries_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(folder, asked())
+    fill_cache(folder, make_job())
     monkeypatch.setattr(result_cache, "MAX_CACHED_RESULTS_BYTES", entries(folder)[0].stat().st_size + 10)
     store = ResultCache(str(folder))
-    question, _ = store.lookup(asked(CLEAN))
+    question, _ = store.lookup(make_job(CLEAN))
     store.store(question, run_job(question))
     store.evict()
     assert len(entries(folder)) == 1
 
 
 def test_an_entry_that_is_used_counts_as_new(folder: Path) -> None:
-    filled(folder, asked())
+    fill_cache(folder, make_job())
     [entry] = entries(folder)
     os.utime(entry, (1, 1))
-    assert known(folder, asked()) is not None
+    assert load_result(folder, make_job()) is not None
     assert entry.stat().st_mtime > 1

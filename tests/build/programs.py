@@ -120,7 +120,7 @@ FORMATS: list[tuple[str, type[Scalar], type[Scalar]]] = [
 ]
 
 
-def filled(k: Kernel, source: Global[Scalar], count: int, columns: int, swizzle: int, name: str) -> Rows[Scalar]:
+def fill_cache(k: Kernel, source: Global[Scalar], count: int, columns: int, swizzle: int, name: str) -> Rows[Scalar]:
     """The source's rows in shared memory, element by element, at the positions of the swizzle."""
     place = k.shared(source.type, count * columns, align=1024, name=name)
     rows = k.rows(place, columns, swizzle=swizzle)
@@ -138,8 +138,8 @@ def product(
     k = Kernel("product", threads=32, target="sm_90a")
     a, b = k.param(Global[stored], "a"), k.param(Global[stored], "b")  # type: ignore[valid-type]
     out = k.param(Global[result], "out", align=8)  # type: ignore[valid-type]
-    left = filled(k, a, 64 if transposed else m, columns, swizzle, "left")
-    right = filled(k, b, 64 if transposed else n, columns, swizzle, "right")
+    left = fill_cache(k, a, 64 if transposed else m, columns, swizzle, "left")
+    right = fill_cache(k, b, 64 if transposed else n, columns, swizzle, "right")
     k.cta_sync()
     acc, step = k.mma_tile(m, n, result), 32 // stored.size()
     for at in k.unroll(0, depth, step):

@@ -48,7 +48,7 @@ def opcodes(module: Module) -> list[str]:
     return [each.opcode for each in instructions(module)]
 
 
-def marked(word: str) -> Location:
+def marked_line(word: str) -> Location:
     """Returns the line of the calling test file that ends with `# <word>`."""
     frame = inspect.currentframe()
     assert frame is not None

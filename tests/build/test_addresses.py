@@ -20,7 +20,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
-from tests.build.support import marked, opcodes
+from tests.build.support import marked_line, opcodes
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_the_wrong_space_fails_at_the_callers_line(k: Kernel) -> None:
     source, other = k.param(Global[f32], "source", align=16), k.param(Global[f32], "other", align=16)
     with pytest.raises(BuildTypeError) as caught:
         k.cp_async_cg(other, source, 16)  # the wrong space
-    assert caught.value.location == marked("the wrong space")
+    assert caught.value.location == marked_line("the wrong space")
     assert "needs an address in .shared::cta, got [%rd1]: Global[f32]" in str(caught.value)
 
 
@@ -126,7 +126,7 @@ def test_the_known_alignment_must_suffice(k: Kernel) -> None:
     k.cp_async_ca(tile[i], source[1], 4)
     with pytest.raises(BuildTypeError) as caught:
         k.cp_async_cg(tile[i], source, 16)  # too little alignment
-    assert caught.value.location == marked("too little alignment")
+    assert caught.value.location == marked_line("too little alignment")
     assert "needs an address aligned to 16 bytes" in str(caught.value)
     k.cp_async_cg(tile[i].aligned(16), source, 16)
 

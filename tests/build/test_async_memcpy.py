@@ -23,7 +23,7 @@ from tests.build.programs import even_threads, multicast_copy
 from tests.build.support import assert_ptxas_accepts, opcodes
 
 
-def staged(
+def build_stages(
     target: str | None, align: int, size: int, *, barrier: bool, threads: int = 128, wait: bool = True
 ) -> tuple[Kernel, tuple[str, int, str]]:
     """A kernel in which each thread reads its neighbor's part of the copy."""
@@ -69,7 +69,7 @@ CHOICES = [
 def test_alignment_size_and_target_decide(
     target: str | None, align: int, size: int, barrier: bool, expected: tuple[str, int, str], tmp_path: Path
 ) -> None:
-    k, chosen = staged(target, align, size, barrier=barrier)
+    k, chosen = build_stages(target, align, size, barrier=barrier)
     assert chosen == expected
     assert k.verify().diagnostics == ()
     assert_ptxas_accepts(str(k), tmp_path, target or "sm_90a")
@@ -78,14 +78,14 @@ def test_alignment_size_and_target_decide(
 @pytest.mark.filterwarnings("ignore::ptxkit.build.NeverWaitedWarning")
 @pytest.mark.parametrize(("target", "barrier"), [("sm_90", True), ("sm_80", True), ("sm_80", False)])
 def test_a_copy_that_no_thread_waits_for_is_rejected(target: str, barrier: bool) -> None:
-    k, _ = staged(target, 16, 4096, barrier=barrier, wait=False)
+    k, _ = build_stages(target, 16, 4096, barrier=barrier, wait=False)
     with pytest.raises(VerificationError) as caught:
         k.verify()
     assert caught.value.diagnostics[0].code == "PTX302"
 
 
 def test_a_copy_of_few_iterations_is_unrolled_and_its_end_guarded() -> None:
-    k, _ = staged("sm_80", 16, 16 * 200, barrier=False)
+    k, _ = build_stages("sm_80", 16, 16 * 200, barrier=False)
     assert opcodes(k.module()).count("cp.async.cg.shared.global") == 2
     assert "setp.lt.u32 %p0, %r4, 3200;" in str(k)
 

@@ -27,16 +27,16 @@ from ptxkit.build import (
     u32,
     verify_assembled,
 )
-from tests.build.support import marked
+from tests.build.support import marked_line
 
 
 @pytest.fixture(autouse=True)
-def collected() -> None:
+def collect_garbage() -> None:
     """The warnings of other tests are discarded."""
     gc.collect()
 
 
-def warned(action: Callable[[], object]) -> list[warnings.WarningMessage]:
+def collect_warnings(action: Callable[[], object]) -> list[warnings.WarningMessage]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         action()
@@ -47,26 +47,26 @@ def warned(action: Callable[[], object]) -> list[warnings.WarningMessage]:
 # ---------------------------------------------------------------------------------------------- never used
 
 
-def written(name: str = "left") -> Kernel:
+def write_kernel(name: str = "left") -> Kernel:
     k = Kernel(name)  # the kernel
     k.param(Global[f32], "out").store(1.0)
     return k
 
 
 def test_an_unused_kernel_is_reported_at_its_line() -> None:
-    (found,) = warned(lambda: written() and None)
+    (found,) = collect_warnings(lambda: write_kernel() and None)
     assert found.category is UnusedWarning
     assert str(found.message) == "Kernel('left') was built and never used: print, verify, compile or launch it"
-    assert (found.filename, found.lineno) == (marked("the kernel").file, marked("the kernel").line)
+    assert (found.filename, found.lineno) == (marked_line("the kernel").file, marked_line("the kernel").line)
 
 
 @pytest.mark.parametrize("use", [str, Kernel.module, Kernel.verify, Kernel.assembled])
 def test_a_used_kernel_is_not_reported(use: Callable[[Kernel], object]) -> None:
-    assert warned(lambda: use(written()) and None) == []
+    assert collect_warnings(lambda: use(write_kernel()) and None) == []
 
 
 def test_an_empty_kernel_is_not_reported() -> None:
-    assert warned(lambda: Kernel("empty") and None) == []
+    assert collect_warnings(lambda: Kernel("empty") and None) == []
 
 
 def test_a_function_is_used_when_it_is_called() -> None:
@@ -78,24 +78,24 @@ def test_a_function_is_used_when_it_is_called() -> None:
             function(k)
         str(k)
 
-    assert warned(lambda: build(call=True)) == []
-    (found,) = warned(lambda: build(call=False))
+    assert collect_warnings(lambda: build(call=True)) == []
+    (found,) = collect_warnings(lambda: build(call=False))
     assert "Function('f') was built and never used" in str(found.message)
 
 
 def test_a_kernel_that_an_error_interrupted_is_not_reported() -> None:
-    def refused() -> None:
-        k = written()
+    def refuse_copy() -> None:
+        k = write_kernel()
         with pytest.raises(TypeError):
             k.tid.x + k.register(f32)  # type: ignore[arg-type]
 
-    def broken() -> None:
-        k = written()
+    def raise_error() -> None:
+        k = write_kernel()
         with pytest.raises(KeyError), k.if_(k.tid.x < 3):
             raise KeyError
 
-    assert warned(refused) == []
-    assert warned(broken) == []
+    assert collect_warnings(refuse_copy) == []
+    assert collect_warnings(raise_error) == []
 
 
 PROGRAM = """
@@ -170,7 +170,7 @@ def bulk(c: Copying, *, wait: bool) -> None:
         c.full[c.k.tid.x].wait(0)
 
 
-def tracked(c: Copying, *, wait: bool) -> None:
+def track_copy(c: Copying, *, wait: bool) -> None:
     c.k.copy_async(c.tile, c.source)
     c.full.track_cp_async()
     if wait:
@@ -198,14 +198,14 @@ def raw(c: Copying, *, wait: bool) -> None:
         c.k.asm("{ cp.async.wait_all; }")
 
 
-CASES = [groups, thread_pipeline, stores, bulk, tracked, far, pipeline, raw]
+CASES = [groups, thread_pipeline, stores, bulk, track_copy, far, pipeline, raw]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_commit_without_a_wait_is_reported_once(case: Callable[..., None]) -> None:
     c = Copying()
     case(c, wait=False)
-    found = warned(lambda: (c.k.assembled(), c.k.assembled()))
+    found = collect_warnings(lambda: (c.k.assemble(), c.k.assemble()))
     assert [each.category for each in found] == [NeverWaitedWarning]
     assert found[0].filename == __file__
 
@@ -214,21 +214,21 @@ def test_a_commit_without_a_wait_is_reported_once(case: Callable[..., None]) -> 
 def test_a_commit_with_a_wait_is_not_reported(case: Callable[..., None]) -> None:
     c = Copying()
     case(c, wait=True)
-    assert warned(c.k.assembled) == []
+    assert collect_warnings(c.k.assembled) == []
 
 
 def test_the_line_is_that_of_the_commit() -> None:
     c = Copying()
     bulk(c, wait=False)
-    (found,) = warned(c.k.assembled)
-    assert found.lineno == marked("bytes are expected").line
+    (found,) = collect_warnings(c.k.assembled)
+    assert found.lineno == marked_line("bytes are expected").line
     assert str(found.message) == "mbarrier `full` tracks the copies of this line, and no thread waits for it"
 
 
 def test_printing_an_unfinished_kernel_reports_nothing() -> None:
     c = Copying()
     bulk(c, wait=False)
-    assert warned(lambda: str(c.k)) == []
+    assert collect_warnings(lambda: str(c.k)) == []
 
 
 def by_function(c: Copying) -> None:
@@ -253,7 +253,7 @@ def by_other_module(c: Copying) -> None:
 def test_where_the_wait_may_be_elsewhere_nothing_is_reported(case: Callable[[Copying], None]) -> None:
     c = Copying()
     case(c)
-    assert warned(c.k.assembled) == []
+    assert collect_warnings(c.k.assembled) == []
 
 
 # ---------------------------------------------------------------------------------------- the verifier's warnings
@@ -267,18 +267,18 @@ def past_the_end(threads: int) -> Kernel:
 
 
 def test_a_warning_of_the_verifier_is_a_warning_at_the_users_line() -> None:
-    [found] = warned(past_the_end(96).verify)
+    [found] = collect_warnings(past_the_end(96).verify)
     assert found.category is FindingWarning
     assert str(found.message) == (
         "PTX207: uses 4 bytes from byte 380 on: begins 124 bytes after the end of `shared_0`, which has 256 bytes; "
         "keep the 4 bytes within `shared_0`, or declare it larger"
     )
-    assert (found.filename, found.lineno) == (__file__, marked("each has its own").line)
-    assert warned(past_the_end(64).verify) == []
+    assert (found.filename, found.lineno) == (__file__, marked_line("each has its own").line)
+    assert collect_warnings(past_the_end(64).verify) == []
 
 
 def test_a_warning_for_a_text_is_at_its_own_line() -> None:
     text = str(past_the_end(96))
     place = text[: text.index("st.shared")].count("\n") + 1
-    [found] = warned(lambda: verify_assembled(Assembled(parse(text, "k.ptx"), ()), "past"))
+    [found] = collect_warnings(lambda: verify_assembled(Assembled(parse(text, "k.ptx"), ()), "past"))
     assert (found.filename, found.lineno) == ("k.ptx", place)

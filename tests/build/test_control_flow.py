@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit.build import BuildError, BuildTypeError, Global, Kernel, f16, f32, u32
-from tests.build.support import assert_ptxas_accepts, marked, opcodes
+from tests.build.support import assert_ptxas_accepts, marked_line, opcodes
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_else_must_directly_follow_its_if(k: Kernel) -> None:
     k.brkpt()
     with pytest.raises(BuildError) as caught, k.else_():  # a late else
         pass
-    assert caught.value.location == marked("a late else")
+    assert caught.value.location == marked_line("a late else")
 
 
 def test_elif_tests_the_remaining_threads(k: Kernel, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_label_must_be_placed_exactly_once(k: Kernel) -> None:
     k.branch(label)  # to nowhere
     with pytest.raises(BuildError) as caught:
         k.module()
-    assert caught.value.location == marked("to nowhere")
+    assert caught.value.location == marked_line("to nowhere")
     k.place(label)
     k.module()
     with pytest.raises(BuildError, match="placed already"):
@@ -234,7 +234,7 @@ def test_an_instruction_has_one_guard(k: Kernel) -> None:
             pass
         with pytest.raises(BuildError, match="one guard") as caught:
             k.trap(guard=first)  # a second one
-        assert caught.value.location == marked("a second one")
+        assert caught.value.location == marked_line("a second one")
         k.trap()
     k.trap(guard=first)
     assert lines(k, "@%p0") == ["@%p0 trap;", "@%p1 trap;", "ret;"]

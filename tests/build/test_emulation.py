@@ -31,7 +31,7 @@ def scale() -> Kernel:
     return k
 
 
-def turned(*, meet: bool) -> Kernel:
+def build_turn(*, meet: bool) -> Kernel:
     k = Kernel("turned", threads=64)
     data = k.param(Global[f32], "data")
     tile: Shared[f32] = k.shared(f32, 64)
@@ -53,13 +53,13 @@ def test_arrays_are_changed_in_place_as_by_a_launch() -> None:
 @pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
 def test_a_correct_kernel_passes_under_every_policy(policy: str) -> None:
     data = np.arange(64, dtype=np.float32)
-    turned(meet=True).emulate(1, policy=policy, seed=3)(data)
+    build_turn(meet=True).emulate(1, policy=policy, seed=3)(data)
     assert data.tolist() == list(range(63, -1, -1))
 
 
 def test_a_finding_of_a_run_is_an_error_at_the_users_lines_with_both_accesses() -> None:
     with pytest.raises(EmulationError) as caught:
-        turned(meet=False).emulate(1)(np.zeros(64, np.float32))
+        build_turn(meet=False).emulate(1)(np.zeros(64, np.float32))
     (found, *_) = caught.value.diagnostics
     assert found.code == "PTX621"
     assert [blame.location.file for blame in caught.value.blames if blame.location] == [__file__]
@@ -147,12 +147,12 @@ def test_behavior_that_the_isa_leaves_open_is_found_on_request() -> None:
 
 
 def test_a_truncated_comparison_is_among_the_unchecked_items(monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(*_: object, **__: object) -> UninitializedDependence:
+    def cut_short(*_: object, **__: object) -> UninitializedDependence:
         return UninitializedDependence(incomplete_reason="the run took too long")
 
     data = np.arange(64, dtype=np.float32)
     assert scale().emulate(1)(data, np.uint32(64)).unchecked_reasons == ()
-    monkeypatch.setattr("ptxkit.build.emulation.find_significant_reads", cut)
+    monkeypatch.setattr("ptxkit.build.emulation.find_significant_reads", cut_short)
     outcome = scale().emulate(1)(data, np.uint32(64))
     assert outcome.is_clean
     assert outcome.unchecked_reasons == (

@@ -34,7 +34,7 @@ def instruction(text: str) -> tree.Instruction:
     return found
 
 
-def given(
+def give_operands(
     forms: Sequence[OperandForm], operands: Sequence[tree.Operand], results: frozenset[str]
 ) -> Iterator[tree.Operand]:
     """Returns the operands that are not results: the arguments of a method."""
@@ -45,7 +45,7 @@ def given(
         elif isinstance(operand, tree.Vector):
             parts = operand.elements
         if form.kind in ("pair", "vector") and form.elements and any(each.role in results for each in form.elements):
-            yield from given(form.elements, parts, results)
+            yield from give_operands(form.elements, parts, results)
         elif form.kind != "sink" and not (form.role in results and form.kind in ("register", "vector")):
             yield operand
 
@@ -56,10 +56,10 @@ def test_every_form_is_written_by_its_name_and_with_its_full_opcode(name: str) -
         wanted = instruction(each.text)
         k = Kernel("k")
         k.emit(wanted.opcode, *wanted.operands)
-        operands = list(given(each.match.operands, wanted.operands, find_result_roles(each.match)))
+        operands = list(give_operands(each.match.operands, wanted.operands, find_result_roles(each.match)))
         k.instruction(to_name_part(wanted.opcode), operands)
         spelled_out, by_name = (entry.statement for entry in k.recorder.body)
         assert spelled_out == wanted
         assert isinstance(by_name, tree.Instruction)
-        said = set(by_name.opcode.split("."))
-        assert said >= set(wanted.opcode.split("."))  # and words that assemblers let users omit, the builder writes
+        printed = set(by_name.opcode.split("."))
+        assert printed >= set(wanted.opcode.split("."))  # and words that assemblers let users omit, the builder writes

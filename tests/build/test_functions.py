@@ -33,10 +33,10 @@ from ptxkit.build import (
     u8,
     u32,
 )
-from tests.build.support import assert_ptxas_accepts, marked, ptxas
+from tests.build.support import assert_ptxas_accepts, marked_line, ptxas
 
 
-def squared() -> Function[Register[f32]]:
+def build_square() -> Function[Register[f32]]:
     function = Function("square", results=f32)
     x = function.param(f32, "x")
     function.return_(x * x)
@@ -75,7 +75,7 @@ DEFINITION = """\
 
 
 def test_a_function_precedes_the_kernel_that_calls_it(tmp_path: Path) -> None:
-    k = kernel_calling(squared())
+    k = kernel_calling(build_square())
     text = str(k)
     assert DEFINITION in text
     assert CALL in text
@@ -85,7 +85,7 @@ def test_a_function_precedes_the_kernel_that_calls_it(tmp_path: Path) -> None:
 
 
 def test_a_function_is_in_the_module_once_however_often_it_is_called(tmp_path: Path) -> None:
-    square = squared()
+    square = build_square()
     fourth = Function("fourth", results=f32)
     x = fourth.param(f32, "x")
     fourth.return_(square(fourth, square(fourth, x)))
@@ -101,7 +101,7 @@ def test_a_function_is_in_the_module_once_however_often_it_is_called(tmp_path: P
 
 
 def test_no_function_of_another_module_is_in_the_module() -> None:
-    squared()
+    build_square()
     assert ".func" not in str(Kernel("k"))
 
 
@@ -172,7 +172,7 @@ def test_arguments_of_other_types_fail_at_the_callers_line() -> None:
     function(k, 1.0, tile)
     with pytest.raises(BuildTypeError, match=r"argument `x` is a f32, got %r\d: \.u32") as caught:
         function(k, count, tile)  # an integer
-    assert caught.value.location == marked("an integer")
+    assert caught.value.location == marked_line("an integer")
     with pytest.raises(BuildTypeError, match=r"`tile` is a Shared\[f32\], got .*: Global\[f32\]"):
         function(k, 1.0, k.param(Global[f32], "data", align=16))
     with pytest.raises(BuildTypeError, match=r"use \.cast\(f32\)"):
@@ -296,7 +296,7 @@ def test_a_call_may_be_guarded(tmp_path: Path) -> None:
 
 def test_a_function_is_called_with_the_kernel_first() -> None:
     with pytest.raises(BuildTypeError, match=r"`square\(k, ...\)`"):
-        squared()(1.0)  # type: ignore[arg-type]
+        build_square()(1.0)  # type: ignore[arg-type]
 
 
 def bringing(size: int) -> Kernel:
@@ -324,7 +324,7 @@ def test_a_tensor_map_is_passed_by_address_and_its_bytes_are_counted(tmp_path: P
     assert_ptxas_accepts(str(k), tmp_path)
     with pytest.raises(VerificationError, match="the copies complete 2048") as caught:
         bringing(1024).verify()
-    assert caught.value.blames[0].location == marked("expected")
+    assert caught.value.blames[0].location == marked_line("expected")
 
 
 def test_a_tensor_map_of_another_form_is_rejected() -> None:
@@ -377,12 +377,12 @@ def test_a_function_for_a_cta_shape_is_called_from_such_ctas() -> None:
 
 
 def test_a_name_has_one_meaning() -> None:
-    k = kernel_calling(squared())
+    k = kernel_calling(build_square())
     str(k)
     with pytest.raises(BuildError, match="another function of the name 'square'"):
-        squared()(k, 1.0)
+        build_square()(k, 1.0)
     twice = Kernel("square")
-    squared()(twice, 1.0)
+    build_square()(twice, 1.0)
     with pytest.raises(BuildError, match="the name 'square' has two meanings"):
         str(twice)
 
@@ -456,12 +456,12 @@ def test_a_fault_in_a_function_is_reported_at_its_own_line() -> None:
         staging(wait=False).verify()
     (blame,) = caught.value.blames
     assert blame.diagnostic.code == "PTX302"
-    assert blame.location == marked("the early read")
-    assert marked("the copy") in [where for where, *_ in blame.others]
+    assert blame.location == marked_line("the early read")
+    assert marked_line("the copy") in [where for where, *_ in blame.others]
 
 
 def test_lines_of_functions_are_in_the_debugging_information(tmp_path: Path) -> None:
-    k = kernel_calling(squared())
+    k = kernel_calling(build_square())
     k.debug = True
     text = str(k)
     assert text.count(".file 1 ") == 1

@@ -8,7 +8,7 @@ import pytest
 
 from ptxkit.build import BuildError, BuildTypeError, Global, Kernel, VerificationError, b64, f32, u32
 from ptxkit.syntax import parse
-from tests.build.support import assert_ptxas_accepts, marked
+from tests.build.support import assert_ptxas_accepts, marked_line
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_invalid_ptx_fails_at_the_callers_line(k: Kernel, text: str, message: st
     d = k.register(u32)
     with pytest.raises(BuildError, match=message) as caught:
         k.asm(text, d=d)  # the raw text
-    assert caught.value.location == marked("the raw text")
+    assert caught.value.location == marked_line("the raw text")
     assert "ret" in str(k)  # and nothing of it was appended
     assert "add.u32" not in str(k)
 
@@ -94,7 +94,7 @@ def test_raw_ptx_is_verified_with_the_rest(k: Kernel) -> None:
         k.verify()
     assert caught.value.diagnostics[0].code == "PTX302"
     others = [where for blame in caught.value.blames for where, *_ in blame.others]
-    assert marked("a copy that no thread waits for") in others
+    assert marked_line("a copy that no thread waits for") in others
 
 
 @pytest.mark.parametrize(("last", "version"), [("{few}", "7.5"), ("!{few}", "7.5"), ("{size}", "7.0"), ("4", "7.0")])

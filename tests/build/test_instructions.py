@@ -23,7 +23,7 @@ from ptxkit.build import (
 )
 from ptxkit.build.method_names import find_readings
 from ptxkit.syntax.tree import Guard, Integer, Name, Unary
-from tests.build.support import instructions, marked, opcodes
+from tests.build.support import instructions, marked_line, opcodes
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_mixed_types_fail_at_the_callers_line(k: Kernel) -> None:
     a, b = k.register(u32), k.register(f32)
     with pytest.raises(BuildTypeError) as caught:
         k.add(a, b)  # mixed types in a method
-    assert caught.value.location == marked("mixed types in a method")
+    assert caught.value.location == marked_line("mixed types in a method")
     assert "needs .u32, got %f0: .f32" in str(caught.value)
     assert "k.add(a, b)" in str(caught.value)
 
@@ -175,7 +175,7 @@ def test_mixed_types_fail_at_the_callers_line(k: Kernel) -> None:
 def test_an_unknown_name_fails_at_the_callers_line_with_the_nearest(k: Kernel) -> None:
     with pytest.raises(BuildAttributeError) as caught:
         k.mbarier_init(1)  # unknown name
-    assert caught.value.location == marked("unknown name")
+    assert caught.value.location == marked_line("unknown name")
     assert "did you mean 'mbarrier'" in str(caught.value)
     with pytest.raises(BuildAttributeError, match="did you mean 'wait_group'"):
         k.cp_async_wait_grup(0)
@@ -219,7 +219,7 @@ def test_the_raw_layer_accepts_the_whole_opcode_and_every_operand(k: Kernel) -> 
 def test_the_raw_layer_is_matched_by_the_table_too(k: Kernel) -> None:
     with pytest.raises(BuildError) as caught:
         k.emit("add.q32", k.register(u32), 1, 2)  # raw modifiers
-    assert caught.value.location == marked("raw modifiers")
+    assert caught.value.location == marked_line("raw modifiers")
     with pytest.raises(BuildTypeError, match=r"needs \.u32, got %f0"):
         k.emit("add.u32", k.register(u32), k.register(f32), 1)
 

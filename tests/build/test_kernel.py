@@ -32,7 +32,7 @@ from ptxkit.build import (
 )
 from ptxkit.build import kernel as documented
 from ptxkit.kernels import async_copy, bulk_add_one
-from tests.build.support import assert_ptxas_accepts, body, marked
+from tests.build.support import assert_ptxas_accepts, body, marked_line
 
 
 def everything() -> Kernel:
@@ -96,7 +96,7 @@ def test_an_instruction_that_the_given_target_lacks_fails_at_its_line() -> None:
     k.elect_sync(-1)  # not on sm_80
     with pytest.raises(BuildError, match="sm_80") as caught:
         k.module()
-    assert caught.value.location == marked("not on sm_80")
+    assert caught.value.location == marked_line("not on sm_80")
 
 
 def test_a_target_must_have_a_known_form() -> None:
@@ -133,7 +133,7 @@ def test_parameters_are_values_or_addresses_that_a_host_can_pass() -> None:
 def test_debugging_names_the_users_file_and_lines() -> None:
     k = Kernel("k", debug=True)
     k.trap()  # the debugged line
-    location = marked("the debugged line")
+    location = marked_line("the debugged line")
     text = str(k)
     assert f'.file 1 "{location.file}"' in text
     assert f".loc 1 {location.line} 0\n\ttrap;" in text
@@ -144,13 +144,13 @@ def test_every_statement_has_the_users_line() -> None:
     k = Kernel("k")
     n = k.param(u32, "n")  # the parameter
     n + 1  # the sum
-    assembled = k.assembled()
+    assembled = k.assemble()
     named = {
         getattr(statement, "opcode", ""): location
         for statement, location in zip(body(assembled.module).statements, assembled.locations, strict=True)
     }
-    assert named["ld.param.u32"] == marked("the parameter")
-    assert named["add.u32"] == marked("the sum")
+    assert named["ld.param.u32"] == marked_line("the parameter")
+    assert named["add.u32"] == marked_line("the sum")
 
 
 def test_the_end_of_a_kernel_is_written_once() -> None:
@@ -168,7 +168,7 @@ def test_instructions_that_exclude_each_other_fail_at_the_second() -> None:
     k.tcgen05_wait_ld()  # for sm_100a and similar targets
     with pytest.raises(BuildError, match="not available on any target with the others") as caught:
         k.module()
-    assert caught.value.location == marked("for sm_100a and similar targets")
+    assert caught.value.location == marked_line("for sm_100a and similar targets")
 
 
 def test_the_example_in_the_documentation_works(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit.build import BuildError, BuildTypeError, BuildValueError, Global, Kernel, f16, f32, s32, u8, u32
-from tests.build.support import assert_ptxas_accepts, marked
+from tests.build.support import assert_ptxas_accepts, marked_line
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_a_constant_index_must_be_in_bounds(k: Kernel) -> None:
     assert tile[64].count == 0  # the end of the array is an address, too
     with pytest.raises(BuildValueError, match=r"index 65 leaves .* which has 64 elements") as caught:
         tile[65]  # after it
-    assert caught.value.location == marked("after it")
+    assert caught.value.location == marked_line("after it")
     with pytest.raises(BuildValueError, match="index -1 leaves"):
         tile[0:8][-1]
     with pytest.raises(BuildValueError, match="index 9 leaves"):
@@ -40,7 +40,7 @@ def test_the_end_of_an_array_cannot_be_loaded_or_stored(k: Kernel) -> None:
     tile[63].store(1.0)
     with pytest.raises(BuildValueError, match="is where its array ends: no element is there") as caught:
         tile[64].store(1.0)  # after the last
-    assert caught.value.location == marked("after the last")
+    assert caught.value.location == marked_line("after the last")
     with pytest.raises(BuildValueError, match="is where its array ends"):
         tile[0:8][8].load()
 

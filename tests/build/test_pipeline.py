@@ -97,7 +97,7 @@ def test_stages_are_released_to_other_ctas_only_in_a_pipeline_of_the_cluster() -
         consumer.release(consumer.wait(), ranks=(0, 1))
 
 
-def staged(stages: int, *, pending: int | None = None) -> Kernel:
+def build_stages(stages: int, *, pending: int | None = None) -> Kernel:
     """Copies by cp.async, each thread its own, `stages - 1` ahead."""
     k = Kernel("staged", threads=64)
     source, target, count = k.param(Global[f32], "source", align=16), k.param(Global[f32], "target"), k.param(u32, "n")
@@ -119,7 +119,7 @@ def staged(stages: int, *, pending: int | None = None) -> Kernel:
 
 @pytest.mark.parametrize("stages", [1, 2, 4])
 def test_a_threads_own_stages_are_groups(stages: int, tmp_path: Path) -> None:
-    k = staged(stages)
+    k = build_stages(stages)
     assert k.verify().diagnostics == ()
     assert_ptxas_accepts(str(k), tmp_path)
     assert f"cp.async.wait_group {stages - 1};" in str(k)
@@ -127,7 +127,7 @@ def test_a_threads_own_stages_are_groups(stages: int, tmp_path: Path) -> None:
 
 def test_a_wait_for_one_group_too_few_is_rejected() -> None:
     with pytest.raises(VerificationError) as caught:
-        staged(2, pending=2).verify()
+        build_stages(2, pending=2).verify()
     assert caught.value.diagnostics[0].code == "PTX302"
 
 

@@ -21,7 +21,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
-from tests.build.support import marked, opcodes
+from tests.build.support import marked_line, opcodes
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_mixing_types_fails_at_the_callers_line(k: Kernel) -> None:
     a, b = k.register(u32), k.register(s32)
     with pytest.raises(BuildTypeError) as caught:
         a + b  # type: ignore[operator]  # mixed types in an operator
-    assert caught.value.location == marked("mixed types in an operator")
+    assert caught.value.location == marked_line("mixed types in an operator")
     assert "%r0: .u32 and %r1: .s32 have different types" in str(caught.value)
     assert "mixed types in an operator" in str(caught.value)
 
@@ -137,7 +137,7 @@ def test_the_failing_line_is_that_of_a_users_helper(k: Kernel) -> None:
     with pytest.raises(TypeError) as caught:
         helper("five")
     assert isinstance(caught.value, BuildTypeError)
-    assert caught.value.location == marked("inside a helper")
+    assert caught.value.location == marked_line("inside a helper")
 
 
 def test_reinterpreting_costs_nothing_and_converting_costs_a_cvt(k: Kernel) -> None:

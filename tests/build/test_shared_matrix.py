@@ -20,7 +20,7 @@ def k() -> Kernel:
     return Kernel("k", threads=32)
 
 
-def swizzled(offset: int, span: int) -> int:
+def swizzle_offset(offset: int, span: int) -> int:
     """Returns the offset at which the bulk copy engine places a byte: the 16-byte chunks of each row of 128 bytes are
     permuted."""
     return offset ^ (((offset >> 7) & (span // 16 - 1)) << 4) if span else offset
@@ -45,7 +45,7 @@ def test_an_element_is_at_the_position_of_the_swizzle(k: Kernel, swizzle: int, c
     module = k.module()
     for thread in (0, 1, 13, 31):
         wanted = [(3, 5), (thread, 9), (thread, thread >> 1), (7, thread >> 2), (thread & 7, 0)]
-        expected = [0x2000 + swizzled((row * columns + column) * 2, swizzle) for row, column in wanted]
+        expected = [0x2000 + swizzle_offset((row * columns + column) * 2, swizzle) for row, column in wanted]
         assert addresses(module, "ld.shared", thread, START) == expected
     assert_ptxas_accepts(str(k), tmp_path)
 
@@ -63,7 +63,7 @@ def test_each_thread_names_its_own_line(k: Kernel, swizzle: int, columns: int, a
         down, right = (matrix >> 1, matrix & 1) if across else (matrix & 1, matrix >> 1)
         for opcode, first in (("ldmatrix", 16), ("stmatrix", 8)):
             offset = (first + down * 8 + line) * columns * 2 + right * 16
-            assert addresses(module, opcode, thread, START) == [0x2000 + swizzled(offset, swizzle)]
+            assert addresses(module, opcode, thread, START) == [0x2000 + swizzle_offset(offset, swizzle)]
     assert_ptxas_accepts(str(k), tmp_path)
 
 

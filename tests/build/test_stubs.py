@@ -23,7 +23,7 @@ def stub_generator() -> object:
         sys.path.remove(str(ROOT / "scripts"))
 
 
-def defined(name: str) -> list[str]:
+def defined_methods(name: str) -> list[str]:
     """Returns the lines of the stub with this prefix."""
     return [line for line in STUB.read_text().splitlines() if line.startswith(f"    def {name}")]
 
@@ -34,14 +34,14 @@ def test_they_are_generated_from_the_table(stub_generator: object) -> None:
 
 def test_they_contain_every_method() -> None:
     k = Kernel("k")
-    names = {line.split("(")[0].removeprefix("    def ") for line in defined("")}
+    names = {line.split("(")[0].removeprefix("    def ") for line in defined_methods("")}
     assert len(names) > 250
     for name in names:
         assert getattr(k, name).__doc__
 
 
 def test_they_contain_operands_results_and_modifiers() -> None:
-    line = next(each for each in defined("mbarrier_expect_tx(") if "mask" not in each)
+    line = next(each for each in defined_methods("mbarrier_expect_tx(") if "mask" not in each)
     assert "bar: " in line
     assert "tx: Value" in line
     assert "sc: Literal['cta', 'cluster'] | bool = ..." in line

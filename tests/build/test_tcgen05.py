@@ -23,7 +23,7 @@ from ptxkit.build import (
     instruction_descriptor,
     s32,
 )
-from tests.build.support import assert_ptxas_accepts, marked, opcodes
+from tests.build.support import assert_ptxas_accepts, marked_line, opcodes
 
 
 def product(
@@ -100,7 +100,7 @@ def test_the_verifier_checks_tensor_memory() -> None:
     assert "PTX705" in {each.code for each in caught.value.diagnostics}
     with pytest.raises(VerificationError) as caught, pytest.warns(NeverWaitedWarning, match="`done`"):
         product(wait=False).verify()
-    codes = {blame.diagnostic.code for blame in caught.value.blames if blame.location == marked("the results")}
+    codes = {blame.diagnostic.code for blame in caught.value.blames if blame.location == marked_line("the results")}
     assert "PTX704" in codes
     with pytest.raises(VerificationError) as caught:
         product(free=False).verify()

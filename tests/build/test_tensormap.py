@@ -8,7 +8,7 @@ import pytest
 
 from ptxkit import lint
 from ptxkit.build import BuildTypeError, BuildValueError, Global, Kernel, VerificationError, b16, bf16, f32, u32
-from tests.build.support import assert_ptxas_accepts, marked
+from tests.build.support import assert_ptxas_accepts, marked_line
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_box_must_fit_its_destination(k: Kernel) -> None:
         source.load(k.shared(f32, 128, align=128), (0, 0), bar)
     with pytest.raises(BuildValueError, match=r"a box has 512 bytes, and .* has 256") as caught:
         source.load(k.shared(f32, 64, align=1024), (0, 0), bar)  # too small
-    assert caught.value.location == marked("too small")
+    assert caught.value.location == marked_line("too small")
     with pytest.raises(BuildTypeError, match="has 2 dimensions; got 3 coordinates"):
         source.store((0, 0, 0), k.shared(f32, 128, align=1024))
     with pytest.raises(BuildValueError, match="a reduction is one of add"):
@@ -136,7 +136,7 @@ def test_the_verifier_knows_the_bytes_of_a_box(debug: bool) -> None:
         with pytest.raises(VerificationError, match=f"the copies complete 2048: {what}") as caught:
             expecting(size, debug=debug).verify()
         (blame,) = caught.value.blames
-        assert (blame.diagnostic.code, blame.location) == ("PTX503", marked("expected"))
+        assert (blame.diagnostic.code, blame.location) == ("PTX503", marked_line("expected"))
 
 
 def test_without_the_builder_the_bytes_of_a_box_are_unknown() -> None:

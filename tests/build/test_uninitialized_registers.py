@@ -21,7 +21,7 @@ class Start:
         self.below = self.thread < self.count
 
 
-def stored_behind_an_if(s: Start) -> None:
+def stored_after_an_if(s: Start) -> None:
     with s.kernel.if_(s.below):
         value = s.data[s.thread].load()
     s.out[s.thread].store(value * 2.0)  # here
@@ -67,7 +67,7 @@ def set_in_an_inner_branch(s: Start) -> None:
 @pytest.mark.parametrize(
     "write",
     [
-        stored_behind_an_if,
+        stored_after_an_if,
         decided_by,
         addressed_by,
         set_under_a_guard,
@@ -119,7 +119,7 @@ def the_other_threads_have_gone(s: Start) -> None:
     s.out[s.thread].store(value)
 
 
-def selected(s: Start) -> None:
+def select_value(s: Start) -> None:
     with s.kernel.if_(s.below):
         value = s.data[s.thread].load()
     s.out[s.thread].store(s.kernel.selected(value, 0.0, s.below))
@@ -183,7 +183,7 @@ def half_of_a_vector(s: Start) -> None:
         set_in_both_branches,
         used_where_it_was_set,
         the_other_threads_have_gone,
-        selected,
+        select_value,
         one_lane_tells_the_others,
         set_in_a_loop,
         set_before_the_end_of_a_loop,

@@ -19,7 +19,7 @@ from ptxkit.build import (
     f64,
     s32,
 )
-from tests.build.support import assert_ptxas_accepts, marked, opcodes
+from tests.build.support import assert_ptxas_accepts, marked_line, opcodes
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_impossible_descriptors_are_rejected(k: Kernel) -> None:
         k.matrix(tile, swizzle=0)
     with pytest.raises(BuildTypeError, match="a swizzle of 128 is aligned to 1024 bytes") as caught:
         k.matrix(k.shared(bf16, 64, align=128))  # not aligned
-    assert caught.value.location == marked("not aligned")
+    assert caught.value.location == marked_line("not aligned")
     with pytest.raises(BuildTypeError, match="in the CTA's shared memory"):
         k.matrix(k.param(Global[bf16], "data"))  # type: ignore[arg-type]
 
@@ -141,5 +141,5 @@ def test_reading_results_before_the_wait_is_rejected(k: Kernel) -> None:
         k.verify()
     (blame,) = caught.value.blames
     assert blame.diagnostic.code == "PTX311"
-    assert blame.location == marked("too early")
+    assert blame.location == marked_line("too early")
     assert opcodes(k.module()).count("wgmma.fence.sync.aligned") == 1

@@ -11,7 +11,7 @@ from click.testing import Result
 
 from ptxkit.cli.extract import file_name
 from tests.cli.support import CLEAN, shell
-from tests.inputs.building import CHIP, CODE, ZSTD, elf, entry, fatbin, zipped
+from tests.inputs.building import CHIP, CODE, ZSTD, elf, entry, fatbin, zip_members
 
 Run = Callable[..., Result]
 
@@ -24,7 +24,7 @@ WITHOUT = fatbin(entry(b"\x7fELF", 90, kind=CODE, flags=CHIP))
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "inner").mkdir()
     (tmp_path / "libfoo.so").write_bytes(LIBRARY)
-    (tmp_path / "inner" / "foo.whl").write_bytes(zipped({"foo/lib.so": LIBRARY, "foo/k.ptx": CLEAN.encode()}))
+    (tmp_path / "inner" / "foo.whl").write_bytes(zip_members({"foo/lib.so": LIBRARY, "foo/k.ptx": CLEAN.encode()}))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

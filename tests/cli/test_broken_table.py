@@ -17,7 +17,7 @@ from tests.cli.support import CLEAN
 
 
 @pytest.fixture
-def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def broken_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The table's files have an error."""
 
     def load() -> InstructionSet:
@@ -32,7 +32,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("command", [["isa", "add"], ["isa", "--json"], ["lint"]])
 def test_every_command_reports_it_and_exits_with_2(
-    broken: None,
+    broken_table: None,
     command: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -42,11 +42,11 @@ def test_every_command_reports_it_and_exits_with_2(
     (tmp_path / "clean.ptx").write_text(CLEAN)
     with pytest.raises(SystemExit) as left:
         main([*command, str(tmp_path / "clean.ptx")] if command == ["lint"] else command)
-    said = capsys.readouterr().err
+    printed = capsys.readouterr().err
     assert left.value.code == 2
-    assert "chapter.isa:2:8: the modifier m has no line `m = ...`" in said
-    assert said.splitlines()[-1] == " " * 11 + "^"
-    assert "Traceback" not in said
+    assert "chapter.isa:2:8: the modifier m has no line `m = ...`" in printed
+    assert printed.splitlines()[-1] == " " * 11 + "^"
+    assert "Traceback" not in printed
 
 
 def test_without_the_error_the_command_runs(capsys: pytest.CaptureFixture[str]) -> None:

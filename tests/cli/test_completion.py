@@ -12,7 +12,7 @@ from ptxkit.cli.commands import COMPLETION_VARIABLE
 from tests.cli.support import shell
 
 
-def offered(words: str) -> list[str]:
+def offer_words(words: str) -> list[str]:
     """Returns the completions of the last word of a command line, in the notation of bash: kind and value."""
     done = shell(
         **{COMPLETION_VARIABLE: "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
@@ -37,7 +37,7 @@ def offered(words: str) -> list[str]:
     ],
 )
 def test_possible_words_are_offered(words: str, expected: list[str]) -> None:
-    assert offered(words) == expected
+    assert offer_words(words) == expected
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])

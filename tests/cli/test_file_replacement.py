@@ -14,7 +14,7 @@ from click.testing import Result
 from ptxkit.cli.file_replacement import replace_content
 from ptxkit.source import TextOrigin
 from tests.cli.support import CLEAN
-from tests.inputs.building import entry, fatbin, zipped
+from tests.inputs.building import entry, fatbin, zip_members
 
 Run = Callable[..., Result]
 RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
@@ -43,27 +43,27 @@ def home(tmp_path: Path) -> Path:
     return path
 
 
-def untouched(home: Path) -> bool:
+def is_untouched(home: Path) -> bool:
     """Returns whether no file of the user was changed, and no file was added."""
     return home.read_text() in (LOGIN, SAFE) and os.listdir(home.parent) == [home.name] and not home.is_symlink()
 
 
 @needs_links
 @pytest.mark.parametrize("command", REWRITING)
-@pytest.mark.parametrize("way", ["folder", "container", "member", "here"])
+@pytest.mark.parametrize("target", ["folder", "container", "member", "here"])
 def test_a_member_is_not_written_to_the_file_of_its_displayed_name(
-    command: tuple[str, ...], way: str, home: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...], target: str, home: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs = home.parent.parent / "theirs"
     (theirs / "lib.ptx").write_bytes(fatbin(entry(SAFE.encode(), 90)))
     (theirs / "lib.ptx!1.sm_90.ptx").symlink_to("../home/.bashrc")
-    (theirs / "k.whl").write_bytes(zipped({"../../home/.bashrc.ptx": SAFE.encode(), "a.ptx": SAFE.encode()}))
+    (theirs / "k.whl").write_bytes(zip_members({"../../home/.bashrc.ptx": SAFE.encode(), "a.ptx": SAFE.encode()}))
     (theirs / "k.whl!a.ptx").symlink_to("../home/.bashrc")
     monkeypatch.chdir(theirs)
     given = {"folder": [theirs], "here": ["."], "container": ["lib.ptx", "k.whl"], "member": ["lib.ptx!1.sm_90.ptx"]}
-    result = ptxkit(*command, *given[way])
+    result = ptxkit(*command, *given[target])
     assert result.exit_code != 0
-    assert untouched(home)
+    assert is_untouched(home)
     assert (theirs / "lib.ptx").read_bytes() == fatbin(entry(SAFE.encode(), 90))
 
 
@@ -81,7 +81,7 @@ def test_no_link_leads_out_of_the_given_folder(command: tuple[str, ...], named: 
     assert "is a link that leads out of its folder" in result.stderr
     assert str(home) in result.stderr
     assert home.read_text() == SAFE
-    assert untouched(home)
+    assert is_untouched(home)
 
 
 @needs_links
@@ -103,13 +103,13 @@ def test_extract_writes_through_no_link_out_of_its_folder(home: Path, ptxkit: Ru
     (theirs / "lib.fatbin").write_bytes(fatbin(entry(CLEAN.encode(), 90)))
     out = theirs / "lib.1.sm_90.ptx"
     out.symlink_to("../home/.bashrc")
-    for options, said in (
+    for options, printed in (
         ((), "already exists"),
         (("--force",), "cannot be written: it is a link that leads out of its folder"),
     ):
         result = ptxkit("extract", *options, "-o", theirs, theirs / "lib.fatbin")
-        assert (result.exit_code, said in result.stderr) == (2, True)
-        assert untouched(home)
+        assert (result.exit_code, printed in result.stderr) == (2, True)
+        assert is_untouched(home)
     out.unlink()
     out.write_text("old")
     assert ptxkit("extract", "--force", "-o", theirs, theirs / "lib.fatbin").exit_code == 0
@@ -175,13 +175,13 @@ def test_a_file_that_cannot_be_changed_completely_is_unchanged(tmp_path: Path, m
 
     whole, calls = file_replacement._write_all, []
 
-    def torn(stream: object, content: bytes) -> None:
+    def tear_output(stream: object, content: bytes) -> None:
         calls.append(content)
         whole(stream, content[:1] if len(calls) == 1 else content)  # type: ignore[arg-type]
         if len(calls) == 1:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(fill, torn)
+    monkeypatch.setattr(fill, tear_output)
     failure = replace_content(TextOrigin(str(path)), b"new")
     assert failure is not None
     assert failure.reason == "No space left on device"

@@ -10,7 +10,7 @@ import pytest
 
 from ptxkit.cli.main import main
 from tests.cli.support import BROKEN, CLEAN
-from tests.inputs.building import zipped
+from tests.inputs.building import zip_members
 
 FORGED = "\n::error file=a::forged\r::error::forged\x1b[2J\u202e\x9b1m"
 """In names of files and in texts."""
@@ -61,11 +61,11 @@ def theirs(tmp_path: Path) -> Path:
     for name in (NAME, "::error::x.ptx", "k.ptx"):
         (tmp_path / name).write_text(UNTIDY, newline="")
     (tmp_path / f"broken{NAME}").write_text(BROKEN + FORGED, newline="")
-    (tmp_path / "w.whl").write_bytes(zipped({NAME: CLEAN.encode(), "::error::y.ptx": BROKEN.encode()}))
+    (tmp_path / "w.whl").write_bytes(zip_members({NAME: CLEAN.encode(), "::error::y.ptx": BROKEN.encode()}))
     return tmp_path
 
 
-def forged(output: bytes) -> list[str]:
+def forged_lines(output: bytes) -> list[str]:
     """Returns the control characters and workflow commands that are not part of the output."""
     text = output.decode("utf-8", "surrogateescape")
     found = re.findall(r"[^\n\t -~\xa0-\u2027\u202f-\uffff]", re.sub(r"\r$", "", text, flags=re.M))
@@ -77,7 +77,7 @@ Printed = Callable[..., tuple[bytes, bytes]]
 
 
 @pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Printed:
+def run_command(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Printed:
     """Runs a command in a folder; returns its output."""
 
     def run(folder: Path, *arguments: str) -> tuple[bytes, bytes]:
@@ -91,10 +91,10 @@ def printed(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
-def test_names_and_texts_forge_nothing(number: int, theirs: Path, printed: Printed) -> None:
-    output, errors = printed(theirs, *COMMANDS[number])
+def test_names_and_texts_forge_nothing(number: int, theirs: Path, run_command: Printed) -> None:
+    output, errors = run_command(theirs, *COMMANDS[number])
     assert output + errors or COMMANDS[number][:2] in (("fmt", "--write"), ("lint", "--diff"))
-    assert (forged(output), forged(errors)) == ([], []), COMMANDS[number]
+    assert (forged_lines(output), forged_lines(errors)) == ([], []), COMMANDS[number]
 
 
 @pytest.mark.parametrize(
@@ -110,20 +110,20 @@ def test_names_and_texts_forge_nothing(number: int, theirs: Path, printed: Print
     ],
 )
 @pytest.mark.parametrize("command", [("lint", "--no-cache"), ("lint", "--show-settings"), ("verify",), ("run",)])
-def test_settings_forge_nothing(command: tuple[str, ...], settings: str, tmp_path: Path, printed: Printed) -> None:
+def test_settings_forge_nothing(command: tuple[str, ...], settings: str, tmp_path: Path, run_command: Printed) -> None:
     folder = tmp_path / "\x1b]0;\n::error::forged"
     folder.mkdir()
     (folder / "k.ptx").write_text(CLEAN)
     (folder / "ptxkit.toml").write_text(settings, newline="")
-    output, errors = printed(tmp_path, *command, f"{folder.name}/k.ptx")
+    output, errors = run_command(tmp_path, *command, f"{folder.name}/k.ptx")
     assert output + errors
-    assert forged(output + errors) == []
+    assert forged_lines(output + errors) == []
 
 
-def test_a_diff_can_still_be_applied(tmp_path: Path, printed: Printed) -> None:
+def test_a_diff_can_still_be_applied(tmp_path: Path, run_command: Printed) -> None:
     """With the line ends of the text, including CR LF; the text has no special characters."""
     (tmp_path / "k.ptx").write_bytes(CLEAN.replace("\tret;", "  ret ;").replace("\n", "\r\n").encode() + b"// last")
-    lines = printed(tmp_path, "fmt", "--diff", "k.ptx")[0].decode().split("\n")
+    lines = run_command(tmp_path, "fmt", "--diff", "k.ptx")[0].decode().split("\n")
     assert "-  ret ;\r" in lines
     assert "+\tret;\r" in lines
     assert "-// last" in lines

@@ -12,8 +12,8 @@ import pytest
 from ptxkit.cli.main import main
 from tests.cli.support import CLEAN
 from tests.cli.test_file_replacement import SAFE
-from tests.cli.test_foreign_text import NAME, forged
-from tests.inputs.building import entry, fatbin, zipped
+from tests.cli.test_foreign_text import NAME, forged_lines
+from tests.inputs.building import entry, fatbin, zip_members
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs pipes and devices")
 
@@ -41,14 +41,14 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def prepared(folder: Path, settings: str) -> None:
+def prepare_folder(folder: Path, settings: str) -> None:
     """Fills the folder."""
     (folder / "sub").mkdir(parents=True)
     (folder / "ptxkit.toml").write_text(settings)
     (folder / "k.ptx").write_text(SAFE)
     (folder / NAME).write_text(SAFE + "// \x1b[2J\r::error::forged\n", newline="")
     (folder / "lib.ptx").write_bytes(fatbin(entry(SAFE.encode(), 90), entry(CLEAN.encode(), 80)))
-    (folder / "k.whl").write_bytes(zipped({"../../home/.bashrc.ptx": SAFE.encode(), NAME: CLEAN.encode()}))
+    (folder / "k.whl").write_bytes(zip_members({"../../home/.bashrc.ptx": SAFE.encode(), NAME: CLEAN.encode()}))
     os.mkfifo(folder / "pipe")
     os.mkfifo(folder / "pipe.ptx")
     (folder / "zero").symlink_to("/dev/zero")
@@ -78,14 +78,14 @@ def test_no_command_changes_files_of_the_user(
     chosen = COMMANDS[BASELINES.index(baseline) % 2 :: 2]  # each command three times, with other settings each time
     for number, command in enumerate(chosen):
         folder = tmp_path / f"theirs{number}"
-        prepared(folder, f'baseline = "{baseline}"\n')
+        prepare_folder(folder, f'baseline = "{baseline}"\n')
         monkeypatch.chdir(folder)
         with pytest.raises(SystemExit):
             main(command)
         output, errors = capfdbinary.readouterr()
         assert state(home) == before, command
         assert b"Traceback" not in output + errors, command
-        assert (forged(output), forged(errors)) == ([], []), command
+        assert (forged_lines(output), forged_lines(errors)) == ([], []), command
         assert (folder / "lib.ptx").read_bytes().startswith(b"\x50\xed\x55\xba"), command
 
 
@@ -113,4 +113,4 @@ def test_unusable_settings_are_one_message(
         output, errors = capfdbinary.readouterr()
         assert (ended.value.code, output) == (2, b""), command
         assert errors.count(b"ptxkit.toml") == 1
-        assert forged(errors) == []
+        assert forged_lines(errors) == []

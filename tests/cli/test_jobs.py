@@ -52,8 +52,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_any_number_of_jobs_gives_the_same_bytes_and_status(files: Path, ptxkit: Run) -> None:
     """In the format with all details; the formats do not depend on which process checked a file."""
-    ways = (["--jobs", "1"], ["--jobs", "2"], ["--jobs", "3"], [])
-    first, *others = (ptxkit("lint", *jobs, "--format", "json", *INPUTS) for jobs in ways)
+    job_options = (["--jobs", "1"], ["--jobs", "2"], ["--jobs", "3"], [])
+    first, *others = (ptxkit("lint", *jobs, "--format", "json", *INPUTS) for jobs in job_options)
     assert {(each.stdout, each.exit_code) for each in others} == {(first.stdout, 2)}
     assert "PTX401" in first.stdout
     assert "PTX101" in first.stdout

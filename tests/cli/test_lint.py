@@ -120,8 +120,8 @@ def test_a_folder_without_ptx_is_reported(tmp_path: Path, ptxkit: Run) -> None:
     assert "the folder holds no file named *.ptx" in result.stdout
     assert "--binaries" in result.stdout
     for command in ("fmt", "transfers", "verify"):
-        told = ptxkit(command, tmp_path)
-        assert (told.exit_code, "--binaries" in told.output) == (2, False)
+        reported = ptxkit(command, tmp_path)
+        assert (reported.exit_code, "--binaries" in reported.output) == (2, False)
 
 
 def test_cuda_source_must_be_compiled_and_ptx_of_that_name_is_read(tmp_path: Path, ptxkit: Run) -> None:

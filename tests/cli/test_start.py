@@ -21,7 +21,7 @@ MODULES = (
 HEAVY = {"asyncio", "dask", "hypothesis", "lark", "multiprocessing", "numpy", "rich", "sqlite3"}
 
 
-def imported(*arguments: str, **environment: str) -> set[str]:
+def imported_modules(*arguments: str, **environment: str) -> set[str]:
     """Returns the modules that a command line imports."""
     command = [sys.executable, "-c", MODULES, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, input=CLEAN)
@@ -31,7 +31,7 @@ def imported(*arguments: str, **environment: str) -> set[str]:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
 def test_the_help_imports_no_command(arguments: list[str]) -> None:
-    found = imported(*arguments)
+    found = imported_modules(*arguments)
     assert found & HEAVY == set()
     ours = {name for name in found if name.startswith("ptxkit.cli.")}
     assert ours == {"ptxkit.cli.main", "ptxkit.cli.commands", "ptxkit.cli.usage_errors"}
@@ -40,14 +40,14 @@ def test_the_help_imports_no_command(arguments: list[str]) -> None:
 
 def test_the_completion_of_a_command_imports_no_command() -> None:
     line = {COMPLETION_VARIABLE: "bash_complete", "COMP_WORDS": "ptxkit l", "COMP_CWORD": "1"}
-    assert imported(**line) & (HEAVY | {"ptxkit.cli.lint"}) == set()
+    assert imported_modules(**line) & (HEAVY | {"ptxkit.cli.lint"}) == set()
 
 
 @pytest.mark.parametrize("command", ["lint", "fmt", "explain", "transfers"])
 def test_the_help_of_a_command_without_runs_imports_no_numpy(command: str) -> None:
-    assert imported(command, "--help") & HEAVY == set()
-    assert "click" in imported(command, "--help")
+    assert imported_modules(command, "--help") & HEAVY == set()
+    assert "click" in imported_modules(command, "--help")
 
 
 def test_a_lint_without_options_imports_no_click() -> None:
-    assert "click" not in imported("lint", "-", PTXKIT_NO_CACHE="1")
+    assert "click" not in imported_modules("lint", "-", PTXKIT_NO_CACHE="1")

@@ -97,10 +97,10 @@ def test_a_failing_run_exits_with_1(file: Path, ptxkit: Run) -> None:
 
 
 def test_a_run_lists_its_undecided_questions(file: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(*_: object, **__: object) -> UninitializedDependence:
+    def cut_short(*_: object, **__: object) -> UninitializedDependence:
         return UninitializedDependence(incomplete_reason="it was cut")
 
-    monkeypatch.setattr("ptxkit.cli.run.find_significant_reads", cut)
+    monkeypatch.setattr("ptxkit.cli.run.find_significant_reads", cut_short)
     result = ptxkit("run", str(file), *GIVEN)
     assert result.exit_code == 0
     assert result.stderr == (
@@ -254,10 +254,10 @@ def entry(code: str) -> dict[str, object]:
 
 def test_a_kernel_is_named_as_its_author_did(file: Path, ptxkit: Run) -> None:
     file.write_text(KERNEL.replace("scale(", "_Z5scalePfS_i("))
-    told = ptxkit("verify", "--schedules", "3", "--entry", "scale", "--launch", "scale:block=64", str(file))
-    assert told.exit_code == 0
-    assert "ran scale 3 times" in told.stdout
-    assert "block 64" in told.stdout
+    reported = ptxkit("verify", "--schedules", "3", "--entry", "scale", "--launch", "scale:block=64", str(file))
+    assert reported.exit_code == 0
+    assert "ran scale 3 times" in reported.stdout
+    assert "block 64" in reported.stdout
     assert "ran _Z5scalePfS_i 3 times" in ptxkit("verify", "--schedules", "3", "--verbose", str(file)).stdout
     assert (
         ptxkit("run", *GIVEN, "--entry", "scale", "--out", "target", str(file)).stdout == "[ 0  2  4  6  8 10 12 14]\n"

@@ -86,7 +86,7 @@ def places(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> Counte
     )
 
 
-def told(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> list[str]:
+def stated_codes(diagnostics: tuple[Diagnostic, ...], *severities: Severity) -> list[str]:
     """Returns one line for each diagnostic, for the message of a failed test."""
     return [
         f"{each.source.position(each.span.start)[0]}: {each.code} {each.message}"

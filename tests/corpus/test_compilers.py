@@ -10,7 +10,7 @@ from ptxkit import Severity, lint, parse
 from ptxkit.model.transfer import Unit
 from ptxkit.validate import validate
 
-from .support import CORPUS, CompilerFile, assemble, compiler_files, kernels, looked_at, told
+from .support import CORPUS, CompilerFile, assemble, compiler_files, kernels, looked_at, stated_codes
 
 FILES = compiler_files()
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -26,13 +26,13 @@ def test_a_compilers_file_is_restored_by_printing_and_parsing(file: CompilerFile
 @each_file
 def test_a_compilers_file_is_valid_where_ptxas_accepts_it(file: CompilerFile) -> None:
     found = validate(parse(file.path.read_text(), str(file.path))).diagnostics
-    assert bool(told(found, Severity.ERROR)) != file.accepted_by_ptxas
+    assert bool(stated_codes(found, Severity.ERROR)) != file.accepted_by_ptxas
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.kind == "real"], ids=lambda file: file.name)
 def test_a_real_kernel_has_no_errors(file: CompilerFile) -> None:
     found = lint(file.path.read_text(), path=str(file.path)).diagnostics
-    assert not told(found, Severity.ERROR)
+    assert not stated_codes(found, Severity.ERROR)
 
 
 @each_file
@@ -53,7 +53,7 @@ def test_the_manifest_names_every_file_and_the_readme_too() -> None:
 def test_a_correct_kernel_has_no_findings(path: Path) -> None:
     """And every transfer is waited for, and fenced where it must be."""
     result, table = looked_at(path.read_text(), str(path))
-    assert told(result.diagnostics, *Severity) == []
+    assert stated_codes(result.diagnostics, *Severity) == []
     rows = [row for kernel in table.kernels for row in kernel.transfers if row.reached and row.unit != Unit.PLAIN]
     untold = [row.line for row in rows if not row.waits and row.completion.mechanism != "nothing"]
     unfenced = [row.line for row in rows for fence in row.fences if fence.line is None]

@@ -10,7 +10,7 @@ import pytest
 
 from ptxkit import Severity, lint
 
-from .support import non_errors, refusals, told
+from .support import non_errors, refusals, stated_codes
 
 #: Code that the manual permits although it seems wrong; the head of a kernel names the item that it shows.
 ITEMS = (
@@ -46,7 +46,7 @@ def test_every_item_has_kernels_in_three_shapes_or_more() -> None:
 @each_kernel
 def test_correct_kernels_have_no_findings_and_no_open_questions(path: Path) -> None:
     verdict = lint(path.read_text(), path=path.name)
-    assert not told(verdict.diagnostics, *Severity)
+    assert not stated_codes(verdict.diagnostics, *Severity)
     assert [(doubt.code, doubt.reason) for doubt in verdict.undecided] == []
 
 

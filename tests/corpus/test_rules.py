@@ -9,7 +9,7 @@ import pytest
 from ptxkit import Severity, lint
 from ptxkit.rules import RULES
 
-from .support import assemble, expectations, fixtures, more_found_in, places, refusals, told
+from .support import assemble, expectations, fixtures, more_found_in, places, refusals, stated_codes
 
 FIXTURES = fixtures()
 REFUSED = [path for path in FIXTURES if "\n// ptxas refuses this" in path.read_text()]
@@ -24,13 +24,13 @@ def test_errors_are_exactly_those_of_the_comments_and_other_findings_are_optiona
     A correct kernel has no warning either.
     """
     always = lint(path.read_text(), path=path.name).diagnostics
-    assert places(always, Severity.ERROR) == expectations(path.read_text()), told(always, Severity.ERROR)
+    assert places(always, Severity.ERROR) == expectations(path.read_text()), stated_codes(always, Severity.ERROR)
     if "_ok_" in path.stem:
-        assert not told(always, Severity.ERROR, Severity.WARNING)
+        assert not stated_codes(always, Severity.ERROR, Severity.WARNING)
     found = more_found_in(path, path.stem[:6])
     for asked, severity in (("strict", Severity.WARNING), ("notes", Severity.NOTE)):
         more = places(found, severity) - places(always, severity)
-        assert more == expectations(path.read_text(), asked), told(found, *Severity)
+        assert more == expectations(path.read_text(), asked), stated_codes(found, *Severity)
     assert all(each.severity is not Severity.ERROR for each in found if each not in always)
 
 

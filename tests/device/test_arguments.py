@@ -142,7 +142,7 @@ def test_an_object_that_represents_an_array_is_one() -> None:
     assert kernel_arguments(POINTER, (Proxy(),)) == [0x1000]
 
 
-def doubled() -> Kernel:
+def build_doubling() -> Kernel:
     k = Kernel("doubled", threads=32)
     data, count, factor = k.param(Global[f32], "data"), k.param(u32, "count"), k.param(f32, "factor")
     with k.if_(k.tid.x < count):
@@ -183,7 +183,7 @@ MATRIX = np.arange(64, dtype=np.float32).reshape(8, 8)
 def test_the_reference_machine_rejects_the_arguments_that_a_launch_rejects_with_the_same_message(
     values: tuple[Any, ...],
 ) -> None:
-    kernel = doubled()
+    kernel = build_doubling()
     on_device = [as_on_a_device(each) if isinstance(each, np.ndarray) else each for each in values]
     with pytest.raises(ArgumentError) as launched:
         kernel_arguments(make_kernel_signature(kernel), on_device)
@@ -195,13 +195,13 @@ def test_the_reference_machine_rejects_the_arguments_that_a_launch_rejects_with_
 def test_the_reference_machine_accepts_the_arguments_that_a_launch_accepts() -> None:
     for count in (32, np.uint32(32)):
         data = HOST.copy().reshape(4, 8)
-        doubled().emulate(1)(data, count, 2)
+        build_doubling().emulate(1)(data, count, 2)
         assert (data.ravel() == 2 * HOST).all()
 
 
 def test_an_array_of_another_library_is_rejected_by_the_reference_machine() -> None:
     with pytest.raises(BuildTypeError, match="the reference machine takes arrays of NumPy, not Fake"):
-        doubled().emulate(1)(Fake(), 32, 2.0)
+        build_doubling().emulate(1)(Fake(), 32, 2.0)
 
 
 def test_a_read_only_array_is_rejected_where_the_kernel_writes() -> None:

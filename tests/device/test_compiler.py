@@ -19,8 +19,8 @@ from ptxkit.device import (
 )
 from ptxkit.kernels import bulk_add_one
 from ptxkit.syntax.tree import Name
-from tests.build.support import marked
-from tests.build.test_verification import staged
+from tests.build.support import marked_line
+from tests.build.test_verification import build_stages
 
 PLAIN = """\
 .version 8.0
@@ -76,11 +76,11 @@ def test_a_missing_kernel_is_reported_with_the_existing_ones() -> None:
 
 def test_a_kernel_with_an_error_is_not_compiled() -> None:
     with pytest.raises(VerificationError, match="nothing was compiled"):
-        compile(staged(wait=False))
+        compile(build_stages(wait=False))
 
 
 def test_verification_can_be_omitted_intentionally() -> None:
-    assert compile(staged(wait=False), verify=False).code.startswith(b"\x7fELF")
+    assert compile(build_stages(wait=False), verify=False).code.startswith(b"\x7fELF")
 
 
 def test_text_that_is_not_ptx_is_a_syntax_error() -> None:
@@ -101,7 +101,7 @@ def test_an_error_of_the_compiler_is_reported_at_the_users_line() -> None:
         compile(k, verify=False)
     complaint = next(each for each in caught.value.complaints if each.line is not None)
     assert complaint.ptx == "mov.u32 %r0, %nothing;"
-    assert complaint.location == marked("no such register")
+    assert complaint.location == marked_line("no such register")
     assert "k.emit(" in str(caught.value)
 
 
@@ -149,7 +149,7 @@ def test_a_text_without_kernels_compiles_and_offers_none() -> None:
 
 
 def test_errors_in_a_text_have_the_lines_of_that_text() -> None:
-    text = "// first line\n" + str(staged(wait=False))
+    text = "// first line\n" + str(build_stages(wait=False))
     with pytest.raises(VerificationError) as caught:
         compile(text)
     (found,) = caught.value.diagnostics

@@ -53,13 +53,13 @@ OTHER = """.visible .func other(.param .b64 to)
 """
 
 
-def declared(name: str, alignment: int) -> str:
+def declare_variable(name: str, alignment: int) -> str:
     return f".extern .shared .align {alignment} .b8 {name}[];\n"
 
 
 def one_module(first: int, second: int) -> str:
     """A kernel that uses one array and stores its address, with another declared after it."""
-    both = declared("first", first) + declared("second", second)
+    both = declare_variable("first", first) + declare_variable("second", second)
     body = ENTRY.replace("NAME", "first").replace("CALL", "mov.u32 %r3, second;\nst.global.u32 [%rd1+4], %r3;")
     return HEADING + both + body
 
@@ -68,8 +68,8 @@ def two_modules(mine: int, theirs: int) -> list[str]:
     """The same, with the other array in a function of another module."""
     caller = ".extern .func other(.param .b64 to);\n" + ENTRY.replace("NAME", "mine").replace("CALL", CALL)
     return [
-        HEADING + declared("mine", mine) + caller,
-        HEADING + declared("theirs", theirs) + OTHER.replace("NAME", "theirs"),
+        HEADING + declare_variable("mine", mine) + caller,
+        HEADING + declare_variable("theirs", theirs) + OTHER.replace("NAME", "theirs"),
     ]
 
 
@@ -101,12 +101,12 @@ def test_launch_sized_memory_begins_after_the_fixed_section(alignments: tuple[in
 def as_release_13_0(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes nvJitLink see alignments of 16 only, as that release does."""
 
-    def linked(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
+    def link_pieces(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
         blind = [replace(each, data=each.data.replace(b".align 1024", b".align 16")) for each in pieces]
         return nvjitlink.link_cubin(blind, options)
 
-    monkeypatch.setattr(compiler, "link_cubin", linked)
-    monkeypatch.setattr(linker, "link_cubin", linked)
+    monkeypatch.setattr(compiler, "link_cubin", link_pieces)
+    monkeypatch.setattr(linker, "link_cubin", link_pieces)
 
 
 def test_memory_that_nvjitlink_misplaces_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:

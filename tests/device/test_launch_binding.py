@@ -46,7 +46,7 @@ class Maker:
 @pytest.fixture
 def maker(monkeypatch: pytest.MonkeyPatch) -> Maker:
     found = Maker()
-    monkeypatch.setattr(Launcher, "loaded", lambda kernel: found)
+    monkeypatch.setattr(Launcher, "load", lambda kernel: found)
     return found
 
 
@@ -86,7 +86,7 @@ def test_a_binding_that_fails_is_tried_again(maker: Maker, monkeypatch: pytest.M
     k = kernel()
     k[4](Fake())
     maker.context = 2
-    monkeypatch.setattr(Launcher, "loaded", lambda kernel: pytest.fail("no device"))
+    monkeypatch.setattr(Launcher, "load", lambda kernel: pytest.fail("no device"))
     for _ in range(2):
         with pytest.raises(pytest.fail.Exception, match="no device"):
             k[4](Fake())

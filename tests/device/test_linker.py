@@ -140,7 +140,7 @@ def intermediate(text: bytes = LLVM) -> bytes:
     return bytes(data)
 
 
-def compiled(folder: Path, *options: str) -> Path:
+def compile_files(folder: Path, *options: str) -> Path:
     """Returns nvcc's output for C++, which needs a compiler for the host."""
     program = ptxas().parent / "nvcc"
     if shutil.which("gcc") is None or not program.exists():
@@ -157,7 +157,7 @@ def compiled(folder: Path, *options: str) -> Path:
 def library(folder: Path) -> Path:
     result = folder / "libf.a"
     program = ptxas().parent / "nvcc"
-    subprocess.run([str(program), "-lib", str(compiled(folder)), "-o", str(result)], check=True)
+    subprocess.run([str(program), "-lib", str(compile_files(folder)), "-o", str(result)], check=True)
     return result
 
 
@@ -186,8 +186,8 @@ INPUTS: dict[str, Any] = {
     "fat binary": fat,
     "LTO-IR": lambda _: intermediate(),
     "LTO-IR of cuda.core": lambda _: ObjectCode(),
-    "object file": compiled,
-    "object file with LTO-IR": lambda folder: compiled(folder, "-dlto"),
+    "object file": compile_files,
+    "object file with LTO-IR": lambda folder: compile_files(folder, "-dlto"),
     "library": library,
 }
 
@@ -217,7 +217,7 @@ def test_kernels_of_the_builder_are_linked_with_the_rest() -> None:
         program["scale"]
 
 
-KERNEL_BESIDE = b"""
+OTHER_KERNEL = b"""
 define void @beside(float* %p) {
   ret void
 }
@@ -251,19 +251,19 @@ def test_releases_before_13_3_keep_functions_of_intermediate_code(kind: str, fol
 
 @pytest.mark.usefixtures("before_13_3")
 def test_releases_before_13_3_compile_each_input_of_intermediate_code_separately() -> None:
-    beside = intermediate(LLVM.replace(b"scale_by", b"unused") + KERNEL_BESIDE)
-    assert set(link([CALLER, intermediate(), beside], "sm_90")) == {"scaled", "beside"}
+    others = intermediate(LLVM.replace(b"scale_by", b"unused") + OTHER_KERNEL)
+    assert set(link([CALLER, intermediate(), others], "sm_90")) == {"scaled", "beside"}
 
 
 @pytest.mark.usefixtures("before_13_3")
 def test_functions_that_releases_before_13_3_remove_are_reported() -> None:
-    beside = intermediate(LLVM + KERNEL_BESIDE)
+    others = intermediate(LLVM + OTHER_KERNEL)
     message = (
         r"input 1 \(PTX\) needs 'scale_by', which no input defines; if input 2 defines it with a kernel, nvJitLink "
         r"13\.0 removed it: install 13\.3 or newer, or define it in LTO-IR without kernels$"
     )
     with pytest.raises(LinkError, match=message):
-        link([CALLER, beside], "sm_90")
+        link([CALLER, others], "sm_90")
 
 
 def test_only_intermediate_code_is_one_program() -> None:
@@ -356,11 +356,11 @@ def test_an_unlinkable_input_is_reported(inputs: Any, message: str) -> None:
         link(inputs, "sm_90")
 
 
-@pytest.mark.parametrize("beside", [[], [CALLER]])
-def test_damaged_intermediate_code_is_reported_with_its_name(beside: list[str], folder: Path) -> None:
+@pytest.mark.parametrize("others", [[], [CALLER]])
+def test_damaged_intermediate_code_is_reported_with_its_name(others: list[str], folder: Path) -> None:
     wrong = file(folder, "wrong.ltoir", intermediate()[:100])
     with pytest.raises(LinkError, match=r"wrong\.ltoir cannot be linked"):
-        link([*beside, wrong], "sm_90")
+        link([*others, wrong], "sm_90")
 
 
 def test_an_already_linked_cubin_is_reported() -> None:

@@ -64,7 +64,7 @@ class FakeKernel:
     handle = 5
 
 
-def loaded(*arguments: Argument, **options: Any) -> Loaded:
+def load_tile(*arguments: Argument, **options: Any) -> Loaded:
     return Loaded(Signature("k", arguments, **options), FakeKernel(), Limits())
 
 
@@ -120,14 +120,14 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
 @pytest.mark.parametrize(
     ("kernel", "options", "message"),
     [
-        (loaded(), {}, "'k' fixes no block; give block="),
-        (loaded(threads=(32, 1, 1)), {"block": 64}, r"is written for \(32, 1, 1\) threads, not 64"),
+        (load_tile(), {}, "'k' fixes no block; give block="),
+        (load_tile(threads=(32, 1, 1)), {"block": 64}, r"is written for \(32, 1, 1\) threads, not 64"),
         (
-            loaded(dynamic_shared=100),
+            load_tile(dynamic_shared=100),
             {"shared": 99, "block": 1},
             "needs 100 bytes of launch-sized shared memory, not 99",
         ),
-        (loaded(), {"shared": 1001, "block": 1}, "1001 bytes of shared memory; a device gives a CTA at most 1000"),
+        (load_tile(), {"shared": 1001, "block": 1}, "1001 bytes of shared memory; a device gives a CTA at most 1000"),
     ],
 )
 def test_an_impossible_launch_is_rejected_before_the_driver(
@@ -140,21 +140,21 @@ def test_an_impossible_launch_is_rejected_before_the_driver(
 
 def test_an_invalid_stream_is_rejected(driver: Driver) -> None:
     with pytest.raises(LaunchError, match=r"a stream of cuda\.core, PyTorch or CuPy is needed, not object"):
-        loaded().launch(object(), grid=1, block=1)
-    loaded().launch(FakeStream(), grid=1, block=1)
+        load_tile().launch(object(), grid=1, block=1)
+    load_tile().launch(FakeStream(), grid=1, block=1)
     assert len(driver.calls) == 1
 
 
 def test_shared_memory_counts_with_the_kernels_declarations(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Loaded, "_get_attribute", lambda *_: 600)
-    loaded().launch(FakeStream(), grid=1, block=1, shared=400)
+    load_tile().launch(FakeStream(), grid=1, block=1, shared=400)
     with pytest.raises(LaunchError, match="1001 bytes of shared memory with the 600 that the kernel declares"):
-        loaded().launch(FakeStream(), grid=1, block=1, shared=401)
+        load_tile().launch(FakeStream(), grid=1, block=1, shared=401)
     assert len(driver.calls) == 1
 
 
 def test_arguments_are_checked_before_the_driver(driver: Driver) -> None:
-    kernel = loaded(Argument("n", "u32"))
+    kernel = load_tile(Argument("n", "u32"))
     for values in ((), (1, 2)):
         with pytest.raises(ArgumentError, match=rf"takes 1 arguments \(n\), not {len(values)}"):
             kernel.launch(FakeStream(), *values, grid=1, block=1)
@@ -165,13 +165,13 @@ def test_arguments_are_checked_before_the_driver(driver: Driver) -> None:
 
 def test_a_launch_passes_geometry_stream_and_arguments_to_the_driver(driver: Driver) -> None:
     driver.count = 2
-    kernel = loaded(Argument("n", "u32"), Argument("m", "s32"), threads=(32, 2, 1), dynamic_shared=64)
+    kernel = load_tile(Argument("n", "u32"), Argument("m", "s32"), threads=(32, 2, 1), dynamic_shared=64)
     kernel.launch(FakeStream(), 7, 8, grid=(4, 2), cluster=2)
     assert driver.calls == [Submitted(5, [7, 8], 77, (4, 2, 1), (32, 2, 1), (2, 1, 1), 64)]
 
 
 def test_consecutive_launches_share_the_constant_fields(driver: Driver) -> None:
-    kernel = loaded(Argument("n", "u32"), threads=(32, 1, 1))
+    kernel = load_tile(Argument("n", "u32"), threads=(32, 1, 1))
     bound = kernel.bind(1)
     assert kernel.bind(1) is bound
     for stream, value in ((77, 1), (0, 2), (78, 3)):
@@ -180,7 +180,7 @@ def test_consecutive_launches_share_the_constant_fields(driver: Driver) -> None:
 
 
 def test_a_kernel_for_a_cluster_is_launched_without_a_request(driver: Driver) -> None:
-    kernel = loaded(threads=(32, 1, 1), cluster=(2, 1, 1))
+    kernel = load_tile(threads=(32, 1, 1), cluster=(2, 1, 1))
     kernel.launch(FakeStream(), grid=4)
     kernel.launch(FakeStream(), grid=4, cluster=2)
     assert [each.cluster for each in driver.calls] == [None, None]
@@ -189,7 +189,7 @@ def test_a_kernel_for_a_cluster_is_launched_without_a_request(driver: Driver) ->
 
 
 def test_an_empty_grid_is_not_launched_and_its_arguments_are_checked(driver: Driver) -> None:
-    kernel = loaded(Argument("n", "u32"), threads=(32, 1, 1))
+    kernel = load_tile(Argument("n", "u32"), threads=(32, 1, 1))
     kernel.launch(FakeStream(), 1, grid=0)
     kernel.launch(FakeStream(), 1, grid=(3, 0))
     assert driver.calls == []
@@ -204,11 +204,11 @@ def test_limits_of_a_launch_are_queried_from_the_driver(driver: Driver, monkeypa
     )
     monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 100_000)
     for size in (48 * 1024, 48 * 1024 + 4):
-        loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=1, shared=size)
+        load_tile(threads=(32, 1, 1)).launch(FakeStream(), grid=1, shared=size)
     assert asked == [("MAX_DYNAMIC_SHARED_SIZE_BYTES", 48 * 1024 + 4)]
     asked.clear()
     for cluster in (8, 16):
-        loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=32, cluster=cluster)
+        load_tile(threads=(32, 1, 1)).launch(FakeStream(), grid=32, cluster=cluster)
     assert asked == [("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)]
 
 
@@ -223,14 +223,14 @@ def test_the_limit_of_shared_memory_is_never_lowered(driver: Driver, monkeypatch
     monkeypatch.setattr(Loaded, "_get_attribute", lambda _, attribute: limits.get(attribute.name, 0))
     monkeypatch.setattr(Loaded, "_set_attribute", allow)
     monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 200_000)
-    kernel = loaded(threads=(32, 1, 1))
+    kernel = load_tile(threads=(32, 1, 1))
     for size in (100_000, 60_000, 100_000, 120_000, 110_000):
         kernel.launch(FakeStream(), grid=1, shared=size)
     assert seen == [100_000, 120_000]
 
 
 def test_the_tables_of_bound_launches_are_bounded(driver: Driver) -> None:
-    kernel = loaded(threads=(32, 1, 1))
+    kernel = load_tile(threads=(32, 1, 1))
     first = kernel.bind(1)
     for grid in range(2, 2000):
         kernel.bind(grid)
@@ -264,7 +264,7 @@ def test_a_failed_launch_names_its_geometry_and_arguments(driver: Driver) -> Non
 def test_another_context_is_noticed_and_not_reported_as_a_failure(driver: Driver) -> None:
     driver.count = 2
     pointer, number = Argument("data", "u64", "global", "f32"), Argument("n", "u32")
-    with_pointer, without = loaded(pointer, number).bind(1, 32), loaded(number, number).bind(1, 32)
+    with_pointer, without = load_tile(pointer, number).bind(1, 32), load_tile(number, number).bind(1, 32)
     with_pointer.run(0, (Fake(), 1))
     without.run(0, (1, 1))
     driver.context = 2
@@ -276,7 +276,7 @@ def test_another_context_is_noticed_and_not_reported_as_a_failure(driver: Driver
 
 def test_a_driver_that_rejects_another_context_is_not_reported_as_a_failure(driver: Driver) -> None:
     driver.status = 400
-    bound = loaded(Argument("data", "u64", "global", "f32")).bind(1, 32)
+    bound = load_tile(Argument("data", "u64", "global", "f32")).bind(1, 32)
     known = [1, 2]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver_launch, "get_current_context", known.pop)

@@ -21,7 +21,7 @@ def matrix(**options: Any) -> Fake:
     return Fake(**{"shape": (128, 64), **options})
 
 
-def made(tensor: MappedTensor, box: tuple[int, ...], *, swizzle: int = 0, mode: str = "tiled") -> TensorMap:
+def make_one(tensor: MappedTensor, box: tuple[int, ...], *, swizzle: int = 0, mode: str = "tiled") -> TensorMap:
     """Returns a map as if it were encoded."""
     return TensorMap(tensor, box, swizzle, mode, b"", None)
 
@@ -117,13 +117,13 @@ def signature() -> Signature:
 
 def test_a_kernel_accepts_a_matching_map() -> None:
     tensor = make_tensor(matrix(), None)
-    fitting = made(tensor, (32, 8), swizzle=128)
+    fitting = make_one(tensor, (32, 8), swizzle=128)
     assert kernel_arguments(signature(), (fitting,)) == [fitting]
     for wrong, message in (
-        (made(tensor, (32, 4), swizzle=128), r"with box \(32, 8\), not \(32, 4\)"),
-        (made(tensor, (32, 8)), "with swizzle 128, not 0"),
-        (made(make_tensor(matrix(typestr="<V2"), None), (32, 8), swizzle=128), "with size of an element 4, not 2"),
-        (made(tensor, (32, 8), swizzle=128, mode="im2col"), "with mode tiled, not im2col"),
+        (make_one(tensor, (32, 4), swizzle=128), r"with box \(32, 8\), not \(32, 4\)"),
+        (make_one(tensor, (32, 8)), "with swizzle 128, not 0"),
+        (make_one(make_tensor(matrix(typestr="<V2"), None), (32, 8), swizzle=128), "with size of an element 4, not 2"),
+        (make_one(tensor, (32, 8), swizzle=128, mode="im2col"), "with mode tiled, not im2col"),
     ):
         with pytest.raises(ArgumentError, match=message):
             kernel_arguments(signature(), (wrong,))

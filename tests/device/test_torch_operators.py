@@ -17,7 +17,7 @@ from ptxkit.device.torch_operators import make_plan
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 
 
-def scaled() -> Kernel:
+def build_scaling() -> Kernel:
     """out[i] = data[i] * factor"""
     k = Kernel("scaled", threads=128)
     data, out = k.param(Global[f32], "data"), k.param(Global[f32], "out")
@@ -56,7 +56,9 @@ def test_numbers_that_are_addresses_can_be_named() -> None:
 
 
 def test_functions_receive_the_arguments_that_they_name() -> None:
-    plan = make_plan("k", make_kernel_signature(scaled()).arguments, [], {"out": lambda count, data: (count, data)}, [])
+    plan = make_plan(
+        "k", make_kernel_signature(build_scaling()).arguments, [], {"out": lambda count, data: (count, data)}, []
+    )
     values = plan.bind_arguments(("tensor", 7), {"factor": 1.5})
     assert values == {"data": "tensor", "count": 7, "factor": 1.5}
     assert plan.allocate_results(values) == {"out": (7, "tensor")}
@@ -86,7 +88,7 @@ def test_an_impossible_operator_is_reported(arguments: Any, writes: Any, makes: 
 def test_without_pytorch_the_error_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingLibraryError, match="torch_op makes an operator of PyTorch, which is not installed"):
-        torch_op("ptxkit_tests::scaled", scaled(), grid=1, writes=["out"])
+        torch_op("ptxkit_tests::scaled", build_scaling(), grid=1, writes=["out"])
 
 
 @needs_torch
@@ -94,7 +96,7 @@ def test_without_pytorch_the_error_is_one_sentence(monkeypatch: pytest.MonkeyPat
 def test_an_operator_creates_its_result_and_is_visible_to_the_compiler() -> None:
     torch: Any = importlib.import_module("torch")
     operator = torch_op(
-        "ptxkit_tests::scaled", scaled(), grid=lambda count: -(-count // 128), makes={"out": empty_like}
+        "ptxkit_tests::scaled", build_scaling(), grid=lambda count: -(-count // 128), makes={"out": empty_like}
     )
     operator.register_autograd(
         lambda context, gradient: (operator(gradient.contiguous(), context.count, context.factor), None, None),
@@ -120,7 +122,7 @@ def test_an_operator_creates_its_result_and_is_visible_to_the_compiler() -> None
 @pytest.mark.device
 def test_an_operator_changes_its_tensors() -> None:
     torch: Any = importlib.import_module("torch")
-    operator = torch_op("ptxkit_tests::scaled_to", scaled(), grid=8, writes=["out"])
+    operator = torch_op("ptxkit_tests::scaled_to", build_scaling(), grid=8, writes=["out"])
     data, out = torch.randn(1000, device="cuda"), torch.zeros(1000, device="cuda")
     assert operator(data, out, 1000, factor=0.5) is None
     torch.testing.assert_close(out, data * 0.5)

@@ -83,7 +83,7 @@ def test_another_archive_is_rejected(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, BrowserPage]]:
+def open_playground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, BrowserPage]]:
     """Returns the address of the page, and a browser. `scripts/playground` fetches the archive that this needs."""
     browser, archive = find_browser(), pyodide_archive()
     if browser is None or not archive.is_file():
@@ -94,9 +94,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Brow
         yield f"{address}playground/index.html", page
 
 
-def test_the_playground_works_in_a_browser(opened: tuple[str, BrowserPage]) -> None:
+def test_the_playground_works_in_a_browser(open_playground: tuple[str, BrowserPage]) -> None:
     """One test, since the start takes most of the time."""
-    address, page = opened
+    address, page = open_playground
 
     def text_of(selector: str) -> str:
         return str(page.evaluate(f"document.querySelector({selector!r}).textContent"))

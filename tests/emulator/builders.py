@@ -19,7 +19,7 @@ def smallest(subject: CheckedKernel, count: int) -> list[KernelCase]:
     return sorted(few, key=lambda case: case.source.size * int(numpy.prod(case.grid)))[:count]
 
 
-def launched(kernel: Kernel, case: KernelCase, policy: str, seed: int = 0) -> RunResult:
+def launch_kernel(kernel: Kernel, case: KernelCase, policy: str, seed: int = 0) -> RunResult:
     """Returns the outcome of one case; raises where a run has a finding, or does not end."""
     before = (
         case.initial_target

@@ -23,7 +23,7 @@ def kernel(body: str, parameters: str = "", outside: str = "") -> str:
     return f"{HEAD}{outside}\n.visible .entry k({parameters})\n{{\n{REGISTERS}{body}\n ret;\n}}\n"
 
 
-def computed(
+def compute_line(
     body: str, threads: int = 32, *, inputs: Any = None, words: int = 1, outside: str = "", **launch: Any
 ) -> Any:
     """Returns the values of each thread in %r0 (and %r1...: `words` registers), as an array (threads, words) of uint32.

@@ -10,7 +10,7 @@ from ptxkit.emulator import POLICIES
 from ptxkit.kernels.kernel_cases import CHECKED_KERNELS
 from ptxkit.kernels.kernel_check import CheckedKernel
 from ptxkit.kernels.seeds.seed_cases import CHECKED_SEEDS
-from tests.emulator.builders import agrees, launched, smallest
+from tests.emulator.builders import agrees, launch_kernel, smallest
 
 CHOSEN = [*CHECKED_SEEDS, *CHECKED_KERNELS]
 
@@ -19,4 +19,4 @@ CHOSEN = [*CHECKED_SEEDS, *CHECKED_KERNELS]
 def test_a_kernel_is_correct_and_clean_under_every_policy(subject: CheckedKernel) -> None:
     kernel = subject.build()
     for policy, case in zip(POLICIES, cycle(smallest(subject, 2)), strict=False):
-        assert agrees(case, launched(kernel, case, policy)), policy
+        assert agrees(case, launch_kernel(kernel, case, policy)), policy

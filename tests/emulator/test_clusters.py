@@ -24,21 +24,21 @@ GENERIC = """cvt.u64.u32 %d3, %r3; cvta.shared.u64 %d3, %d3; mapa.u64 %d4, %d3, 
  getctarank.u64 %r6, %d4;"""
 
 
-def launched(body: str, policy: str = "eager") -> RunResult:
+def launch_kernel(body: str, policy: str = "eager") -> RunResult:
     text = kernel(START + body, ".param .u64 a")
     return run(text, "k", grid=2, block=1, cluster=2, arguments=[numpy.zeros((2, 2), numpy.uint32)], policy=policy)
 
 
-@pytest.mark.parametrize("way", [OFFSET, GENERIC])
-def test_a_cta_reads_bytes_that_another_one_wrote_and_its_address_contains_the_rank(way: str) -> None:
-    outcome = launched(way + STORE + MEET)
+@pytest.mark.parametrize("addressing", [OFFSET, GENERIC])
+def test_a_cta_reads_bytes_that_another_one_wrote_and_its_address_contains_the_rank(addressing: str) -> None:
+    outcome = launch_kernel(addressing + STORE + MEET)
     assert outcome.is_clean
     assert outcome.outputs[0].tolist() == [[1, 1], [0, 0]]
 
 
-@pytest.mark.parametrize("way", [OFFSET, GENERIC])
-def test_shared_memory_ends_with_its_cta(way: str) -> None:
-    assert [each.code for each in launched(way + STORE).findings] == ["PTX612"]
+@pytest.mark.parametrize("addressing", [OFFSET, GENERIC])
+def test_shared_memory_ends_with_its_cta(addressing: str) -> None:
+    assert [each.code for each in launch_kernel(addressing + STORE).findings] == ["PTX612"]
 
 
 COPY = """
@@ -57,5 +57,5 @@ wait:
 
 @pytest.mark.parametrize("policy", ["late", "torn"])
 def test_a_copy_from_a_cta_that_exits_is_found_even_if_its_bytes_arrive(policy: str) -> None:
-    assert "PTX612" in {each.code for each in launched(COPY, policy).findings}
-    assert launched(COPY + MEET, policy).is_clean
+    assert "PTX612" in {each.code for each in launch_kernel(COPY, policy).findings}
+    assert launch_kernel(COPY + MEET, policy).is_clean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.emulator.support import computed, outcome
+from tests.emulator.support import compute_line, outcome
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from tests.emulator.support import computed, outcome
     ],
 )
 def test_declared_registers_contain_the_written_values(body: str, wanted: int) -> None:
-    assert (computed(body) == wanted).all()
+    assert (compute_line(body) == wanted).all()
 
 
 @pytest.mark.parametrize("declared", [".reg .u32 %tid;", ".shared .u32 %tid;", "%tid:"])

@@ -80,11 +80,11 @@ OF_SET_FLAGS = len(POLICIES)
 """Returns the first run in which initial memory is not zero: no other kernel sets flags here."""
 
 
-def seen(path: Path) -> bool:
+def is_seen(path: Path) -> bool:
     return path.stem not in UNSEEN and code_of(path) not in UNSEEN
 
 
-@pytest.mark.parametrize("path", [each for each in fixtures("bad") if seen(each)], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [each for each in fixtures("bad") if is_seen(each)], ids=lambda path: path.stem)
 def test_a_fault_is_found_under_its_own_code(path: Path) -> None:
     assert any(finding.code == code_of(path) for outcome in outcomes(path) for finding in outcome.findings)
 

@@ -39,15 +39,15 @@ done:
 """
 
 
-def added(text: str) -> tuple[list[str], list[str]]:
+def added_lines(text: str) -> tuple[list[str], list[str]]:
     """Returns the remaining findings after all fixes, and the inserted lines, stripped."""
-    mended = fix_source(SourceFile("k.ptx", text), unsafe=True)
-    assert mended.applied
+    fixed = fix_source(SourceFile("k.ptx", text), unsafe=True)
+    assert fixed.applied
     old = [line.strip() for line in text.splitlines()]
-    new = [line.strip() for line in mended.source.text.splitlines()]
+    new = [line.strip() for line in fixed.source.text.splitlines()]
     for line in old:
         new.remove(line)
-    return [item.code for item in mended.result.diagnostics], new
+    return [item.code for item in fixed.result.diagnostics], new
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def added(text: str) -> tuple[list[str], list[str]]:
 )  # fmt: skip
 def test_an_arrival_and_its_bytes_are_inserted_for_the_threads_that_copy(old: str, new: str, lines: list[str]) -> None:
     assert old in KERNEL
-    assert added(KERNEL.replace(old, new)) == ([], lines)
+    assert added_lines(KERNEL.replace(old, new)) == ([], lines)
 
 
 def test_bytes_are_expected_with_the_existing_arrival() -> None:
@@ -70,13 +70,13 @@ def test_bytes_are_expected_with_the_existing_arrival() -> None:
 
 def test_a_wait_is_inserted_before_the_read() -> None:
     wait = KERNEL[KERNEL.index("wait:") : KERNEL.index("\tld.shared.u32")]
-    codes, lines = added(KERNEL.replace(wait, ""))
+    codes, lines = added_lines(KERNEL.replace(wait, ""))
     assert codes == []
     assert any(line.startswith("mbarrier.try_wait.parity.shared::cta.b64") and "[bar], 0;" in line for line in lines)
 
 
 def test_an_mbarrier_is_initialized_by_one_thread() -> None:
-    codes, lines = added(KERNEL.replace("\t@%first mbarrier.init.shared::cta.b64 [bar], 1;\n", ""))
+    codes, lines = added_lines(KERNEL.replace("\t@%first mbarrier.init.shared::cta.b64 [bar], 1;\n", ""))
     assert codes == []
     assert "@%first mbarrier.init.shared.b64 [bar], 1;" in lines
     assert "bar.sync 0;" in lines
@@ -85,7 +85,7 @@ def test_an_mbarrier_is_initialized_by_one_thread() -> None:
 def test_a_barrier_is_inserted_on_a_path_of_all_threads() -> None:
     text = RACE
     assert [item.code for item in lint_source(SourceFile("k.ptx", text)).diagnostics] == ["PTX621"]
-    assert added(text) == ([], ["bar.sync 0;"])
+    assert added_lines(text) == ([], ["bar.sync 0;"])
     after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
     assert after.index("bar.sync") < after.index("@%p bra done;")
 
@@ -114,7 +114,7 @@ def test_an_address_in_a_register_is_named_after_its_variable() -> None:
         "[bar]", "[%bar]"
     )
     text = text.replace("%t, %s, %v;", "%t, %s, %v, %bar;")
-    codes, lines = added(text.replace("\t@%first mbarrier.init.shared::cta.b64 [%bar], 1;\n", ""))
+    codes, lines = added_lines(text.replace("\t@%first mbarrier.init.shared::cta.b64 [%bar], 1;\n", ""))
     assert codes == []
     assert "@%first mbarrier.init.shared.b64 [bar], 1;" in lines
 
@@ -141,7 +141,7 @@ CLUSTER = """.version 8.0
 def test_the_ctas_of_a_cluster_synchronize_before_and_after_remote_accesses() -> None:
     found = {item.code for item in lint_source(SourceFile("k.ptx", CLUSTER)).diagnostics}
     assert found == {"PTX611", "PTX612"}
-    assert added(CLUSTER) == ([], ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * 2)
+    assert added_lines(CLUSTER) == ([], ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * 2)
 
 
 @pytest.mark.parametrize("half", ["barrier.cluster.arrive;", "barrier.cluster.wait;"])

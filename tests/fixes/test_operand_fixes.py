@@ -18,7 +18,7 @@ READ = "ld.shared.u32 %v, [%s];"
 WAIT = "mbarrier.try_wait.parity.shared::cta.b64 %done, [bar]"
 
 
-def mended(text: str) -> str:
+def fix_all(text: str) -> str:
     """Returns a text after all fixes, which has no findings any more."""
     found = SourceFile("k.ptx", text)
     assert lint_source(found).diagnostics
@@ -44,21 +44,21 @@ def mended(text: str) -> str:
 def test_a_wrong_operand_is_corrected(right: str, wrong: str) -> None:
     text = KERNEL.replace("[%s+8]", "[%s+1020]") if "1020" in right else KERNEL
     assert right in text
-    assert mended(text.replace(right, wrong)) == text
+    assert fix_all(text.replace(right, wrong)) == text
 
 
 def test_an_address_is_converted_where_no_converted_one_exists() -> None:
     converted = KERNEL.replace("%g;\n\tld.param", "%g, %h;\n\tld.param").replace(
         READ, "cvt.u64.u32 %h, %s;\n\tcvta.shared.u64 %h, %h;\n\tadd.u64 %h, %h, 4;\n\tld.shared.u32 %v, [%h];"
     )
-    assert "cvta.to.shared.u64 %converted, %h;" in mended(converted)
+    assert "cvta.to.shared.u64 %converted, %h;" in fix_all(converted)
     left_out = converted.replace("\tadd.u64 %h, %h, 4;\n", "")
-    assert "cvta.shared.u64" not in mended(left_out)
+    assert "cvta.shared.u64" not in fix_all(left_out)
 
 
 def test_a_step_of_one_thread_is_guarded_for_the_first() -> None:
     init = "mbarrier.init.shared::cta.b64 [bar], 1;"
-    assert f"@%first {init}" in mended(KERNEL.replace(f"@%first {init}", init)).replace("%first_", "%first")
+    assert f"@%first {init}" in fix_all(KERNEL.replace(f"@%first {init}", init)).replace("%first_", "%first")
 
 
 def test_counts_are_raised_to_include_all_arrivals() -> None:
@@ -66,11 +66,11 @@ def test_counts_are_raised_to_include_all_arrivals() -> None:
         "wait:", "\t@%first mbarrier.arrive.shared::cta.b64 _, [bar];\nwait:"
     )
     assert lint_source(SourceFile("k.ptx", text)).diagnostics == ()
-    assert mended(text.replace("[bar], 2;", "[bar], 1;")) == text
+    assert fix_all(text.replace("[bar], 2;", "[bar], 1;")) == text
 
 
 def test_a_wait_is_repeated_until_it_succeeds() -> None:
-    text = mended(KERNEL.replace("\t@!%done bra wait;\n", ""))
+    text = fix_all(KERNEL.replace("\t@!%done bra wait;\n", ""))
     assert text.index("again:") < text.index(WAIT) < text.index("@!%done bra again;")
 
 
@@ -83,7 +83,7 @@ def in_laps(text: str) -> str:
 
 
 def test_a_parity_follows_the_iterations() -> None:
-    text = mended(in_laps(KERNEL))
+    text = fix_all(in_laps(KERNEL))
     assert f"{WAIT}, %awaited;\n\t@!%done bra wait;\n\txor.b32 %awaited, %awaited, 1;" in text
     assert "mov.b32 %awaited, 0;" in text
     assert fix_source(SourceFile("k.ptx", text), unsafe=True).applied == ()
@@ -91,7 +91,7 @@ def test_a_parity_follows_the_iterations() -> None:
 
 def test_a_missing_wait_follows_the_iterations() -> None:
     loop = KERNEL[KERNEL.index("wait:") : KERNEL.index(f"\t{READ}")]
-    assert "%waited, [bar], %awaited;" in mended(in_laps(KERNEL.replace(loop, "")))
+    assert "%waited, [bar], %awaited;" in fix_all(in_laps(KERNEL.replace(loop, "")))
 
 
 def test_findings_of_one_cause_have_one_fix() -> None:
@@ -146,8 +146,8 @@ def test_a_count_in_a_register_is_replaced_by_a_number() -> None:
     given = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
     assert given in text
     held = "{ .reg .b32 %count; mov.u32 %count, 1; @%p1 mbarrier.init.shared::cta.b64 [%r5], %count; }"
-    mended = fix_source(SourceFile("k.ptx", text.replace(given, held)), unsafe=True)
-    assert held.replace("[%r5], %count", "[%r5], 2") in mended.source.text
+    result = fix_source(SourceFile("k.ptx", text.replace(given, held)), unsafe=True)
+    assert held.replace("[%r5], %count", "[%r5], 2") in result.source.text
 
 
 def test_a_wider_scope_is_safe() -> None:

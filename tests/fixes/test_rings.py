@@ -27,16 +27,16 @@ from tests.fixes.rings import (
 BRANCH = f"\t@!%leader bra told;\n\t{RELEASE.split('leader ')[1]}told:\n"
 
 
-def found(text: str) -> tuple[Diagnostic, ...]:
+def find_all(text: str) -> tuple[Diagnostic, ...]:
     return lint_source(SourceFile("k.ptx", text)).diagnostics
 
 
-def told(text: str) -> list[tuple[str, str]]:
+def report_all(text: str) -> list[tuple[str, str]]:
     """Returns the code of each finding and its first statement."""
-    return [(item.code, text[item.span.start : item.span.end].removeprefix("@%leader ")) for item in found(text)]
+    return [(item.code, text[item.span.start : item.span.end].removeprefix("@%leader ")) for item in find_all(text)]
 
 
-def mended(text: str) -> tuple[list[str], list[str]]:
+def fix_all(text: str) -> tuple[list[str], list[str]]:
     """Returns the lines that fixes removed from a text, and those that they inserted; the result has no findings."""
     after = fix_source(SourceFile("k.ptx", text), unsafe=True)
     assert after.applied
@@ -56,42 +56,42 @@ def _without(lines: Iterable[str], others: list[str]) -> list[str]:
 
 
 def test_rings_are_clean() -> None:
-    assert found(RING) == ()
-    assert found(ring((RELEASE, BRANCH))) == ()
-    assert found(with_exchange()) == ()
+    assert find_all(RING) == ()
+    assert find_all(ring((RELEASE, BRANCH))) == ()
+    assert find_all(with_exchange()) == ()
 
 
 @pytest.mark.parametrize("release", [RELEASE, BRANCH])
 def test_a_warp_synchronizes_before_one_lane_releases_a_slot(release: str) -> None:
     text = ring((MEETING, ""), (RELEASE, release))
-    [item] = found(text)
-    assert told(text) == [("PTX621", COPY)]
+    [item] = find_all(text)
+    assert report_all(text) == [("PTX621", COPY)]
     labels = [text[label.span.start : label.span.end].removeprefix("@%leader ") for label in item.labels]
     assert labels == [READ.strip(), "mbarrier.arrive.shared::cta.b64 _, [%e];"]
     assert item.help is not None
     assert "`bar.warp.sync -1;`" in item.help
-    assert mended(text) == ([], ["bar.warp.sync -1;"])
+    assert fix_all(text) == ([], ["bar.warp.sync -1;"])
     after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
     assert after.index(READ) < after.index("bar.warp.sync -1;") < after.index(release.split(";", maxsplit=1)[0].strip())
 
 
 def test_warps_of_a_role_synchronize_at_a_separate_barrier() -> None:
     text = ring(("\tbar.sync 1, 64;\n", ""), text=with_exchange())
-    [item] = found(text)
+    [item] = find_all(text)
     assert item.code == "PTX621"
     assert item.help is not None
     assert "`bar.sync 1, 64;`" in item.help
-    assert mended(text) == ([], ["bar.sync 1, 64;"])
+    assert fix_all(text) == ([], ["bar.sync 1, 64;"])
 
 
 def test_a_barrier_of_a_role_has_an_unused_number() -> None:
     text = ring(("\tbar.sync 1, 64;\n", ""), ("\tbar.sync 0;\n", "\tbar.sync 1;\n"), text=with_exchange())
-    assert mended(text) == ([], ["bar.sync 2, 64;"])
+    assert fix_all(text) == ([], ["bar.sync 2, 64;"])
 
 
 def test_no_barrier_is_proposed_between_two_roles() -> None:
     """The consumers do not release slots: no barrier is on a path of both roles."""
-    items = [item for item in found(ring((RELEASE, ""))) if item.code == "PTX621"]
+    items = [item for item in find_all(ring((RELEASE, ""))) if item.code == "PTX621"]
     assert items
     for item in items:
         assert item.help is not None
@@ -150,9 +150,9 @@ end:
 def test_the_count_of_a_lane_for_its_warp_follows_the_waits_of_the_warp(
     missing: list[str], help_: str, lines: list[str]
 ) -> None:
-    assert found(QUIT) == ()
+    assert find_all(QUIT) == ()
     text = ring(*((f"\t{line}\n", "") for line in missing), text=QUIT)
-    [item] = found(text)
+    [item] = find_all(text)
     assert item.code == "PTX507"
     assert item.help is not None
     assert item.help.startswith(help_)
@@ -198,9 +198,9 @@ CLUSTER = """.version 8.0
 
 
 def test_a_relaxed_arrival_is_made_a_release() -> None:
-    assert found(CLUSTER) == ()
+    assert find_all(CLUSTER) == ()
     text = ring(("arrive.release", "arrive.relaxed"), text=CLUSTER)
-    [item] = found(text)
+    [item] = find_all(text)
     assert item.code == "PTX302"
     assert "line 25 is relaxed" in item.message
     assert item.help == "make the arrival at line 25 a release, and the wait for it an acquire"
@@ -213,7 +213,7 @@ def test_a_wait_after_the_barrier_must_be_moved() -> None:
     """The count of the wait is correct; only its location is wrong."""
     wait = "\tcp.async.wait_group 0;\n"
     text = ring((wait, ""), ("\tld.shared", f"{wait}\tld.shared"), text=CLUSTER)
-    [item] = found(text)
+    [item] = find_all(text)
     assert item.help == "move the wait before line 24"
 
 
@@ -238,32 +238,32 @@ STORED = ring((f"\t{EXPECTED}\n", ""), (COPY, "st.shared.u32 [%tile], %i;\n\tmba
 @pytest.mark.parametrize("mask", ["-1", "0xffffffff"])
 def test_all_lanes_synchronize_whatever_the_notation_of_their_mask(mask: str) -> None:
     """No lane is an iteration later than the one that releases slots for its warp."""
-    assert found(ring(("bar.warp.sync -1;", f"bar.warp.sync {mask};"), text=STORED)) == ()
+    assert find_all(ring(("bar.warp.sync -1;", f"bar.warp.sync {mask};"), text=STORED)) == ()
 
 
 @pytest.mark.parametrize("text", [RING, STORED])
 def test_of_two_roles_with_the_same_first_parity_the_producer_is_wrong(text: str) -> None:
     """Producer and consumers wait for each other without end; only the producer may pass at first."""
-    assert found(text) == ()
+    assert find_all(text) == ()
     wrong = ring(("mov.u32 %parity, 1;", "mov.u32 %parity, 0;"), text=text)
-    [item] = found(wrong)
-    assert told(wrong) == [("PTX504", WAIT_EMPTY)]
+    [item] = find_all(wrong)
+    assert report_all(wrong) == [("PTX504", WAIT_EMPTY)]
     assert [wrong[label.span.start : label.span.end] for label in item.labels] == [WAIT_FULL]
     assert item.help is not None
     assert item.help.startswith("begin with parity 1")
-    assert mended(wrong) == (["mov.u32 %parity, 0;"], ["mov.u32 %parity, 1;"])
+    assert fix_all(wrong) == (["mov.u32 %parity, 0;"], ["mov.u32 %parity, 1;"])
 
 
 def test_a_consumer_that_passes_at_once_begins_with_the_other_parity() -> None:
     text = ring(("mov.u32 %parity, 0;", "mov.u32 %parity, 1;"))
-    by_code = {item.code: item for item in found(text)}
+    by_code = {item.code: item for item in find_all(text)}
     assert by_code.keys() == {"PTX302", "PTX505"}
     excess = by_code["PTX505"]
     [last] = [text[label.span.start : label.span.end] for label in excess.labels][-1:]
     assert last == WAIT_FULL
     assert excess.help is not None
     assert excess.help.startswith("begin with parity 0 at line")
-    assert mended(text) == (["mov.u32 %parity, 1;"], ["mov.u32 %parity, 0;"])
+    assert fix_all(text) == (["mov.u32 %parity, 1;"], ["mov.u32 %parity, 0;"])
 
 
 @pytest.mark.parametrize(
@@ -280,40 +280,40 @@ def test_the_count_of_all_slots_is_that_of_the_arrivals(
 ) -> None:
     slots = [f"mbarrier.init.shared::cta.b64 [{name}{at}]" for at in ("", "+8")]
     text = ring(*((f"{slot}, {right};", f"{slot}, {wrong};") for slot in slots))
-    [*_, item] = found(text)
-    assert told(text) == expected
+    [*_, item] = find_all(text)
+    assert report_all(text) == expected
     assert item.help == f"make the count of `mbarrier.init` {right}, or let {wrong} threads arrive in each phase"
-    assert mended(text) == ([f"{slot}, {wrong};" for slot in slots], [f"{slot}, {right};" for slot in slots])
+    assert fix_all(text) == ([f"{slot}, {wrong};" for slot in slots], [f"{slot}, {right};" for slot in slots])
 
 
 def test_the_count_follows_lanes_that_all_arrive() -> None:
     text = ring((RELEASE, RELEASE.replace("@%leader ", "")))
-    assert told(text) == [("PTX505", RELEASE.strip().removeprefix("@%leader "))]
+    assert report_all(text) == [("PTX505", RELEASE.strip().removeprefix("@%leader "))]
     slots = [f"mbarrier.init.shared::cta.b64 [empty{at}]" for at in ("", "+8")]
-    assert mended(text) == ([f"{slot}, 2;" for slot in slots], [f"{slot}, 64;" for slot in slots])
+    assert fix_all(text) == ([f"{slot}, 2;" for slot in slots], [f"{slot}, 64;" for slot in slots])
 
 
 def test_an_expect_tx_without_arrival_gets_its_arrival() -> None:
     alone = EXPECTED.replace("arrive.expect_tx.shared::cta.b64 _,", "expect_tx.relaxed.cta.shared::cta.b64")
     text = ring((EXPECTED, alone))
-    assert told(text) == [("PTX503", alone)]
-    assert mended(text) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%f];"])
+    assert report_all(text) == [("PTX503", alone)]
+    assert fix_all(text) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%f];"])
 
 
 def test_a_role_fences_bytes_before_it_copies_them() -> None:
-    assert found(BULK) == ()
+    assert find_all(BULK) == ()
     text = ring(("\tfence.proxy.async.shared::cta;\n", ""), text=BULK)
-    assert told(text) == [("PTX401", "cp.async.bulk.global.shared::cta.bulk_group [%out], [%v], 256;")]
-    assert mended(text) == ([], ["fence.proxy.async.shared::cta;"])
+    assert report_all(text) == [("PTX401", "cp.async.bulk.global.shared::cta.bulk_group [%out], [%v], 256;")]
+    assert fix_all(text) == ([], ["fence.proxy.async.shared::cta;"])
 
 
 def test_a_role_synchronizes_separately_before_it_copies_to_global_memory() -> None:
     text = ring(("\tbar.sync 1, 64;\n", ""), text=BULK)
-    [item] = found(text)
+    [item] = find_all(text)
     assert item.code == "PTX401"
     assert item.help is not None
     assert item.help.startswith("add `bar.sync 1, 64;` after the fence")
-    assert mended(text) == ([], ["bar.sync 1, 64;"])
+    assert fix_all(text) == ([], ["bar.sync 1, 64;"])
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_a_role_synchronizes_separately_before_it_copies_to_global_memory() -> N
 def test_nothing_is_inserted_where_its_registers_have_other_values(changes: list[tuple[str, str]]) -> None:
     """An arrival or a wait of the producer would be clean where the contents of its address register are unknown."""
     text = ring(*changes)
-    assert found(text)
+    assert find_all(text)
     after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
     beginning = after[: after.index("produce:")]
     assert "mbarrier.arrive" not in beginning
@@ -349,14 +349,14 @@ ALL_ARRIVE = ring(
 @pytest.mark.parametrize("text", [RING, STORED, BULK])
 def test_a_missing_release_is_inserted_after_the_last_read_by_a_lane_of_each_warp(text: str) -> None:
     wrong = ring((f"{MEETING}{RELEASE}", ""), text=text)
-    item = next(each for each in found(wrong) if each.code == "PTX503")
+    item = next(each for each in find_all(wrong) if each.code == "PTX503")
     assert wrong[item.span.start : item.span.end] == WAIT_EMPTY
     assert [wrong[label.span.start : label.span.end] for label in item.labels] == [READ.strip()]
     line = wrong[: wrong.index(READ.strip())].count("\n") + 1
     assert item.help == (
         f"let one lane of each of the 2 warps that read the slot arrive at it after line {line} and `bar.warp.sync -1;`"
     )
-    removed, added = mended(wrong)
+    removed, added = fix_all(wrong)
     assert removed == []
     assert added[0] == "bar.warp.sync -1;"
     assert added[-2:] == ["@%elected mbarrier.arrive.shared::cta.b64 _, [%e];", "}"]
@@ -364,19 +364,19 @@ def test_a_missing_release_is_inserted_after_the_last_read_by_a_lane_of_each_war
 
 
 def test_each_reader_arrives_where_the_count_is_that_of_the_readers() -> None:
-    assert found(ALL_ARRIVE) == ()
+    assert find_all(ALL_ARRIVE) == ()
     wrong = ring(("\tmbarrier.arrive.shared::cta.b64 _, [%e];\n", ""), text=ALL_ARRIVE)
-    [item] = [each for each in found(wrong) if each.code == "PTX503"]
+    [item] = [each for each in find_all(wrong) if each.code == "PTX503"]
     assert item.help is not None
     assert item.help.startswith("let each of the 64 threads that read the slot arrive at it after line")
-    assert mended(wrong) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%e];"])
+    assert fix_all(wrong) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%e];"])
 
 
 def test_the_mbarrier_of_a_slot_is_computed_where_no_register_of_the_readers_has_it() -> None:
     consumer = RING[RING.index("consumer:") :]
     used = consumer.replace("\tmov.u32 %e, empty;\n\tadd.u32 %e, %e, %f;\n", "").replace(RELEASE, "")
     assert "%e" not in used
-    removed, added = mended(RING[: RING.index("consumer:")] + used)
+    removed, added = fix_all(RING[: RING.index("consumer:")] + used)
     assert removed == []
     assert [line for line in added if line.startswith(("mov.b32", "sub", "add"))] == [
         "mov.b32 %own, full;",
@@ -397,30 +397,30 @@ def test_the_mbarrier_of_a_slot_is_at_an_offset_in_the_same_variable() -> None:
         ("mov.u32 %v, full;", "mov.u32 %v, bars;"),
         ("[%e]", "[%f+16]"),
     )
-    assert found(text) == ()
-    _, added = mended(ring((RELEASE.replace("[%e]", "[%f+16]"), ""), text=text))
+    assert find_all(text) == ()
+    _, added = fix_all(ring((RELEASE.replace("[%e]", "[%f+16]"), ""), text=text))
     assert "@%elected mbarrier.arrive.shared::cta.b64 _, [%f+16];" in added
-    assert mended(ring((WAIT_FULL, WAIT_FULL.replace("[%f]", "[%f+16]")), text=text))[1] == [WAIT_FULL]
+    assert fix_all(ring((WAIT_FULL, WAIT_FULL.replace("[%f]", "[%f+16]")), text=text))[1] == [WAIT_FULL]
 
 
 @pytest.mark.parametrize("text", [RING, STORED])
 def test_readers_that_wait_for_the_writers_mbarrier_are_shown_their_own(text: str) -> None:
     """Each reader waits for its own arrival: that wait never ends."""
     wrong = ring((WAIT_FULL, WAIT_FULL.replace("[%f]", "[%e]")), text=text)
-    item = next(each for each in found(wrong) if each.code == "PTX504")
+    item = next(each for each in find_all(wrong) if each.code == "PTX504")
     consumer = wrong.index("filled:")
     assert item.span.start == wrong.index("mbarrier.try_wait", consumer)
     line = wrong[: item.span.start].count("\n") + 1
     assert item.help == f"wait for the mbarrier of `full` at line {line}: all threads would continue then"
-    assert mended(wrong) == ([WAIT_EMPTY], [WAIT_FULL])
+    assert fix_all(wrong) == ([WAIT_EMPTY], [WAIT_FULL])
 
 
 @pytest.mark.parametrize("text", [RING, STORED])
 def test_a_writer_that_waits_for_its_own_mbarrier_is_shown_that_of_the_readers(text: str) -> None:
     wrong = ring((WAIT_EMPTY, WAIT_EMPTY.replace("[%e]", "[%f]")), text=text)
-    item = next(each for each in found(wrong) if each.code == "PTX505")
+    item = next(each for each in find_all(wrong) if each.code == "PTX505")
     wait = wrong.index("mbarrier.try_wait")
     assert item.labels[-1].span.start == wait
     line = wrong[:wait].count("\n") + 1
     assert item.help == f"wait for the mbarrier of `empty` at line {line}: all threads would continue then"
-    assert mended(wrong) == ([WAIT_FULL], [WAIT_EMPTY])
+    assert fix_all(wrong) == ([WAIT_FULL], [WAIT_EMPTY])

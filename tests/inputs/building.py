@@ -106,7 +106,7 @@ def ar(*members: tuple[str, bytes]) -> bytes:
     return text
 
 
-def zipped(members: dict[str, bytes]) -> bytes:
+def zip_members(members: dict[str, bytes]) -> bytes:
     """Returns a zip archive, such as a wheel is."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:

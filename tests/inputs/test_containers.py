@@ -27,7 +27,7 @@ from tests.inputs.building import (
     elf,
     entry,
     fatbin,
-    zipped,
+    zip_members,
 )
 
 TEXT = CLEAN.encode()
@@ -35,7 +35,7 @@ OTHER = TEXT.replace(b"sm_80", b"sm_90a")
 TWO = fatbin(entry(TEXT), entry(OTHER, 90, flags=CHIP | ZSTD))
 
 
-def found(data: bytes, *, mapped: bool = False) -> list[ContainerEntry]:
+def find_all(data: bytes, *, mapped: bool = False) -> list[ContainerEntry]:
     """Returns the contents of a file of these bytes."""
     if not mapped:
         return list(texts_in(io.BytesIO(data)))
@@ -47,8 +47,8 @@ def found(data: bytes, *, mapped: bool = False) -> list[ContainerEntry]:
 
 def texts(data: bytes) -> list[tuple[str, bytes]]:
     """Returns target and text of each PTX, where there are no errors."""
-    everything = [each for each in found(data) if not isinstance(each, SkippedCode)]
-    assert everything == [each for each in found(data, mapped=True) if not isinstance(each, SkippedCode)]
+    everything = [each for each in find_all(data) if not isinstance(each, SkippedCode)]
+    assert everything == [each for each in find_all(data, mapped=True) if not isinstance(each, SkippedCode)]
     assert all(isinstance(each, EmbeddedPtx) for each in everything), everything
     return [(each.target, each.data) for each in everything if isinstance(each, EmbeddedPtx)]
 
@@ -67,8 +67,8 @@ def little_memory() -> Iterator[None]:
 
 def problems(data: bytes) -> list[str]:
     """Returns the errors of a file."""
-    everything = found(data, mapped=True)
-    assert [each for each in found(data) if isinstance(each, ContainerProblem)] == [
+    everything = find_all(data, mapped=True)
+    assert [each for each in find_all(data) if isinstance(each, ContainerProblem)] == [
         each for each in everything if isinstance(each, ContainerProblem)
     ]
     return [each.message for each in everything if isinstance(each, ContainerProblem)]
@@ -86,7 +86,7 @@ def test_code_of_other_kinds_is_skipped_and_named() -> None:
     data = fatbin(
         entry(b"\x7fELF", 90, kind=CODE, flags=CHIP), entry(b"x", 90, kind=INTERMEDIATE), entry(b"x", kind=64)
     )
-    assert [each.what for each in found(data) if isinstance(each, SkippedCode)] == [
+    assert [each.what for each in find_all(data) if isinstance(each, SkippedCode)] == [
         "machine code for sm_90a",
         "intermediate code (LTO) for sm_90",
         "code of kind 64 for sm_80",
@@ -98,7 +98,7 @@ def test_several_fat_binaries_may_be_consecutive() -> None:
 
 
 def test_the_name_of_an_entry_is_read() -> None:
-    [each] = found(fatbin(entry(TEXT, name=b"kernel.ptx\0")))
+    [each] = find_all(fatbin(entry(TEXT, name=b"kernel.ptx\0")))
     assert isinstance(each, EmbeddedPtx)
     assert each.name == "kernel.ptx"
 
@@ -111,7 +111,7 @@ def test_an_object_contains_the_texts_of_its_section(section: str, wide: bool) -
 
 
 def test_an_object_without_device_code_contains_nothing() -> None:
-    assert found(elf([(".text", TWO)])) == []
+    assert find_all(elf([(".text", TWO)])) == []
 
 
 def test_a_program_whose_table_of_sections_was_stripped_is_searched() -> None:
@@ -121,12 +121,12 @@ def test_a_program_whose_table_of_sections_was_stripped_is_searched() -> None:
 def test_machine_code_for_debugging_contains_its_ptx() -> None:
     data = elf([(".nv_debug_ptx_txt", TEXT.replace(b"\n", b"\0"))], machine=190)
     assert texts(data) == [("", TEXT)]
-    assert found(elf([(".text", b"x")], machine=190)) == [SkippedCode("machine code")]
+    assert find_all(elf([(".text", b"x")], machine=190)) == [SkippedCode("machine code")]
 
 
 def test_an_archive_contains_the_texts_of_its_members() -> None:
     members = [("a.o", elf([(".nv_fatbin", TWO)])), ("a_member_with_a_long_name.o", elf([("__nv_relfatbin", TWO)]))]
-    everything = found(ar(("readme", b"odd"), *members))
+    everything = find_all(ar(("readme", b"odd"), *members))
     assert [each.inside for each in everything if isinstance(each, EmbeddedPtx)] == [
         ("a.o",),
         ("a.o",),
@@ -139,11 +139,11 @@ def test_an_archive_in_bsds_form_is_read() -> None:
     name = b"long name.o\0"
     body = name + elf([(".nv_fatbin", TWO)])
     data = b"!<arch>\n" + b"#1/12".ljust(16) + b"0".ljust(32) + b"%-10d`\n" % len(body) + body
-    assert [each.inside for each in found(data) if isinstance(each, EmbeddedPtx)] == [("long name.o",)] * 2
+    assert [each.inside for each in find_all(data) if isinstance(each, EmbeddedPtx)] == [("long name.o",)] * 2
 
 
 def test_a_wheel_contains_the_texts_of_its_libraries_and_its_ptx_files() -> None:
-    data = zipped(
+    data = zip_members(
         {
             "foo/__init__.py": b"x = 1",
             "foo/lib.so": elf([(".nv_fatbin", TWO)]),
@@ -151,7 +151,7 @@ def test_a_wheel_contains_the_texts_of_its_libraries_and_its_ptx_files() -> None
             "foo/lib.a": ar(("a.o", elf([(".nv_fatbin", TWO)]))),
         }
     )
-    everything = [each for each in found(data) if isinstance(each, EmbeddedPtx)]
+    everything = [each for each in find_all(data) if isinstance(each, EmbeddedPtx)]
     assert [display_name("foo.whl", each, number) for number, each in enumerate(everything, 1)] == [
         "foo.whl!foo/lib.so!1.sm_80.ptx",
         "foo.whl!foo/lib.so!2.sm_90a.ptx",
@@ -194,7 +194,7 @@ def test_kinds_are_recognized_by_the_first_bytes() -> None:
         (ar(("a.o", elf([(".nv_fatbin", TWO)])))[:-9], "which exceeds the archive"),
         (ar(("a.o", TWO)) + b"garbage at the end that is longer than a header of a member, is it not?", "no member"),
         (ar(("a.o", TWO)) + b"rest", "4 bytes at the end of the archive are not a member"),
-        (zipped({"a.ptx": TEXT})[:-30], "a zip archive that cannot be read"),
+        (zip_members({"a.ptx": TEXT})[:-30], "a zip archive that cannot be read"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -203,10 +203,10 @@ def test_a_wrong_or_truncated_header_is_reported(data: bytes, message: str) -> N
 
 
 def test_entries_before_the_damage_are_still_read() -> None:
-    everything = found(fatbin(entry(TEXT), entry(OTHER, payload=1 << 40)))
+    everything = find_all(fatbin(entry(TEXT), entry(OTHER, payload=1 << 40)))
     assert [type(each) for each in everything] == [EmbeddedPtx, ContainerProblem]
     cut = TWO[:-100]
-    assert [type(each) for each in found(cut)] == [ContainerProblem, EmbeddedPtx, ContainerProblem]
+    assert [type(each) for each in find_all(cut)] == [ContainerProblem, EmbeddedPtx, ContainerProblem]
 
 
 def test_a_section_beyond_the_end_of_the_file_is_reported() -> None:
@@ -227,7 +227,7 @@ def test_a_frame_of_zstd_is_not_unpacked_beyond_its_declared_size() -> None:
 
 
 def test_a_zip_bomb_is_reported_and_not_unpacked() -> None:
-    bomb = zipped({"bomb.ptx": bytes(256 << 20), "k.ptx": TEXT})
+    bomb = zip_members({"bomb.ptx": bytes(256 << 20), "k.ptx": TEXT})
     with little_memory():
         [message] = problems(bomb)
     assert "that unpack to more than" in message
@@ -242,7 +242,7 @@ def test_an_oversized_table_of_members_is_not_read() -> None:
 
 
 def test_a_member_that_is_larger_than_declared_is_reported() -> None:
-    data = bytearray(zipped({"k.ptx": TEXT * 10}))
+    data = bytearray(zip_members({"k.ptx": TEXT * 10}))
     true = struct.pack("<I", len(TEXT) * 10)
     while (place := data.find(true)) >= 0:
         data[place : place + 4] = struct.pack("<I", 100)
@@ -250,15 +250,15 @@ def test_a_member_that_is_larger_than_declared_is_reported() -> None:
 
 
 def test_a_damaged_member_is_reported_and_the_others_are_read() -> None:
-    data = bytearray(zipped({"a.ptx": TEXT, "b.ptx": OTHER}))
+    data = bytearray(zip_members({"a.ptx": TEXT, "b.ptx": OTHER}))
     data[45] ^= 0xFF
-    everything = found(bytes(data))
+    everything = find_all(bytes(data))
     assert [type(each) for each in everything] == [ContainerProblem, EmbeddedPtx]
     assert everything[0].inside == ("a.ptx",)  # type: ignore[union-attr]
 
 
 def test_a_member_without_a_name_is_skipped() -> None:
-    assert found(zipped({"k.ptx": TEXT}).replace(b"k.ptx", b"\0.ptx")) == []
+    assert find_all(zip_members({"k.ptx": TEXT}).replace(b"k.ptx", b"\0.ptx")) == []
 
 
 def test_a_link_in_an_archive_is_a_member_and_is_not_followed(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_link_in_an_archive_is_a_member_and_is_not_followed(tmp_path: Path) ->
         info = zipfile.ZipInfo("../../etc/k.ptx")
         info.external_attr = 0o120777 << 16
         archive.writestr(info, "/etc/passwd")
-    [each] = found(stream.getvalue())
+    [each] = find_all(stream.getvalue())
     assert isinstance(each, EmbeddedPtx)
     assert each.data == b"/etc/passwd"
 
@@ -278,8 +278,8 @@ def test_a_link_in_an_archive_is_a_member_and_is_not_followed(tmp_path: Path) ->
 def test_any_byte_may_be_changed_or_missing_without_a_crash(whole: bytes) -> None:
     for place in [*range(min(len(whole), 400)), *range(400, len(whole), 37)]:
         for value in (0, 0x7F, 0xFF):
-            found(whole[:place] + bytes([value]) + whole[place + 1 :])
-        found(whole[:place])
+            find_all(whole[:place] + bytes([value]) + whole[place + 1 :])
+        find_all(whole[:place])
 
 
 NVCC = shutil.which("nvcc")

@@ -40,20 +40,20 @@ def with_sets(name: str, text: str) -> dict[str, str]:
 @cache
 def sets_for(name: str) -> str:
     own = set(re.findall(r"^set (\w+)", TEXTS[name], re.M))
-    needed = {line for line in SETS if line.split()[1] not in own and named(line, TEXTS[name])}
-    while more := {line for line in SETS if any(named(line, other) for other in needed)} - needed:
+    needed = {line for line in SETS if line.split()[1] not in own and is_named(line, TEXTS[name])}
+    while more := {line for line in SETS if any(is_named(line, other) for other in needed)} - needed:
         needed |= more
     return "\n".join(line for line in SETS if line in needed)
 
 
-def named(line: str, text: str) -> bool:
+def is_named(line: str, text: str) -> bool:
     """Returns whether a text names the set of this line, and does not only define it."""
     word = line.split()[1]
     bare = re.sub(r'"[^"\n]*"|(?<= in) \S+ untyped', "", text)  # neither strings nor the attribute of an address
     return re.search(rf"(?<!^set )\b{word}\b", bare) is not None
 
 
-def damaged(text: str, random: Random) -> str:
+def damage_text(text: str, random: Random) -> str:
     lines, parts = text.split("\n"), _PARTS.findall(text)
     place, line = random.randrange(len(parts)), random.randrange(len(lines))
     match random.randrange(7):
@@ -97,7 +97,7 @@ def test_a_damaged_chapter_loads_or_its_error_has_a_place(name: str) -> None:
     random = Random(name)
     mistakes: list[tuple[str, NotationError]] = []
     for _ in range(COUNT):
-        text = damaged(TEXTS[name], random)
+        text = damage_text(TEXTS[name], random)
         try:
             bind_some(InstructionTable(load_texts(with_sets(name, text))), random)
         except NotationError as error:

@@ -37,7 +37,7 @@ def test_every_instruction_of_the_examples_has_sentences_without_conditions() ->
     for path in sorted(CORPUS.glob("*_bad_*.ptx")):
         for function in parse(path.read_text("utf-8"), path.name).functions():
             if function.body is not None:
-                opcodes |= {each.opcode for each, _ in function.body.flattened() if isinstance(each, Instruction)}
+                opcodes |= {each.opcode for each, _ in function.body.flatten_blocks() if isinstance(each, Instruction)}
     assert len(opcodes) > 50
     found = [sentence for each in opcodes for match in table().candidates(each) for sentence in match_sentences(match)]
     assert len(found) > len(opcodes)

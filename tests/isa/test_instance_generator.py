@@ -18,14 +18,14 @@ MANY = 400
 """The number of instances that suffice to generate each kind of operand."""
 
 
-def made(form: Form, count: int) -> list[str]:
+def make_one(form: Form, count: int) -> list[str]:
     return [each.text for each in instances(form, table().value_gates, Random(form.syntax), count)]
 
 
 @pytest.mark.parametrize("name", table().names)
 def test_every_form_has_an_instance_that_parses(name: str) -> None:
     for form in table().forms(name):
-        (text,) = made(form, 1)
+        (text,) = make_one(form, 1)
         assert parse(harness_module([text], (9, 5), "sm_100a")).functions()
 
 
@@ -48,11 +48,11 @@ def test_every_modifier_value_of_every_form_is_generated() -> None:
 
 def test_the_same_seed_gives_the_same_instances() -> None:
     for form in FORMS[::20]:
-        assert made(form, 5) == made(form, 5)
+        assert make_one(form, 5) == make_one(form, 5)
 
 
 def test_every_kind_of_operand_is_generated() -> None:
     forms = [form for form in table().forms("ld") if "{.<vec>}" in form.syntax]
-    texts = " ".join(text for form in forms for text in made(form, MANY))
+    texts = " ".join(text for form in forms for text in make_one(form, MANY))
     for wanted in ("[global_", "[shared_", "[parameter", "+16]", "+-16]", "{%", "%v2"):
         assert wanted in texts

@@ -31,15 +31,15 @@ def files(folder: Path) -> list[Path]:
 
 def whole_table() -> InstructionTable:
     """Returns the store of the installation, with the present matches."""
-    return recalled(table()._instructions)
+    return reload_table(table()._instructions)
 
 
 def without_table() -> InstructionTable:
     """Returns a store that may only read."""
-    return recalled(lambda: pytest.fail("the table was read"))
+    return reload_table(lambda: pytest.fail("the table was read"))
 
 
-def recalled(given: Any) -> InstructionTable:
+def reload_table(given: Any) -> InstructionTable:
     found = InstructionTable(given, load_store)
     found.load_match_store()
     return found

@@ -220,8 +220,8 @@ def written_roles(match: Match) -> Iterator[str]:
 def test_every_register_that_an_instance_writes_has_a_value(legal: list[InstructionInstance]) -> None:
     silent = []
     for each in legal:
-        told = {effect.result for effect in each.match.effects if isinstance(effect, effects.Value)}
-        if not set(written_roles(each.match)) <= told:
+        reported = {effect.result for effect in each.match.effects if isinstance(effect, effects.Value)}
+        if not set(written_roles(each.match)) <= reported:
             silent.append(each.text)
     assert silent == []
 
@@ -278,13 +278,13 @@ VALUES = [
 
 @pytest.mark.parametrize(("text", "registers", "expected"), VALUES, ids=[text for text, _, _ in VALUES])
 def test_the_value_of_a_result_is_that_of_the_manual(text: str, registers: tuple[int, ...], expected: int) -> None:
-    assert evaluated(text, "first", registers) == expected
+    assert evaluate_role(text, "first", registers) == expected
 
 
 def test_the_second_predicate_of_a_comparison_is_its_negation_combined() -> None:
     text = "setp.eq.and.b32 %pred_1|%pred_2, %b32_2, 3, %pred_4;"
-    assert [evaluated(text, "q", registers) for registers in ((3, 1), (4, 1), (4, 0))] == [0, 1, 0]
-    assert evaluated("setp.lt.s32 %pred_1|%pred_2, %s32_2, 3;", "q", (3,)) == 1
+    assert [evaluate_role(text, "q", registers) for registers in ((3, 1), (4, 1), (4, 0))] == [0, 1, 0]
+    assert evaluate_role("setp.lt.s32 %pred_1|%pred_2, %s32_2, 3;", "q", (3,)) == 1
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def value_of(text: str, role: str) -> Expression:
     return next(each.value for each in match.effects if isinstance(each, effects.Value) and each.result == wanted)
 
 
-def evaluated(text: str, role: str, registers: tuple[int, ...]) -> Value:
+def evaluate_role(text: str, role: str, registers: tuple[int, ...]) -> Value:
     """Returns the value of a role where the source registers, in their order, contain these numbers."""
     match, instruction = match_of(text), only_instruction(text)
     operations = SymbolicOps(SymbolicValueTable(), SharedWindow())

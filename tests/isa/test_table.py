@@ -20,7 +20,7 @@ READING_ROOMS = ("syntax", "isa", "validate", "analysis", "lsp")
 
 
 def opcodes(body: Body) -> Iterator[str]:
-    return (statement.opcode for statement, _ in body.flattened() if isinstance(statement, Instruction))
+    return (statement.opcode for statement, _ in body.flatten_blocks() if isinstance(statement, Instruction))
 
 
 def test_every_opcode_of_the_corpus_has_a_form() -> None:

@@ -51,7 +51,7 @@ tolerance ignored_modifier "not seen"
 ignored .blind
 ignored .mute .dumb once
 ignored .numb twice
-ignored .tf32 .bf16 beside on "frob.f32*"
+ignored .tf32 .bf16 alongside on "frob.f32*"
 ignored .deaf on "frob.one*" except "*.two*"
 ignored .b1 last on "frob.b8*"
 ignored .b1 .b4 later on "frob.b16*"

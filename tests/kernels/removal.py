@@ -22,7 +22,7 @@ def matching(kernel: Kernel, wanted: Callable[[Instruction], bool]) -> list[int]
 
 def without(kernel: Kernel, *indices: int) -> Assembled:
     """Returns the kernel without these statements; the others keep their lines."""
-    assembled = kernel.assembled()
+    assembled = kernel.assemble()
     body = _body(assembled.module)
     kept = [index for index in range(len(body.statements)) if index not in indices]
     statements = tuple(body.statements[index] for index in kept)
@@ -32,7 +32,7 @@ def without(kernel: Kernel, *indices: int) -> Assembled:
 
 def with_replaced(kernel: Kernel, index: int, instruction: Instruction) -> Assembled:
     """Returns the kernel with one statement replaced."""
-    assembled = kernel.assembled()
+    assembled = kernel.assemble()
     statements = list(_body(assembled.module).statements)
     statements[index] = instruction
     return Assembled(_with_body(assembled.module, Body(tuple(statements))), assembled.locations)

@@ -18,8 +18,8 @@ def test_a_fused_product_is_rounded_once_where_a_tiny_addend_breaks_a_tie() -> N
     for one, other, sum_ in zip(x, y, found, strict=True):
         exact = Fraction(float(a)) * Fraction(float(one)) + Fraction(float(other))
         near = abs(exact - Fraction(float(sum_)))
-        beside = [np.nextafter(sum_, np.float32(side)) for side in (-np.inf, np.inf)]
-        assert all(near < abs(exact - Fraction(float(each))) for each in beside)
+        others = [np.nextafter(sum_, np.float32(side)) for side in (-np.inf, np.inf)]
+        assert all(near < abs(exact - Fraction(float(each))) for each in others)
 
 
 def test_a_fused_product_overflows_to_infinity_and_keeps_the_smallest_numbers() -> None:

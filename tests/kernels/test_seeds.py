@@ -24,7 +24,7 @@ from ptxkit.model.transfer import TransferTable
 from ptxkit.source import SourceFile
 from ptxkit.transfer_survey import survey_transfers
 from tests.build.support import assert_ptxas_accepts
-from tests.corpus.support import CORPUS, assemble, looked_at, told
+from tests.corpus.support import CORPUS, assemble, looked_at, stated_codes
 from tests.kernels.removal import positions, without
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +78,7 @@ def units(table: TransferTable) -> set[str]:
     return {str(transfer.unit) for kernel in table.kernels for transfer in kernel.transfers}
 
 
-def built(name: str) -> Kernel:
+def build_seed(name: str) -> Kernel:
     """Returns the program with the builder, for the target of its twin."""
     program, _, target = name.partition(".")
     if program == "barrier_copy":
@@ -90,7 +90,7 @@ def built(name: str) -> Kernel:
 @each_twin
 def test_the_output_of_nvcc_is_clean_and_copies_by_its_unit(path: Path) -> None:
     result, table = looked_at(path.read_text(), str(path))
-    assert told(result.diagnostics, *Severity) == []
+    assert stated_codes(result.diagnostics, *Severity) == []
     assert units(table) == UNITS.get(path.stem, units(table))
 
 
@@ -127,7 +127,7 @@ def test_its_cases_have_integer_numbers_of_ctas_and_elements(subject: CheckedKer
 @pytest.mark.parametrize(("name", "wanted"), UNITS.items())
 def test_the_builders_kernel_copies_by_the_unit_of_the_program(name: str, wanted: set[str]) -> None:
     assert (CORPUS / "seeds" / f"{name}.ptx").exists()
-    table = survey_transfers(SourceFile("seed.ptx", str(built(name)))).table
+    table = survey_transfers(SourceFile("seed.ptx", str(build_seed(name)))).table
     assert table is not None
     assert units(table) == wanted
 

@@ -81,7 +81,7 @@ DONE:
 """
 """A kernel without the proxy fence that it needs (PTX401)."""
 
-MENDED = KERNEL.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tbar.sync 0;")
+FIXED = KERNEL.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tbar.sync 0;")
 
 
 class Editor:
@@ -159,7 +159,7 @@ async def begin(client: LanguageClient, editor: str = "visual_studio_code", **gi
     return await client.initialize_session(params)
 
 
-def applied(text: str, edits: Sequence[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]) -> str:
+def apply_edits(text: str, edits: Sequence[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]) -> str:
     """Returns a text after edits from the server, as a client applies them."""
     lines = TextLines(text)
     for edit in sorted(edits, key=lambda edit: edit.range.start, reverse=True):

@@ -13,7 +13,7 @@ from pytest_lsp import LanguageClient
 from ptxkit import lint
 from ptxkit.source import SourceFile
 from ptxkit.syntax import format_source
-from tests.lsp.session import CONFIG, KERNEL, MENDED, Editor, applied, begin, edits_in, eventually
+from tests.lsp.session import CONFIG, FIXED, KERNEL, Editor, apply_edits, begin, edits_in, eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -44,23 +44,23 @@ async def actions(
 
 async def test_a_fix_that_holds_is_offered_and_settles_the_finding(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:a", KERNEL)
-    mend, hide, everything = await actions(editor, "cp.reduce.async", wanted="Apply all")
-    assert mend.kind == types.CodeActionKind.QuickFix.value
-    assert mend.is_preferred
-    assert mend.title == "PTX401: add `fence.proxy.async.shared::cta;`"
-    assert [each.code for each in mend.diagnostics or ()] == ["PTX401"]
-    mended = applied(editor.text, edits_in(mend.edit, editor))
-    assert "fence.proxy.async" in mended
-    assert not lint(mended).diagnostics
+    fix, hide, everything = await actions(editor, "cp.reduce.async", wanted="Apply all")
+    assert fix.kind == types.CodeActionKind.QuickFix.value
+    assert fix.is_preferred
+    assert fix.title == "PTX401: add `fence.proxy.async.shared::cta;`"
+    assert [each.code for each in fix.diagnostics or ()] == ["PTX401"]
+    fixed = apply_edits(editor.text, edits_in(fix.edit, editor))
+    assert "fence.proxy.async" in fixed
+    assert not lint(fixed).diagnostics
     assert "comment" in hide.title
     assert everything.kind == "source.fixAll.ptxkit"
-    assert applied(editor.text, edits_in(everything.edit, editor)) == mended
+    assert apply_edits(editor.text, edits_in(everything.edit, editor)) == fixed
 
 
 async def test_a_comment_hides_a_finding_on_its_line(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:b", KERNEL.replace("\n", "\r\n"))
     hide = next(each for each in await actions(editor, "cp.reduce.async", wanted="comment") if "comment" in each.title)
-    hidden = applied(editor.text, edits_in(hide.edit, editor))
+    hidden = apply_edits(editor.text, edits_in(hide.edit, editor))
     assert "512;  // ptxkit: ignore[PTX401]\r\n" in hidden
     assert hidden.count("\n") == hidden.count("\r\n")
     assert not lint(hidden).diagnostics
@@ -81,12 +81,12 @@ async def test_an_unsafe_fix_is_marked_and_is_not_among_all_safe_ones(client: La
 async def test_all_safe_fixes_are_applied_when_a_client_requests_only_them(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:d", KERNEL)
     [everything] = await actions(editor, ".version", only=["source.fixAll"], wanted="Apply")
-    assert not lint(applied(editor.text, edits_in(everything.edit, editor))).diagnostics
-    clean = Editor(client, "untitled:e", MENDED)
+    assert not lint(apply_edits(editor.text, edits_in(everything.edit, editor))).diagnostics
+    clean = Editor(client, "untitled:e", FIXED)
     assert await actions(clean, ".version", only=["source.fixAll"]) == []
 
 
-async def formatted(editor: Editor) -> Sequence[types.TextEdit] | None:
+async def format_text(editor: Editor) -> Sequence[types.TextEdit] | None:
     params = types.DocumentFormattingParams(editor.document, types.FormattingOptions(8, insert_spaces=False))
     return await editor.client.text_document_formatting_async(params)
 
@@ -95,24 +95,24 @@ async def formatted(editor: Editor) -> Sequence[types.TextEdit] | None:
 async def test_formatting_is_that_of_the_command(client: LanguageClient, end: str) -> None:
     text = KERNEL.replace("\tbar.sync 0;", "  bar.sync    0;   // meet").replace("\n", end)
     editor = Editor(client, f"untitled:f{len(end)}", text)
-    edits = await formatted(editor)
+    edits = await format_text(editor)
     assert edits is not None
-    assert applied(text, edits) == format_source(SourceFile("f", KERNEL.replace("sync 0;", "sync 0; // meet"))).replace(
-        "\n", end
-    )
-    once = Editor(client, f"untitled:g{len(end)}", applied(text, edits))
-    assert not await formatted(once)
+    assert apply_edits(text, edits) == format_source(
+        SourceFile("f", KERNEL.replace("sync 0;", "sync 0; // meet"))
+    ).replace("\n", end)
+    once = Editor(client, f"untitled:g{len(end)}", apply_edits(text, edits))
+    assert not await format_text(once)
 
 
 async def test_a_text_with_a_syntax_error_is_not_formatted_and_a_message_states_why(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:h", KERNEL.replace("bar.sync 0;", "bar.sync 0"))
     client.messages.clear()
-    assert await formatted(editor) is None
+    assert await format_text(editor) is None
 
-    async def told() -> bool:
+    async def report_all() -> bool:
         return any("line 21 has a syntax error" in each.message for each in client.messages)
 
-    await eventually(told)
+    await eventually(report_all)
 
 
 async def rename(editor: Editor, word: str, new: str) -> types.WorkspaceEdit | None:
@@ -123,9 +123,9 @@ async def rename(editor: Editor, word: str, new: str) -> types.WorkspaceEdit | N
 
 async def test_a_name_is_changed_wherever_it_has_the_same_meaning(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:i", KERNEL.replace("tile;", "tile; // tile"))
-    changed = applied(editor.text, edits_in(await rename(editor, "tile[", "buffer"), editor))
+    changed = apply_edits(editor.text, edits_in(await rename(editor, "tile[", "buffer"), editor))
     assert changed == editor.text.replace("tile[", "buffer[").replace("%r2, tile;", "%r2, buffer;")
-    changed = applied(editor.text, edits_in(await rename(editor, "DONE;", "END"), editor))
+    changed = apply_edits(editor.text, edits_in(await rename(editor, "DONE;", "END"), editor))
     assert changed == editor.text.replace("DONE", "END")
 
 

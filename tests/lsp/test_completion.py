@@ -9,7 +9,7 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.lsp.session import CONFIG, MENDED, Editor, begin
+from tests.lsp.session import CONFIG, FIXED, Editor, begin
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -21,7 +21,7 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.shutdown_session()
 
 
-async def offered(client: LanguageClient, written: str, *, text: str = MENDED) -> list[types.CompletionItem]:
+async def offer_words(client: LanguageClient, written: str, *, text: str = FIXED) -> list[types.CompletionItem]:
     """Returns the offers after a text on a separate line before `ret`."""
     editor = Editor(client, f"untitled:{written}", text.replace("\tret;", f"\t{written}\n\tret;"))
     place = editor.position(f"\t{written}\n", after=True)
@@ -33,7 +33,7 @@ async def offered(client: LanguageClient, written: str, *, text: str = MENDED) -
 
 
 async def words(client: LanguageClient, written: str) -> list[str]:
-    return [item.label for item in await offered(client, written)]
+    return [item.label for item in await offer_words(client, written)]
 
 
 async def test_opcodes_are_offered_where_a_statement_begins(client: LanguageClient) -> None:
@@ -51,7 +51,7 @@ async def test_modifiers_are_offered_in_their_order_and_only_those_of_a_form(cli
 
 
 async def test_modifiers_that_the_target_lacks_are_last_with_their_requirement(client: LanguageClient) -> None:
-    found = await offered(client, "cp.async.bulk.")
+    found = await offer_words(client, "cp.async.bulk.")
     closed = [item for item in found if "the module has" in (item.detail or "")]
     assert ".shared::cta" in [item.label for item in closed]
     assert found[-len(closed) :] == closed

@@ -87,7 +87,7 @@ def test_a_range_has_the_tokens_of_its_lines() -> None:
     assert [word for word, _ in classes(KERNEL, part)] == ["mov", ".u32", "%r2", "tile"]
 
 
-def hinted(text: str, part: types.Range = ALL) -> list[tuple[str, str]]:
+def hint_labels(text: str, part: types.Range = ALL) -> list[tuple[str, str]]:
     """Returns the text before each hint in its line, and the hint."""
     shot = snapshot(text)
     found = [(shot.lines.offset(each.position), str(each.label)) for each in inlay_hints(shot, part)]
@@ -95,29 +95,29 @@ def hinted(text: str, part: types.Range = ALL) -> list[tuple[str, str]]:
 
 
 def test_registers_of_addresses_show_their_state_space_and_value() -> None:
-    assert hinted(KERNEL) == [
+    assert hint_labels(KERNEL) == [
         ("[%r4", ": .shared tile + 4*%tid.x"),
         ("[%rd2", ": .global in"),
         ("[%r2", ": .shared tile"),
     ]
     generic = KERNEL.replace("st.shared.u32 [%r4]", "st.u32 [%rd1]")
-    assert hinted(generic)[0] == ("[%rd1", ": generic .global in")
+    assert hint_labels(generic)[0] == ("[%rd1", ": generic .global in")
     loaded = KERNEL.replace("mov.u32 %r2, tile;", "ld.global.u32 %r2, [%rd2];")
-    assert hinted(loaded)[1] == ("[%r4", ": %r2 + 4*%tid.x")
-    assert [where for where, _ in hinted(loaded)] == ["[%rd2", "[%r4", "[%rd2"]
+    assert hint_labels(loaded)[1] == ("[%r4", ": %r2 + 4*%tid.x")
+    assert [where for where, _ in hint_labels(loaded)] == ["[%rd2", "[%r4", "[%rd2"]
 
 
 def test_hints_are_those_of_the_range_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     line = KERNEL[: KERNEL.index("st.shared")].count("\n")
     here = types.Range(types.Position(line, 0), types.Position(line, 30))
-    assert hinted(KERNEL, here) == hinted(KERNEL)[:1]
-    assert hinted(KERNEL.replace("\tbar.sync 0;", "\tbar.sync 0 0;")) == hinted(KERNEL)
+    assert hint_labels(KERNEL, here) == hint_labels(KERNEL)[:1]
+    assert hint_labels(KERNEL.replace("\tbar.sync 0;", "\tbar.sync 0 0;")) == hint_labels(KERNEL)
     monkeypatch.setattr(hints, "MAX_HINT_CHARS", 8)
-    assert hinted(KERNEL)[0] == ("[%r4", ": .shared tile ...")
+    assert hint_labels(KERNEL)[0] == ("[%r4", ": .shared tile ...")
     monkeypatch.setattr(hints, "MAX_INLAY_HINTS", 1)
-    assert len(hinted(KERNEL)) == 1
+    assert len(hint_labels(KERNEL)) == 1
     monkeypatch.setattr(hints, "MAX_HINT_SECONDS", -1.0)
-    assert hinted(KERNEL) == []
+    assert hint_labels(KERNEL) == []
 
 
 def test_the_server_declares_its_capabilities() -> None:

@@ -50,22 +50,22 @@ def test_findings_move_with_the_text_and_disappear_with_their_lines() -> None:
     document.diagnostics = lint_source(SourceFile("a", KERNEL)).diagnostics
     [before] = document.diagnostics
 
-    def replaced(old: str, new: str) -> None:
+    def replace_text(old: str, new: str) -> None:
         start = document.snapshot.text.index(old)
         place = document.snapshot.lines.range(Span(start, start + len(old)))
         document.change(2, [types.TextDocumentContentChangePartial(place, new)])
 
-    def shown(span: Span) -> str:
+    def show_document(span: Span) -> str:
         return document.snapshot.text[span.start : span.end]
 
-    replaced(".version 8.0", "// more\n.version 8.0")
-    replaced("\tret;", "\tret; // more")
+    replace_text(".version 8.0", "// more\n.version 8.0")
+    replace_text("\tret;", "\tret; // more")
     [after] = document.diagnostics
-    assert shown(after.span) == KERNEL[before.span.start : before.span.end]
-    assert [shown(label.span) for label in after.labels] == ["st.shared.u32 [%r4], %r1;", "bar.sync 0;"]
-    replaced("\tbar.sync 0;\n", "")
+    assert show_document(after.span) == KERNEL[before.span.start : before.span.end]
+    assert [show_document(label.span) for label in after.labels] == ["st.shared.u32 [%r4], %r1;", "bar.sync 0;"]
+    replace_text("\tbar.sync 0;\n", "")
     assert len(document.diagnostics[0].labels) == 1
-    replaced("512;", "256;")
+    replace_text("512;", "256;")
     assert not document.diagnostics
 
 

@@ -36,23 +36,23 @@ BLOCKS = """\
 """
 
 
-def folded(text: str, most: int | None = None) -> list[tuple[int, int, str]]:
+def fold_text(text: str, most: int | None = None) -> list[tuple[int, int, str]]:
     found = folding_ranges(TextSnapshot("untitled:a", 1, text, "utf-16"), most)
     return [(each.start_line, each.end_line, each.kind or "") for each in found]
 
 
 def test_bodies_blocks_comments_and_registers_fold() -> None:
     wanted = [(0, 1, "comment"), (6, 16, ""), (7, 8, "region"), (9, 11, "comment"), (12, 14, "")]
-    assert folded(BLOCKS) == wanted
-    assert folded(BLOCKS, 2) == wanted[:2]
-    assert folded(BLOCKS.replace("\n", "\r\n")) == wanted
+    assert fold_text(BLOCKS) == wanted
+    assert fold_text(BLOCKS, 2) == wanted[:2]
+    assert fold_text(BLOCKS.replace("\n", "\r\n")) == wanted
 
 
 def test_a_text_with_errors_folds_as_far_as_it_is_read() -> None:
-    assert folded(BLOCKS.replace("ret;", "ret ret")) == folded(BLOCKS)
-    assert (6, 17, "") not in folded(BLOCKS.removesuffix("}\n"))
+    assert fold_text(BLOCKS.replace("ret;", "ret ret")) == fold_text(BLOCKS)
+    assert (6, 17, "") not in fold_text(BLOCKS.removesuffix("}\n"))
     for text in ("", "{", "}\n}\n", "{\n{\n{\n", '"{\n', "/*\n", "//"):
-        assert folded(text) == []
+        assert fold_text(text) == []
 
 
 def test_the_server_declares_folding() -> None:

@@ -30,7 +30,7 @@ DONE:
 """
 
 
-def hovered(word: str) -> str:
+def hover_text(word: str) -> str:
     text = TextSnapshot("untitled:a", 1, TEXT, "utf-16")
     found = hover_at(text, text.lines.position(TEXT.index(word)))
     assert found is not None
@@ -39,7 +39,7 @@ def hovered(word: str) -> str:
 
 
 def test_a_declaration_remains_in_its_fence() -> None:
-    shown = hovered("data")
+    shown = hover_text("data")
     fence = shown.splitlines()[2]
     assert fence == "`" * 8 + "ptx", "seven stand in the text"
     lines = shown.splitlines()[3:]
@@ -48,7 +48,7 @@ def test_a_declaration_remains_in_its_fence() -> None:
 
 
 def test_a_line_remains_in_its_code_marks() -> None:
-    shown = hovered("DONE;")
+    shown = hover_text("DONE;")
     assert shown.count("`" * 5) == 2, "four stand in the text"
     assert shown.endswith("`" * 5)
     assert "press here" in shown

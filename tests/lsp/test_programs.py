@@ -33,7 +33,7 @@ async def client(lsp_client: LanguageClient, folder: Path) -> AsyncIterator[None
     await lsp_client.shutdown_session()
 
 
-async def published(client: LanguageClient, path: Path, count: int) -> Sequence[types.Diagnostic]:
+async def await_diagnostics(client: LanguageClient, path: Path, count: int) -> Sequence[types.Diagnostic]:
     """Returns the published diagnostics for a file, when they have that number."""
 
     async def there() -> bool:
@@ -43,7 +43,7 @@ async def published(client: LanguageClient, path: Path, count: int) -> Sequence[
     return client.diagnostics.get(path.as_uri(), ())
 
 
-def compiled(folder: Path, name: str) -> Path:
+def compile_files(folder: Path, name: str) -> Path:
     """Writes a program of that name, and opens its PTX."""
     path = folder / f"{name}.cu"
     path.write_text(CU, "utf-8")
@@ -52,9 +52,9 @@ def compiled(folder: Path, name: str) -> Path:
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_finding_is_shown_in_the_program_until_it_is_fixed(client: LanguageClient, folder: Path) -> None:
-    program = compiled(folder, "shown")
+    program = compile_files(folder, "shown")
     editor = Editor(client, (folder / "shown.ptx").as_uri(), PTX.replace("bulk_scale.cu", "shown.cu"))
-    [found] = await published(client, program, 1)
+    [found] = await await_diagnostics(client, program, 1)
     assert (found.code, found.severity) == ("PTX401", types.DiagnosticSeverity.Error)
     assert found.message.startswith("reads `tile` through the async proxy, but the write at line 33 went through")
     assert "help: add `cuda::ptx::fence_proxy_async" in found.message
@@ -68,23 +68,23 @@ async def test_a_finding_is_shown_in_the_program_until_it_is_fixed(client: Langu
         (program.as_uri(), 36, "orders the threads, not the proxies"),
     ]
     editor.replace("bar.sync \t0;\n\t.loc\t1 38", "fence.proxy.async.shared::cta;\n\tbar.sync \t0;\n\t.loc\t1 38")
-    assert not await published(client, program, 0)
+    assert not await await_diagnostics(client, program, 0)
 
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_finding_is_removed_with_the_text_that_shows_it(client: LanguageClient, folder: Path) -> None:
-    program = compiled(folder, "closed")
+    program = compile_files(folder, "closed")
     editors = [
         Editor(client, (folder / f"{name}.ptx").as_uri(), PTX.replace("bulk_scale.cu", "closed.cu")) for name in "ab"
     ]
     for editor in editors:
         await editor.codes("PTX401")
-    await published(client, program, 1)
+    await await_diagnostics(client, program, 1)
     editors[0].close()
     await editors[1].client.text_document_hover_async(types.HoverParams(editors[1].document, types.Position(0, 0)))
-    await published(client, program, 1)
+    await await_diagnostics(client, program, 1)
     editors[1].close()
-    assert not await published(client, program, 0)
+    assert not await await_diagnostics(client, program, 0)
 
 
 @pytest.mark.parametrize("name", ["../outside.cu", "link.cu", "key.txt", "large.cu", "none.cu"])
@@ -97,15 +97,15 @@ def test_only_source_code_in_the_workspace_gets_findings(name: str, tmp_path: Pa
     (folder / "large.cu").write_text(CU + " " * (1 << 20))
     (folder / "right.cu").write_text(CU)
 
-    def found(program: str) -> dict[str, list[types.Diagnostic]]:
+    def find_all(program: str) -> dict[str, list[types.Diagnostic]]:
         text = PTX.replace("bulk_scale.cu", program)
         snapshot = TextSnapshot((folder / "k.ptx").as_uri(), 1, text, "utf-16")
         result = lint_source(snapshot.source)
         assert result.diagnostics
         return find_in_programs(snapshot, result.diagnostics, [str(folder)], ClientFeatures())
 
-    assert list(found("right.cu")) == [(folder / "right.cu").as_uri()]
-    assert found(name) == {}
+    assert list(find_all("right.cu")) == [(folder / "right.cu").as_uri()]
+    assert find_all(name) == {}
 
 
 def test_only_programs_whose_findings_change_are_published() -> None:

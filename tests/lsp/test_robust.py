@@ -24,12 +24,12 @@ from tests.lsp.session import KERNEL
 
 
 class Pipe:
-    """A server's process, with raw messages. `heard`: the notifications that arrived before a response."""
+    """A server's process, with raw messages. `notifications`: the notifications that arrived before a response."""
 
     def __init__(self, *command: str) -> None:
         command = (sys.executable, *(command or ("-m", "ptxkit", "lsp", "--stdio")))
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.heard: list[dict[str, Any]] = []
+        self.notifications: list[dict[str, Any]] = []
         self._last = 0
 
     def send(self, data: bytes) -> None:
@@ -45,7 +45,7 @@ class Pipe:
         self._last += 1
         self.send(json.dumps({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params}).encode())
         while (message := self.read()).get("id") != self._last or "method" in message:
-            self.heard.append(message)
+            self.notifications.append(message)
         return message
 
     def read(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Pipe:
     def until(self, method: str) -> dict[str, Any]:
         """Returns the next notification of a method."""
         while True:
-            message = self.heard.pop(0) if self.heard else self.read()
+            message = self.notifications.pop(0) if self.notifications else self.read()
             if message.get("method") == method:
                 return message
 
@@ -72,9 +72,9 @@ class Pipe:
     def end(self) -> int:
         """Returns the status after `exit`."""
         self.notify("exit")
-        return self.gone()
+        return self.wait_for_exit()
 
-    def gone(self) -> int:
+    def wait_for_exit(self) -> int:
         _, printed = self.process.communicate(timeout=900)
         assert printed == b"", printed.decode()
         return self.process.returncode
@@ -88,7 +88,7 @@ def pipe() -> Iterator[Pipe]:
     made.process.communicate()
 
 
-def opened(uri: str, text: str) -> dict[str, object]:
+def open_document(uri: str, text: str) -> dict[str, object]:
     return {"textDocument": {"uri": uri, "languageId": "ptx", "version": 1, "text": text}}
 
 
@@ -115,7 +115,7 @@ def test_invalid_messages_are_rejected_or_logged_and_the_server_continues(pipe: 
     pipe.notify("textDocument/didClose", {"textDocument": {"uri": "file:///not/open.ptx"}})
     change = {"textDocument": {"uri": "file:///not/open.ptx", "version": 2}, "contentChanges": [{"text": "x"}]}
     pipe.notify("textDocument/didChange", change)
-    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    pipe.notify("textDocument/didOpen", open_document("untitled:a", KERNEL))
     assert pipe.ask("textDocument/hover", at("untitled:a", 5, 1))["result"]["contents"]["kind"] == "markdown"
     assert pipe.ask("textDocument/hover", at("untitled:a", 999, 999))["result"] is None
     assert pipe.ask("shutdown")["result"] is None
@@ -126,7 +126,7 @@ def test_a_text_that_is_hardly_one_is_read(pipe: Pipe) -> None:
     """Without a response this would hang."""
     pipe.initialize()
     for text in ("", "\n", "\r\n\r\n", "{", "\x00", "}" * 50, "// ptx", ".version 8.0", "😀" * 9, "\ud83d"):
-        pipe.notify("textDocument/didOpen", opened("untitled:a", text))
+        pipe.notify("textDocument/didOpen", open_document("untitled:a", text))
         assert pipe.until("textDocument/publishDiagnostics")["params"]["uri"] == "untitled:a"
         for method in ("hover", "definition", "completion"):
             assert "error" not in pipe.ask(f"textDocument/{method}", at("untitled:a", 0, 1))
@@ -138,7 +138,7 @@ def test_a_text_that_is_hardly_one_is_read(pipe: Pipe) -> None:
 
 def test_a_client_without_markdown_support_gets_all_of_it_as_text(pipe: Pipe) -> None:
     pipe.initialize(textDocument={"hover": {"contentFormat": ["plaintext"]}})
-    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    pipe.notify("textDocument/didOpen", open_document("untitled:a", KERNEL))
     found: list[dict[str, Any]] = []
     while not found:
         found = pipe.until("textDocument/publishDiagnostics")["params"]["diagnostics"]
@@ -160,7 +160,7 @@ def test_an_internal_error_is_logged_and_the_server_continues() -> None:
     )
     pipe = Pipe("-c", script)
     pipe.initialize()
-    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    pipe.notify("textDocument/didOpen", open_document("untitled:a", KERNEL))
     assert "untitled:a was not checked: KeyError('inside')" in pipe.until("window/logMessage")["params"]["message"]
     assert pipe.ask("textDocument/hover", at("untitled:a", 5, 1))["error"]["code"] == -32603
     assert "KeyError: 'inside'" in pipe.until("window/logMessage")["params"]["message"]
@@ -188,7 +188,7 @@ def test_a_text_is_analyzed_while_another_is_checked() -> None:
     pipe = Pipe("-c", script)
     pipe.initialize()
     for name in ("checked", "asked"):
-        pipe.notify("textDocument/didOpen", opened(f"untitled:{name}", KERNEL))
+        pipe.notify("textDocument/didOpen", open_document(f"untitled:{name}", KERNEL))
     assert pipe.ask("textDocument/hover", at("untitled:asked", 5, 1))["result"]["contents"]["value"]
     while pipe.until("textDocument/publishDiagnostics")["params"]["uri"] != "untitled:checked":
         pass
@@ -200,7 +200,7 @@ def test_a_text_is_analyzed_while_another_is_checked() -> None:
 def test_another_process_checks_where_one_was_killed(pipe: Pipe) -> None:
     pipe.initialize()
     for version in (1, 2):
-        pipe.notify("textDocument/didOpen", opened(f"untitled:{version}", KERNEL))
+        pipe.notify("textDocument/didOpen", open_document(f"untitled:{version}", KERNEL))
         while not pipe.until("textDocument/publishDiagnostics")["params"]["diagnostics"]:
             pass
         own = pipe.process.pid
@@ -217,17 +217,17 @@ def test_an_exit_without_shutdown_is_reported_by_the_status(pipe: Pipe) -> None:
 
 def test_the_server_ends_when_its_client_has_exited(pipe: Pipe) -> None:
     pipe.initialize()
-    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL))
+    pipe.notify("textDocument/didOpen", open_document("untitled:a", KERNEL))
     assert pipe.process.stdin is not None
     pipe.process.stdin.close()
     pipe.process.stdin = None
-    assert pipe.gone() == 1
+    assert pipe.wait_for_exit() == 1
 
 
 def test_the_columns_are_in_the_encoding_that_the_client_prefers(pipe: Pipe) -> None:
     capabilities = pipe.initialize(general={"positionEncodings": ["utf-8", "utf-16"]})["result"]["capabilities"]
     assert capabilities["positionEncoding"] == "utf-8"
-    pipe.notify("textDocument/didOpen", opened("untitled:a", KERNEL.replace("bra DONE", "/* ä😀 */ bra DONE")))
+    pipe.notify("textDocument/didOpen", open_document("untitled:a", KERNEL.replace("bra DONE", "/* ä😀 */ bra DONE")))
     line = KERNEL[: KERNEL.index("bra DONE")].count("\n")
     column = len("\t@%p1 /* ä😀 */ bra ".encode())
     found = pipe.ask("textDocument/hover", at("untitled:a", line, column))["result"]

@@ -67,7 +67,7 @@ def test_the_server_offers_signatures() -> None:
     assert types.TEXT_DOCUMENT_SIGNATURE_HELP in PtxLanguageServer().protocol.fm.features
 
 
-def offered(line: str) -> list[types.CompletionItem]:
+def offer_words(line: str) -> list[types.CompletionItem]:
     found = completions_at(*written_in(MANGLED, line))
     assert found is not None
     return sorted(found.items, key=lambda item: item.sort_text or item.label)
@@ -76,18 +76,18 @@ def offered(line: str) -> list[types.CompletionItem]:
 def test_variables_complete_in_brackets() -> None:
     assert "[" in TRIGGERS
     for line in ("st.shared.u32 [_", "st.shared.u32 [_ZZ4load", "ld.global.u32 %r1, [ _", "st.shared.v2.u32 [_"):
-        [found] = offered(line)
+        [found] = offer_words(line)
         assert found.label == "_ZZ4loadPKfE4tile", line
         assert found.documentation == "tile"
 
 
 def test_names_of_the_right_space_come_first_in_brackets() -> None:
-    shared = [item.label for item in offered("st.shared.u32 [")]
+    shared = [item.label for item in offer_words("st.shared.u32 [")]
     assert shared[0] == "_ZZ4loadPKfE4tile"
     assert shared[-3:] == ["count", "in", "slot"]
     assert {"%r0", "%rd7"} < set(shared)
     assert not {"DONE", "%p0", "%tid.x", "kernel"} & set(shared)
-    assert [item.label for item in offered("ld.param.u64 %rd1, [")][:2] == ["count", "in"]
-    generic = [item.label for item in offered("ld.u32 %r1, [")]
+    assert [item.label for item in offer_words("ld.param.u64 %rd1, [")][:2] == ["count", "in"]
+    generic = [item.label for item in offer_words("ld.u32 %r1, [")]
     assert set(generic[:4]) == {"_ZZ4loadPKfE4tile", "count", "in", "slot"}
-    assert next(item.label for item in offered("ld.global.u32 %r1, [%r")) == "%r0"
+    assert next(item.label for item in offer_words("ld.global.u32 %r1, [%r")) == "%r0"

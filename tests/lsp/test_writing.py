@@ -12,7 +12,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from ptxkit import lint
-from tests.lsp.session import CONFIG, KERNEL, MENDED, Editor, begin, eventually
+from tests.lsp.session import CONFIG, FIXED, KERNEL, Editor, begin, eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -40,11 +40,11 @@ async def test_a_finding_of_the_analysis_has_its_location_and_related_locations(
 
 
 async def test_a_correct_text_has_no_finding(client: LanguageClient) -> None:
-    assert list(await Editor(client, "untitled:b", MENDED).codes()) == []
+    assert list(await Editor(client, "untitled:b", FIXED).codes()) == []
 
 
 async def test_findings_follow_the_text(client: LanguageClient) -> None:
-    editor = Editor(client, "untitled:c", MENDED)
+    editor = Editor(client, "untitled:c", FIXED)
     await editor.codes()
     editor.replace("\tfence.proxy.async.shared::cta;\n", "")
     await editor.codes("PTX401")
@@ -57,10 +57,10 @@ async def test_findings_follow_the_text(client: LanguageClient) -> None:
     await editor.codes()
     editor.close()
 
-    async def gone() -> bool:
+    async def is_gone() -> bool:
         return not client.diagnostics.get(editor.uri, KERNEL)
 
-    await eventually(gone)
+    await eventually(is_gone)
 
 
 async def test_an_instruction_is_written_letter_by_letter(client: LanguageClient) -> None:
@@ -70,7 +70,7 @@ async def test_an_instruction_is_written_letter_by_letter(client: LanguageClient
         place = editor.text.index("\tbar.sync")
         editor.edit(place, place, letter)
         await asyncio.sleep(0.01)  # as a person does; with any other pause the findings at the end are the same
-    assert editor.text == MENDED
+    assert editor.text == FIXED
     await editor.codes()
     while editor.text != KERNEL:
         place = editor.text.index("\tbar.sync") - 1
@@ -85,15 +85,15 @@ async def test_a_finding_remains_at_its_line_while_lines_above_it_change(client:
     editor.edit(0, 0, "// 😀\r\n\r\n")
     wanted = editor.position("cp.reduce.async")
 
-    async def moved() -> bool:
+    async def has_moved() -> bool:
         found = client.diagnostics[editor.uri]
         return [(item.code, item.range.start) for item in found] == [("PTX401", wanted)]
 
-    await eventually(moved)
+    await eventually(has_moved)
     editor.replace("\tld.param.u64 %rd1, [in];\r\n", "")
     editor.replace("\r\n\r\n", "\r\n")
     wanted = editor.position("cp.reduce.async")
-    await eventually(moved)
+    await eventually(has_moved)
 
 
 async def test_the_last_of_several_versions_is_checked(client: LanguageClient) -> None:
@@ -139,17 +139,17 @@ async def test_unusable_settings_are_reported_once_and_do_not_apply(client: Lang
     await editor.codes("PTX401")
     editor.replace("\tbar.sync 0;", "\tfence.proxy.async.shared::cta;\n\tbar.sync 0;")
     await editor.codes()
-    told = [each.message for each in client.messages]
-    assert len(told) == 1
-    assert "there is no setting `ignroe`; did you mean `ignore`?" in told[0]
-    assert "ptxkit.toml:1" in told[0]
+    reported = [each.message for each in client.messages]
+    assert len(reported) == 1
+    assert "there is no setting `ignroe`; did you mean `ignore`?" in reported[0]
+    assert "ptxkit.toml:1" in reported[0]
 
 
 async def test_comments_hide_and_notes_are_faded(client: LanguageClient, tmp_path: Path) -> None:
     hidden = KERNEL.replace("512;", "512; // ptxkit: ignore[PTX401] meant")
     await Editor(client, "untitled:h", hidden).codes()
     (tmp_path / "ptxkit.toml").write_text("notes = true\n")
-    twice = MENDED.replace("\tbar.sync 0;", "\tbar.sync 0;\n\tbar.sync 0;")
+    twice = FIXED.replace("\tbar.sync 0;", "\tbar.sync 0;\n\tbar.sync 0;")
     [found] = await Editor(client, (tmp_path / "k.ptx").as_uri(), twice).codes("PTX903")
     assert found.tags is not None
     assert list(found.tags) == [types.DiagnosticTag.Unnecessary]
@@ -157,7 +157,7 @@ async def test_comments_hide_and_notes_are_faded(client: LanguageClient, tmp_pat
 
 
 async def test_the_server_registers_for_changes_of_settings_files(client: LanguageClient) -> None:
-    async def asked() -> bool:
+    async def request_check() -> bool:
         return getattr(client, "registered", []) == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
 
-    await eventually(asked)
+    await eventually(request_check)

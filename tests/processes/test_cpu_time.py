@@ -25,7 +25,7 @@ class Machine:
     def after(self, timer: CheckTimer, seconds: float, usage: CpuUsage | None) -> float:
         self.now += seconds
         self.usage = usage
-        return timer.elapsed()
+        return timer.elapsed_seconds()
 
 
 def test_a_process_that_runs_has_its_processor_time_and_one_that_waits_elapsed_time(

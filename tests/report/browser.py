@@ -64,7 +64,7 @@ class Browser:
         self._last = 0
         self._events: list[dict[str, Any]] = []
 
-    def shown(
+    def render(
         self, url: str, *, size: tuple[int, int] = (800, 600), scheme: str = "light", is_pictured: bool = False
     ) -> Shown:
         """Opens a page in a window of a size in pixels, with the color scheme `light` or `dark`."""
@@ -77,7 +77,7 @@ class Browser:
             self._go(session, url, scheme)
             found = self._ask("Runtime.evaluate", session, expression="document.documentElement.outerHTML")
             picture = self._ask("Page.captureScreenshot", session)["data"] if is_pictured else ""
-            logged = tuple(filter(None, (_told(each) for each in self._events if each.get("sessionId") == session)))
+            logged = tuple(filter(None, (_report(each) for each in self._events if each.get("sessionId") == session)))
             return Shown(found["result"]["value"], logged, base64.b64decode(picture))
         finally:
             self._ask("Target.disposeBrowserContext", browserContextId=context)
@@ -130,7 +130,7 @@ class Browser:
         self._out.close()
 
 
-def _told(event: dict[str, Any]) -> str:
+def _report(event: dict[str, Any]) -> str:
     """Returns the text that an event adds to the console, or an empty one."""
     given = event.get("params", {})
     match event.get("method"):

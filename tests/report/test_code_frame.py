@@ -27,7 +27,7 @@ def at(text: str, source: str = KERNEL) -> Span:
     return Span(start, start + len(text))
 
 
-def shown(span: Span, *labels: Label, text: str = KERNEL) -> str:
+def render_frame(span: Span, *labels: Label, text: str = KERNEL) -> str:
     return plain(code_frame(SourceFile("k.ptx", text), span, labels))
 
 
@@ -35,7 +35,7 @@ def test_labels_are_in_one_column_and_lines_in_the_order_of_the_file() -> None:
     store = Label(at("st.shared.f32 \t[%r35], %f1;"), "generic write of tile, every thread")
     barrier = Label(at("bar.sync \t0;"), "orders the threads, not the proxies")
     copy = at("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r35], 16;")
-    assert shown(copy, barrier, store) == snapshot("""\
+    assert render_frame(copy, barrier, store) == snapshot("""\
   3 |   st.shared.f32  [%r35], %f1;    generic write of tile, every thread
   4 |   bar.sync  0;                   orders the threads, not the proxies
   6 |   cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r35], 16;
@@ -43,14 +43,14 @@ def test_labels_are_in_one_column_and_lines_in_the_order_of_the_file() -> None:
 
 
 def test_a_finding_with_one_line_gets_carets() -> None:
-    assert shown(at("$L")) == snapshot("""\
+    assert render_frame(at("$L")) == snapshot("""\
   5 |   @%p1 bra  $L;
     |             ^^
 """)
 
 
 def test_two_labels_on_one_line_are_below_each_other() -> None:
-    assert shown(at("bar.sync \t0;"), Label(at("%f1"), "second"), Label(at("[%r35]"), "first")) == snapshot("""\
+    assert render_frame(at("bar.sync \t0;"), Label(at("%f1"), "second"), Label(at("[%r35]"), "first")) == snapshot("""\
   3 |   st.shared.f32  [%r35], %f1;    first
     |                                  second
   4 |   bar.sync  0;
@@ -58,28 +58,28 @@ def test_two_labels_on_one_line_are_below_each_other() -> None:
 
 
 def test_a_label_on_the_primary_line_shares_it() -> None:
-    assert shown(at("$L"), Label(at("%p1"), "this predicate")) == snapshot("""\
+    assert render_frame(at("$L"), Label(at("%p1"), "this predicate")) == snapshot("""\
   5 |   @%p1 bra  $L;    this predicate
     |             ^^
 """)
 
 
 def test_the_end_of_the_text_is_a_valid_location() -> None:
-    assert shown(Span(len(KERNEL), len(KERNEL))) == snapshot("""\
+    assert render_frame(Span(len(KERNEL), len(KERNEL))) == snapshot("""\
   8 |
     |   ^
 """)
 
 
 def test_an_empty_text_has_a_frame() -> None:
-    assert shown(Span(0, 0), text="") == snapshot("""\
+    assert render_frame(Span(0, 0), text="") == snapshot("""\
   1 |
     |   ^
 """)
 
 
 def test_control_characters_are_escaped_and_carets_still_mark_the_location() -> None:
-    assert shown(Span(10, 12), text="a\x00b\x1b[31m\u202ec%q0\udcff") == snapshot("""\
+    assert render_frame(Span(10, 12), text="a\x00b\x1b[31m\u202ec%q0\udcff") == snapshot("""\
   1 |   a\\x00b\\x1b[31m\\u202ec%q0\\xff
     |                        ^^
 """)
@@ -88,7 +88,7 @@ def test_control_characters_are_escaped_and_carets_still_mark_the_location() -> 
 @pytest.mark.parametrize("offset", [0, 1, 50, 66, 67, 200_000, 467_940, 467_949])
 def test_a_very_long_line_is_truncated_around_the_location(offset: int) -> None:
     text = "x" * 467_949
-    line, carets = shown(Span(offset, offset + 3), text=text).splitlines()
+    line, carets = render_frame(Span(offset, offset + 3), text=text).splitlines()
     assert len(line) < WIDTH + 20
     assert 0 < len(carets) <= len(line) + 1
     assert set(line[carets.index("^") : len(carets)]) <= {"x"}
@@ -96,19 +96,19 @@ def test_a_very_long_line_is_truncated_around_the_location(offset: int) -> None:
 
 def test_the_marked_location_in_a_long_line_is_shown() -> None:
     text = "\t" * 5 + "y" * 5_000 + "HERE" + "z" * 5_000
-    line, carets = shown(at("HERE", text), text=text).splitlines()
+    line, carets = render_frame(at("HERE", text), text=text).splitlines()
     assert line[carets.index("^") : len(carets)] == "HERE"
 
 
 def test_a_line_of_control_characters_is_truncated_too() -> None:
-    line, carets = shown(Span(5_000, 5_003), text="\x01" * 10_000).splitlines()
+    line, carets = render_frame(Span(5_000, 5_003), text="\x01" * 10_000).splitlines()
     assert len(line) < WIDTH + 20
     assert line[carets.index("^") : len(carets)] == r"\x01\x01\x01"
 
 
 def test_a_long_labeled_line_leaves_room_for_its_label() -> None:
     text = "a" * 500 + "\n" + "b" * 20
-    labeled, primary = shown(Span(501, 521), Label(Span(0, 500), "said"), text=text).splitlines()
+    labeled, primary = render_frame(Span(501, 521), Label(Span(0, 500), "said"), text=text).splitlines()
     assert labeled.endswith("said")
     assert len(labeled) < LABELED_WIDTH + 30
     assert primary.endswith("b" * 20)

@@ -17,13 +17,13 @@ LOOPS = [(0, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 4), (0, 4)]
 LONG = [*((at, at + 1) for at in range(12)), (0, 12), (0, 3), (11, 2)]
 
 
-def sized(count: int) -> list[tuple[float, float]]:
+def make_sizes(count: int) -> list[tuple[float, float]]:
     """Sizes that differ."""
     return [(110 + 17.0 * (at % 5), 41 + 19.0 * (at % 2)) for at in range(count)]
 
 
-def laid(edges: Sequence[tuple[int, int]]) -> GraphLayout:
-    return layout_graph(sized(1 + max(max(edge) for edge in edges)), edges)
+def lay_out(edges: Sequence[tuple[int, int]]) -> GraphLayout:
+    return layout_graph(make_sizes(1 + max(max(edge) for edge in edges)), edges)
 
 
 def points(route: EdgeRoute) -> Iterator[tuple[float, float]]:
@@ -69,11 +69,11 @@ def check(edges: Sequence[tuple[int, int]], layout: GraphLayout) -> None:
 
 @pytest.mark.parametrize("edges", [DIAMOND, LOOPS, LONG, [(0, 0)], [(0, 1), (0, 1)]])
 def test_blocks_are_separate_and_edges_go_from_lower_to_upper_sides(edges: list[tuple[int, int]]) -> None:
-    check(edges, laid(edges))
+    check(edges, lay_out(edges))
 
 
 def test_a_forward_edge_goes_down_and_a_back_edge_goes_up_at_the_left() -> None:
-    layout = laid(LOOPS)
+    layout = lay_out(LOOPS)
     backs = [edge for edge, route in zip(LOOPS, layout.routes, strict=True) if route.is_back]
     assert backs == [(2, 2), (3, 1)]
     for (source, target), route in zip(LOOPS, layout.routes, strict=True):
@@ -84,13 +84,13 @@ def test_a_forward_edge_goes_down_and_a_back_edge_goes_up_at_the_left() -> None:
 
 
 def test_nested_loops_have_back_edges_in_separate_lanes() -> None:
-    layout = laid(LOOPS)
+    layout = lay_out(LOOPS)
     lanes = [min(x for x, _ in route.points) for route in layout.routes if route.is_back]
     assert len(set(lanes)) == len(lanes)
 
 
 def test_an_edge_over_many_ranks_is_at_the_right_side() -> None:
-    layout = laid(LONG)
+    layout = lay_out(LONG)
     route = layout.routes[LONG.index((0, 12))]
     assert longest_path_ranks(13, [edge for edge in LONG if edge != (11, 2)])[12] > MAX_RANKS_CROSSED
     assert max(x for x, _ in route.points) > max(box.x + box.width for box in layout.boxes)
@@ -110,7 +110,7 @@ def test_back_edges_are_those_to_unfinished_nodes() -> None:
 
 def test_avoidable_crossings_are_removed() -> None:
     edges = [(0, 1), (0, 2), (0, 3), (1, 6), (2, 5), (3, 4)]
-    layout = laid(edges)
+    layout = lay_out(edges)
     places = [layout.boxes[node].x for node in (1, 2, 3)]
     below = [layout.boxes[node].x for node in (6, 5, 4)]
     assert sorted(range(3), key=places.__getitem__) == sorted(range(3), key=below.__getitem__)
@@ -133,12 +133,12 @@ graphs = st.integers(1, 14).flatmap(
 @settings(max_examples=150, deadline=None)
 def test_any_graph_is_laid_out_without_overlaps(graph: tuple[int, list[tuple[int, int]]]) -> None:
     count, edges = graph
-    check(edges, layout_graph(sized(count), edges))
+    check(edges, layout_graph(make_sizes(count), edges))
 
 
 def test_two_thousand_blocks_have_a_fast_layout() -> None:
     edges = [(at, at + 1) for at in range(1999)] + [(at, at - 7) for at in range(7, 1999, 11)]
     edges += [(at, at + 3) for at in range(0, 1990, 2)]
-    layout = layout_graph(sized(2000), edges)
+    layout = layout_graph(make_sizes(2000), edges)
     assert len(layout.boxes) == 2000
     assert layout.height < 300_000

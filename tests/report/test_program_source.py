@@ -27,7 +27,7 @@ KERNELS = ("bulk_scale", "cp_async_ring", "last_block", "tma_ring", "wgmma_produ
 FAULTS = (1, 2, 3, 4)
 
 
-def linted(name: str, fault: int) -> FileResult:
+def lint_text(name: str, fault: int) -> FileResult:
     path = FOLDER / f"{name}.{fault}.ptx"
     return lint_source(SourceFile(str(path), path.read_text("utf-8")))
 
@@ -41,11 +41,11 @@ def expected_lines(name: str, fault: int) -> set[int]:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_fault_is_reported_at_a_line_of_the_program(name: str) -> None:
-    assert linted(name, 0).diagnostics == ()
+    assert lint_text(name, 0).diagnostics == ()
     for fault in FAULTS:
         expected = expected_lines(name, fault)
         assert expected, fault
-        (found,) = fold_groups(linted(name, fault).diagnostics)
+        (found,) = fold_groups(lint_text(name, fault).diagnostics)
         shown = locate_in_program(found, ProgramSources())
         assert shown is not None
         assert shown.at.source.path.endswith(f"{name}.cu")
@@ -56,7 +56,7 @@ def test_a_fault_is_reported_at_a_line_of_the_program(name: str) -> None:
 def test_a_producers_wrong_first_parity_is_not_attributed_to_the_consumer() -> None:
     """The simulation of one scenario is stopped before the ring wraps around: the location from another one counts for
     it."""
-    (found,) = linted("tma_ring", 1).diagnostics
+    (found,) = lint_text("tma_ring", 1).diagnostics
     assert found.message.startswith("waits for parity 0 of a fresh mbarrier")
     shown = locate_in_program(found, ProgramSources())
     assert shown is not None
@@ -163,7 +163,7 @@ def test_open_questions_have_the_names_of_the_program_in_each_format(form: str) 
 
 
 def test_copies_of_a_line_are_one_finding_that_counts_them() -> None:
-    result = linted("cp_async_ring", 1)
+    result = lint_text("cp_async_ring", 1)
     assert len(result.diagnostics) == 4
     shown = report(result)
     assert shown.count("PTX302 error") == 1
@@ -184,7 +184,7 @@ def test_copies_of_a_line_are_one_finding_that_counts_them() -> None:
 def test_findings_of_two_rules_with_one_cause_are_one_finding(
     name: str, fault: int, codes: set[str], note: str
 ) -> None:
-    result = linted(name, fault)
+    result = lint_text(name, fault)
     shown = report(result)
     assert shown.count(" error: ") == 1
     assert f"  = note: {note}" in shown

@@ -79,7 +79,7 @@ def test_names_are_text() -> None:
     assert "&lt;b&gt;&amp;" in page
 
 
-def nested() -> FunctionView:
+def nested_view() -> FunctionView:
     """A loop in a loop: 0, (1, (2), 3), 4; the outer loop also has an exit from the inner one."""
     blocks = [BlockView(10 * at + 1, 10 * at + 9, 5, f"L{at}") for at in range(5)]
     pairs = [(0, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 1), (3, 4)]
@@ -89,7 +89,7 @@ def nested() -> FunctionView:
 
 
 def test_a_loop_is_one_node_of_the_function_and_has_separate_nodes() -> None:
-    seen = nested()
+    seen = nested_view()
     assert (inner_loops(seen, None), inner_loops(seen, 0), inner_loops(seen, 1)) == ((0,), (1,), ())
     nodes, edges = collapsed_nodes(seen, None)
     assert [(node.first, node.last, node.loop) for node in nodes] == [(1, 9, None), (11, 39, 0), (41, 49, None)]
@@ -102,8 +102,8 @@ def test_a_loop_is_one_node_of_the_function_and_has_separate_nodes() -> None:
 
 
 def test_a_function_with_loops_has_a_drawing_of_each() -> None:
-    page = draw_graph(nested(), "g1")
+    page = draw_graph(nested_view(), "g1")
     assert re.findall(r'<div id="(g1-\w+)"', page) == ["g1-all", "g1-top", "g1-loop0", "g1-loop1"]
     assert re.findall(r'href="#(g1-\w+)" class="block looped"', page) == ["g1-loop0", "g1-loop1"]
     assert "The loop at lines 11\u201339, 3 blocks; a loop is drawn as one block" in page
-    assert "g1-top" not in draw_graph(replace(nested(), loops=()), "g1")
+    assert "g1-top" not in draw_graph(replace(nested_view(), loops=()), "g1")

@@ -30,7 +30,7 @@ def happening(line: int, sort: AsyncOpCategory = AsyncOpCategory.WAIT, opcode: s
     return AsyncOp(line, sort, opcode or f"wait{line}")
 
 
-def charted(
+def chart_lanes(
     transfers: list[Transfer],
     others: list[AsyncOp],
     loops: tuple[LoopView, ...] = (),
@@ -51,7 +51,7 @@ def charted(
 
 
 def test_a_bar_extends_from_its_issue_to_the_first_wait_and_faintly_to_the_last() -> None:
-    drawn = charted([copy(10, Wait(12), Wait(14))], [happening(12), happening(14)])
+    drawn = chart_lanes([copy(10, Wait(12), Wait(14))], [happening(12), happening(14)])
     (bar,) = drawn.bars
     assert [row.first for row in drawn.rows] == [10, 12, 14]
     assert (bar.spans, bar.tails, bar.waits) == (((0, 1),), ((1, 2),), (1, 2))
@@ -59,14 +59,14 @@ def test_a_bar_extends_from_its_issue_to_the_first_wait_and_faintly_to_the_last(
 
 def test_a_wait_that_releases_the_source_ends_a_bar_only_where_no_other_does() -> None:
     read = Wait(12, 0, reads_only=True)
-    (bar,) = charted([copy(10, read)], [happening(12)]).bars
+    (bar,) = chart_lanes([copy(10, read)], [happening(12)]).bars
     assert (bar.spans, bar.waits, bar.reads, bar.is_open) == (((0, 1),), (), (1,), False)
-    (bar,) = charted([copy(10, read, Wait(14))], [happening(12), happening(14)]).bars
+    (bar,) = chart_lanes([copy(10, read, Wait(14))], [happening(12), happening(14)]).bars
     assert (bar.spans, bar.waits, bar.reads) == (((0, 2),), (2,), (1,))
 
 
 def test_a_bar_without_a_wait_is_open() -> None:
-    (bar,) = charted([copy(10)], [happening(12)]).bars
+    (bar,) = chart_lanes([copy(10)], [happening(12)]).bars
     assert bar.is_open
     assert bar.spans == ()
 
@@ -80,20 +80,20 @@ def test_an_earlier_wait_is_reached_by_the_smallest_loop_with_both_and_the_commi
         happening(30, AsyncOpCategory.COMMIT),
         happening(50),
     ]
-    (bar,) = charted([copy(10, Wait(9), commits=(12,))], others, loops).bars
+    (bar,) = chart_lanes([copy(10, Wait(9), commits=(12,))], others, loops).bars
     assert bar.spans == ((2, 3), (1, 1))
-    (bar,) = charted([copy(10, Wait(9), commits=(30,))], others, loops).bars
+    (bar,) = chart_lanes([copy(10, Wait(9), commits=(30,))], others, loops).bars
     assert bar.spans == ((2, 4), (0, 1))
 
 
 def test_an_earlier_wait_outside_of_loops_is_still_drawn() -> None:
-    (bar,) = charted([copy(10, Wait(5))], [happening(5)]).bars
+    (bar,) = chart_lanes([copy(10, Wait(5))], [happening(5)]).bars
     assert bar.spans == ((0, 1),)
 
 
 def test_equal_neighbors_are_one_row_and_others_are_not() -> None:
     same = [copy(10, Wait(20)), copy(11, Wait(20)), copy(12, Wait(20), to="b")]
-    drawn = charted(same, [happening(20), happening(21, opcode="bar.sync"), happening(23, opcode="bar.sync")])
+    drawn = chart_lanes(same, [happening(20), happening(21, opcode="bar.sync"), happening(23, opcode="bar.sync")])
     assert [(row.first, row.last, row.count) for row in drawn.rows] == [
         (10, 11, 2),
         (12, 12, 1),
@@ -102,12 +102,12 @@ def test_equal_neighbors_are_one_row_and_others_are_not() -> None:
     ]
     assert [bar.count for bar in drawn.bars] == [2, 1]
     loops = (LoopView((1,), 11, 12),)
-    assert [row.count for row in charted(same[:2], [happening(20)], loops).rows] == [1, 1, 1]
+    assert [row.count for row in chart_lanes(same[:2], [happening(20)], loops).rows] == [1, 1, 1]
 
 
 def test_parallel_bars_have_separate_lanes_and_later_ones_the_first_that_is_free() -> None:
     transfers = [copy(10, Wait(20), to="a"), copy(11, Wait(21), to="b"), copy(30, Wait(31), to="c")]
-    drawn = charted(transfers, [happening(line) for line in (20, 21, 31)])
+    drawn = chart_lanes(transfers, [happening(line) for line in (20, 21, 31)])
     assert [bar.lane for bar in drawn.bars] == [0, 1, 0]
     assert drawn.lanes == 2
     for number, one in enumerate(drawn.bars):
@@ -119,19 +119,21 @@ def test_parallel_bars_have_separate_lanes_and_later_ones_the_first_that_is_free
 def test_a_distant_fence_is_not_drawn_at_the_bar() -> None:
     between = [happening(line) for line in range(30, 30 + 2 * MAX_FENCE_DISTANCE)]
     transfers = [copy(100, Wait(101), fences=(29, 99))]
-    (bar,) = charted(transfers, [happening(29), *between, happening(99, AsyncOpCategory.FENCE), happening(101)]).bars
+    (bar,) = chart_lanes(
+        transfers, [happening(29), *between, happening(99, AsyncOpCategory.FENCE), happening(101)]
+    ).bars
     assert list(bar.fences) == [2 * MAX_FENCE_DISTANCE + 1]
 
 
 def test_lines_of_called_functions_are_rows_where_a_bar_needs_them() -> None:
-    drawn = charted([copy(10, Wait(200))], [happening(12)], elsewhere=(200, 201))
+    drawn = chart_lanes([copy(10, Wait(200))], [happening(12)], elsewhere=(200, 201))
     assert [row.first for row in drawn.rows] == [10, 12, 200]
 
 
 def test_omitted_items_are_counted() -> None:
     many = [happening(line) for line in range(1, MAX_ROWS + 8)]
-    assert charted([], many).omitted_rows == 7
+    assert chart_lanes([], many).omitted_rows == 7
     wide = [copy(line, Wait(900), to=str(line)) for line in range(1, MAX_LANES + 4)]
-    drawn = charted(wide, [happening(900)])
+    drawn = chart_lanes(wide, [happening(900)])
     assert (len(drawn.bars), drawn.omitted_bars, drawn.lanes) == (MAX_LANES, 3, MAX_LANES)
-    assert charted([], []) == AsyncChart()
+    assert chart_lanes([], []) == AsyncChart()

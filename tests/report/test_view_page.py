@@ -83,7 +83,7 @@ class Reader(HTMLParser):
         self.stack[-1].children.append(data)
 
 
-def parsed(page: str) -> Element:
+def parse_page(page: str) -> Element:
     reader = Reader()
     reader.feed(page)
     assert len(reader.stack) == 1, f"<{reader.stack[-1].tag}> is not closed"
@@ -91,12 +91,12 @@ def parsed(page: str) -> Element:
 
 
 @cache
-def pictured(text: str, path: str = "k.ptx") -> FileView:
+def draw_text(text: str, path: str = "k.ptx") -> FileView:
     return build_file_view(SourceFile(path, text))
 
 
-def shown(text: str, path: str = "k.ptx") -> Element:
-    return parsed(view_page(pictured(text, path), PAGES))
+def show_text(text: str, path: str = "k.ptx") -> Element:
+    return parse_page(view_page(draw_text(text, path), PAGES))
 
 
 def lines(page: Element) -> list[Element]:
@@ -108,14 +108,14 @@ def words(element: Element) -> str:
 
 
 def kernel(name: str) -> Element:
-    return shown((KERNELS / name).read_text("utf-8"))
+    return show_text((KERNELS / name).read_text("utf-8"))
 
 
 # -------------------------------------------------------------------------------------------------------- listing
 
 
 def test_every_line_is_shown_with_its_number_and_its_text() -> None:
-    page = shown(BULK)
+    page = show_text(BULK)
     found = lines(page)
     assert [line.attributes["id"] for line in found] == [f"L{at}" for at in range(1, len(found) + 1)]
     assert [line.text for line in found] == BULK.split("\n")
@@ -124,7 +124,7 @@ def test_every_line_is_shown_with_its_number_and_its_text() -> None:
 
 
 def test_the_colors_are_those_of_the_parse() -> None:
-    line = next(line for line in lines(shown(BULK)) if "setp" in line.text)
+    line = next(line for line in lines(show_text(BULK)) if "setp" in line.text)
     opcode, *registers = [each for each in line.walk() if each.tag in ("b", "i", "u")]
     assert opcode.text.startswith("setp.")
     assert all(each.text.startswith("%") for each in registers)
@@ -132,13 +132,13 @@ def test_the_colors_are_those_of_the_parse() -> None:
 
 def test_an_opcode_is_a_register_where_one_is_declared_with_this_name() -> None:
     text = BULK.replace("{\n", "{\n\t.reg .b32 mov;\n\tmov.u32 mov, 7;\n", 1)
-    line = next(line for line in lines(shown(text)) if "mov.u32 mov" in line.text)
+    line = next(line for line in lines(show_text(text)) if "mov.u32 mov" in line.text)
     colored = {each.text: each.tag for each in line.walk() if each.tag in ("b", "i")}
     assert colored == {"mov.u32": "b", "mov": "i"}
 
 
 def test_a_label_leads_to_its_block() -> None:
-    page = shown(BULK)
+    page = show_text(BULK)
     link = next(link for line in lines(page) for link in line.all("a") if link.text.startswith("$L"))
     line = page.one(id=link.attributes["href"][1:])
     before = next(each for each in lines(page) if each.text.startswith(f"{link.text}:"))
@@ -147,28 +147,28 @@ def test_a_label_leads_to_its_block() -> None:
 
 def test_a_long_line_is_truncated_with_a_note() -> None:
     text = BULK.replace("// Based on", f"// {'x' * 9000} Based on", 1)
-    page = shown(text)
+    page = show_text(text)
     assert re.search(r"… 7,0\d\d more characters", words(page))
 
 
 def test_a_finding_is_below_its_line_in_the_words_of_lint() -> None:
-    page = shown(UNFENCED)
+    page = show_text(UNFENCED)
     box = page.one("aside", class_="finding")
     line = next(line for line in lines(page) if box in line.walk())
     assert "cp.async.bulk.global" in line.text
-    said = words(box)
-    assert said.startswith("PTX401 error: reads `tile` through the async proxy")
-    assert "help: add `fence.proxy.async.shared::cta;`" in said
-    assert "isa: Async Proxy; membar / fence" in said
+    printed = words(box)
+    assert printed.startswith("PTX401 error: reads `tile` through the async proxy")
+    assert "help: add `fence.proxy.async.shared::cta;`" in printed
+    assert "isa: Async Proxy; membar / fence" in printed
     links = [link.attributes["href"] for link in box.all("a")]
     assert [words(page.one(id=link[1:])).split()[0] for link in links] == ["st.shared.u32", "bar.sync"]
     assert "missing-proxy-fence" in words(box.one("summary"))
-    assert not shown(BULK).all("aside")
+    assert not show_text(BULK).all("aside")
 
 
 def test_the_source_line_is_next_to_a_line() -> None:
     text = BULK.replace("\tld.param", "\t.loc 1 22 3\n\tld.param", 1) + '\n.file 1 "/src/k.cu"\n'
-    place = shown(text).one(class_="loc")
+    place = show_text(text).one(class_="loc")
     assert (place.text, place.attributes["title"]) == ("k.cu:22", "/src/k.cu:22")
 
 
@@ -176,7 +176,7 @@ def test_the_source_line_is_next_to_a_line() -> None:
 
 
 def test_the_header_names_the_file_its_version_and_target_and_counts_findings() -> None:
-    header = words(shown(UNFENCED).one("header"))
+    header = words(show_text(UNFENCED).one("header"))
     assert "k.ptx" in header
     assert ".version 9.0 · .target sm_90" in header
     assert "1 error" in header
@@ -185,18 +185,18 @@ def test_the_header_names_the_file_its_version_and_target_and_counts_findings() 
 
 def test_a_kernel_has_its_launch_and_requirements() -> None:
     facts = kernel("wgmma_ring.sm_90a.ptx").one(class_="facts")
-    said = dict(zip(map(words, facts.all("dt")), map(words, facts.all("dd")), strict=True))
-    assert said[".maxntid"] == "threads of a block, at most: 160 x 1 x 1"
-    assert said["shared"] == "27,696 bytes"
-    assert said["registers used"] == "67 .b32, 26 .b64, 4 .f32, 17 .pred"
+    printed = dict(zip(map(words, facts.all("dt")), map(words, facts.all("dd")), strict=True))
+    assert printed[".maxntid"] == "threads of a block, at most: 160 x 1 x 1"
+    assert printed["shared"] == "27,696 bytes"
+    assert printed["registers used"] == "67 .b32, 26 .b64, 4 .f32, 17 .pred"
 
 
 def test_one_of_several_functions_can_be_selected() -> None:
     text = BULK + "\n.visible .func f()\n{\n\tret;\n}\n"
-    page = shown(text)
+    page = show_text(text)
     assert [words(each) for each in page.one("select", id="function").all("option")] == ["1. bulk_add_one", "2. f"]
     assert len(page.all(class_="facts")) == 2
-    assert not shown(BULK).all("select", id="function")
+    assert not show_text(BULK).all("select", id="function")
 
 
 # ------------------------------------------------------------------------------------------------- graph, transfers
@@ -215,7 +215,7 @@ def test_blocks_link_to_their_lines_and_list_their_synchronization() -> None:
 def test_edges_are_distinguished_without_colors() -> None:
     page = kernel("wgmma_ring.sm_90a.ptx")
     graph = page.one(id="graph")
-    sorts = {way.attributes["class"] for way in graph.all("path", class_="way")}
+    sorts = {edge.attributes["class"] for edge in graph.all("path", class_="way")}
     assert {"way next", "way taken", "way jump", "way taken back"} <= sorts
     style = page.one("style").text
     assert re.search(r"\.way\.taken \{[^}]*stroke-dasharray", style)
@@ -229,7 +229,7 @@ def chart(page: Element) -> dict[str, Element]:
 
 
 def test_a_transfer_is_a_bar_from_its_issue_to_its_wait() -> None:
-    rows = chart(shown(BULK))
+    rows = chart(show_text(BULK))
     assert "global → shared tile, 4096 bytes, mbarrier bar, waited for at 78" in words(rows["67"])
     name = rows["67"].attributes["data-bar"]
     on = [line for line, row in rows.items() if row.all("g", data_bar=name)]
@@ -238,7 +238,7 @@ def test_a_transfer_is_a_bar_from_its_issue_to_its_wait() -> None:
 
 
 def test_fences_and_commits_are_ticks_on_their_bars() -> None:
-    rows = chart(shown(BULK))
+    rows = chart(show_text(BULK))
     name = rows["158"].attributes["data-bar"]
     assert rows["145"].one("g", data_bar=name).all(class_="fence")
     assert rows["161"].one("g", data_bar=name).all(class_="commit")
@@ -247,16 +247,16 @@ def test_fences_and_commits_are_ticks_on_their_bars() -> None:
 
 def test_a_transfer_without_a_wait_is_open_and_labeled() -> None:
     text = "".join(line for line in BULK.splitlines(keepends=True) if "wait_group" not in line)
-    rows = chart(shown(text))
+    rows = chart(show_text(text))
     assert "no wait seen" in words(rows["158"])
     assert rows["158"].all("rect", class_="open")
-    assert "1 for which the analysis found no wait" in words(shown(text).one(id="transfers"))
-    assert not chart(shown(BULK))["158"].all("rect", class_="open")
+    assert "1 for which the analysis found no wait" in words(show_text(text).one(id="transfers"))
+    assert not chart(show_text(BULK))["158"].all("rect", class_="open")
 
 
 def test_unreached_code_is_undecided() -> None:
     func = "\n.func f(.reg .b32 a, .reg .b64 b)\n{\n\tcp.async.ca.shared.global [a], [b], 16;\n\tret;\n}\n"
-    page = shown(BULK + func)
+    page = show_text(BULK + func)
     row = next(row for row in page.one(id="transfers").all("tr") if "cp.async.ca" in row.text)
     assert "undecided: not reached by the analysis" in words(row)
     assert row.all("rect", class_="unknown")
@@ -279,7 +279,7 @@ def test_an_earlier_wait_in_a_loop_is_reached_over_its_beginning() -> None:
 
 
 def test_the_rows_of_findings_name_them() -> None:
-    rows = chart(shown(UNFENCED))
+    rows = chart(show_text(UNFENCED))
     link = rows["157"].one("a", class_="found")
     assert (words(link), link.attributes["href"]) == ("PTX401 error", "#d1")
 
@@ -288,28 +288,28 @@ def test_the_rows_of_findings_name_them() -> None:
 
 
 def test_a_file_with_syntax_errors_has_its_text_and_findings_and_no_graph() -> None:
-    page = shown(BULK.replace("bar.sync", "bar.sync (", 1))
+    page = show_text(BULK.replace("bar.sync", "bar.sync (", 1))
     assert "PTX101" in words(page.one(id="findings"))
     assert "The file has syntax errors: fix them to see its graph." in words(page.one(id="graph"))
     assert next(line for line in lines(page) if "mbarrier.init" in line.text).all("b")
 
 
 def test_a_finding_after_the_last_line_has_a_location() -> None:
-    page = shown(BULK.rstrip().removesuffix("}"))
+    page = show_text(BULK.rstrip().removesuffix("}"))
     link = page.one(id="findings").all("a", class_="at")[-1].attributes["href"]
     assert page.one(id=link[1:]).tag == "aside"
 
 
 @pytest.mark.parametrize("text", ["", "\n", ".version 9.0\n.target sm_90\n", "\0", "// nothing", "/* open"])
 def test_a_file_without_a_function_is_a_page(text: str) -> None:
-    page = shown(text)
+    page = show_text(text)
     assert page.one(id="listing")
     assert page.one(id="findings")
 
 
 def test_a_single_function_and_one_without_instructions_are_pages() -> None:
     head = ".version 9.0\n.target sm_90\n.address_size 64\n"
-    page = shown(f"{head}.func f()\n{{\n\tret;\n}}\n.visible .entry e()\n{{\n}}\n")
+    page = show_text(f"{head}.func f()\n{{\n\tret;\n}}\n.visible .entry e()\n{{\n}}\n")
     assert "This function has no asynchronous operation" in words(page.one(id="transfers"))
     assert "The function has no instruction." in words(page.one(id="graph"))
     assert len(page.one(id="graph").all("a", class_="block")) == 1
@@ -317,7 +317,7 @@ def test_a_single_function_and_one_without_instructions_are_pages() -> None:
 
 def test_markup_in_the_input_is_text() -> None:
     text = BULK.replace("// Based on", f"// {ODD} Based on", 1).replace("bulk_add_one(", "bulk_add_one (", 1)
-    page = shown(text, f"{ODD}.ptx")
+    page = show_text(text, f"{ODD}.ptx")
     assert len(page.all("script")) == 1
     assert "<script>alert('\"&\\x01\\u202e')</script>" in words(page)
     assert "<script>" in words(page.one("h1"))
@@ -326,14 +326,14 @@ def test_markup_in_the_input_is_text() -> None:
 
 def test_invalid_utf_8_and_lone_surrogates_can_be_written() -> None:
     text = b"// \xff\xfe\n".decode("utf-8", "surrogateescape") + BULK
-    page = view_page(pictured(text, "\udcff.ptx"), PAGES)
+    page = view_page(draw_text(text, "\udcff.ptx"), PAGES)
     assert "\\xff" in page
     assert page.encode("utf-8")
 
 
 def test_the_page_needs_no_network_and_runs_only_its_own_script() -> None:
-    page = view_page(pictured(UNFENCED), PAGES)
-    tree = parsed(page)
+    page = view_page(draw_text(UNFENCED), PAGES)
+    tree = parse_page(page)
     policy = next(each.attributes["content"] for each in tree.all("meta") if "http-equiv" in each.attributes)
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
@@ -348,14 +348,14 @@ def test_the_page_needs_no_network_and_runs_only_its_own_script() -> None:
 
 
 def test_no_id_is_repeated() -> None:
-    names = [each.attributes["id"] for each in shown(UNFENCED).walk() if "id" in each.attributes]
+    names = [each.attributes["id"] for each in show_text(UNFENCED).walk() if "id" in each.attributes]
     assert len(names) == len(set(names))
 
 
 def test_a_large_file_makes_a_page_of_less_than_eight_times_its_size() -> None:
     body = "".join(f"\tadd.s32 \t%r{at % 97}, %r{at % 89}, {at};\n" for at in range(40_000))
     text = BULK.replace("\tret;", f"{body}\tret;", 1)
-    assert len(view_page(pictured(text), PAGES).encode()) < 8 * len(text)
+    assert len(view_page(draw_text(text), PAGES).encode()) < 8 * len(text)
 
 
 # -------------------------------------------------------------------------------------------------------- contrast
@@ -363,7 +363,7 @@ def test_a_large_file_makes_a_page_of_less_than_eight_times_its_size() -> None:
 
 def palettes() -> dict[str, dict[str, str]]:
     """Returns the colors by name, of the light page and of the dark one."""
-    style = shown(BULK).one("style").text
+    style = show_text(BULK).one("style").text
     found: dict[str, dict[str, str]] = {"light": {}, "dark": {}}
     for rule in re.finditer(r"(:root[^{}]*)\{([^{}]*)\}", style):
         is_dark = "data-theme" in rule[1]

@@ -30,7 +30,7 @@ def page_of(path: Path) -> str:
     return view_page(build_file_view(SourceFile(str(path), path.read_text("utf-8"))))
 
 
-def linked(folder: Path, *files: str, text: str | None = "a\nb\n<b>&\n") -> ProgramLinks:
+def link_pieces(folder: Path, *files: str, text: str | None = "a\nb\n<b>&\n") -> ProgramLinks:
     """Returns the links of a kernel whose first instructions come from line 3 of each of the files in turn."""
     for file in files:
         if text is not None:
@@ -65,7 +65,7 @@ def test_a_finding_is_below_the_line_of_the_program_with_the_names_of_its_author
 
 
 def test_a_line_extends_to_the_next_one_and_to_the_end_of_the_function(tmp_path: Path) -> None:
-    links = linked(tmp_path, "a.cu", "b.cu")
+    links = link_pieces(tmp_path, "a.cu", "b.cu")
     first, last = min(links.places), max(links.places)
     assert [source.path.rpartition("/")[2] for source in links.files] == ["b.cu", "a.cu"]
     assert links.places[first] == (2, 3)
@@ -75,18 +75,18 @@ def test_a_line_extends_to_the_next_one_and_to_the_end_of_the_function(tmp_path:
 
 @pytest.mark.parametrize("name", ["secret.pem", "passwd", "absent.cu"])
 def test_a_file_that_is_missing_or_not_source_code_is_not_shown(tmp_path: Path, name: str) -> None:
-    assert linked(tmp_path, name, text=None if name.startswith("absent") else "a\nb\nc\n") == ProgramLinks()
+    assert link_pieces(tmp_path, name, text=None if name.startswith("absent") else "a\nb\nc\n") == ProgramLinks()
 
 
 def test_a_location_after_the_end_of_its_file_has_no_link(tmp_path: Path) -> None:
-    links = linked(tmp_path, "a.cu", text="one")
+    links = link_pieces(tmp_path, "a.cu", text="one")
     assert len(links.files) == 1
     assert not links.places
 
 
 def test_files_over_the_limit_are_omitted(tmp_path: Path) -> None:
     names = [f"{number}.cu" for number in range(MAX_PROGRAM_FILES + 1)]
-    assert len(linked(tmp_path, *names).files) == MAX_PROGRAM_FILES
+    assert len(link_pieces(tmp_path, *names).files) == MAX_PROGRAM_FILES
 
 
 def test_program_text_is_escaped(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_program_text_is_escaped(tmp_path: Path) -> None:
 
 
 def test_the_page_opens_at_the_first_finding_in_all_panes(reader: Reader) -> None:
-    done = reader.opened("", page=page_of(TUTORIAL), size=(1400, 900))
+    done = reader.open_page("", page=page_of(TUTORIAL), size=(1400, 900))
     assert not done.logged
     assert "here" in tag_of(done.document, 'id="L141"')
     assert "tied" in tag_of(done.document, 'id="S1-30"')
@@ -111,12 +111,12 @@ def test_the_page_opens_at_the_first_finding_in_all_panes(reader: Reader) -> Non
 
 def test_a_click_on_the_program_goes_to_the_ptx_and_back(reader: Reader) -> None:
     then = "document.getElementById('S1-15').click();"
-    document = reader.opened("", page=page_of(TUTORIAL), then=then).document
+    document = reader.open_page("", page=page_of(TUTORIAL), then=then).document
     assert "tied" in tag_of(document, 'id="S1-15"')
     assert re.search(r'<li id="L\d+"[^>]*data-src="1-15"[^>]*here', document) or "here" in tag_of(
         document, 'data-src="1-15"'
     )
-    document = reader.opened("", page=page_of(TUTORIAL), then="document.getElementById('L53').click();").document
+    document = reader.open_page("", page=page_of(TUTORIAL), then="document.getElementById('L53').click();").document
     assert "tied" in tag_of(document, 'id="S1-15"')
 
 
@@ -130,5 +130,5 @@ def test_a_narrow_window_has_one_pane_and_links_choose_it(reader: Reader) -> Non
     location.hash = 'L141'; window.dispatchEvent(new Event('hashchange')); said.push(seen());
     document.title = said.join(' ') + ' ' + (document.documentElement.scrollWidth - innerWidth);
     """
-    done = reader.opened("", page=page_of(TUTORIAL), then=then, size=(500, 900))
+    done = reader.open_page("", page=page_of(TUTORIAL), then=then, size=(500, 900))
     assert "<title>listing panel program listing 0</title>" in done.document

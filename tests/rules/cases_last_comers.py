@@ -13,7 +13,7 @@ _LAST = "mov.u32 %r12, %nctaid.x; sub.u32 %r12, %r12, 1; setp.ne.u32 %p4, %r11, 
 _READ = "ld.global.b32 %r13, [%rd2];"
 
 
-def _case(name: str, between: str = "", behind: str = _FENCE, *, mark: str = "", **parts: str) -> Case:
+def _case(name: str, between: str = "", after: str = _FENCE, *, mark: str = "", **parts: str) -> Case:
     """Thread 0 of each CTA stores and counts; the last one reads the word of the first CTA. parts: replacements."""
     store, count = parts.get("store", _STORE), parts.get("count", _COUNT)
     last, read = parts.get("last", _LAST), parts.get("read", _READ)
@@ -21,7 +21,7 @@ def _case(name: str, between: str = "", behind: str = _FENCE, *, mark: str = "",
 {store} //= store
 {between}
 {count} //= count
-{behind} {last}
+{after} {last}
 {read} {mark}
 end: nanosleep.u32 0;"""
     return Case(name, body)

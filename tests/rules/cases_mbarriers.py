@@ -13,7 +13,7 @@ LOOP = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra 
 TWO_CTAS = ".reqntid 128, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1"
 
 #: The second warp copies, the first one continues; all but the first wait, and take a long time.
-_TOLD_BEHIND_A_LOOP = f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+_SIGNALED_AFTER_A_LOOP = f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
 setp.ge.u32 %p5, %r1, 32; @!%p5 bra join; @!%p2 bra wait;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
 {FILL} [%r2], [%rd1], 2048, [%r5]; //= copy
@@ -310,13 +310,13 @@ ld.shared.u32 %r10, [%r4]; //! PTX302 copy""",
     ),
     Case(
         "a thread that waits for a copy may publish it after a loop beyond the budget",
-        f"""{_TOLD_BEHIND_A_LOOP}
+        f"""{_SIGNALED_AFTER_A_LOOP}
 join: bar.sync 0; ld.shared.u32 %r12, [%r4]; st.global.u32 [%rd2], %r12;""",
         undecided=("PTX302",),
     ),
     Case(
         "no barrier follows a loop beyond the budget",
-        f"""{_TOLD_BEHIND_A_LOOP}
+        f"""{_SIGNALED_AFTER_A_LOOP}
 join: ld.shared.u32 %r12, [%r4]; //! PTX302 copy
 st.global.u32 [%rd2], %r12;""",
     ),

@@ -8,7 +8,7 @@ _COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 _EXPECT = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5],"
 
 
-def _ring(*expected_and_copied: str, beside: str = "", later: str = "") -> str:
+def _ring(*expected_and_copied: str, other_access: str = "", later: str = "") -> str:
     """One thread fills a tile repeatedly, and a warp reads it; each waits for the other."""
     filled = "\n".join(expected_and_copied)
     return f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 32;
@@ -18,7 +18,7 @@ fill: xor.b32 %r11, %r10, 1;
 free: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5+8], %r11; @!%p4 bra free;
 {filled}
 xor.b32 %r10, %r10, 1; add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, %r6; @%p5 bra fill; bra.uni end;
-read: {beside}
+read: {other_access}
 full: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], %r10; @!%p4 bra full;
 ld.shared.u32 %r12, [%r2];
 mbarrier.arrive.shared::cta.b64 _, [%r5+8]; {later}
@@ -42,7 +42,7 @@ CASES = (
     ),
     Case(
         "bytes expected after the arrival belong to its phase where phases are not simulated",
-        _ring(*_BOTH, beside=_VAGUE),
+        _ring(*_BOTH, other_access=_VAGUE),
         bounds=".reqntid 64, 1, 1",
     ),
     Case(

@@ -44,15 +44,15 @@ sent: bar.sync 0;"""
 
 CROSSINGS = tuple(
     case
-    for way, address in HIDDEN_ADDRESSES.items()
+    for description, address in HIDDEN_ADDRESSES.items()
     for case in (
         Case(
-            f"a store to {way} without a fence before the async read",
+            f"a store to {description} without a fence before the async read",
             f"{_DATA} {address} {_STORE} bar.sync 0; {_COPY_OUT}",
             undecided=("PTX401",),
         ),
         Case(
-            f"a store to {way} with a fence before the async read",
+            f"a store to {description} with a fence before the async read",
             f"{_DATA} {address} {_STORE} {_FENCE} bar.sync 0; {_COPY_OUT}",
         ),
     )
@@ -60,15 +60,15 @@ CROSSINGS = tuple(
 
 RACES = tuple(
     case
-    for way, address in HIDDEN_ADDRESSES.items()
+    for description, address in HIDDEN_ADDRESSES.items()
     for case in (
         Case(
-            f"a read of {way} that no barrier orders after the stores",
+            f"a read of {description} that no barrier orders after the stores",
             f"{_DATA} {address} {_OWN_WORD} st.shared.u32 [%r13], %r10; {_READ}",
             undecided=("PTX621",),
         ),
         Case(
-            f"a read of {way} after the barrier",
+            f"a read of {description} after the barrier",
             f"{_DATA} {address} {_OWN_WORD} st.shared.u32 [%r13], %r10; bar.sync 0; {_READ}",
         ),
     )

@@ -35,7 +35,7 @@ mov.u32 %r2, tile; mov.u32 %r5, bars; mov.u32 %r8, other;
 shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3; add.u32 %r9, %r8, %r3;
 """
 
-Told = tuple[str, Severity, int, tuple[int, ...]]
+StatedFinding = tuple[str, Severity, int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def each(cases: tuple[Case, ...]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.name.replace(" ", "-"))
 
 
-def expected(text: str) -> list[Told]:
+def expected_findings(text: str) -> list[StatedFinding]:
     """Returns (code, severity, line, label lines) of every expectation in the comments."""
     lines = text.splitlines()
     named = {match[1]: number for number, line in enumerate(lines, 1) for match in _NAMED.finditer(line)}
@@ -78,7 +78,7 @@ def expected(text: str) -> list[Told]:
     )
 
 
-def told(diagnostics: tuple[Diagnostic, ...]) -> list[Told]:
+def stated_findings(diagnostics: tuple[Diagnostic, ...]) -> list[StatedFinding]:
     """Returns the same of a verdict's findings."""
     return sorted(
         (
@@ -95,5 +95,7 @@ def told(diagnostics: tuple[Diagnostic, ...]) -> list[Told]:
 def holds(case: Case) -> None:
     """Asserts that the verdict on a case is exactly the one in its comments."""
     verdict = lint(case.text, path="case.ptx", policy=case.policy, notes=case.notes)
-    assert told(verdict.diagnostics) == expected(case.text), [found.message for found in verdict.diagnostics]
+    assert stated_findings(verdict.diagnostics) == expected_findings(case.text), [
+        found.message for found in verdict.diagnostics
+    ]
     assert tuple(sorted({doubt.code for doubt in verdict.undecided})) == case.undecided, verdict.undecided

@@ -21,7 +21,7 @@ def without_size(name: str, instead: str = "") -> str:
     return text
 
 
-def printed(verdict: Verdict) -> list[str]:
+def print_report(verdict: Verdict) -> list[str]:
     lines = full_report([FileResult.of("k.ptx", verdict)])
     return ["".join(text for text, _ in line) for line in lines]
 
@@ -48,7 +48,7 @@ def test_a_kernel_that_is_correct_at_some_size_remains_a_question_that_suggests_
     verdict = lint(without_size(name))
     assert verdict.diagnostics == ()
     assert len(verdict.undecided) > 0
-    assert printed(verdict)[0] == (
+    assert print_report(verdict)[0] == (
         f"{len(verdict.undecided)} undecided: block size unknown: try --launch kernel:block=256"
     )
 

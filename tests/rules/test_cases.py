@@ -35,7 +35,7 @@ from tests.rules import (
     cases_wgmma,
     cases_windows,
 )
-from tests.rules.support import Case, expected, told
+from tests.rules.support import Case, expected_findings, stated_findings
 
 CASES = (
     *cases_addresses.CASES,
@@ -74,14 +74,14 @@ def test_ptxas_accepts_every_kernel() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_each_rule_is_broken_by_some_cases_and_observed_by_more(rule: Rule) -> None:
-    broken = [case for case in CASES if any(code == rule.code for code, *_ in expected(case.text))]
+    broken = [case for case in CASES if any(code == rule.code for code, *_ in expected_findings(case.text))]
     assert len(broken) >= 2
     assert len(broken) < len(CASES) / 2
 
 
 def test_expectations_name_codes_lines_and_labels() -> None:
     case = Case("x", "mov.u32 %r10, 0; //= a\nmov.u32 %r11, 0; //! PTX401 a b\nmov.u32 %r12, 0; //= b")
-    ((code, severity, line, labels),) = expected(case.text)
+    ((code, severity, line, labels),) = expected_findings(case.text)
     assert (code, severity, labels) == ("PTX401", "error", (line - 1, line + 1))
     assert case.text.splitlines()[line - 1].startswith("mov.u32 %r11")
-    assert expected(Case("y", "ret;").text) == told(()) == []
+    assert expected_findings(Case("y", "ret;").text) == stated_findings(()) == []

@@ -19,23 +19,23 @@ _ROW = re.compile(r"^\| ([A-Z]{2}\d+) \| .+ \| (.+) \|$", re.MULTILINE)
 ITEMS = dict(_ROW.findall(_TABLE.read_text(encoding="utf-8")))
 
 
-def named(rule: Rule) -> list[str]:
+def is_named(rule: Rule) -> list[str]:
     """Returns the items that the page of a rule names."""
     page = sys.modules[rule.check.__module__].__doc__ or ""
-    _, _, told = page.partition("Catalogue:")
-    return re.findall(r"\b[A-Z]{2}\d+\b", told)
+    _, _, reported = page.partition("Catalogue:")
+    return re.findall(r"\b[A-Z]{2}\d+\b", reported)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_the_table_has_the_items_of_each_page_with_its_code(rule: Rule) -> None:
-    missing = [item for item in named(rule) if rule.code not in ITEMS.get(item, "")]
+    missing = [item for item in is_named(rule) if rule.code not in ITEMS.get(item, "")]
     assert not missing, f"add {rule.code} to the rows of {', '.join(missing)}"
 
 
 def test_the_table_names_existing_codes() -> None:
     known = {rule.code for rule in RULES} | {page.code for page in PAGES}
-    told = {code for found in ITEMS.values() for code in re.findall(r"PTX\d+", found)}
-    assert told <= known
+    reported = {code for found in ITEMS.values() for code in re.findall(r"PTX\d+", found)}
+    assert reported <= known
 
 
 def test_each_family_of_faults_breaks_items_of_the_table() -> None:

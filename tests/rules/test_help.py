@@ -23,7 +23,7 @@ LEAST = {"PTX312": 4, "PTX401": 10, "PTX402": 3, "PTX404": 3, "PTX405": 3, "PTX4
 """The minimum number of findings of each code whose help names statements and a line."""
 
 
-def added(text: str, help_: str) -> Iterator[str]:
+def added_lines(text: str, help_: str) -> Iterator[str]:
     """Returns the text with the statements that a help names at the lines that it names: at both, if both need them,
     else at one of them, as they are the ends of the valid range."""
     found = ADDED.match(help_)
@@ -54,7 +54,8 @@ def test_the_statements_in_the_help_fix_the_finding(code: str) -> None:
         before = lint_source(SourceFile("k.ptx", text), settings)
         for item in before.diagnostics:
             tried = [
-                lint_source(SourceFile("k.ptx", new), settings).diagnostics for new in added(text, item.help or "")
+                lint_source(SourceFile("k.ptx", new), settings).diagnostics
+                for new in added_lines(text, item.help or "")
             ]
             asked += bool(tried)
             old = codes(before.diagnostics)

@@ -26,7 +26,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
 JUDGING = [rule for rule in RULES if not rule.on_request]
 
 
-def judged(text: str, policy: str = "isa", path: str = "case.ptx") -> FileResult:
+def judge_text(text: str, policy: str = "isa", path: str = "case.ptx") -> FileResult:
     settings = Settings(policy="strict") if policy == "strict" else Settings()
     return lint_source(SourceFile(path, text), settings, obligations=True)
 
@@ -35,7 +35,7 @@ def obligations(
     body: str, code: str, *, bounds: str = ".reqntid 128, 1, 1", before: str = ""
 ) -> list[JudgedObligation]:
     """Those of one code in a kernel of that body."""
-    found = judged(Case("case", body, bounds=bounds, before=before).text).obligations
+    found = judge_text(Case("case", body, bounds=bounds, before=before).text).obligations
     assert found is not None
     return [each for each in found if each.code == code]
 
@@ -48,7 +48,7 @@ def test_there_are_rules_with_obligations() -> None:
 def test_each_violation_of_a_fixture_is_at_a_stated_obligation(rule: Rule) -> None:
     violated = 0
     for path in sorted(FIXTURES.glob(f"{rule.code}_bad_*.ptx")):
-        result = judged(path.read_text("utf-8"), "strict", str(path))
+        result = judge_text(path.read_text("utf-8"), "strict", str(path))
         assert result.obligations is not None
         assert count_verdicts(result.obligations)[rule.code].total() > 0, path.name
         stated = {(each.code, each.span): each.verdict for each in result.obligations}
@@ -62,7 +62,7 @@ def test_each_violation_of_a_fixture_is_at_a_stated_obligation(rule: Rule) -> No
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.on_request], ids=lambda rule: rule.code)
 def test_a_rule_about_redundant_instructions_demands_nothing(rule: Rule) -> None:
-    found = [judged(path.read_text("utf-8")).obligations for path in FIXTURES.glob(f"{rule.code}_bad_*.ptx")]
+    found = [judge_text(path.read_text("utf-8")).obligations for path in FIXTURES.glob(f"{rule.code}_bad_*.ptx")]
     assert found
     assert all(each.code != rule.code for some in found for each in some or ())
 
@@ -104,7 +104,7 @@ def test_the_obligations_of_a_called_function_belong_to_its_kernel() -> None:
     assert {each.kernel for each in found} == {"kernel"}
 
 
-def test_obligations_survive_the_way_between_processes() -> None:
+def test_obligations_are_the_same_in_other_processes() -> None:
     source = SourceFile("k.ptx", Case("case", COPY.format(commit="cp.async.commit_group;")).text)
     answer = run_job(Job(source, Settings(), "judge"))
     assert answer.result.obligations

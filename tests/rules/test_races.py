@@ -34,8 +34,8 @@ def test_races_of_equal_stores_to_one_variable_are_one_finding_with_that_note(
 ) -> None:
     found = lint(Case("races", f"{stores}\n{_READS}").text).diagnostics
     assert {each.code for each in found} == {"PTX621"}
-    told = [each.message.startswith("formally a race: ") for each in found]
-    assert (told.count(True), told.count(False)) == (formal, others), [each.message for each in found]
+    reported = [each.message.startswith("formally a race: ") for each in found]
+    assert (reported.count(True), reported.count(False)) == (formal, others), [each.message for each in found]
 
 
 def test_a_repeated_store_of_another_value_is_a_race_of_another_kind() -> None:

@@ -98,7 +98,7 @@ def asked_once(text: str, which: int) -> str:
     return "\n".join(lines)
 
 
-def replaced(text: str, line: str, which: int, by: str) -> str:
+def replace_text(text: str, line: str, which: int, by: str) -> str:
     """Returns the text with that line replaced by another."""
     lines = text.splitlines()
     numbers = [number for number, each in enumerate(lines) if each.strip().startswith(line)]
@@ -122,7 +122,7 @@ def test_a_wait_that_is_polled_once_has_not_waited(name: str, which: int) -> Non
 
 @pytest.mark.parametrize(("name", "line", "which", "by", "code"), WEAKER)
 def test_a_weaker_wait_or_fence_is_rejected(name: str, line: str, which: int, by: str, code: str) -> None:
-    assert code in errors(lint(replaced(kernel(name), line, which, by)))
+    assert code in errors(lint(replace_text(kernel(name), line, which, by)))
 
 
 def test_the_complete_kernels_are_in_the_clean_corpus() -> None:

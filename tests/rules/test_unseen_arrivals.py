@@ -47,22 +47,22 @@ def verdict(cluster: str, arrive: str = ARRIVE, count: int = 64) -> Verdict:
     return lint(KERNEL.format(cluster=cluster, arrive=arrive, count=count))
 
 
-def asked(found: Verdict, reason: str) -> list[str]:
+def open_questions(found: Verdict, reason: str) -> list[str]:
     lines = [each.source.position(each.span.start)[0] for each in found.undecided if reason in each.reason]
     return [found.undecided[0].source.text.splitlines()[line - 1].split()[0] for line in lines]
 
 
 @pytest.mark.parametrize("arrive", [ARRIVE, ""])
 def test_phases_of_a_cluster_of_unknown_size_are_open(arrive: str) -> None:
-    questions = asked(verdict("", arrive), "cluster size unknown")
+    questions = open_questions(verdict("", arrive), "cluster size unknown")
     assert "mbarrier.try_wait.parity.shared::cta.b64" in questions
     assert any(each.startswith("mbarrier.arrive") for each in questions)
 
 
 def test_the_size_of_the_cluster_answers_the_question() -> None:
-    assert not asked(verdict(".reqnctapercluster 1, 1, 1"), "cluster size unknown")
+    assert not open_questions(verdict(".reqnctapercluster 1, 1, 1"), "cluster size unknown")
 
 
 def test_a_wait_without_an_arrival_is_open_where_code_with_arrivals_is_not_reached() -> None:
-    questions = asked(verdict(".reqnctapercluster 1, 1, 1", arrive=""), "does not reach")
+    questions = open_questions(verdict(".reqnctapercluster 1, 1, 1", arrive=""), "does not reach")
     assert questions == ["mbarrier.try_wait.parity.shared::cta.b64"]

@@ -31,12 +31,12 @@ def text(words: str) -> Message:
     return MessageTemplate(RULE.code, words)()
 
 
-def broken(step: Step = SECOND, other: Step | None = FIRST) -> Finding:
+def broken_finding(step: Step = SECOND, other: Step | None = FIRST) -> Finding:
     labels = ((other, text("the other place")),) if other is not None else ()
     return Finding(step, text("line {0} after line {1}" if other else "line {0}"), labels, text("fix line {0}"))
 
 
-def judged(observed: Iterable[Observation | OpenObligation]) -> VerdictBuilder:
+def judge_text(observed: Iterable[Observation | OpenObligation]) -> VerdictBuilder:
     source = MODULE.source
     assert source is not None
     judge = VerdictBuilder(source)
@@ -44,68 +44,74 @@ def judged(observed: Iterable[Observation | OpenObligation]) -> VerdictBuilder:
     return judge
 
 
-def seen(facts: int, exact: bool, finding: Finding | None, threads: int = 1) -> Observation:
+def observation_of(facts: int, exact: bool, finding: Finding | None, threads: int = 1) -> Observation:
     return Observation((SECOND, FIRST), facts, exact, finding, threads)
 
 
 def outcome(*observed: Observation | OpenObligation) -> tuple[int, int]:
     """Returns the number of findings, and the number of questions."""
-    judge = judged(observed)
+    judge = judge_text(observed)
     return len(judge.diagnostics), len(judge.undecided)
 
 
 def test_one_exact_violation_is_proof_regardless_of_other_scenarios() -> None:
-    assert outcome(seen(0, True, broken())) == (1, 0)
-    assert outcome(seen(0, True, broken()), seen(1, True, None), seen(2, False, None)) == (1, 0)
+    assert outcome(observation_of(0, True, broken_finding())) == (1, 0)
+    assert outcome(
+        observation_of(0, True, broken_finding()), observation_of(1, True, None), observation_of(2, False, None)
+    ) == (1, 0)
 
 
 def test_an_observed_rule_has_no_finding() -> None:
-    assert outcome(seen(0, True, None)) == (0, 0)
+    assert outcome(observation_of(0, True, None)) == (0, 0)
     assert outcome() == (0, 0)
 
 
 def test_a_guessed_violation_in_one_scenario_is_undecided() -> None:
-    assert outcome(seen(0, False, broken())) == (0, 1)
+    assert outcome(observation_of(0, False, broken_finding())) == (0, 1)
 
 
 def test_guessed_violations_in_all_of_several_scenarios_are_proof() -> None:
-    assert outcome(seen(0, False, broken()), seen(1, False, broken())) == (1, 0)
+    assert outcome(observation_of(0, False, broken_finding()), observation_of(1, False, broken_finding())) == (1, 0)
 
 
 def test_scenarios_that_contradict_each_other_on_a_guess_leave_it_undecided() -> None:
-    assert outcome(seen(0, False, broken()), seen(1, False, None)) == (0, 1)
-    assert outcome(seen(0, False, broken()), seen(1, True, None)) == (0, 1)
+    assert outcome(observation_of(0, False, broken_finding()), observation_of(1, False, None)) == (0, 1)
+    assert outcome(observation_of(0, False, broken_finding()), observation_of(1, True, None)) == (0, 1)
 
 
 def test_two_threads_that_guess_prove_nothing() -> None:
-    assert outcome(seen(0, False, broken(), threads=2), seen(1, False, broken(), threads=2)) == (0, 1)
-    assert outcome(seen(0, True, broken(), threads=2)) == (1, 0)
+    assert outcome(
+        observation_of(0, False, broken_finding(), threads=2), observation_of(1, False, broken_finding(), threads=2)
+    ) == (0, 1)
+    assert outcome(observation_of(0, True, broken_finding(), threads=2)) == (1, 0)
 
 
 def test_a_correct_execution_does_not_excuse_another_in_the_same_scenario() -> None:
-    assert outcome(seen(0, True, None), seen(0, True, broken())) == (1, 0)
+    assert outcome(observation_of(0, True, None), observation_of(0, True, broken_finding())) == (1, 0)
 
 
 def test_one_location_is_reported_once_and_two_locations_twice() -> None:
-    one = Observation((SECOND, FIRST), 0, True, broken())
-    again = Observation((SECOND, THIRD), 0, True, broken(SECOND, THIRD))
-    elsewhere = Observation((THIRD, FIRST), 0, True, broken(THIRD))
+    one = Observation((SECOND, FIRST), 0, True, broken_finding())
+    again = Observation((SECOND, THIRD), 0, True, broken_finding(SECOND, THIRD))
+    elsewhere = Observation((THIRD, FIRST), 0, True, broken_finding(THIRD))
     assert outcome(one, again) == (1, 0)
     assert outcome(one, elsewhere) == (2, 0)
 
 
 def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> None:
-    findings = [replace(broken(step), group_key="the missing fence") for step in (THIRD, SECOND)]
+    findings = [replace(broken_finding(step), group_key="the missing fence") for step in (THIRD, SECOND)]
     observed = [Observation((finding.primary, FIRST), 0, True, finding) for finding in findings]
-    (found,) = judged(observed).diagnostics
+    (found,) = judge_text(observed).diagnostics
     line = found.source.position(found.span.start)[0]
     assert found.source.text[found.span.start : found.span.end] == "mov.u32 %r2, 0;"
     assert fault_notes(found) == (f"the same holds at line {line + 1}",)
 
 
 def test_findings_of_different_causes_are_reported_separately_in_the_order_of_the_text() -> None:
-    observed = [Observation((step, FIRST), 0, True, replace(broken(step), group_key=step)) for step in (THIRD, SECOND)]
-    found = judged(observed).diagnostics
+    observed = [
+        Observation((step, FIRST), 0, True, replace(broken_finding(step), group_key=step)) for step in (THIRD, SECOND)
+    ]
+    found = judge_text(observed).diagnostics
     assert [diagnostic.notes for diagnostic in found] == [(), ()]
     assert found[0].span.start < found[1].span.start
 
@@ -120,7 +126,7 @@ def test_a_question_is_counted_once_for_each_location_and_reason() -> None:
 
 
 def test_a_finding_becomes_a_diagnostic_with_lines_in_its_message() -> None:
-    (found,) = judged([seen(0, True, broken())]).diagnostics
+    (found,) = judge_text([observation_of(0, True, broken_finding())]).diagnostics
     source = found.source
     line = source.position(found.span.start)[0]
     (label,) = found.labels
@@ -132,7 +138,7 @@ def test_a_finding_becomes_a_diagnostic_with_lines_in_its_message() -> None:
 
 
 def test_a_question_names_its_rule_and_location() -> None:
-    (doubt,) = judged([OpenObligation(THIRD, text("the address comes from a call"))]).undecided
+    (doubt,) = judge_text([OpenObligation(THIRD, text("the address comes from a call"))]).undecided
     assert (doubt.code, doubt.reason) == ("PTX999", "the address comes from a call")
     assert doubt.source.text[doubt.span.start : doubt.span.end] == "mov.u32 %r3, 0;"
 
@@ -180,6 +186,6 @@ def test_the_number_of_observations_is_limited() -> None:
     source = MODULE.source
     assert source is not None
     budget = AnalysisBudget(pair_checks=3)
-    observed = (seen(facts, True, broken()) for facts in itertools.count())
+    observed = (observation_of(facts, True, broken_finding()) for facts in itertools.count())
     VerdictBuilder(source).add_observations(RULE, observed, (), budget)
     assert budget.is_exhausted

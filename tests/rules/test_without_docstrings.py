@@ -25,7 +25,7 @@ for command in {COMMANDS}:
 """
 
 
-def printed(*options: str) -> str:
+def print_report(*options: str) -> str:
     """Returns the output of the commands, in one process."""
     done = subprocess.run(
         [sys.executable, *options, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, check=False
@@ -35,7 +35,7 @@ def printed(*options: str) -> str:
 
 
 def test_commands_that_show_the_pages_of_rules_need_no_docstrings() -> None:
-    optimized = printed("-OO")
-    assert optimized == printed()
+    optimized = print_report("-OO")
+    assert optimized == print_report()
     assert optimized.count("exit status of the command:") == len(COMMANDS)
     assert "a generic write is read through the async proxy" in optimized

@@ -11,7 +11,7 @@ from ptxkit.syntax.tree import Declaration
 HEADING = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 
-def declared(text: str) -> DeclaredVariable:
+def declare_variable(text: str) -> DeclaredVariable:
     declaration = parse(HEADING + text).items[-1]
     assert isinstance(declaration, Declaration)
     return variable_of(declaration, declaration.declarators[0])
@@ -31,18 +31,21 @@ def declared(text: str) -> DeclaredVariable:
     ],
 )
 def test_the_size_of_a_variable_is_computed(text: str, size: int, alignment: int, element: int) -> None:
-    found = declared(text)
+    found = declare_variable(text)
     assert (found.size, found.fixed_size, found.alignment, found.element_size) == (size, size, alignment, element)
     assert found.is_aggregate is (size > element)
 
 
 def test_an_open_length_has_no_fixed_size() -> None:
-    found = declared(".extern .shared .align 16 .b8 v[];")
+    found = declare_variable(".extern .shared .align 16 .b8 v[];")
     assert (found.size, found.fixed_size, found.is_open, found.is_external) == (0, None, True, True)
 
 
 def test_a_variable_that_another_module_may_define_has_no_fixed_size() -> None:
-    assert (declared(".weak .global .b32 v[4];").size, declared(".weak .global .b32 v[4];").fixed_size) == (16, None)
+    assert (
+        declare_variable(".weak .global .b32 v[4];").size,
+        declare_variable(".weak .global .b32 v[4];").fixed_size,
+    ) == (16, None)
 
 
 def test_parameters_are_consecutive_at_their_alignment() -> None:

@@ -14,10 +14,10 @@ def uses_of(body: str, name: str, before: str = "") -> list[str | int]:
     the statement in the text for a label, and `""` if there is no declaration."""
     module = parse(f".version 9.0 .target sm_90 .address_size 64\n{before}\n.entry k(.param .u64 p) {{\n{body}\n}}\n")
     outer = NameScope()
-    for item, start in module.located():
+    for item, start in module.with_offsets():
         outer.enter(item, start)
     function = module.function("k")
-    scope = outer.nested()
+    scope = outer.make_nested()
     scope.enter_parameters(function)
     assert function.body is not None
     statements = list(scoped_statements(function.body, scope))

@@ -169,8 +169,8 @@ def test_shf_shifts_two_registers_as_one(a: int, b: int, count: int) -> None:
 def test_comparisons_read_signed_and_unsigned_numbers(width: int, a: int, b: int) -> None:
     for kind in ("u", "s"):
         first, second = read(a, width, kind == "s"), read(b, width, kind == "s")
-        told = {"eq": first == second, "ne": first != second, "lt": first < second, "ge": first >= second}
-        for operator, expected in told.items():
+        reported = {"eq": first == second, "ne": first != second, "lt": first < second, "ge": first >= second}
+        for operator, expected in reported.items():
             assert compute("compare", operator, f"{kind}{width}", a & bit_mask(width), b & bit_mask(width)) == expected
     unsigned = {"lo": a % 2**width < b % 2**width, "ls": a % 2**width <= b % 2**width}
     for operator, expected in unsigned.items():

@@ -78,7 +78,7 @@ def cases(name: str) -> list[Words]:
     found = [
         words
         for words in words_of_operations()[name]
-        if computed(name, words, (1, 1, 1, 1)) is not None and max(operation.operand_widths(words)) <= 64
+        if compute_line(name, words, (1, 1, 1, 1)) is not None and max(operation.operand_widths(words)) <= 64
     ]
     assert found, f"no form of the table has {name}"
     return found
@@ -92,7 +92,7 @@ def arguments(name: str, words: Words, operands: tuple[Any, ...]) -> list[Any]:
     return [next(fixed) if at in operation.static else next(rest) for at in range(count)]
 
 
-def computed(name: str, words: Words, operands: tuple[Any, ...]) -> int | None:
+def compute_line(name: str, words: Words, operands: tuple[Any, ...]) -> int | None:
     return INTEGER_OPERATIONS[name].compute(*arguments(name, words, operands))
 
 
@@ -110,10 +110,10 @@ def test_results_have_the_width_of_the_table(name: str, rows: list[tuple[int, ..
         operation = INTEGER_OPERATIONS[name]
         widths, result = operation.operand_widths(words), operation.result_width(words)
         for row in rows:
-            found = computed(name, words, row)
+            found = compute_line(name, words, row)
             assert found is None or 0 <= found <= bit_mask(result), (words, row)
             cut = tuple(value & bit_mask(width) for value, width in zip(row, widths, strict=False))
-            assert computed(name, words, cut) == found, (words, row)
+            assert compute_line(name, words, cut) == found, (words, row)
 
 
 @pytest.mark.parametrize("name", INTEGER_OPERATIONS)
@@ -138,7 +138,7 @@ def test_the_emulator_computes_the_same_for_arrays(name: str, rows: list[tuple[i
         ]
         found = [int(each) for each in function(*columns)]
         # A division by zero gives all ones on hardware, where the manual leaves it open.
-        expected = [computed(name, words, row) for row in rows]
+        expected = [compute_line(name, words, row) for row in rows]
         assert found == [bit_mask(result) if each is None else each for each in expected], words
 
 
@@ -152,14 +152,14 @@ def test_the_analyzer_computes_the_same_for_numbers_and_for_lanes(name: str, row
         given = [row[:count] for row in rows]
         if any(is_mask_of_even_ctas(name, row) for row in given):
             continue
-        expected = [computed(name, words, row) for row in given]
+        expected = [compute_line(name, words, row) for row in given]
         found = [ops.compute(name, *arguments(name, words, row)) for row in given]
         assert [None if isinstance(each, SymbolicValue) else each for each in found] == expected, words
         if name in VECTORIZED_OPS:
             lanes = vectorized_op(name)(*words, *[[row[at] for row in given] for at in range(count)])
             assert (lanes is None and None in expected) or lanes == expected, words
             uniform = vectorized_op(name)(*words, [row[0] for row in given], *given[0][1:])
-            wanted = [computed(name, words, (row[0], *given[0][1:])) for row in given]
+            wanted = [compute_line(name, words, (row[0], *given[0][1:])) for row in given]
             assert (uniform is None and None in wanted) or uniform == wanted, words
 
 
@@ -201,7 +201,7 @@ def test_rules_for_unknowns_hold_for_every_value_of_them(
         operands = tuple(given[: len(operation.operand_widths(words))])
         if is_mask_of_even_ctas(name, operands):
             continue
-        expected = computed(name, words, tuple(value_with(known, terms, each) for each in operands))
+        expected = compute_line(name, words, tuple(value_with(known, terms, each) for each in operands))
         found = value_with(known, terms, ops.compute(name, *arguments(name, words, operands)))
         if expected is None:
             assert found is None, words
@@ -227,4 +227,4 @@ def test_sums_shown_in_the_editor_have_the_same_value(name: str, x: int, y: int,
         if not {factor for product, _ in monomials for factor in product} <= known.keys():
             continue  # an unknown that names the operation
         total = sum(count * prod(known[factor] for factor in product) for product, count in monomials)
-        assert total & bit_mask(operation.result_width(words)) == computed(name, words, tuple(operands)), words
+        assert total & bit_mask(operation.result_width(words)) == compute_line(name, words, tuple(operands)), words

@@ -12,45 +12,47 @@ from ptxkit.settings.model import DEFAULT, ConfigLayer, Settings
 from ptxkit.settings.parsers import known_codes
 
 
-def shown(*levels: ConfigLayer, path: str | None = None) -> set[str]:
+def is_enabled(*levels: ConfigLayer, path: str | None = None) -> set[str]:
     settings = Settings.of(levels, path)
     return {code for code in known_codes() if settings.is_enabled(code)}
 
 
 def test_by_default_all_codes_are_shown_except_optional_ones() -> None:
-    assert shown() == {code for code in known_codes() if not code.startswith("PTX9")}
-    assert shown(ConfigLayer("x", notes=True)) == set(known_codes())
-    assert all(DEFAULT.is_enabled(code) == (code in shown()) for code in known_codes())
+    assert is_enabled() == {code for code in known_codes() if not code.startswith("PTX9")}
+    assert is_enabled(ConfigLayer("x", notes=True)) == set(known_codes())
+    assert all(DEFAULT.is_enabled(code) == (code in is_enabled()) for code in known_codes())
 
 
 def test_select_keeps_the_selected_codes_and_those_without_which_nothing_is_checked() -> None:
-    assert shown(ConfigLayer("x", select=("PTX40",))) == {"PTX100", "PTX101"} | {
+    assert is_enabled(ConfigLayer("x", select=("PTX40",))) == {"PTX100", "PTX101"} | {
         c for c in known_codes() if c[:5] == "PTX40"
     }
 
 
 def test_the_longest_prefix_decides_and_of_equal_ones_the_ignored_one() -> None:
-    refined = shown(ConfigLayer("x", ignore=("PTX4",), extend_select=("PTX401",)))
+    refined = is_enabled(ConfigLayer("x", ignore=("PTX4",), extend_select=("PTX401",)))
     assert ("PTX401" in refined, "PTX403" in refined, "PTX501" in refined) == (True, False, True)
-    assert "PTX401" not in shown(ConfigLayer("x", select=("PTX401",), ignore=("PTX401",)))
+    assert "PTX401" not in is_enabled(ConfigLayer("x", select=("PTX401",), ignore=("PTX401",)))
 
 
 def test_a_later_level_refines_an_earlier_one_and_starts_again_with_select() -> None:
     file = ConfigLayer("file", select=("PTX4",), ignore=("PTX401",))
-    assert "PTX401" not in shown(file, ConfigLayer("options", extend_select=("PTX5",)))
-    assert "PTX403" in shown(file, ConfigLayer("options", extend_select=("PTX5",)))
-    assert "PTX401" in shown(file, ConfigLayer("options", extend_select=("PTX401",)))
-    assert shown(file, ConfigLayer("options", select=("PTX5",))) == shown(ConfigLayer("options", select=("PTX5",)))
+    assert "PTX401" not in is_enabled(file, ConfigLayer("options", extend_select=("PTX5",)))
+    assert "PTX403" in is_enabled(file, ConfigLayer("options", extend_select=("PTX5",)))
+    assert "PTX401" in is_enabled(file, ConfigLayer("options", extend_select=("PTX401",)))
+    assert is_enabled(file, ConfigLayer("options", select=("PTX5",))) == is_enabled(
+        ConfigLayer("options", select=("PTX5",))
+    )
 
 
 def test_optional_codes_can_be_selected_and_one_of_them_ignored() -> None:
-    assert "PTX903" in shown(ConfigLayer("x", extend_select=("PTX9",)))
-    assert "PTX903" not in shown(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
-    assert "PTX901" in shown(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
+    assert "PTX903" in is_enabled(ConfigLayer("x", extend_select=("PTX9",)))
+    assert "PTX903" not in is_enabled(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
+    assert "PTX901" in is_enabled(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
 
 
 def test_syntax_errors_are_shown_even_if_ignored() -> None:
-    assert {"PTX100", "PTX101"} == shown(ConfigLayer("x", ignore=("PTX",)))
+    assert {"PTX100", "PTX101"} == is_enabled(ConfigLayer("x", ignore=("PTX",)))
 
 
 def test_a_severity_is_that_of_the_longest_prefix_and_then_of_the_last_level() -> None:
@@ -79,9 +81,9 @@ def test_the_last_level_with_a_value_counts() -> None:
 
 def test_codes_are_ignored_in_the_matching_files(tmp_path: Path) -> None:
     level = ConfigLayer("x", str(tmp_path), per_file_ignores=(("generated/*", ("PTX4",)),))
-    assert "PTX401" not in shown(level, path=str(tmp_path / "generated" / "deep" / "k.ptx"))
-    assert "PTX401" in shown(level, path=str(tmp_path / "k.ptx"))
-    assert "PTX401" in shown(level)
+    assert "PTX401" not in is_enabled(level, path=str(tmp_path / "generated" / "deep" / "k.ptx"))
+    assert "PTX401" in is_enabled(level, path=str(tmp_path / "k.ptx"))
+    assert "PTX401" in is_enabled(level)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_the_fast_parser_builds_larks_tree_of_all_syntax_in_one_module() -> None
     assert all_starts(fast) == all_starts(plain)
 
 
-def _damaged(text: str, random: Random) -> str:
+def _damage(text: str, random: Random) -> str:
     for _ in range(random.choice((1, 1, 2, 3))):
         place = random.randrange(len(text))
         match random.randrange(4):
@@ -88,7 +88,7 @@ def test_the_fast_parser_accepts_the_same_damaged_texts_as_lark(seed: int) -> No
     random = Random(seed)
     accepted = 0
     for _ in range(60):
-        text = _damaged(EVERYTHING, random)
+        text = _damage(EVERYTHING, random)
         plain = plainly(text)
         try:
             fast = parse(text)

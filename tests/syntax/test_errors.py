@@ -24,8 +24,8 @@ def test_a_missing_semicolon_is_reported_at_its_place_and_can_be_fixed() -> None
     assert text[found.span.start : found.span.end] == "3"
     assert found.fix is not None
     (edit,) = found.fix.edits
-    mended = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
-    assert parse(mended) == parse(kernel("add.s32 %r1, %r2, %r3;\nmov.u32 %r4, %r5;"))
+    fixed = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
+    assert parse(fixed) == parse(kernel("add.s32 %r1, %r2, %r3;\nmov.u32 %r4, %r5;"))
 
 
 ADDRESS = "a name, a name with `+` and an integer constant, or an integer constant"

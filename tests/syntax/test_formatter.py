@@ -16,28 +16,28 @@ from tests.syntax.test_agreement import EVERYTHING
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-def formatted(text: str) -> str:
+def format_text(text: str) -> str:
     return format_source(SourceFile("k.ptx", text))
 
 
 def body_of(text: str) -> str:
     """Returns the formatted lines between the braces of `kernel(text)`."""
-    return formatted(kernel(text)).partition("{\n")[2].removesuffix("}\n")
+    return format_text(kernel(text)).partition("{\n")[2].removesuffix("}\n")
 
 
 @each_corpus_file
 def test_formatting_keeps_tree_and_comments_and_changes_nothing_the_second_time(path: Path) -> None:
     text = text_of(path)
-    result = formatted(text)
+    result = format_text(text)
     assert parse(result) == parse(text)
-    assert formatted(result) == result
+    assert format_text(result) == result
     assert len(_COMMENT.findall(result)) == len(_COMMENT.findall(text))
 
 
 def test_all_syntax_in_one_module_is_formatted() -> None:
-    result = formatted(EVERYTHING)
+    result = format_text(EVERYTHING)
     assert parse(result) == parse(EVERYTHING)
-    assert formatted(result) == result
+    assert format_text(result) == result
     for comment in ("// first", "/* between */", "// behind", "// two"):
         assert comment in result
 
@@ -71,18 +71,18 @@ def test_one_statement_is_on_each_line() -> None:
 
 
 def test_a_comment_at_the_start_of_the_text_remains_there() -> None:
-    assert formatted(f"// made by hand\n\n{HEADING}") == f"// made by hand\n\n{HEADING}"
+    assert format_text(f"// made by hand\n\n{HEADING}") == f"// made by hand\n\n{HEADING}"
 
 
 def test_comments_of_a_section_remain_on_their_lines() -> None:
     text = f"{HEADING}.section .debug_x\n{{\n.b8 1,2// two\n// alone\nL:\n}}\n"
-    assert formatted(text) == f"{HEADING}.section .debug_x {{\n\t.b8 1, 2 // two\n\t// alone\nL:\n}}\n"
+    assert format_text(text) == f"{HEADING}.section .debug_x {{\n\t.b8 1, 2 // two\n\t// alone\nL:\n}}\n"
 
 
 def test_text_that_is_not_ptx_is_rejected() -> None:
     with pytest.raises(PTXSyntaxError):
-        formatted(kernel("add.s32 a b;"))
-    formatted(kernel("add.s32 a, b;"))
+        format_text(kernel("add.s32 a b;"))
+    format_text(kernel("add.s32 a, b;"))
 
 
 @pytest.mark.parametrize("sign", ["- ", "+ ", "-+ ", "-~", "- !", "-(", "(-"])

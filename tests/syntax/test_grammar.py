@@ -34,7 +34,7 @@ _SCRAPS = [
 ]  # fmt: skip
 
 
-def damaged(text: str, random: Random) -> str:
+def damage_text(text: str, random: Random) -> str:
     for _ in range(random.choice((1, 1, 2, 3))):
         place = random.randrange(len(text) + 1)
         if random.randrange(2):
@@ -73,7 +73,7 @@ def test_a_nul_ends_the_whole_text_and_no_part_of_it(place: str) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_headers_are_accepted_as_lark_accepts_them(seed: int) -> None:
     random = Random(seed)
-    texts = [damaged(random.choice(HEADERS), random) for _ in range(120)]
+    texts = [damage_text(random.choice(HEADERS), random) for _ in range(120)]
     accepted = [agree(f"{HEADING}{text}\n{{\nret;\n}}\n") or agree(f"{HEADING}{text};\n") for text in texts]
     assert True in accepted
     assert False in accepted

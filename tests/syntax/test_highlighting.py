@@ -11,15 +11,15 @@ from ptxkit.syntax.highlighting import highlight_spans
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 
 
-def colored(text: str, *, has_tree: bool = True) -> list[tuple[str, TokenClass]]:
+def highlight_text(text: str, *, has_tree: bool = True) -> list[tuple[str, TokenClass]]:
     module = parse(text, "k.ptx") if has_tree else None
     return [(text[start:end], color) for start, end, color in highlight_spans(text, module)]
 
 
 def body(statements: str) -> list[tuple[str, TokenClass]]:
     text = f"{HEAD}.func f()\n{{\n{statements}\n}}\n"
-    found = colored(text)
-    head = colored(f"{HEAD}.func f()\n{{\n}}\n")
+    found = highlight_text(text)
+    head = highlight_text(f"{HEAD}.func f()\n{{\n}}\n")
     return found[len(head) :]
 
 
@@ -54,7 +54,7 @@ def test_names_of_one_function_are_not_visible_in_another() -> None:
     one = ".func f()\n{\n.reg .b32 x;\nmov.u32 x, 1;\n}\n"
     other = ".func g(.param .b32 x)\n{\n.reg .b32 y;\nld.param.b32 y, [x];\n}\n"
     text = HEAD + one + other
-    found = [(word, color) for word, color in colored(text) if word == "x"]
+    found = [(word, color) for word, color in highlight_text(text) if word == "x"]
     assert [color for _, color in found] == [
         TokenClass.REGISTER,
         TokenClass.REGISTER,
@@ -64,7 +64,7 @@ def test_names_of_one_function_are_not_visible_in_another() -> None:
 
 
 def test_comments_strings_and_directives_have_separate_colors() -> None:
-    found = colored(f'// one\n{HEAD}/* two\nlines */\n.file 1 "a/*b*/.cu"\n')
+    found = highlight_text(f'// one\n{HEAD}/* two\nlines */\n.file 1 "a/*b*/.cu"\n')
     assert ("// one", TokenClass.COMMENT) in found
     assert ("/* two\nlines */", TokenClass.COMMENT) in found
     assert ('"a/*b*/.cu"', TokenClass.STRING) in found
@@ -73,7 +73,7 @@ def test_comments_strings_and_directives_have_separate_colors() -> None:
 
 
 def test_a_text_that_does_not_parse_is_colored_by_its_words() -> None:
-    found = colored("mov.u32 %r1, 5;\n@%p1 bra $L;\n#!\nadd.s32 ((", has_tree=False)
+    found = highlight_text("mov.u32 %r1, 5;\n@%p1 bra $L;\n#!\nadd.s32 ((", has_tree=False)
     assert ("%r1", TokenClass.REGISTER) in found
     assert ("mov.u32", TokenClass.OPCODE) in found
     assert ("bra", TokenClass.OPCODE) in found

@@ -184,7 +184,7 @@ def test_blocks_nest_and_may_declare_labels_again() -> None:
 def test_a_flattened_body_has_the_statements_of_nested_blocks_in_their_order() -> None:
     body = parse(kernel("L1: { L2: { ret; } L3: } exit;")).function("k").body
     assert body is not None
-    flat, starts = zip(*body.flattened(), strict=True)
+    flat, starts = zip(*body.flatten_blocks(), strict=True)
     assert flat == statements("L1: L2: ret; L3: exit;")
     assert list(starts) == sorted(starts)
 

@@ -13,7 +13,7 @@ from ptxkit.syntax.tree import Block, Function, Instruction, LabelStatement
 from tests.syntax.support import HEADING, bodies, corpus_files, kernel, text_of
 
 
-def shown(body: str, place: int = 0) -> dict[str, object]:
+def shown_text(body: str, place: int = 0) -> dict[str, object]:
     """Returns the texts of the spans of the statement number `place`."""
     text = kernel(body)
     module = parse(text)
@@ -22,14 +22,14 @@ def shown(body: str, place: int = 0) -> dict[str, object]:
     assert module.source is not None
     spans = statement_spans(module.source, held.starts[place])
 
-    def cut(span: Span | None) -> str | None:
+    def cut_short(span: Span | None) -> str | None:
         return None if span is None else text[span.start : span.end]
 
     return {
-        "statement": cut(spans.statement),
-        "guard": cut(spans.guard),
-        "opcode": cut(spans.opcode),
-        "operands": [cut(span) for span in spans.operands],
+        "statement": cut_short(spans.statement),
+        "guard": cut_short(spans.guard),
+        "opcode": cut_short(spans.opcode),
+        "operands": [cut_short(span) for span in spans.operands],
     }
 
 
@@ -60,19 +60,19 @@ def shown(body: str, place: int = 0) -> dict[str, object]:
 def test_the_parts_of_a_statement_are_found(
     body: str, statement: str, guard: str | None, opcode: str | None, operands: list[str]
 ) -> None:
-    assert shown(body) == {"statement": statement, "guard": guard, "opcode": opcode, "operands": operands}
+    assert shown_text(body) == {"statement": statement, "guard": guard, "opcode": opcode, "operands": operands}
 
 
 def test_statements_on_one_line_have_separate_spans() -> None:
     body = "L1: L2: add.s32 a, b, c; /* x */ ret;"
-    assert [shown(body, place)["statement"] for place in range(4)] == ["L1:", "L2:", "add.s32 a, b, c;", "ret;"]
+    assert [shown_text(body, place)["statement"] for place in range(4)] == ["L1:", "L2:", "add.s32 a, b, c;", "ret;"]
 
 
 def test_items_of_a_module_are_found_too() -> None:
     text = f"{HEADING}// c\n.global .b32 x; .visible .entry k() // d\n.reqntid 32\n{{ ret; }}"
     module = parse(text)
     assert module.source is not None
-    spans = [statement_spans(module.source, start).statement for _, start in module.located()]
+    spans = [statement_spans(module.source, start).statement for _, start in module.with_offsets()]
     assert [text[span.start : span.end] for span in spans[2:]] == [
         ".address_size 64",
         ".global .b32 x;",
@@ -92,7 +92,7 @@ def test_the_spans_of_real_files_contain_the_text_of_the_tree(path: Path) -> Non
     source = module.source
     assert source is not None
     for body in bodies(module):
-        for statement, start in list(body.located())[:400]:
+        for statement, start in list(body.with_offsets())[:400]:
             spans = statement_spans(source, start)
             text = source.text[spans.statement.start : spans.statement.end]
             assert spans.statement.start == start
@@ -110,7 +110,7 @@ def test_the_spans_of_real_files_contain_the_text_of_the_tree(path: Path) -> Non
                     assert text.endswith(":")
                 case Block():
                     assert text == "{"
-    for item, start in module.located():
+    for item, start in module.with_offsets():
         if isinstance(item, Function):
             assert item.name in source.text[start : statement_spans(source, start).statement.end]
 

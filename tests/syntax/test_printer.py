@@ -47,7 +47,7 @@ def test_all_syntax_in_one_module_is_printed_and_parses_again() -> None:
     assert str(module) == print_module(module)
 
 
-def _accepted(text: str, folder: Path) -> tuple[bool, str]:
+def _is_accepted(text: str, folder: Path) -> tuple[bool, str]:
     """Returns whether ptxas parses and accepts the text, and its output."""
     target = re.search(r"\.target\s+sm_(\w+)", text)
     assert target is not None
@@ -63,10 +63,10 @@ def _accepted(text: str, folder: Path) -> tuple[bool, str]:
 )
 def test_ptxas_accepts_the_printed_text_where_it_accepts_the_original(path: Path, tmp_path: Path) -> None:
     text = text_of(path).rstrip("\0")
-    before, said = _accepted(text, tmp_path)
-    assert before, f"a file of the corpus that ptxas does not check proves nothing here: {said}"
-    after, said = _accepted(print_module(parse(text)), tmp_path)
-    assert after, said
+    before, printed = _is_accepted(text, tmp_path)
+    assert before, f"a file of the corpus that ptxas does not check proves nothing here: {printed}"
+    after, printed = _is_accepted(print_module(parse(text)), tmp_path)
+    assert after, printed
 
 
 @pytest.mark.parametrize(

@@ -62,13 +62,13 @@ wait:
 """
 
 
-def made(family: str, text: str = KERNEL) -> list[Mutant]:
+def make_one(family: str, text: str = KERNEL) -> list[Mutant]:
     return [each for each in generate_mutants(CorpusKernel("k.ptx", Path("k.ptx"), text)) if each.family == family]
 
 
 def only(family: str, text: str = KERNEL) -> list[str]:
     """Returns the lines of the first mutant of a family that the kernel does not have, stripped."""
-    lines = made(family, text)[0].apply(text).splitlines()
+    lines = make_one(family, text)[0].apply(text).splitlines()
     return [line.strip() for line, old in zip(lines, text.splitlines(), strict=True) if line != old]
 
 
@@ -117,7 +117,7 @@ def test_lines_keep_their_numbers_and_identities_are_unique() -> None:
 
 
 def test_the_data_that_a_barrier_synchronizes_determine_the_rule() -> None:
-    assert [each.rules for each in made("delete-barrier")] == [("MB3",), ("PX15",)]
+    assert [each.rules for each in make_one("delete-barrier")] == [("MB3",), ("PX15",)]
 
 
 def test_a_parity_that_a_register_only_carries_is_already_constant() -> None:
@@ -127,9 +127,9 @@ def test_a_parity_that_a_register_only_carries_is_already_constant() -> None:
     # It has another value after the wait, as a register has that asm statements share.
     later = "ld.shared.u32 %carried, [%s]; ld.shared"
     carried = carried.replace(".reg .pred", ".reg .b32 %carried; .reg .pred", 1).replace("ld.shared", later, 1)
-    assert made("constant-parity", carried) == []
+    assert make_one("constant-parity", carried) == []
     turned = carried.replace(wait.format("%carried"), "xor.b32 %carried, %carried, 1; " + wait.format("%carried"))
-    assert len(made("constant-parity", turned)) == 1
+    assert len(make_one("constant-parity", turned)) == 1
 
 
 def test_a_wait_after_one_that_leaves_nothing_pending_is_redundant() -> None:
@@ -140,7 +140,7 @@ def test_a_wait_after_one_that_leaves_nothing_pending_is_redundant() -> None:
         """Returns the harmless changes where a wait for the sources follows another wait."""
         last = f"{before}\n\t{first}\n\t{between} cp.async.bulk.wait_group.read 0;"
         return [
-            each.change for each in made("harmless: delete-group-wait", KERNEL.replace(f"{commit}\n\t{wait}", last))
+            each.change for each in make_one("harmless: delete-group-wait", KERNEL.replace(f"{commit}\n\t{wait}", last))
         ]
 
     whole = "cp.async.bulk.wait_group 0;"
@@ -172,8 +172,8 @@ MAP_HANDED_OVER = """.version 8.3
 
 
 def test_a_map_that_one_cta_writes_and_uses_needs_no_larger_scope() -> None:
-    assert [each.line for each in made("harmless: smaller-scope", MAP_HANDED_OVER)] == [12, 14]
-    assert made("smaller-scope", MAP_HANDED_OVER) == []
+    assert [each.line for each in make_one("harmless: smaller-scope", MAP_HANDED_OVER)] == [12, 14]
+    assert make_one("smaller-scope", MAP_HANDED_OVER) == []
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_map_that_one_cta_writes_and_uses_needs_no_larger_scope() -> None:
 )
 def test_a_map_that_other_ctas_may_request_needs_the_larger_scope(old: str, new: str) -> None:
     assert old in MAP_HANDED_OVER
-    found = made("smaller-scope", MAP_HANDED_OVER.replace(old, new))
+    found = make_one("smaller-scope", MAP_HANDED_OVER.replace(old, new))
     assert {each.line for each in found if each.rules == ("TM5",)} == {12, 14}
 
 
@@ -196,18 +196,18 @@ def test_bytes_of_boxes_are_halved_only_where_nothing_else_determines_them() -> 
     expect = "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;"
     assert expect in KERNEL
     text = KERNEL.replace(expect, f"{expect} .reg .b64 %box; .reg .b32 %zero; {box}")
-    assert [each.rules for each in made("harmless: expect-half", text)] == [()]
-    assert made("expect-half", text.replace(expect, f"{expect} {expect}")) == []
+    assert [each.rules for each in make_one("harmless: expect-half", text)] == [()]
+    assert make_one("expect-half", text.replace(expect, f"{expect} {expect}")) == []
 
 
 def test_a_barrier_next_to_another_is_not_missed() -> None:
     last = "fence.proxy.async.shared::cta;\n\tbar.sync 0;"
     assert last in KERNEL
     twice = KERNEL.replace(last, f"bar.sync 0; {last}")
-    assert [each.line for each in made("harmless: delete-barrier", twice)] == [26, 27]
-    assert [each.rules for each in made("delete-barrier", twice)] == [("MB3",)]
+    assert [each.line for each in make_one("harmless: delete-barrier", twice)] == [26, 27]
+    assert [each.rules for each in make_one("delete-barrier", twice)] == [("MB3",)]
     idle = KERNEL.replace("\tret;", "\tbar.sync 0;\n\tret;")
-    assert len(made("harmless: delete-barrier", idle)) == 1
+    assert len(make_one("harmless: delete-barrier", idle)) == 1
 
 
 SHARED = """.version 8.0
@@ -251,7 +251,7 @@ def test_a_barrier_that_orders_nothing_new_is_not_missed(body: str, spare: bool)
         )
     line = next(n for n, each in enumerate(text.splitlines(), 1) if n > 16 and each == "\tbar.sync 0;")
     family = "harmless: delete-barrier" if spare else "delete-barrier"
-    assert line in [each.line for each in made(family, text)]
+    assert line in [each.line for each in make_one(family, text)]
 
 
 def test_a_barrier_after_a_wait_of_a_warpgroup_for_its_products_may_precede_it() -> None:
@@ -261,16 +261,16 @@ def test_a_barrier_after_a_wait_of_a_warpgroup_for_its_products_may_precede_it()
     text = SHARED.replace(".target sm_90\n", ".target sm_90a\n").replace("BODY", body)
     text = text.replace(".reg .b64 %g;", ".reg .b64 %g; .reg .f32 %f<4>;")
     moved = "`bar.sync 0;` moved before `wgmma.wait_group.sync.aligned 0;`"
-    assert moved in [each.change for each in made("harmless: barrier-too-early", text)]
+    assert moved in [each.change for each in make_one("harmless: barrier-too-early", text)]
     larger = text.replace("128, 1, 1", "256, 1, 1")
-    assert moved in [each.change for each in made("barrier-too-early", larger)]
+    assert moved in [each.change for each in make_one("barrier-too-early", larger)]
 
 
 def test_a_wait_without_an_earlier_copy_is_not_missed() -> None:
     for family in ("delete-group-wait", "wait-for-less"):
         early = KERNEL.replace("wait:", "cp.async.bulk.wait_group 0; bar.sync 0; wait:", 1)
-        assert len(made(f"harmless: {family}", early)) == 1
-        assert len(made(family, early)) == len(made(family)) == 1
+        assert len(make_one(f"harmless: {family}", early)) == 1
+        assert len(make_one(family, early)) == len(make_one(family)) == 1
 
 
 def test_an_acquire_is_moved_after_the_copy_by_its_own_map() -> None:
@@ -280,7 +280,7 @@ def test_an_acquire_is_moved_after_the_copy_by_its_own_map() -> None:
     text = KERNEL.replace(
         "wait:", ".reg .b64 %one, %two, %same; mov.u64 %same, %two;" + "\n".join(lines) + "\nwait:", 1
     )
-    assert [each.change.split(" moved after ")[1] for each in made("acquire-too-late", text)] == [
+    assert [each.change.split(" moved after ")[1] for each in make_one("acquire-too-late", text)] == [
         f"`{lines[2]}`",
         f"`{lines[3]}`",
     ]
@@ -296,14 +296,14 @@ def test_the_same_seed_selects_the_same() -> None:
 
 def test_ptxas_excludes_invalid_programs() -> None:
     kernel = CorpusKernel("k.ptx", Path("k.ptx"), KERNEL)
-    found = made("odd-size")
+    found = make_one("odd-size")
     assert found
     assert filter_assemblable(kernel, found, installed_ptxas()[0]) == []
-    assert filter_assemblable(kernel, made("delete-commit"), installed_ptxas()[0]) == made("delete-commit")
+    assert filter_assemblable(kernel, make_one("delete-commit"), installed_ptxas()[0]) == make_one("delete-commit")
 
 
 def test_an_explanation_must_have_its_mutant_and_must_not_be_reported() -> None:
-    mutant = made("delete-init")[0]
+    mutant = make_one("delete-init")[0]
     holds = equivalent_mutants.Explanations(
         (equivalent_mutants.EquivalentMutant(*mutant.identity, "because", "mbarrier.init"),)
     )
@@ -325,7 +325,7 @@ def test_code_that_never_runs_is_named_by_the_branch_around_it() -> None:
     text = KERNEL.replace(
         "\tbar.sync 0;\n\t@%first mbarrier", "\t@%first bra over;\n\tbar.sync 0;\nover:\n\t@%first mbarrier"
     )
-    mutant, other = made("delete-barrier", text)
+    mutant, other = make_one("delete-barrier", text)
     assert (mutant.skipping_branches, other.skipping_branches) == (("@%first bra over;",), ())
     dead = equivalent_mutants.Explanations(
         unreachable=(equivalent_mutants.UnreachableCode("k.ptx", "@%first bra over;", "because"),)
@@ -340,7 +340,7 @@ def test_code_that_never_runs_is_named_by_the_branch_around_it() -> None:
 
 
 def test_explained_changes_count_for_neither_side() -> None:
-    first, second = made("init-count-more") + made("delete-init")
+    first, second = make_one("init-count-more") + make_one("delete-init")
     outcomes = [MutantOutcome(first, (), (), 0), MutantOutcome(second, ("PTX501",), (), 0)]
     assert detection_report.overall(outcomes, frozenset()).rate == 0.5
     assert detection_report.overall(outcomes, frozenset([first.identity])).rate == 1.0

@@ -65,7 +65,7 @@ class PytestRun:
     stderr: str
 
 
-def prepared(folder: Path, files: dict[str, str]) -> list[str]:
+def prepare_folder(folder: Path, files: dict[str, str]) -> list[str]:
     """Returns the arguments of a run of pytest in a folder, after these test files are written."""
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
@@ -76,7 +76,7 @@ def prepared(folder: Path, files: dict[str, str]) -> list[str]:
 
 def pytest_in(folder: Path, *arguments: str, **files: str) -> PytestRun:
     """Runs pytest in a folder with these test files, in a separate process."""
-    command = [sys.executable, "-m", "pytest", *prepared(folder, files), *arguments]
+    command = [sys.executable, "-m", "pytest", *prepare_folder(folder, files), *arguments]
     done = subprocess.run(
         command,
         cwd=folder,
@@ -108,7 +108,7 @@ def pytest_here(cache_home: str, pytester: pytest.Pytester, monkeypatch: pytest.
     monkeypatch.setenv("NO_COLOR", "1")
 
     def pytest_in_process(*arguments: str, **files: str) -> PytestRun:
-        done = pytester.runpytest_inprocess(*prepared(pytester.path, files), *arguments)
+        done = pytester.runpytest_inprocess(*prepare_folder(pytester.path, files), *arguments)
         return PytestRun(int(done.ret), done.stdout.str(), done.stderr.str())
 
     return pytest_in_process

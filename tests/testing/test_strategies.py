@@ -93,7 +93,7 @@ def test_a_kernel_shrinks_to_the_relevant_statements() -> None:
 def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
     """A machine that computes `or` for `xor`."""
 
-    def left(kernel: GeneratedKernel, text: str) -> np.ndarray:  # type: ignore[type-arg]
+    def result_of(kernel: GeneratedKernel, text: str) -> np.ndarray:  # type: ignore[type-arg]
         arguments = [kernel.inputs(), kernel.outputs()]
         found = run(text, kernel.name, grid=kernel.grid, block=kernel.block, arguments=arguments, races=False)
         return np.asarray(found.outputs[1])
@@ -102,7 +102,7 @@ def test_a_planted_fault_shrinks_to_under_fifteen_instructions() -> None:
         text = kernel.module()
         if "xor.b" not in text:
             return False
-        return bool((left(kernel, text) != left(kernel, text.replace("xor.b", "or.b"))).any())
+        return bool((result_of(kernel, text) != result_of(kernel, text.replace("xor.b", "or.b"))).any())
 
     many = settings(QUIET, max_examples=2000)
     found = find(strategies.kernels(statements=6), differs, settings=many)

@@ -19,7 +19,7 @@ EVEN = np.arange(THREADS) % 2 == 0
 Words = np.ndarray
 
 
-def executed(name: str, entry: str, words: Words) -> Words:
+def execute_kernel(name: str, entry: str, words: Words) -> Words:
     text = (VENDOR / f"{name}.ptx").read_text()
     found = run(text, entry, grid=1, block=THREADS, arguments=[words, np.zeros(THREADS, np.uint64)])
     assert found.is_clean, found
@@ -57,7 +57,7 @@ def test_every_ptxas_accepts_them() -> None:
 def test_a_thread_whose_guard_is_false_keeps_its_value(name: str, entry: str) -> None:
     words = some_words()
     held = upper(words) if name == "set_of_16_bits" else upper(words) & np.uint64(1)
-    made = executed(f"lost_guards/{name}", entry, words)
+    made = execute_kernel(f"lost_guards/{name}", entry, words)
     assert np.array_equal(made[EVEN], held[EVEN])
     assert not np.array_equal(made[~EVEN], held[~EVEN])
 
@@ -67,7 +67,7 @@ def test_a_shift_uses_the_bits_of_a_floating_point_result() -> None:
     words[:4] = np.array([1 << 63 | 12345, (1 << 31 | 5) << 32 | 7, 0, 3 << 32], np.uint64)
     amounts = upper(words) ^ np.uint64(1 << 31)
     expected = [int(word) >> min(int(amount), 64) for word, amount in zip(words, amounts, strict=True)]
-    assert np.array_equal(executed("converted_amounts/shift", "shift", words), np.array(expected, np.uint64))
+    assert np.array_equal(execute_kernel("converted_amounts/shift", "shift", words), np.array(expected, np.uint64))
     assert expected[0] == 1 << 63 | 12345  # of minus zero, negated: no shift
     assert expected[1] == int(words[1]) >> 5  # the smallest numbers have small bits
     assert expected[4] == 0
@@ -78,18 +78,18 @@ def test_a_nan_is_a_large_number_of_64_bits_before_it_is_saturated() -> None:
     words = np.resize(np.array(halves, np.uint64), THREADS)
     most = 0xFFFFFFFF
     expected = np.resize(np.array([most, most, most, 0, 2, 0], np.uint64), THREADS)
-    assert np.array_equal(executed("joined_conversions/saturated", "saturated", words), expected)
+    assert np.array_equal(execute_kernel("joined_conversions/saturated", "saturated", words), expected)
 
 
 def test_the_absolute_value_of_halves_has_no_sign_in_either() -> None:
     words = np.full(THREADS, np.float32(0.3).view(np.uint32) | 0x8000, np.uint64)  # the other half is 0.0
-    assert np.array_equal(executed("saturated_halves/absolute", "absolute", words), words & np.uint64(0x7FFF7FFF))
+    assert np.array_equal(execute_kernel("saturated_halves/absolute", "absolute", words), words & np.uint64(0x7FFF7FFF))
     assert (words & np.uint64(0x8000)).all()
 
 
 def test_a_branch_without_results_changes_no_load_and_no_store_outside_of_it() -> None:
     words = np.where(EVEN, some_words() >> np.uint64(40), 0).astype(np.uint64)
-    assert np.array_equal(executed("lost_descriptors/acquire", "acquire", words), words)
+    assert np.array_equal(execute_kernel("lost_descriptors/acquire", "acquire", words), words)
 
 
 @pytest.mark.parametrize("policy", ["eager", "late", "random"])
@@ -111,14 +111,14 @@ def test_the_first_thread_starts_each_of_its_copies_once() -> None:
 def test_a_remainder_does_not_depend_on_the_predicate_of_its_divisor() -> None:
     words = some_words()
     left, right = words & np.uint64(0xFFFFFFFF), upper(words)
-    divisor = combined(left, right)
+    divisor = combine_words(left, right)
     assert divisor.all()
-    made = executed("divisors_of_lop3/remainder", "remainder", words)
+    made = execute_kernel("divisors_of_lop3/remainder", "remainder", words)
     assert np.array_equal(made & np.uint64(0xFFFFFFFF), right % divisor)
     assert np.array_equal(upper(made), (~EVEN).astype(np.uint64))
 
 
-def combined(a: Words, b: Words) -> Words:
+def combine_words(a: Words, b: Words) -> Words:
     """`lop3` of (a, b, a) with the table 38: bit 4 a + 2 b + a of it."""
     made = np.zeros(THREADS, np.uint64)
     for bit in range(32):

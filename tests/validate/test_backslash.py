@@ -33,7 +33,7 @@ REFUSED = [
 ]
 
 
-def accepted(text: str, folder: Path) -> bool:
+def is_accepted(text: str, folder: Path) -> bool:
     (folder / "k.ptx").write_text(text)
     command = [str(ptxas()), "-w", "-arch=compute_90a", str(folder / "k.ptx"), "-o", "/dev/null"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -50,7 +50,7 @@ def test_a_backslash_before_an_opcode_is_a_warning_at_its_place(body: str, tmp_p
         assert text[each.span.start : each.span.end] == "\\"
         text = text[: each.span.start] + " " + text[each.span.end :]
     assert diagnostics(text) == ()
-    assert accepted(whole(KERNEL.format(body)), tmp_path)
+    assert is_accepted(whole(KERNEL.format(body)), tmp_path)
 
 
 def test_each_backslash_is_reported_once() -> None:
@@ -61,7 +61,7 @@ def test_each_backslash_is_reported_once() -> None:
 def test_a_backslash_anywhere_else_is_an_error(body: str, tmp_path: Path) -> None:
     text = whole(KERNEL.format(body))
     assert len(errors(text)) == 1
-    assert not accepted(text, tmp_path)
+    assert not is_accepted(text, tmp_path)
     assert errors(text.replace("\\", " ")) == []
 
 

@@ -110,8 +110,8 @@ def test_a_closed_gate_names_the_requirement(line: str, version: str, target: st
 
 
 def test_an_undeclared_name_is_reported_once_a_statement() -> None:
-    said = [each.message for each in findings("add.s32 %r1, %x, %x; add.s32 %r1, %x, %y;") if each.code == "PTX106"]
-    assert said == ["`%x` is not declared", "`%x` is not declared", "`%y` is not declared"]
+    printed = [each.message for each in findings("add.s32 %r1, %x, %x; add.s32 %r1, %x, %y;") if each.code == "PTX106"]
+    assert printed == ["`%x` is not declared", "`%x` is not declared", "`%y` is not declared"]
 
 
 def test_an_unknown_opcode_is_one_error_with_its_count() -> None:

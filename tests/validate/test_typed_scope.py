@@ -31,7 +31,7 @@ def scopes_of(name: str) -> list[TypedScope]:
     for item in module.items:
         outer.enter(item)
     function = module.function(name)
-    scope = outer.nested()
+    scope = outer.make_nested()
     scope.enter_parameters(function)
     assert function.body is not None
     return [scope, *(each for node, _, each in scoped_statements(function.body, scope) if isinstance(node, Block))]

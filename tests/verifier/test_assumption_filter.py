@@ -42,38 +42,38 @@ HISTOGRAM = """	shl.b32 %r3, %r2, 2;
 """
 
 
-def verified(body: str, head: str = HEAD, **request: object) -> FileResult:
+def verify_text(body: str, head: str = HEAD, **request: object) -> FileResult:
     asked = VerifyRequest(schedules=12, **{"grid": (1,), **request})  # type: ignore[arg-type]
     return verify_source(SourceFile("k.ptx", head + body), asked)
 
 
-def given(*texts: str) -> dict[str, object]:
+def given_values(*texts: str) -> dict[str, object]:
     return {"arguments": dict(parse_argument(each) for each in texts)}
 
 
 def test_threads_that_scatter_by_a_list_are_not_assumed_to_have_duplicates_in_it() -> None:
-    assert verified(SCATTER).diagnostics == ()
-    told = verified(SCATTER, **given("in=u32[64]:zeros", "out=u32[64]"))
-    assert {each.code for each in told.diagnostics} == {"PTX621"}
+    assert verify_text(SCATTER).diagnostics == ()
+    reported = verify_text(SCATTER, **given_values("in=u32[64]:zeros", "out=u32[64]"))
+    assert {each.code for each in reported.diagnostics} == {"PTX621"}
 
 
 def test_a_table_that_is_indexed_by_data_is_not_assumed_to_have_data_out_of_range() -> None:
-    assert verified(HISTOGRAM).diagnostics == ()
-    told = verified(HISTOGRAM, **given("in=u32[64]:random", "out=u32[64]"))
-    assert {each.code for each in told.diagnostics} == {"PTX207"}
-    assert verified(HISTOGRAM, **given("in=u32[64]:iota", "out=u32[64]")).status is Status.CLEAN
+    assert verify_text(HISTOGRAM).diagnostics == ()
+    reported = verify_text(HISTOGRAM, **given_values("in=u32[64]:random", "out=u32[64]"))
+    assert {each.code for each in reported.diagnostics} == {"PTX207"}
+    assert verify_text(HISTOGRAM, **given_values("in=u32[64]:iota", "out=u32[64]")).status is Status.CLEAN
 
 
 def test_findings_of_the_rules_count_for_any_arguments() -> None:
     outside = "\tst.shared.u32 [bins+2000], %r2;\n\tret;\n}\n"
-    (found,) = verified(outside).diagnostics
+    (found,) = verify_text(outside).diagnostics
     assert found.code == "PTX207"
     assert "witness" in found.properties
 
 
 def test_a_race_in_shared_memory_counts_with_any_data() -> None:
     race = "\tst.shared.u32 [bins], %r1;\n\tret;\n}\n"
-    assert "PTX621" in {each.code for each in verified(race).diagnostics}
+    assert "PTX621" in {each.code for each in verify_text(race).diagnostics}
 
 
 def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
@@ -82,12 +82,12 @@ def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
     by_thread = "\tmov.u64 %rd6, %rd2;\n" + each
     open_ = HEAD.replace(".reqntid 64", "")
     for text, head, option in ((by_cta, HEAD, "--grid"), (by_thread, open_, "--block")):
-        asked = verified(text, head, grid=None)
+        asked = verify_text(text, head, grid=None)
         assert asked.diagnostics == ()
         assert {question.code for question in asked.undecided} == {"PTX621"}
         assert all(f"({option})" in question.reason for question in asked.undecided)
-    assert {found.code for found in verified(by_cta, grid=(2,)).diagnostics} == {"PTX621"}
-    assert {found.code for found in verified(by_thread).diagnostics} == {"PTX621"}
+    assert {found.code for found in verify_text(by_cta, grid=(2,)).diagnostics} == {"PTX621"}
+    assert {found.code for found in verify_text(by_thread).diagnostics} == {"PTX621"}
 
 
 def test_a_kernel_may_be_meant_for_an_undeclared_cluster() -> None:
@@ -132,11 +132,11 @@ ROWS_HEAD = """.version 8.0
 def test_rows_that_overlap_by_an_inferred_number_are_not_a_race() -> None:
     number = ROWS.replace("PITCH", "ld.param.u32 %r2, [pitch];")
     head = ROWS_HEAD.replace("PARAMETER", ".param .u32 pitch")
-    assert verified(number, head).diagnostics == ()
-    told = verified(number, head, **given("out=u32[64]", "pitch=0"))
-    assert {each.code for each in told.diagnostics} == {"PTX621"}
+    assert verify_text(number, head).diagnostics == ()
+    reported = verify_text(number, head, **given_values("out=u32[64]", "pitch=0"))
+    assert {each.code for each in reported.diagnostics} == {"PTX621"}
     whole = ROWS.replace("PITCH", "ld.param.u32 %r2, [strides+4];")
-    assert verified(whole, ROWS_HEAD.replace("PARAMETER", ".param .align 4 .b8 strides[8]")).diagnostics == ()
+    assert verify_text(whole, ROWS_HEAD.replace("PARAMETER", ".param .align 4 .b8 strides[8]")).diagnostics == ()
 
 
 def test_copies_that_overlap_in_shared_memory_have_another_box_than_the_host() -> None:

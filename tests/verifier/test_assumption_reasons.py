@@ -36,14 +36,14 @@ HEAD = """.version 8.0
 BLOCK = ".reqntid 64"
 
 
-def verified(body: str, directives: str = BLOCK, **request: object) -> FileResult:
+def verify_text(body: str, directives: str = BLOCK, **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=3, **request))  # type: ignore[arg-type]
 
 
-def neighbors(way: str) -> str:
+def neighbors(comparison: str) -> str:
     """Each thread reads the value that another one stored, and a predicate decides whether a barrier is between."""
-    return f"""{way}
+    return f"""{comparison}
 	st.shared.u32 [%r4], %r1;
 	@%p2 bar.sync 0;
 	xor.b32 %r5, %r2, 128;
@@ -53,11 +53,11 @@ def neighbors(way: str) -> str:
 	st.shared.u32 [%r4+256], %r6;"""
 
 
-def warned(result: FileResult) -> set[str]:
+def collect_warnings(result: FileResult) -> set[str]:
     return {each.code for each in result.diagnostics if "witness" in each.properties}
 
 
-def asked(result: FileResult, code: str) -> str:
+def reasons_of(result: FileResult, code: str) -> str:
     return " ".join(each.reason for each in result.undecided if each.code == code)
 
 
@@ -65,13 +65,13 @@ ONE = "\tsetp.eq.u32 %p2, %r7, 4096;"
 PLACE = "\tsetp.lt.u32 %p2, %r7, 5;"
 
 
-@pytest.mark.parametrize("way", [ONE, PLACE, "\tsetp.ne.u32 %p2, %r1, %r1;"])
-def test_a_kernel_that_compares_a_number_permits_either_outcome(way: str) -> None:
-    assert warned(verified(neighbors(way))) == {"PTX621"}
+@pytest.mark.parametrize("comparison", [ONE, PLACE, "\tsetp.ne.u32 %p2, %r1, %r1;"])
+def test_a_kernel_that_compares_a_number_permits_either_outcome(comparison: str) -> None:
+    assert collect_warnings(verify_text(neighbors(comparison))) == {"PTX621"}
 
 
 @pytest.mark.parametrize(
-    ("way", "reason"),
+    ("comparison", "reason"),
     [
         ("\tadd.u32 %r5, %r7, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;", "`n`"),  # a count of tiles
         (
@@ -82,11 +82,11 @@ def test_a_kernel_that_compares_a_number_permits_either_outcome(way: str) -> Non
         ("\tld.global.u32 %r5, [%rd1];\n\tsetp.eq.u32 %p2, %r5, 77;", "the contents of memory"),
     ],
 )
-def test_a_fault_that_depends_on_computed_numbers_is_a_question(way: str, reason: str) -> None:
-    result = verified(neighbors(way))
-    assert warned(result) == set()
-    assert reason in asked(result, "PTX621")
-    assert "(--arg)" in asked(result, "PTX621")
+def test_a_fault_that_depends_on_computed_numbers_is_a_question(comparison: str, reason: str) -> None:
+    result = verify_text(neighbors(comparison))
+    assert collect_warnings(result) == set()
+    assert reason in reasons_of(result, "PTX621")
+    assert "(--arg)" in reasons_of(result, "PTX621")
 
 
 def test_the_same_fault_with_given_numbers_is_an_error() -> None:
@@ -117,9 +117,9 @@ COUNTS = [
 
 @pytest.mark.parametrize(("code", "body"), COUNTS)
 def test_counts_and_mbarriers_that_depend_on_inferred_values_are_a_question(code: str, body: str) -> None:
-    result = verified(body)
-    assert warned(result) == set()
-    assert "`sizes`, chosen here" in asked(result, code)
+    result = verify_text(body)
+    assert collect_warnings(result) == set()
+    assert "`sizes`, chosen here" in reasons_of(result, code)
 
 
 def test_undeclared_block_sizes_decide_races_of_warps_only_without_a_barrier() -> None:
@@ -130,12 +130,12 @@ def test_undeclared_block_sizes_decide_races_of_warps_only_without_a_barrier() -
     for body, wanted in ((race, set()), (race + "\n\tbar.sync 0;", {"PTX621"})):
         text = pointers.replace("DIRECTIVES", "") + body + "\n\tst.global.u32 [%rd1], 1;\n\tret;\n}\n"
         result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2))
-        assert warned(result) == wanted
-        assert bool(asked(result, "PTX621")) is not bool(wanted)
+        assert collect_warnings(result) == wanted
+        assert bool(reasons_of(result, "PTX621")) is not bool(wanted)
 
 
 def test_inferred_bytes_of_a_copy_are_a_question() -> None:
     text = (ROOT / "corpus" / "rules" / "PTX503_ok_argument_of_the_expected_size.ptx").read_text("utf-8")
     result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=3))
-    assert warned(result) == set()
-    assert "`bytes`, chosen here" in asked(result, "PTX503")
+    assert collect_warnings(result) == set()
+    assert "`bytes`, chosen here" in reasons_of(result, "PTX503")

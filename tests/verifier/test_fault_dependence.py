@@ -28,12 +28,12 @@ HEAD = """.version 8.3
 PAIR = ".reqntid 64 .reqnctapercluster 2"
 
 
-def verified(body: str, directives: str = PAIR, **request: object) -> FileResult:
+def verify_text(body: str, directives: str = PAIR, **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, **request))  # type: ignore[arg-type]
 
 
-def found(result: FileResult) -> dict[str, str]:
+def find_all(result: FileResult) -> dict[str, str]:
     return {each.code: each.severity for each in result.diagnostics if "witness" in each.properties}
 
 
@@ -107,17 +107,17 @@ MOVE = "@%p2 tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.relea
 def test_a_map_that_the_kernel_copies_from_a_parameter_is_inferred_and_its_uses_are_checked(
     body: str, misses_fence: bool
 ) -> None:
-    result = verified(body, ".reqntid 64")
+    result = verify_text(body, ".reqntid 64")
     assert result.runs[0].arguments[0].startswith("map=f16 256 in boxes of 64")
     assert result.runs[0].whole
-    assert ("PTX403" in found(result)) == misses_fence
+    assert ("PTX403" in find_all(result)) == misses_fence
 
 
 def test_a_given_map_is_not_an_inferred_one() -> None:
     body = BOX.replace("bar.sync 0;", "st.global.u32 [%rd1], %r1;\n\tbar.sync 0;")  # all threads write one word
-    given = verified(body, ".reqntid 64", arguments=dict([parse_argument("map=f16[256]:box=64")]))
-    assert "PTX621" in found(given)
-    assert "PTX621" not in found(verified(body, ".reqntid 64"))
+    given = verify_text(body, ".reqntid 64", arguments=dict([parse_argument("map=f16[256]:box=64")]))
+    assert "PTX621" in find_all(given)
+    assert "PTX621" not in find_all(verify_text(body, ".reqntid 64"))
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_a_given_map_is_not_an_inferred_one() -> None:
     ],
 )
 def test_a_fault_that_no_argument_decides_is_an_error(body: str, code: str) -> None:
-    result = verified(body)
-    assert found(result).get(code) == Severity.ERROR
+    result = verify_text(body)
+    assert find_all(result).get(code) == Severity.ERROR
     assert result.runs[0].whole
 
 
@@ -150,7 +150,7 @@ def test_a_fault_that_no_argument_decides_is_an_error(body: str, code: str) -> N
     ],
 )
 def test_a_fault_that_an_argument_or_memory_decides_is_not_an_error_of_the_kernel(body: str) -> None:
-    result = verified(body)
+    result = verify_text(body)
     assert result.status is not Status.FINDINGS
     assert any("9" in each for each in result.runs[0].arguments)
 
@@ -165,8 +165,8 @@ def test_a_fault_that_an_argument_or_memory_decides_is_not_an_error_of_the_kerne
 )
 def test_a_fault_that_the_block_or_grid_size_decides_depends_on_the_inference(place: str, directives: str) -> None:
     body = f"\tmov.u32 %r6, %ctaid.x;\n\tmad.lo.u32 %r5, {place}, 320, %r2;\n\tst.shared.u8 [%r5], 1;"
-    assert found(verified(body.replace("320", "5"), directives)) == {}
-    assert Severity.ERROR not in found(verified(body, directives)).values()
+    assert find_all(verify_text(body.replace("320", "5"), directives)) == {}
+    assert Severity.ERROR not in find_all(verify_text(body, directives)).values()
 
 
 MULTICAST = """	mov.u32 %r4, bar;
@@ -181,12 +181,15 @@ MULTICAST = """	mov.u32 %r4, bar;
 @pytest.mark.parametrize("body", [MULTICAST, MAPA.replace("RANK", "mov.u32 %r4, 1;")])
 def test_a_fault_that_another_cta_of_the_cluster_would_prevent_is_a_question_without_a_cluster(body: str) -> None:
     body = "\t.reg .b16 %h<2>;\n" + body
-    alone = verified(body, ".reqntid 64")
+    alone = verify_text(body, ".reqntid 64")
     assert alone.status is Status.UNDECIDED
-    assert found(verified(body, ".reqntid 64 .reqnctapercluster 1")).keys() & {"PTX206", "PTX207"}
-    assert found(verified(body, ".reqntid 64", grid=(2,))).keys() & {"PTX206", "PTX207"}  # a grid without clusters
+    assert find_all(verify_text(body, ".reqntid 64 .reqnctapercluster 1")).keys() & {"PTX206", "PTX207"}
+    assert find_all(verify_text(body, ".reqntid 64", grid=(2,))).keys() & {
+        "PTX206",
+        "PTX207",
+    }  # a grid without clusters
 
 
 def test_a_fault_of_an_inferred_cluster_depends_on_the_inference() -> None:
-    result = verified(MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), ".reqntid 64")
-    assert Severity.ERROR not in found(result).values()
+    result = verify_text(MAPA.replace("RANK", "add.u32 %r4, %r4, 1;"), ".reqntid 64")
+    assert Severity.ERROR not in find_all(result).values()

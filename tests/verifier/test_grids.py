@@ -25,7 +25,7 @@ HEAD = """.version 8.0
 BLOCK = ".reqntid 32"
 
 
-def verified(body: str, directives: str = BLOCK, **request: object) -> FileResult:
+def verify_text(body: str, directives: str = BLOCK, **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=8, **request))  # type: ignore[arg-type]
 
@@ -72,7 +72,7 @@ WAIT:
     ],
 )
 def test_a_race_between_ctas_is_reported_where_the_kernel_implies_several(body: str, grid: str) -> None:
-    result = verified(body)
+    result = verify_text(body)
     assert result.runs[0].launch == f"grid {grid}, block 32"
     found = [each for each in result.diagnostics if each.code == "PTX621"]
     assert found
@@ -83,26 +83,26 @@ def test_a_race_between_ctas_is_reported_where_the_kernel_implies_several(body: 
 def test_the_same_kernels_are_clean_where_they_are_correct() -> None:
     right = STENCIL.replace("%rd4+4]", "%rd4]"), POLL.replace("LOAD", "ld.acquire.gpu.global.u32")
     for body in right:
-        assert verified(body).status is Status.CLEAN
+        assert verify_text(body).status is Status.CLEAN
 
 
 def test_a_second_cluster_runs_where_the_kernel_reads_its_position() -> None:
     body = OVERLAP.replace("%ctaid.AXIS", "%clusterid.x")
-    result = verified(body, ".reqntid 32 .reqnctapercluster 2")
+    result = verify_text(body, ".reqntid 32 .reqnctapercluster 2")
     assert result.runs[0].launch == "grid 4, block 32, cluster 2"
     assert {each.code for each in result.diagnostics} == {"PTX621"}
-    alone = verified("\tst.global.u32 [%rd1], 1;", ".reqntid 32 .reqnctapercluster 2")
+    alone = verify_text("\tst.global.u32 [%rd1], 1;", ".reqntid 32 .reqnctapercluster 2")
     assert alone.runs[0].launch == "grid 2, block 32, cluster 2"
 
 
 def test_a_fault_that_nothing_in_the_kernel_implies_is_a_question() -> None:
     body = "\tmov.u32 %r2, %clock;\n" + at("%r1") + "\tst.global.u32 [%rd4], %r2;"
-    result = verified(body)
+    result = verify_text(body)
     assert result.diagnostics == ()
     (question,) = result.undecided
     assert question.code == "PTX621"
     assert "(--grid)" in question.reason
-    assert {each.code for each in verified(body, grid=(2,)).diagnostics} == {"PTX621"}
+    assert {each.code for each in verify_text(body, grid=(2,)).diagnostics} == {"PTX621"}
 
 
 ROWS = "\tmov.u32 %r2, %ctaid.x;\n\tmad.lo.u32 %r3, %r2, PITCH, %r1;\n" + at("%r3") + "\tst.global.u32 [%rd4], %r2;"
@@ -116,14 +116,14 @@ ROWS = "\tmov.u32 %r2, %ctaid.x;\n\tmad.lo.u32 %r3, %r2, PITCH, %r1;\n" + at("%r
     ],
 )
 def test_rows_that_overlap_by_inference_are_a_question(body: str, directives: str, option: str) -> None:
-    result = verified(body, directives)
+    result = verify_text(body, directives)
     assert result.diagnostics == ()
     assert any(each.code == "PTX621" and option in each.reason for each in result.undecided)
 
 
 def test_a_race_that_a_given_number_causes_is_reported() -> None:
     arguments = dict(parse_argument(each) for each in ("n=5", "data=u32[64]", "flag=u32[1]"))
-    result = verified(ROWS.replace("PITCH", "%r7"), arguments=arguments, grid=(2,))
+    result = verify_text(ROWS.replace("PITCH", "%r7"), arguments=arguments, grid=(2,))
     assert {(each.code, each.severity) for each in result.diagnostics} == {("PTX621", "error")}
 
 

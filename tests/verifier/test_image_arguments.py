@@ -24,7 +24,7 @@ KERNEL = """.version 8.0
 """
 
 
-def verified(what: str, mode: str = "", **request: object) -> FileResult:
+def verify_text(what: str, mode: str = "", **request: object) -> FileResult:
     text = KERNEL.format(what=what, mode=mode)
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, **request))  # type: ignore[arg-type]
 
@@ -57,7 +57,7 @@ def verified(what: str, mode: str = "", **request: object) -> FileResult:
     ],
 )
 def test_an_object_matches_its_use(what: str, first: str, second: str) -> None:
-    result = verified(what)
+    result = verify_text(what)
     assert not result.diagnostics
     (run,) = result.runs
     assert run.whole == 2
@@ -67,13 +67,13 @@ def test_an_object_matches_its_use(what: str, first: str, second: str) -> None:
 
 def test_a_separate_sampler_is_inferred() -> None:
     what = "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, %d2, {%f5}];"
-    (run,) = verified(what, ", texmode_independent").runs
+    (run,) = verify_text(what, ", texmode_independent").runs
     assert run.whole == 2
     assert run.arguments[:2] == ("t=texture f32 1024 of 4 channels", "s=sampler")
 
 
 def test_nothing_is_reported_for_an_object_with_contradictory_uses() -> None:
     read = "tex.{}.v4.f32.f32 {{%f1, %f2, %f3, %f4}}, [%d1, {}];"
-    result = verified(read.format("2d", "{%f5, %f6}") + read.format("1d", "{%f5}"))
+    result = verify_text(read.format("2d", "{%f5, %f6}") + read.format("1d", "{%f5}"))
     assert not result.diagnostics
     assert "no run completed" in result.undecided[0].reason

@@ -20,7 +20,7 @@ KERNEL = """.version 8.0
 """
 
 
-def verified(parameters: str, body: str, schedules: int = 8) -> FileResult:
+def verify_text(parameters: str, body: str, schedules: int = 8) -> FileResult:
     text = KERNEL.format(parameters=parameters, body=body)
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=30.0))
 
@@ -40,7 +40,7 @@ def test_rows_of_a_multiple_of_sixteen_bytes_are_found_to_fit() -> None:
     body = """ ld.param.u64 %d0, [a]; ld.param.u32 %r0, [pitch]; mov.u32 %r1, %tid.x;
  mul.lo.u32 %r2, %r1, %r0; cvt.u64.u32 %d1, %r2; add.u64 %d2, %d0, %d1;
  ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%d2];"""
-    result = verified(".param .u64 a, .param .u32 pitch", body)
+    result = verify_text(".param .u64 a, .param .u32 pitch", body)
     assert result.status == "clean"
     (run,) = result.runs
     assert run.whole == 8
@@ -52,7 +52,7 @@ def test_rows_of_a_multiple_of_sixteen_bytes_are_found_to_fit() -> None:
 def test_launch_sized_memory_is_as_large_as_possible() -> None:
     body = " mov.u32 %r0, room; add.u32 %r0, %r0, 232400; st.shared.u32 [%r0], %r0;"
     assert (
-        verified("", " mov.u32 %r7, %tid.x; setp.eq.u32 %p0, %r7, 0;\n @!%p0 bra E;\n" + body + "\nE:").status
+        verify_text("", " mov.u32 %r7, %tid.x; setp.eq.u32 %p0, %r7, 0;\n @!%p0 bra E;\n" + body + "\nE:").status
         == "clean"
     )
 
@@ -61,7 +61,7 @@ def test_a_kernel_of_which_little_ran_is_not_clean() -> None:
     body = """ ld.param.u32 %r0, [s+8]; setp.eq.u32 %p0, %r0, 0; @%p0 bra E;
  mov.u32 %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1;
 E:"""
-    result = verified(".param .align 8 .b8 s[16]", body)
+    result = verify_text(".param .align 8 .b8 s[16]", body)
     assert result.status == "undecided"
     assert "lead to 4 of 9 instructions only: give --arg" in result.undecided[0].reason
 
@@ -78,13 +78,15 @@ def test_inferred_maps_are_named() -> None:
 WAIT:
  mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0; @!%p1 bra WAIT;
 E:"""
-    result = verified(".param .align 128 .b8 a[128], .param .align 128 .b8 b[128]", body)
-    told = " ".join(each.reason for each in result.undecided)
-    assert "(a, b: tensor maps, of which only the host knows what they describe): give --arg 'a=f16[256,256]" in told
+    result = verify_text(".param .align 128 .b8 a[128], .param .align 128 .b8 b[128]", body)
+    reported = " ".join(each.reason for each in result.undecided)
+    assert (
+        "(a, b: tensor maps, of which only the host knows what they describe): give --arg 'a=f16[256,256]" in reported
+    )
 
 
 def test_a_number_of_eight_bits_gets_a_value_in_range() -> None:
-    result = verified(".param .u8 few", " ld.param.u8 %r0, [few];", schedules=9)
+    result = verify_text(".param .u8 few", " ld.param.u8 %r0, [few];", schedules=9)
     assert result.status == "clean"
     assert {"few=0", "few=232"} <= set(result.runs[0].arguments)
 
@@ -93,13 +95,13 @@ STORE = " mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; 
 
 
 def test_the_target_of_a_pointer_in_a_structure_is_memory() -> None:
-    result = verified(".param .align 8 .b8 s[16]", " ld.param.u64 %d0, [s+8];\n" + STORE)
+    result = verify_text(".param .align 8 .b8 s[16]", " ld.param.u64 %d0, [s+8];\n" + STORE)
     assert result.status == "clean"
     assert "s=16 bytes of 0, 1 MiB iota at 8" in result.runs[0].arguments
 
 
 def test_an_address_computed_from_zeros_is_not_a_fault_of_the_kernel() -> None:
     body = " ld.param.v2.u32 {%r0, %r1}, [s+8]; mov.b64 %d0, {%r0, %r1};\n"
-    result = verified(".param .align 8 .b8 s[16]", body + STORE)
+    result = verify_text(".param .align 8 .b8 s[16]", body + STORE)
     assert result.diagnostics == ()
     assert "0x800 is not in any memory" in result.undecided[0].reason

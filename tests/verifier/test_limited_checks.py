@@ -27,7 +27,7 @@ OTHER_WORD = PERTURBED_PATTERN << 16 | PERTURBED_PATTERN
 OTHER_REGISTER = int.from_bytes(bytes([PERTURBED_PATTERN & 0xFF] * 4), "little")
 
 
-def verified(body: str, directives: str = ".reqntid 64", schedules: int = 2) -> FileResult:
+def verify_text(body: str, directives: str = ".reqntid 64", schedules: int = 2) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tst.global.u32 [%rd1], 1;\n\tret;\n}\n"
     given = dict([parse_argument("n=9"), parse_argument("data=u32[1024]")]) if directives else {}
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, grid=(1,), arguments=given))
@@ -51,10 +51,10 @@ def test_an_unfinished_comparison_is_a_question(uninitialized: str, endless: int
 LOOP:
 	setp.eq.u32 %p1, %r2, {endless};
 	@%p1 bra LOOP;"""
-    result = verified(body)
+    result = verify_text(body)
     assert f"whether results depend on uninitialized {what} is unknown: livelock" in reasons(result)
     assert result.status is Status.UNDECIDED
-    assert verified(body.replace(uninitialized, "mov.u32 %r2, 1;")).status is Status.CLEAN
+    assert verify_text(body.replace(uninitialized, "mov.u32 %r2, 1;")).status is Status.CLEAN
 
 
 def copies(count: int) -> str:
@@ -80,8 +80,8 @@ WAIT:
 
 
 def test_mbarriers_that_share_a_clock_are_a_question() -> None:
-    assert "races" not in reasons(verified(copies(MAX_ENGINES)))
-    result = verified(copies(MAX_ENGINES + 1))
+    assert "races" not in reasons(verify_text(copies(MAX_ENGINES)))
+    result = verify_text(copies(MAX_ENGINES + 1))
     assert f"more than {MAX_ENGINES} mbarriers" in reasons(result)
     assert result.status is Status.UNDECIDED
 
@@ -102,8 +102,8 @@ WAIT:
 def test_a_deadlock_counts_where_all_block_sizes_were_tried_and_not_where_time_ran_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert {each.code for each in verified(UNANSWERED, "").diagnostics} == {"PTX504"}
+    assert {each.code for each in verify_text(UNANSWERED, "").diagnostics} == {"PTX504"}
     monkeypatch.setattr("ptxkit.verifier.verify._PROBE_SHARE", 0.0)
-    untried = verified(UNANSWERED, "")
+    untried = verify_text(UNANSWERED, "")
     assert untried.diagnostics == ()
     assert any(each.code == "PTX504" and "(--block)" in each.reason for each in untried.undecided)

@@ -46,14 +46,14 @@ DONE:
 """
 
 
-def verified(size: int = 256, more: str = "", *arguments: str, **request: object) -> FileResult:
+def verify_text(size: int = 256, more: str = "", *arguments: str, **request: object) -> FileResult:
     text = TEXT.replace("SIZE", str(size)).replace("MORE", more)
     given = dict(parse_argument(each) for each in arguments)
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=4, arguments=given, **request))  # type: ignore[arg-type]
 
 
 def test_each_map_of_a_structure_gets_a_separate_tensor() -> None:
-    result = verified()
+    result = verify_text()
     (run,) = result.runs
     assert run.whole == 4
     assert run.arguments[0] == (
@@ -63,8 +63,8 @@ def test_each_map_of_a_structure_gets_a_separate_tensor() -> None:
 
 
 def test_pointers_and_numbers_may_be_next_to_the_maps() -> None:
-    beside = "ld.param.u64 %rd5, [params+256];\n\tst.global.u32 [%rd5], 1;"
-    (run,) = verified(320, beside).runs
+    other_use = "ld.param.u64 %rd5, [params+256];\n\tst.global.u32 [%rd5], 1;"
+    (run,) = verify_text(320, other_use).runs
     assert run.whole == 4
     assert run.arguments[0].endswith("at 128, 1 MiB iota at 256")
 
@@ -75,20 +75,20 @@ def test_two_maps_that_both_load_boxes_are_left_to_the_host() -> None:
         ".mbarrier::complete_tx::bytes [%r3], [%rd3, {%r4, %r4}], [%r2];\n"
         "AGAIN:\n\tmbarrier.try_wait.parity.shared.b64 %p3, [%r2], 1;\n\t@!%p3 bra AGAIN;"
     )
-    result = verified(256, second)
+    result = verify_text(256, second)
     assert result.status is Status.UNDECIDED
     assert "--arg 'params=2*f16[256,256]:box=64x64'" in " ".join(each.reason for each in result.undecided)
 
 
 def test_maps_may_be_given_in_sequence() -> None:
-    result = verified(256, "", "params=2*f16[64,64]:box=64x16", grid=(1,))
+    result = verify_text(256, "", "params=2*f16[64,64]:box=64x16", grid=(1,))
     assert result.diagnostics == ()
     assert result.runs[0].whole == 4
     with pytest.raises(InvalidLaunchError, match="params has 256 bytes, and 3 tensor maps 128 each"):
-        verified(256, "", "params=3*f16[64,64]:box=64x16")
+        verify_text(256, "", "params=3*f16[64,64]:box=64x16")
 
 
 def test_overlapping_copies_of_several_ctas_are_a_question_where_the_grid_was_inferred() -> None:
-    result = verified(256, "", "params=2*f16[64,64]:box=64x16")
+    result = verify_text(256, "", "params=2*f16[64,64]:box=64x16")
     assert result.diagnostics == ()
     assert any(each.code == "PTX303" and "(--grid)" in each.reason for each in result.undecided)

@@ -20,14 +20,14 @@ from ptxkit.verifier.limits import LARGE_GRID_PERIOD
 KERNELS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
 
 
-def verified(text: str, **request: object) -> FileResult:
+def verify_text(text: str, **request: object) -> FileResult:
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, **request))  # type: ignore[arg-type]
 
 
 @cache
 def chosen_maps(name: str, *kernels: str) -> FileResult:
     """Returns the findings of these kernels of a file, which several tests check."""
-    return verified(text_of(name), entries=kernels)
+    return verify_text(text_of(name), entries=kernels)
 
 
 def text_of(name: str) -> str:
@@ -63,12 +63,12 @@ def test_inferred_boxes_of_different_ctas_do_not_overlap() -> None:
 def test_no_run_repeats_an_earlier_one(kernel: str, grids: list[tuple[int]], monkeypatch: pytest.MonkeyPatch) -> None:
     launches = []
 
-    def counted(*arguments: Any, **launch: Any) -> RunResult:
+    def count_calls(*arguments: Any, **launch: Any) -> RunResult:
         launches.append((launch["grid"], launch["policy"], launch["seed"]))
         return run(*arguments, **launch)
 
-    monkeypatch.setattr("ptxkit.verifier.verify.run", counted)
-    result = verified(text_of("tensor_copies.sm_90a"), entries=(kernel,))
+    monkeypatch.setattr("ptxkit.verifier.verify.run", count_calls)
+    result = verify_text(text_of("tensor_copies.sm_90a"), entries=(kernel,))
     assert result.runs[0].runs == 2
     assert [grid for grid, *_ in launches] == grids
     assert len(set(launches)) == len(launches)
@@ -95,7 +95,7 @@ def test_few_runs_have_the_large_grid_and_these_combine_all_policies_contents_an
 def test_a_fault_is_found_with_either_grid_and_its_witness_names_it(condition: str, grid: list[int]) -> None:
     before, end, after = text_of("multicast_cluster.sm_90a").rpartition("\tret;")
     race = "\tmov.u32 %r3, _ZZ17multicast_clusterE4ring;\n\t@%p1 st.shared.u32 [%r3], %r2;\n"
-    result = verified(f"{before}\t{condition}\n{race}{end}{after}")
+    result = verify_text(f"{before}\t{condition}\n{race}{end}{after}")
     found = [each for each in result.diagnostics if each.code == "PTX621"]
     assert [each.properties["witness"]["grid"] for each in found] == [grid]  # type: ignore[index]
     assert f"grid {grid[0]}, block 160" in "".join(found[0].notes)
@@ -103,18 +103,18 @@ def test_a_fault_is_found_with_either_grid_and_its_witness_names_it(condition: s
 
 def test_a_wait_for_a_missing_box_is_found_with_an_inferred_map() -> None:
     text = re.sub(r"\tmbarrier\.try_wait.*, (%r\d+);", r"\tsetp.ge.u32 P_OUT, \1, 0;", text_of("tensor_copies.sm_90a"))
-    found = verified(text, entries=("tensor_3d",))
+    found = verify_text(text, entries=("tensor_3d",))
     assert "PTX302" in {each.code for each in found.diagnostics if "witness" in each.properties}
 
 
 @pytest.mark.parametrize("name", ["wgmma_tma.sm_90a", "stmatrix_tma_store.sm_90a"])
 def test_nothing_is_reported_where_boxes_cannot_be_known(name: str) -> None:
-    result = verified(text_of(name))
+    result = verify_text(text_of(name))
     assert result.status is Status.UNDECIDED
     assert "give --arg" in " ".join(each.reason for each in result.undecided)
 
 
 def test_inferred_memory_need_not_contain_the_maps_that_a_kernel_reads_from_it() -> None:
-    result = verified(text_of("hand_tensor_maps.sm_90a"))  # all its parameters are pointers
+    result = verify_text(text_of("hand_tensor_maps.sm_90a"))  # all its parameters are pointers
     assert result.status is Status.UNDECIDED
     assert any("there is no tensor map" in each.reason for each in result.undecided)

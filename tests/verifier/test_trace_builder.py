@@ -14,7 +14,7 @@ from ptxkit.verifier.limits import MAX_TRACE_BARS, MAX_TRACE_COLUMNS, MAX_TRACE_
 from tests.verifier.traced import BULK, COPY, HEAD, RACE, TAIL, line_of, pictures
 
 
-def shown(trace: FindingTrace) -> list[tuple[StepKind, FindingRole]]:
+def shown_trace(trace: FindingTrace) -> list[tuple[StepKind, FindingRole]]:
     return [(step.kind, step.role) for step in trace.steps]
 
 
@@ -59,7 +59,7 @@ def test_threads_with_the_same_steps_share_a_column(race: FindingTrace) -> None:
 
 
 def test_the_steps_of_a_race_are_those_on_its_bytes_and_its_synchronization(race: FindingTrace) -> None:
-    assert shown(race) == [
+    assert shown_trace(race) == [
         (StepKind.WRITE, FindingRole.NONE),
         (StepKind.JOIN, FindingRole.NONE),
         (StepKind.WRITE, FindingRole.OTHER),
@@ -83,7 +83,7 @@ def test_a_fixed_race_has_no_picture() -> None:
 
 def test_a_copy_without_a_wait_is_a_bar_from_issue_to_completion(copy: FindingTrace) -> None:
     assert copy.code == "PTX302"
-    kinds = shown(copy)
+    kinds = shown_trace(copy)
     assert kinds[0] == (StepKind.ISSUE, FindingRole.OTHER)
     assert kinds.index((StepKind.READ, FindingRole.FAULT)) < kinds.index((StepKind.COMPLETE, FindingRole.NONE))
     (bar,) = copy.bars
@@ -127,7 +127,7 @@ def test_deadlocked_threads_are_shown_where_they_arrived() -> None:
 def test_an_invalid_address_is_shown_as_the_end_of_the_run() -> None:
     (found,) = pictures("\tadd.u32 %r2, %r2, 65536;\n\tbar.sync 0;\n\tst.shared.u32 [%r2], %r1; // at fault")
     assert found.code == "PTX207"
-    assert shown(found) == [(StepKind.JOIN, FindingRole.NONE), (StepKind.UPDATE, FindingRole.FAULT)]
+    assert shown_trace(found) == [(StepKind.JOIN, FindingRole.NONE), (StepKind.UPDATE, FindingRole.FAULT)]
     assert found.steps[-1].line == line_of(found, "at fault")
 
 
@@ -140,7 +140,7 @@ FIXTURES = (
     "PTX401_bad_store_then_bulk_copy",
     "PTX503_bad_half_of_a_multicast",
     "PTX505_bad_tracked_and_counted",
-    "PTX603_bad_one_thread_alone",
+    "PTX603_bad_only_one_thread",
     "PTX605_bad_one_warp_of_four",
 )
 
@@ -182,10 +182,10 @@ def test_a_long_run_shows_the_nearest_steps_and_states_what_is_omitted() -> None
     assert len(found.columns) == MAX_TRACE_COLUMNS
     assert len(found.steps) == MAX_TRACE_STEPS
     assert len(found.bars) <= MAX_TRACE_BARS
-    said = "; ".join(found.omissions)
-    assert "steps before the first one shown" in said
-    assert "group of threads" in said
-    assert [part for _, part in shown(found) if part] == [FindingRole.OTHER, FindingRole.FAULT]
+    printed = "; ".join(found.omissions)
+    assert "steps before the first one shown" in printed
+    assert "group of threads" in printed
+    assert [part for _, part in shown_trace(found) if part] == [FindingRole.OTHER, FindingRole.FAULT]
 
 
 def test_no_picture_is_made_unless_it_is_requested() -> None:
@@ -198,6 +198,6 @@ def test_no_picture_is_made_unless_it_is_requested() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_picture_of_a_random_schedule_shows_both_accesses_too(seed: int) -> None:
     found = pictures(RACE.replace("BARRIER", ""), seed=seed)[0]
-    parts = [part for _, part in shown(found) if part]
+    parts = [part for _, part in shown_trace(found) if part]
     assert sorted(parts) == [FindingRole.FAULT, FindingRole.OTHER]
     assert {column.role for column in found.columns} >= {FindingRole.FAULT, FindingRole.OTHER}

@@ -32,7 +32,7 @@ def kernel(body: str, parameters: str = ".param .u64 out", directives: str = ".r
 """
 
 
-def verified(text: str, **request: object) -> FileResult:
+def verify_text(text: str, **request: object) -> FileResult:
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=4, **request))  # type: ignore[arg-type]
 
 
@@ -50,7 +50,7 @@ BARRIER
 
 
 def test_a_correct_kernel_is_clean_and_its_report_names_the_runs() -> None:
-    result = verified(kernel(STORE))
+    result = verify_text(kernel(STORE))
     assert result.status is Status.CLEAN
     (run,) = result.runs
     assert (run.kernel, run.launch, run.runs, run.whole) == ("k", "grid 2, block 64", 4, 4)
@@ -62,13 +62,13 @@ def test_no_verdict_depends_on_the_clock_of_a_busy_machine(monkeypatch: pytest.M
     hours = itertools.count(0, 3600)
     for clock in ("monotonic", "perf_counter", "time"):
         monkeypatch.setattr(time, clock, lambda: next(hours))
-    result = verified(kernel(STORE))
+    result = verify_text(kernel(STORE))
     assert result.status is Status.CLEAN
     assert result.runs[0].whole == 4
 
 
 def test_a_race_is_an_error_with_both_accesses_and_a_command_to_reproduce_it() -> None:
-    result = verified(kernel(RACE.replace("BARRIER", "")))
+    result = verify_text(kernel(RACE.replace("BARRIER", "")))
     (found,) = [each for each in result.diagnostics if "witness" in each.properties]
     assert (found.code, found.severity) == ("PTX621", "error")
     witness = found.properties["witness"]
@@ -79,22 +79,22 @@ def test_a_race_is_an_error_with_both_accesses_and_a_command_to_reproduce_it() -
 
 
 def test_the_same_kernel_with_its_barrier_is_clean() -> None:
-    assert verified(kernel(RACE.replace("BARRIER", "\tbar.sync 0;"))).status is Status.CLEAN
+    assert verify_text(kernel(RACE.replace("BARRIER", "\tbar.sync 0;"))).status is Status.CLEAN
 
 
 def test_a_finding_that_depends_on_an_inferred_number_is_a_warning() -> None:
     body = RACE.replace("BARRIER", "\tld.param.u32 %r6, [n];\n\tsetp.eq.u32 %p1, %r6, 64;\n\t@!%p1 bar.sync 0;")
     text = kernel(body, ".param .u64 out, .param .u32 n")
-    chosen = verified(text)
+    chosen = verify_text(text)
     assert {each.severity for each in chosen.diagnostics if each.code == "PTX621"} == {"warning"}
-    given = verified(text, arguments=dict([parse_argument("n=64")]))
+    given = verify_text(text, arguments=dict([parse_argument("n=64")]))
     assert {each.severity for each in given.diagnostics if each.code == "PTX621"} == {"error"}
-    assert verified(text, arguments=dict([parse_argument("n=5")])).status is not Status.FINDINGS
+    assert verify_text(text, arguments=dict([parse_argument("n=5")])).status is not Status.FINDINGS
 
 
 def test_a_kernel_that_requires_more_than_was_inferred_is_undecided() -> None:
     text = kernel("\tadd.u64 %rd4, %rd1, 16777216;\n\tst.global.u32 [%rd4], %r1;", directives=".maxntid 64")
-    result = verified(text)
+    result = verify_text(text)
     assert result.status is Status.UNDECIDED
     assert "give --arg" in result.undecided[0].reason
 
@@ -103,12 +103,12 @@ MEETING = "\tbar.sync 1, 192;\n\tbar.sync 0;" + STORE
 
 
 def test_a_block_has_the_declared_size() -> None:
-    (run,) = verified(kernel(MEETING, directives=".maxntid 192")).runs
+    (run,) = verify_text(kernel(MEETING, directives=".maxntid 192")).runs
     assert run.launch == "grid 2, block 192"
 
 
 def test_an_undeclared_block_has_a_size_at_which_no_thread_deadlocks() -> None:
-    result = verified(kernel(MEETING, directives=""))
+    result = verify_text(kernel(MEETING, directives=""))
     assert result.runs[0].launch == "grid 2, block 192"
     assert result.diagnostics == ()
 
@@ -121,7 +121,7 @@ def test_where_a_thread_count_is_computed_a_larger_size_is_selected() -> None:
 	setp.eq.u32 %p1, %r1, 0;
 	@%p1 mbarrier.init.shared.b64 [%r3], %r2;
 """
-    result = verified(kernel(rest + STORE, directives=""))
+    result = verify_text(kernel(rest + STORE, directives=""))
     assert result.runs[0].launch == "grid 2, block 160"
     assert result.diagnostics == ()
 
@@ -134,51 +134,51 @@ def test_counts_are_not_reported_where_no_size_is_known_to_fit() -> None:
 	setp.eq.u32 %p1, %r1, 0;
 	@%p1 mbarrier.init.shared.b64 [%r3], %r2;
 """
-    result = verified(kernel(rest + STORE, directives=""))
+    result = verify_text(kernel(rest + STORE, directives=""))
     assert result.diagnostics == ()
     assert "a phase cannot expect 0 arrivals" in result.undecided[-1].reason
-    assert {each.code for each in verified(kernel(rest + STORE)).diagnostics} == {"PTX206"}
+    assert {each.code for each in verify_text(kernel(rest + STORE)).diagnostics} == {"PTX206"}
 
 
 def test_a_kernel_that_deadlocks_at_every_size_is_reported_at_the_first() -> None:
     never = "\tsetp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra over;\n\tbarrier.sync 1, 64;\nover:\n" + STORE
-    result = verified(kernel(never, directives=""))
+    result = verify_text(kernel(never, directives=""))
     assert result.runs[0].launch == "grid 2, block 128"
     assert result.diagnostics
 
 
 def test_a_kernel_that_traps_intentionally_is_undecided_where_its_arguments_were_inferred() -> None:
     text = kernel(f"{STORE}\n\ttrap;", ".param .u64 out, .param .u32 n")
-    assert verified(text).status is Status.UNDECIDED
-    given = verified(text, arguments=dict([parse_argument("n=4")]))
+    assert verify_text(text).status is Status.UNDECIDED
+    given = verify_text(text, arguments=dict([parse_argument("n=4")]))
     assert [each.code for each in given.diagnostics] == ["PTX650"]
 
 
 def test_a_module_with_assembler_errors_is_not_run() -> None:
-    result = verified(kernel("\tadd.u31 %r1, %r1, %r1;"))
+    result = verify_text(kernel("\tadd.u31 %r1, %r1, %r1;"))
     assert result.status is Status.FINDINGS
     assert result.runs == ()
 
 
 def test_an_instruction_without_semantics_is_named() -> None:
     text = kernel("\tfabric.submit;").replace(".version 8.0", ".version 9.5").replace("sm_90", "sm_107a")
-    result = verified(text)
+    result = verify_text(text)
     assert result.status is Status.UNDECIDED
     assert any("`fabric.submit`: the table has no semantics for it" in each.reason for each in result.undecided)
 
 
 def test_a_missing_kernel_is_an_error_of_the_caller() -> None:
     with pytest.raises(InvalidLaunchError, match="there is no kernel `q`; the kernels are `k`"):
-        verified(kernel(STORE), entries=("q",))
+        verify_text(kernel(STORE), entries=("q",))
 
 
 def test_a_wrong_argument_is_an_error_of_the_caller() -> None:
     with pytest.raises(InvalidLaunchError, match="n "):
-        verified(kernel(STORE, ".param .u64 out, .param .u32 n"), arguments=dict([parse_argument("n=0.5")]))
+        verify_text(kernel(STORE, ".param .u64 out, .param .u32 n"), arguments=dict([parse_argument("n=0.5")]))
 
 
 def test_a_block_may_be_written_in_another_base() -> None:
-    result = verified(kernel(STORE, directives=".reqntid 0x40"))
+    result = verify_text(kernel(STORE, directives=".reqntid 0x40"))
     assert [run.launch for run in result.runs] == ["grid 2, block 64"]
 
 
@@ -212,7 +212,7 @@ TENSOR_MEMORY = """.version 8.6
     ],
 )
 def test_constant_addresses_of_tensor_memory_need_no_lane(address: str, wanted: set[str]) -> None:
-    assert {each.code for each in verified(TENSOR_MEMORY.format(address=address)).diagnostics} == wanted
+    assert {each.code for each in verify_text(TENSOR_MEMORY.format(address=address)).diagnostics} == wanted
 
 
 UNSET = "\tld.param.u32 %r2, [n];\n\tsetp.lt.u32 %p1, %r1, %r2;\n\t@%p1 mov.u32 %r5, 3;\n\tst.global.u32 [%rd3], %r5;"
@@ -220,7 +220,7 @@ COUNTED = ".param .u64 out, .param .u32 n"
 
 
 def test_a_result_of_an_unwritten_register_is_a_question_where_a_number_was_inferred() -> None:
-    result = verified(kernel(UNSET, COUNTED))
+    result = verify_text(kernel(UNSET, COUNTED))
     assert not result.diagnostics
     (question,) = [each for each in result.undecided if each.code == "PTX651"]
     assert "reads %r5, which this thread has not written, and byte" in question.reason
@@ -228,7 +228,7 @@ def test_a_result_of_an_unwritten_register_is_a_question_where_a_number_was_infe
 
 
 def test_a_result_of_an_unwritten_register_is_a_warning_where_the_number_was_given() -> None:
-    result = verified(kernel(UNSET, COUNTED), arguments=dict([parse_argument("n=7")]))
+    result = verify_text(kernel(UNSET, COUNTED), arguments=dict([parse_argument("n=7")]))
     (found,) = [each for each in result.diagnostics if each.code == "PTX651"]
     assert found.severity == "warning"
     assert "reads %r5, which this thread has not written, and byte 28 of argument out" in found.message

@@ -72,7 +72,7 @@ extern "C" __global__ void barrier_ints(const int* in, int* out) {
   out[threadIdx.x] = tile[threadIdx.x ^ 7];
 }
 
-// A test by hand, and the way round it.
+// A test written manually, and its workaround.
 extern "C" __global__ void tested(const char* in, char* out, unsigned n) {
   __shared__ alignas(16) char tile[4096];
   if (((size_t)in & 15) == 0 && (n & 15) == 0) {

@@ -24,7 +24,7 @@ split_barrier(const float* source, float* target, int tiles) {
     const float mine = source[i * kThreads + t];
     tile[half][t] = mine;
     auto token = written.arrive();
-    const float own = __fmul_rn(mine, mine);  // needs nobody else
+    const float own = __fmul_rn(mine, mine);  // needs no other thread
     written.wait(cuda::std::move(token));
     target[i * kThreads + t] = __fadd_rn(own, tile[half][kThreads - 1 - t]);
     half ^= 1;

@@ -37,7 +37,7 @@ async function stop(): Promise<void> {
   client = undefined;
 }
 
-/** The path of the PTX file that is shown, with its changes on the disk; undefined if there is none. */
+/** The path of the PTX file that is shown, with its changes on the disk; undefined if no PTX file is shown. */
 async function shownFile(): Promise<string | undefined> {
   const document = vscode.window.activeTextEditor?.document;
   if (document?.languageId !== "ptx" || document.uri.scheme !== "file") {

@@ -64,7 +64,7 @@ class AccessExtents:
         assert isinstance(event.effect, Access)
         if isinstance(address, SymbolicValue) and self._is_in_other_cta(address):
             return ()
-        allowed = self._allowed(event.step, event.effect)
+        allowed = self._allowed_variables(event.step, event.effect)
         spread = self._ranges.range_of(address)
         if spread is None or spread[1] >= SHARED_END:
             return allowed
@@ -79,7 +79,7 @@ class AccessExtents:
                 return rank != self._rank
         return False
 
-    def _allowed(self, step: Step, effect: Access) -> tuple[tuple[int, int], ...]:
+    def _allowed_variables(self, step: Step, effect: Access) -> tuple[tuple[int, int], ...]:
         """Returns the variables on which the address of an access depends; all of shared memory where it may be any."""
         key = (step, effect.address)
         found = self._variables.get(key)

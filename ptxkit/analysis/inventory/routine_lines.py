@@ -35,10 +35,10 @@ def find_routine_lines(module: Module, programs: Sequence[Program]) -> frozenset
 
 
 def _statements(module: Module) -> Iterator[tuple[object, int]]:
-    yield from module.located()
+    yield from module.with_offsets()
     for function in module.functions():
         if function.body is not None:
-            yield from function.body.flattened()
+            yield from function.body.flatten_blocks()
 
 
 def _is_routine(statement: object) -> bool:
@@ -62,7 +62,7 @@ def _is_copy(step: Step) -> bool:
 
 def _section_lines(module: Module) -> Iterator[int]:
     assert module.source is not None
-    items = list(module.located())
+    items = list(module.with_offsets())
     ends = [*(start for _, start in items[1:]), len(module.source.text)]
     for (item, start), end in zip(items, ends, strict=True):
         if isinstance(item, Section):

@@ -38,7 +38,7 @@ class SymbolScope(NameScope):
         self._register_names: dict[str, str] = {}
         self._parameters: dict[str, Declaration | None] = {}
 
-    def nested(self) -> Self:
+    def make_nested(self) -> Self:
         return type(self)(self, next(self._suffixes))
 
     def later_part(self) -> Self:

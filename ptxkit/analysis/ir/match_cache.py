@@ -16,10 +16,10 @@ def cached_by_match(function: Callable[[Match], Found]) -> Callable[[Match], Fou
     known: dict[int, tuple[Match, Found]] = {}
 
     @wraps(function)
-    def remembered(match: Match) -> Found:
+    def look_up(match: Match) -> Found:
         found = known.get(id(match))
         if found is None:
             found = known[id(match)] = match, function(match)
         return found[1]
 
-    return remembered
+    return look_up

@@ -229,7 +229,7 @@ class ModuleContext:
         self.functions = defined_functions(module)
         self._names_by_function: dict[str, set[str]] = {}
         self._layout, self._scope = VariableLayout(), SymbolScope()
-        for item, start in module.located():
+        for item, start in module.with_offsets():
             self._scope.enter(item, start)
         for declaration, declarator in self._scope.declared_variables():
             self._layout.place(self._scope, variable_of(declaration, declarator))

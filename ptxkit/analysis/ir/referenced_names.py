@@ -16,7 +16,7 @@ from ptxkit.syntax.tree import (
 def names_in(body: Body) -> set[str]:
     """Returns all names in the operands of a body's instructions, including those of nested blocks."""
     found: set[str] = set()
-    for statement, _ in body.flattened():
+    for statement, _ in body.flatten_blocks():
         if isinstance(statement, Instruction):
             for operand in statement.operands:
                 found.update(operand_names(operand))

@@ -52,7 +52,7 @@ class SourceLines:
 
     def _collect_locations(self, body: Body, starts: list[int], places: list[tuple[SourceLine, ...]]) -> None:
         callers: dict[_LocTriple, _LocTriple | None] = {}
-        for statement, start in body.flattened():
+        for statement, start in body.flatten_blocks():
             if isinstance(statement, Directive) and statement.name == "loc":
                 spots = _parse_loc(statement.words)
                 if spots is not None:
@@ -84,7 +84,7 @@ class DebugLocations:
 
     def __init__(self, module: Module) -> None:
         self._lines = SourceLines(module)
-        located = [(start, item) for item, start in module.located()]
+        located = [(start, item) for item, start in module.with_offsets()]
         self._starts = [start for start, _ in located]
         self._items = [item for _, item in located]
 

@@ -40,8 +40,8 @@ def compile_cta_barrier(operands: OperandCompiler, effect: fx.Barrier) -> StepAc
     """Returns the action of a CTA barrier, which records the barrier if all threads of the CTA arrive at it."""
     number, threads = operands.evaluator(effect.number), operands.evaluator(effect.threads)
 
-    def met(state: GroupState) -> None:
+    def join(state: GroupState) -> None:
         if is_full_cta_barrier(effect, threads(state) if threads else None, state.scenario.launch.threads):
             state.cta_barriers.append(number(state) if number else 0)
 
-    return met
+    return join

@@ -73,14 +73,14 @@ def load_value(state: GroupState, space: str, place: GroupValue, width: int, pos
 def _load_broadcast(state: GroupState, place: GroupValue, width: int, unknown: Callable[[Value], Value]) -> GroupValue:
     """Returns the value that another thread broadcast at an address of shared memory."""
 
-    def forwarded(value: Value) -> Value:
+    def forward_load(value: Value) -> Value:
         offset = state.operations.op_in_shared("shared", value)
         stored = state.exchange.broadcasts.load(state, offset, width // 8) if isinstance(offset, int) else None
         return unknown(value) if stored is None else stored
 
     if not isinstance(place, LaneValues):
-        return forwarded(place)
-    known = {value: forwarded(value) for value in dict.fromkeys(place.values)}
+        return forward_load(place)
+    known = {value: forward_load(value) for value in dict.fromkeys(place.values)}
     return group_value_of([known[value] for value in place.values])
 
 

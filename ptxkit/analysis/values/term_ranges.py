@@ -40,7 +40,7 @@ class TermRanges:
             self._known[value.identity] = None  # a value that depends on itself has no range
             self._known[value.identity] = self._compute(self._terms.key_of(value), depth + 1)
         found = self._known[value.identity]
-        return None if found is None else _moved(found, value.offset)
+        return None if found is None else _shift(found, value.offset)
 
     def _compute(self, key: Any, depth: int) -> Range | None:
         if not isinstance(key, tuple):
@@ -55,7 +55,7 @@ class TermRanges:
 _RangeReader: TypeAlias = Callable[[Value], "Range | None"]
 
 
-def _moved(found: Range, offset: int) -> Range | None:
+def _shift(found: Range, offset: int) -> Range | None:
     low, high = found[0] + offset, found[1] + offset
     return (low, high) if low >= 0 else None
 

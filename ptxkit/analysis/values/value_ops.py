@@ -54,7 +54,7 @@ class SymbolicOps:
         An operation that is not implemented here gives a term of its operands.
         """
         found: Operation | None = getattr(cls, f"op_{name}", None) or _INTEGER_OPERATIONS.get(name)
-        return found or (lambda operations, *arguments: operations.uninterpreted(name, *arguments))
+        return found or (lambda operations, *arguments: operations.make_uninterpreted(name, *arguments))
 
     def apply(self, operation: Operation, *arguments: Argument | LaneValues) -> GroupValue:
         """Applies an operation for a group of threads. The same operands give the same lane values again."""
@@ -82,7 +82,7 @@ class SymbolicOps:
         """Returns a value of the first type as one of the second; the value itself if no types are given."""
         return value if types is None else self.apply(_INTEGER_OPERATIONS["convert"], *types, value)
 
-    def uninterpreted(self, name: str, *arguments: Argument) -> Value:
+    def make_uninterpreted(self, name: str, *arguments: Argument) -> Value:
         """Returns the term of an operation that is not computed."""
         key: Hashable = (name, *arguments)
         return self._terms.intern(key)
@@ -183,7 +183,7 @@ class SymbolicOps:
             return int(self._window.space_of_generic(a) == space.partition("::")[0])
         if a.pointer or (a.space == "global" and not space.startswith("param")):
             return int(space == "global")
-        return self.uninterpreted("is_space", space, a)
+        return self.make_uninterpreted("is_space", space, a)
 
     def op_in_shared(self, space: str, a: Value) -> Value:
         """Returns an address as an offset in shared memory; a term if it is in another space, or this is unknown."""
@@ -200,13 +200,13 @@ class SymbolicOps:
     def op_map_rank(self, space: str, a: Value, rank: Value) -> Value:
         offset = self._window.shared_offset(space, a) if isinstance(a, int) else None
         if offset is None or not isinstance(rank, int):
-            return self.uninterpreted("map_rank", space, a, rank)
+            return self.make_uninterpreted("map_rank", space, a, rank)
         there = self._window.map_to_rank(offset, rank)
         return there if space.startswith("shared") else self._window.to_generic("shared", there)
 
     def op_rank_of(self, space: str, a: Value) -> Value:
         offset = self._window.shared_offset(space, a) if isinstance(a, int) else None
-        return self.uninterpreted("rank_of", space, a) if offset is None else self._window.rank_of(offset)
+        return self.make_uninterpreted("rank_of", space, a) if offset is None else self._window.rank_of(offset)
 
 
 def _integer_operation(name: str) -> Operation:
@@ -225,7 +225,7 @@ def _integer_operation(name: str) -> Operation:
                 break
         else:
             found = compute(*arguments)
-        return operations.uninterpreted(name, *arguments) if found is None else found
+        return operations.make_uninterpreted(name, *arguments) if found is None else found
 
     return operation
 

@@ -122,7 +122,7 @@ def vectorized_op(name: str) -> VectorizedOp:
     function = _VECTORIZED[name]
     fixed = len(INTEGER_OPERATIONS[name].static) if name in INTEGER_OPERATIONS else 1
 
-    def vectorized(*arguments: Any) -> list[int] | None:
+    def apply_to_arrays(*arguments: Any) -> list[int] | None:
         operands: list[Numbers] = []
         for each in arguments[fixed:]:
             if isinstance(each, list):
@@ -133,4 +133,4 @@ def vectorized_op(name: str) -> VectorizedOp:
                 return None
         return function(*arguments[:fixed], *operands)
 
-    return vectorized
+    return apply_to_arrays

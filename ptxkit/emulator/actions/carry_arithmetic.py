@@ -15,7 +15,7 @@ from ptxkit.emulator.threads.thread_groups import CARRY_SLOT, ThreadGroup
 
 
 @effect_semantics
-def carried(
+def carry_op(
     *,
     type: str,  # noqa: A002
     operation: str,

@@ -66,11 +66,11 @@ def mma_scaled(*, shape: str, kind: str, size: str | None, scale: str, **product
         a_data, a_byte, a_lanes, b_data, b_byte, b_lanes = rest
         a_place, b_place = (_uniform_numbers(byte, lanes) for byte, lanes in ((a_byte, a_lanes), (b_byte, b_lanes)))
 
-        def computed(parts: Sequence[Any]) -> Any:
+        def compute_scaled(parts: Sequence[Any]) -> Any:
             left, right = ScaleFactors(parts[3][0], *a_place), ScaleFactors(parts[4][0], *b_place)
             return compute(*parts[:3], left, right, *(part[0] for part in parts[5:]))
 
-        whole = _warp_computation(f"mma.scaled.{shape}", computed)
+        whole = _warp_computation(f"mma.scaled.{shape}", compute_scaled)
         return whole(group, a, b, c, (a_data,), (b_data,), *((each,) for each in metadata))
 
     return of

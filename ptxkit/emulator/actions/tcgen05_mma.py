@@ -73,8 +73,8 @@ def _mma_kind(
     return made
 
 
-def _multiply_each_thread(group: ThreadGroup, kind: MmaKind, idesc: Any, given: Any) -> None:
-    """Multiplies for each thread. `given` returns its operands, by its position."""
+def _multiply_each_thread(group: ThreadGroup, kind: MmaKind, idesc: Any, operands_at: Any) -> None:
+    """Multiplies for each thread. `operands_at` returns its operands, by its position."""
     pair = ctas_of(group, f"cta_group::{kind.ctas}")
     for position in range(group.lanes.count):
         try:
@@ -86,7 +86,7 @@ def _multiply_each_thread(group: ThreadGroup, kind: MmaKind, idesc: Any, given: 
         except NotImplementedError as error:
             raise UnsupportedError(f"tcgen05.mma: {error}") from error
         try:
-            _TcgenMma(group, position, pair, kind, how, given(position)).run()
+            _TcgenMma(group, position, pair, kind, how, operands_at(position)).run()
         except ExecutionFault as fault:
             fault.assign_threads(group.lanes.index[position : position + 1])
             raise
@@ -143,7 +143,7 @@ def _multiplication(kind: MmaKind, *names: str) -> Function:
     def multiply(group: ThreadGroup, d: Any, a: Any, b: Any, *others: Any) -> None:
         named = dict(zip(names, others, strict=False))
 
-        def given(at: int) -> _MmaOperands:
+        def operands_at(at: int) -> _MmaOperands:
             def number(name: str) -> int:
                 operand = named.get(name)
                 return 0 if operand is None else operand_number(operand, at)
@@ -160,7 +160,7 @@ def _multiplication(kind: MmaKind, *names: str) -> Function:
                 number("mask"),
             )
 
-        _multiply_each_thread(group, kind, named["idesc"], given)
+        _multiply_each_thread(group, kind, named["idesc"], operands_at)
 
     return multiply
 

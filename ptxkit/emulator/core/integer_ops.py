@@ -148,14 +148,14 @@ def prmt(mode: str | None) -> Callable[[Any, Any, Any], Any]:
 def funnel(direction: str, mode: str) -> Callable[[Any, Any, Any], Any]:
     """Returns half of the 64 bits b:a after a shift: the high half for a left shift, the low half for a right shift."""
 
-    def shifted(a: Any, b: Any, c: Any) -> Any:
+    def funnel_shift(a: Any, b: Any, c: Any) -> Any:
         both = a.astype(numpy.uint64) | b.astype(numpy.uint64) << numpy.uint64(32)
         by = numpy.minimum(c, numpy.uint32(32)) if mode == "clamp" else c & numpy.uint32(31)
         by = by.astype(numpy.uint64)
         moved = both << by >> numpy.uint64(32) if direction == "l" else both >> by
         return moved.astype(numpy.uint32)
 
-    return shifted
+    return funnel_shift
 
 
 def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
@@ -180,14 +180,14 @@ def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
 def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
     """Returns b with a field replaced by the low bits of a."""
 
-    def inserted(a: Any, b: Any, position: Any, length: Any) -> Any:
+    def insert(a: Any, b: Any, position: Any, length: Any) -> Any:
         pos, count = _field_operands(position, width), _field_operands(length, width)
         by = numpy.minimum(pos, 63).astype(numpy.uint64)
         mask = numpy.where(pos < width, _mask(count) << by, numpy.uint64(0))
         found = b.astype(numpy.uint64) & ~mask | a.astype(numpy.uint64) << by & mask
         return resize(found, width)
 
-    return inserted
+    return insert
 
 
 def _field_operands(values: Any, width: int) -> Any:

@@ -199,7 +199,7 @@ class Executable:
                 function.name, _FUNCTION_ADDRESS_BASE + _FUNCTION_ADDRESS_STEP * len(self._addresses)
             )
         self.scope.addresses = self._addresses
-        for item, start in module.located():
+        for item, start in module.with_offsets():
             self.scope.enter(item, start)
         self.shared = lay_out_shared(self.scope, self._functions, self.entry, dynamic_shared)
         place_variables(self.scope, self.memory, self.shared)

@@ -77,7 +77,7 @@ def _format_printf(group: ThreadGroup, text: str, at: int, thread: int) -> str:
         octets: bytes = pool.data[int(index[0]) : int(index[0]) + size].tobytes()
         return octets
 
-    def shown(match: re.Match[str]) -> str:
+    def format_match(match: re.Match[str]) -> str:
         flags, width, precision, length, kind = match.groups()
         if kind == "%":
             return "%"
@@ -101,7 +101,7 @@ def _format_printf(group: ThreadGroup, text: str, at: int, thread: int) -> str:
             return (pattern + "s") % _read_c_string(group, value, thread).decode("utf-8", "replace")
         return f"0x{value:x}"
 
-    return _FORMAT.sub(shown, text)
+    return _FORMAT.sub(format_match, text)
 
 
 def _assert_failed(group: ThreadGroup, site: CallSite) -> None:

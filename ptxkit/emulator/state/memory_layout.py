@@ -135,7 +135,7 @@ def _shared_variables(
 
 def _declarations_and_names(body: Body) -> Iterator[Declaration | str]:
     """Yields the declarations of a body, and the names in its instructions."""
-    for statement, _ in body.flattened():
+    for statement, _ in body.flatten_blocks():
         if isinstance(statement, Declaration):
             yield statement
         elif isinstance(statement, Instruction):

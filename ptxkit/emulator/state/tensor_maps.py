@@ -67,7 +67,7 @@ class TensorMapFields:
     def encode(self) -> bytes:
         """Returns the 128 bytes."""
 
-        def filled(values: Sequence[int], count: int, by: int = 0) -> list[int]:
+        def pad(values: Sequence[int], count: int, by: int = 0) -> list[int]:
             return [*values, *[by] * (count - len(values))]
 
         made = _STRUCT_FORMAT.pack(
@@ -81,12 +81,12 @@ class TensorMapFields:
             self.atomicity,
             0,
             self.address,
-            *filled([each & 0xFFFF_FFFF for each in self.extents], 5),
-            *filled(self.strides, 4),
-            *filled(self.box, 5),
-            *filled(self.steps, 5, 1),
-            *filled(self.lower, 3),
-            *filled(self.upper, 3),
+            *pad([each & 0xFFFF_FFFF for each in self.extents], 5),
+            *pad(self.strides, 4),
+            *pad(self.box, 5),
+            *pad(self.steps, 5, 1),
+            *pad(self.lower, 3),
+            *pad(self.upper, 3),
             self.channels,
             self.pixels,
         )

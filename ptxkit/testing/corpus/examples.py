@@ -154,7 +154,7 @@ _LAYOUT_FIELDS = tuple(each.name for each in fields(TensorMapFields))
 def _encode_launch(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
     names: dict[int, str] = {}
 
-    def kept(array: Any) -> str:
+    def save_array(array: Any) -> str:
         if id(array) not in names:
             names[id(array)] = f"argument_{len(names)}.npy"
             np.save(folder / names[id(array)], array)
@@ -163,9 +163,9 @@ def _encode_launch(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
     def document(value: Any) -> Any:
         match value:
             case TensorMapArgument(array, layout):
-                return {"map": kept(array), "layout": {name: getattr(layout, name) for name in _LAYOUT_FIELDS}}
+                return {"map": save_array(array), "layout": {name: getattr(layout, name) for name in _LAYOUT_FIELDS}}
             case np.ndarray():
-                return {"array": kept(value)}
+                return {"array": save_array(value)}
             case np.generic():
                 return {"number": value.item(), "type": value.dtype.str}
             case bytes() | bytearray():

@@ -58,7 +58,7 @@ class KnownDifference:
     ptxas: str = ""
     opcode: str = "*"
     text: str = ""
-    says: str = ""
+    ptxas_message: str = ""
     refusal: str = ""
     fields: Mapping[str, str] = field(default_factory=dict, hash=False)
     pair: str = ""
@@ -71,7 +71,7 @@ class KnownDifference:
             and self.ptxas in ("", release)
             and fnmatchcase(opcode, self.opcode)
             and re.search(self.text, text) is not None
-            and self.says in refusal
+            and self.ptxas_message in refusal
             and (not self.refusal or self._is_stated_in(refusal))
         )
 
@@ -103,10 +103,10 @@ def _entry_problem(entry: KnownDifference) -> str:
     """Returns the error in an entry, or an empty text."""
     if entry.accepts not in _SIDES:
         return f"accepts must be one of {', '.join(_SIDES)}"
-    if entry.accepts == "ptxas" and entry.says:
+    if entry.accepts == "ptxas" and entry.ptxas_message:
         return "ptxkit refuses it: name the code or the template as `refusal`"
     if entry.accepts == "ptxkit" and entry.refusal:
-        return "ptxas refuses it: quote its words as `says`"
+        return "ptxas refuses it: quote its message as `ptxas_message`"
     if entry.refusal and entry.refusal not in (*CODES, *_NAMES.values()):
         return f"the catalogue has no code or template `{entry.refusal}`"
     return ""

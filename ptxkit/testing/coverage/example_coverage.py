@@ -84,7 +84,7 @@ def instructions_of(module: Any) -> Iterator[Instruction]:
     """Yields the instructions of a module's functions."""
     for function in module.functions():
         if function.body is not None:
-            yield from (each for each, _ in function.body.flattened() if isinstance(each, Instruction))
+            yield from (each for each, _ in function.body.flatten_blocks() if isinstance(each, Instruction))
 
 
 # ------------------------------------------------------------------------------------------- gaps

@@ -202,11 +202,11 @@ class _KnownCauses:
         self._causes = store.known_causes()
 
     def is_new(self, oracle: str) -> Callable[[str], bool]:
-        def asked(cause: str) -> bool:
+        def is_new_cause(cause: str) -> bool:
             with self._lock:
                 known = self._causes.setdefault(oracle, set())
                 new = cause not in known
                 known.add(cause)
                 return new
 
-        return asked
+        return is_new_cause

@@ -257,7 +257,7 @@ def evaluation(variant: FormVariant) -> Evaluation | None:
 def _compose_evaluation(meaning: Semantics, variant: FormVariant) -> Evaluation:
     parts = dict(variant.selectors)
 
-    def written(question: CallExpr) -> str | bool | None:
+    def spell(question: CallExpr) -> str | bool | None:
         (role,) = question.arguments
         assert isinstance(role, OperandRole)
         return role.name in variant.negated if question.function == "minus" else parts.get(role.name)
@@ -268,7 +268,7 @@ def _compose_evaluation(meaning: Semantics, variant: FormVariant) -> Evaluation:
         given = [
             operands[each.name]
             if isinstance(each, OperandRole)
-            else written(each)
+            else spell(each)
             if isinstance(each, CallExpr)
             else each.value
             for each in meaning.operands

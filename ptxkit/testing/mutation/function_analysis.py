@@ -305,7 +305,7 @@ def calls_operation(expression: Expression, functions: tuple[str, ...]) -> bool:
 
 
 def _widths(body: Body) -> Iterator[tuple[str, int]]:
-    for statement, _ in body.flattened():
+    for statement, _ in body.flatten_blocks():
         if isinstance(statement, Declaration) and statement.space == "reg":
             bits = "".join(letter for letter in statement.type if letter.isdigit())
             for each in statement.declarators:

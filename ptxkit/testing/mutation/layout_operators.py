@@ -58,8 +58,8 @@ def _lower_alignment(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
             for name in [*names, *(each for writer in reading.origins(step, names) for each in _symbols(writer))]:
                 wanted.setdefault(name, need.rule)
     body = reading.program.function.body
-    inside = body.flattened() if body is not None else ()
-    for declaration, start in (*inside, *reading.module.located()):
+    inside = body.flatten_blocks() if body is not None else ()
+    for declaration, start in (*inside, *reading.module.with_offsets()):
         if not isinstance(declaration, Declaration):
             continue
         rules = [wanted[each.name] for each in declaration.declarators if each.name in wanted]

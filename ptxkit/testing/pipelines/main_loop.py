@@ -132,12 +132,12 @@ def _write_specialized(room: BuildContext) -> None:
     drain = ConsumerWriter(room)
     drain.begin()
 
-    def consumed(turn: Iteration) -> None:
+    def consume_slot(turn: Iteration) -> None:
         await_full(room, turn, 0)
         drain.consume(turn)
         _release(room, turn)
 
-    for_each_iteration(room, consumed)
+    for_each_iteration(room, consume_slot)
     drain.end()
     script.emit(f"{end}:")
 
@@ -227,7 +227,7 @@ def _write_named_barriers(room: BuildContext) -> None:
 
     full, empty = CONSUMER_BARRIER + 1, CONSUMER_BARRIER + 1 + plan.stages
 
-    def produced(turn: Iteration) -> None:
+    def produce_slot(turn: Iteration) -> None:
         _slot_barrier(room, turn, f"bar.sync {number(turn.slot, empty)}, {together};", before=True)
         fill(room, turn)
         at = number(turn.slot, full)
@@ -244,18 +244,18 @@ def _write_named_barriers(room: BuildContext) -> None:
             ),
         )
 
-    def consumed(turn: Iteration) -> None:
+    def consume_slot(turn: Iteration) -> None:
         meet = f"bar.sync {number(turn.slot, full)}, {together};"
         script.emit(meet, faults=(omit("delete-barrier", *EARLY_READ_CODES, *DEADLOCK_CODES),))
         drain.consume(turn)
         _slot_barrier(room, turn, f"bar.arrive {number(turn.slot, empty)}, {together};", before=False)
 
-    for_each_iteration(room, produced)
+    for_each_iteration(room, produce_slot)
     script.emit(f"bra {end};")
     script.emit(f"{consume}:")
     drain = ConsumerWriter(room)
     drain.begin()
-    for_each_iteration(room, consumed)
+    for_each_iteration(room, consume_slot)
     drain.end()
     script.emit(f"{end}:")
 

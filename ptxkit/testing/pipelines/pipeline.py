@@ -76,7 +76,7 @@ class GeneratedPipeline:
         major, minor = self.version
         head = f".version {major}.{minor}\n.target {self.target}\n.address_size 64\n"
         passages, declarations = _write_pipeline(self.plan)
-        body = "\n".join([*_shared(self.plan), *declarations, *render_lines(passages, self.site), "ret;"])
+        body = "\n".join([*_declare_shared(self.plan), *declarations, *render_lines(passages, self.site), "ret;"])
         entry = f".visible .entry {self.name}({_parameters(self.plan)})\n.reqntid {self.block}, 1, 1"
         if self.plan.cluster > 1:
             entry += f"\n.explicitcluster\n.reqnctapercluster {self.plan.cluster}, 1, 1"
@@ -171,7 +171,7 @@ def _parameters(plan: PipelinePlan) -> str:
     return f"{first}, {second}"
 
 
-def _shared(plan: PipelinePlan) -> list[str]:
+def _declare_shared(plan: PipelinePlan) -> list[str]:
     found = [f".shared .align 128 .b8 {TILES}[{plan.stages * plan.tile_bytes}];"]
     if plan.has_full_barriers:
         found.append(f".shared .align 8 .b64 {FULL}[{plan.stages}];")

@@ -183,14 +183,14 @@ def _judge_wrong(before: Verdict, after: Verdict) -> tuple[str, str]:
 
 def _judge_correct(before: Verdict, after: Verdict) -> tuple[str, str]:
     """Returns the outcome for a correct kernel: no error or warning may be new."""
-    new = _reported(after) - _reported(before)
+    new = _reported_codes(after) - _reported_codes(before)
     if new:
         return EXCEPTION, f"gained {', '.join(sorted(new))}"
     opened = Counter(e.code for e in after.undecided) - Counter(e.code for e in before.undecided)
     return (OPENED if opened else SAME), ""
 
 
-def _reported(verdict: Verdict) -> set[str]:
+def _reported_codes(verdict: Verdict) -> set[str]:
     return {each.code for each in verdict.diagnostics if each.severity in (Severity.ERROR, Severity.WARNING)}
 
 

@@ -91,7 +91,7 @@ def _leave(branch: Instruction, end: str) -> tuple[Statement, ...]:
 
 def _loops(body: Body | None) -> Iterator[TextLoop]:
     """Yields the loops of a body and of its blocks whose statements can be copied."""
-    located = list(body.located()) if body is not None else []
+    located = list(body.with_offsets()) if body is not None else []
     labels: dict[str, int] = {}
     for place, (statement, start) in enumerate(located):
         if isinstance(statement, Block):

@@ -76,7 +76,7 @@ class NestedBlock:
 def _runs(body: Body | None, kind: type[Statement]) -> Iterator[tuple[_Located, ...]]:
     """Yields the longest runs of statements of a kind in a body and in its blocks."""
     run: list[_Located] = []
-    for statement, start in body.located() if body is not None else ():
+    for statement, start in body.with_offsets() if body is not None else ():
         if isinstance(statement, kind):
             run.append((statement, start))
             continue

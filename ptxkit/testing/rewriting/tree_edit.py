@@ -78,7 +78,7 @@ def apply_edits(module: Module, function: Function, edits: Iterable[TreeEdit]) -
 
 def _replace_statements(body: Body, replaced: Mapping[int, tuple[Statement, ...]]) -> Body:
     found: list[Statement] = []
-    for statement, start in body.located():
+    for statement, start in body.with_offsets():
         if isinstance(statement, Block):
             # A block begins where its brace is, so no edit of an instruction has its offset.
             found += replaced.get(start, (Block(_replace_statements(statement.body, replaced)),))

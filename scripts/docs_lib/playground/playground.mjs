@@ -78,7 +78,7 @@ function lineButton(line) {
 
 // ------------------------------------------------------------------------------------------------ the findings
 
-/** The lines that a finding names, each with what it says below it. */
+/** The lines that a finding names, each with the text that it shows below it. */
 function excerpt(item, lines) {
   const main = { line: item.line, column: item.column, message: item.message, main: true };
   const places = [...item.labels, main].sort((left, right) => left.line - right.line);

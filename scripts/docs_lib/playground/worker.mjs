@@ -1,4 +1,4 @@
-// Runs Python, and ptxkit in it, beside the page. A request is {number, task, text, policy}; a reply {number, result or error}.
+// Runs Python, and ptxkit in it, next to the page. A request is {number, task, text, policy}; a reply {number, result or error}.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 async function load(name) {

@@ -35,7 +35,7 @@ def starts(program: Program) -> list[Step]:
     ]
 
 
-def committed(body: str, **given: str) -> list[bool]:
+def proves_commit(body: str, **given: str) -> list[bool]:
     """Whether each operation of a kernel is proven to be committed."""
     program = program_of(module_of(body, **given))
     proofs = AsyncGroupProofs(program)
@@ -49,15 +49,15 @@ def sources_read(body: str, **given: str) -> list[bool]:
 
 
 def test_a_commit_on_each_path_is_required() -> None:
-    assert committed(f"{STORE} {COMMIT}") == [True]
-    assert committed(STORE) == [False]
-    assert committed(f"{STORE} @%p1 bra END; {COMMIT} END:") == [False]
-    assert committed(f"{STORE} @%p1 bra A; {COMMIT} bra END; A: {COMMIT} END:") == [True]
-    assert committed(f"{STORE} @%p1 ret; {COMMIT}") == [False]
-    assert committed(f"{STORE} @%p1 trap; {COMMIT}") == [True]
-    assert committed(f"{COPY} {COMMIT}") == [False]
-    assert committed(f"{COPY} cp.async.wait_all;") == [True]
-    assert committed(f"{COPY} cp.async.mbarrier.arrive.shared.b64 [%r2];") == [True]
+    assert proves_commit(f"{STORE} {COMMIT}") == [True]
+    assert proves_commit(STORE) == [False]
+    assert proves_commit(f"{STORE} @%p1 bra END; {COMMIT} END:") == [False]
+    assert proves_commit(f"{STORE} @%p1 bra A; {COMMIT} bra END; A: {COMMIT} END:") == [True]
+    assert proves_commit(f"{STORE} @%p1 ret; {COMMIT}") == [False]
+    assert proves_commit(f"{STORE} @%p1 trap; {COMMIT}") == [True]
+    assert proves_commit(f"{COPY} {COMMIT}") == [False]
+    assert proves_commit(f"{COPY} cp.async.wait_all;") == [True]
+    assert proves_commit(f"{COPY} cp.async.mbarrier.arrive.shared.b64 [%r2];") == [True]
 
 
 def test_a_wait_must_leave_fewer_groups_than_were_committed_on_each_path() -> None:
@@ -88,9 +88,9 @@ def test_the_last_operation_of_a_loop_counts() -> None:
 def test_equal_guards_exclude_the_paths_that_contradict_them(guards: str) -> None:
     other = "%p2" if "%p2" in guards else "%p1"
     body = f"{guards} @%p1 {STORE} bar.sync 0; @{other} {COMMIT} @{other} {READ_WAIT}"
-    assert (committed(body), sources_read(body)) == ([True], [True])
+    assert (proves_commit(body), sources_read(body)) == ([True], [True])
     branches = f"{guards} @!%p1 bra A; {STORE} A: bar.sync 0; @!{other} bra B; {COMMIT} {READ_WAIT} B: bar.sync 0;"
-    assert (committed(branches), sources_read(branches)) == ([True], [True])
+    assert (proves_commit(branches), sources_read(branches)) == ([True], [True])
 
 
 @pytest.mark.parametrize(
@@ -106,32 +106,32 @@ def test_equal_guards_exclude_the_paths_that_contradict_them(guards: str) -> Non
     ],
 )  # fmt: skip
 def test_guards_that_may_differ_exclude_nothing(guards: str, other: str) -> None:
-    assert committed(f"{guards} @%p1 {STORE} @{other} {COMMIT}") == [False]
+    assert proves_commit(f"{guards} @%p1 {STORE} @{other} {COMMIT}") == [False]
 
 
 def test_a_guard_that_a_loop_assigns_again_excludes_nothing() -> None:
     loop = f"LOOP: ld.global.u32 %r3, [%rd2]; setp.eq.u32 %p1, %r3, 0; @%p1 {COMMIT} @%p1 {STORE} @%p2 bra LOOP;"
-    assert committed(f"{loop} @%p1 {COMMIT}") == [False]
+    assert proves_commit(f"{loop} @%p1 {COMMIT}") == [False]
     outside = f"setp.eq.u32 %p1, %r3, 0; LOOP: @%p1 {COMMIT} @%p1 {STORE} @%p2 bra LOOP;"
-    assert committed(f"{outside} @%p1 {COMMIT}") == [True]
+    assert proves_commit(f"{outside} @%p1 {COMMIT}") == [True]
 
 
 def test_code_that_may_end_the_thread_leaves_everything_open() -> None:
     before = ".extern .func unknown;\n.func plain { bar.sync 0; ret; }\n.func leaves { exit; }"
-    assert committed(f"{STORE} call plain; {COMMIT}", before=before) == [True]
-    assert committed(f"{STORE} call leaves; {COMMIT}", before=before) == [False]
-    assert committed(f"{STORE} call unknown; {COMMIT}", before=before) == [False]
-    assert committed(f"{STORE} {COMMIT} call unknown;", before=before) == [True]
+    assert proves_commit(f"{STORE} call plain; {COMMIT}", before=before) == [True]
+    assert proves_commit(f"{STORE} call leaves; {COMMIT}", before=before) == [False]
+    assert proves_commit(f"{STORE} call unknown; {COMMIT}", before=before) == [False]
+    assert proves_commit(f"{STORE} {COMMIT} call unknown;", before=before) == [True]
 
 
 def test_an_unknown_instruction_leaves_everything_open() -> None:
-    assert committed(f"{STORE} {COMMIT} unheard.of %r1;") == [False]
+    assert proves_commit(f"{STORE} {COMMIT} unheard.of %r1;") == [False]
 
 
 def test_more_work_than_the_limit_leaves_everything_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(async_groups, "MAX_GROUP_WORK", 20)
-    assert committed(f"{STORE} {COMMIT}") == [True]
-    assert committed(f"{STORE} {COMMIT} " * 5) == [False] * 5
+    assert proves_commit(f"{STORE} {COMMIT}") == [True]
+    assert proves_commit(f"{STORE} {COMMIT} " * 5) == [False] * 5
 
 
 def functions(text: str) -> list[Program]:

@@ -20,7 +20,7 @@ def hazards(body: str) -> list[WgmmaHazard]:
     return list(find_wgmma_hazards(program_of(module_of(body)), "wgmma"))
 
 
-def touched(body: str) -> list[str]:
+def touched_registers(body: str) -> list[str]:
     """The opcodes that touch registers in flight."""
     return [touch.step.instruction.opcode for touch in hazards(body)]
 
@@ -127,8 +127,8 @@ def test_a_loop_decides_whether_it_repeats() -> None:
 
 
 def test_a_wait_on_every_path_settles_a_pending_operation() -> None:
-    assert touched(f"{MULTIPLY} {COMMIT} {wait(0)} st.global.f32 [%rd3], %f0;") == []
-    assert touched(f"{MULTIPLY} {COMMIT} {wait(1)} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]
+    assert touched_registers(f"{MULTIPLY} {COMMIT} {wait(0)} st.global.f32 [%rd3], %f0;") == []
+    assert touched_registers(f"{MULTIPLY} {COMMIT} {wait(1)} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]
 
 
 def test_a_wait_on_some_path_leaves_it_open_whether_an_operation_is_pending() -> None:
@@ -140,5 +140,5 @@ def test_a_wait_on_some_path_leaves_it_open_whether_an_operation_is_pending() ->
 
 def test_a_later_iteration_settles_what_an_earlier_one_left_pending() -> None:
     loop = f"next: {MULTIPLY} {COMMIT} {wait(1)} @%p1 bra next;"
-    assert touched(f"{loop} {wait(0)} st.global.f32 [%rd3], %f0;") == []
-    assert touched(f"{loop} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]
+    assert touched_registers(f"{loop} {wait(0)} st.global.f32 [%rd3], %f0;") == []
+    assert touched_registers(f"{loop} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]

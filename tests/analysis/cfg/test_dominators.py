@@ -69,9 +69,9 @@ def test_an_immediate_dominator_is_dominated_by_all_the_others(after: list[tuple
 @given(graphs())
 def test_on_the_reversed_graph_the_tree_has_post_dominators(after: list[tuple[int, ...]]) -> None:
     ends = [node for node, following in enumerate(after) if not following]
-    behind = DominatorTree(reverse_graph(after), ends)
+    later_part = DominatorTree(reverse_graph(after), ends)
     for node in range(len(after)):
         for last in range(len(after)):
-            if node != last and behind.is_reachable(node):
+            if node != last and later_part.is_reachable(node):
                 to_end = reachable(after, [node], {last}) & set(ends)
-                assert behind.dominates(last, node) == (not to_end)
+                assert later_part.dominates(last, node) == (not to_end)

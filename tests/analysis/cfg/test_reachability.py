@@ -22,14 +22,14 @@ def test_a_step_reaches_the_steps_on_some_path_from_it() -> None:
     steps = {step.instruction.opcode.split(".")[0]: step for step in program.steps}
     reach = Reachability(program)
 
-    def behind(name: str) -> set[str]:
+    def after(name: str) -> set[str]:
         found = reach.steps_reachable_from([steps[name]])
         return {other for other, step in steps.items() if step in found}
 
-    assert {"add", "mul", "sub", "xor", "or", "not"} <= behind("mul")  # through the back edge
-    assert behind("sub") & {"add", "mul"} == set()
-    assert "or" not in behind("xor")
-    assert "not" in behind("xor")
+    assert {"add", "mul", "sub", "xor", "or", "not"} <= after("mul")  # through the back edge
+    assert after("sub") & {"add", "mul"} == set()
+    assert "or" not in after("xor")
+    assert "not" in after("xor")
     before = reach.steps_reaching([steps["or"]])
     assert steps["sub"] in before
     assert steps["xor"] not in before

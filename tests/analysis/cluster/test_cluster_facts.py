@@ -90,11 +90,11 @@ def test_an_initialization_is_published_by_a_releasing_arrival_or_by_its_fence(b
     assert is_init_ordered_by_cluster_barrier(maker, made, scenarios[0], reach.thread, reach.position) is published
 
 
-@pytest.mark.parametrize(("parity", "told"), [(0, True), (1, False)])
-def test_a_wait_for_a_signal_of_the_other_cta_observes_it(parity: int, told: bool) -> None:
+@pytest.mark.parametrize(("parity", "reported"), [(0, True), (1, False)])
+def test_a_wait_for_a_signal_of_the_other_cta_observes_it(parity: int, reported: bool) -> None:
     scenarios = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).scenarios
     (store,) = (reach for reach in find_remote_accesses(scenarios[0]) if reach.mbarrier is None)
-    assert has_observed_signal(store.thread, store.position, find_signaled_mbarriers(scenarios)) is told
+    assert has_observed_signal(store.thread, store.position, find_signaled_mbarriers(scenarios)) is reported
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ COPY = "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;"
 FENCE = "fence.proxy.async.shared::cta;"
 
 
-def explored(*lines: str, cluster: int = 2) -> KernelFacts:
+def explore_lines(*lines: str, cluster: int = 2) -> KernelFacts:
     bounds = f".reqntid 64 .reqnctapercluster {cluster}"
     return kernel_of(module_of(START + MEET + "".join(lines) + MEET, parameters=".param .u64 p", bounds=bounds))
 
@@ -44,16 +44,16 @@ def test_a_single_cta_is_not_a_pair() -> None:
 def test_stores_of_one_cta_in_the_other_are_shared() -> None:
     found = {
         (before.event.step.instruction.opcode, after.event.step.instruction.opcode)
-        for pair in pairs(explored(STORE, MEET, LOAD))
+        for pair in pairs(explore_lines(STORE, MEET, LOAD))
         for before, after in pair.shared_accesses()
     }
     assert ("st.shared::cluster.u32", "ld.shared.u32") in found
-    local = explored("st.shared.u32 [%r2], %r3;", MEET, LOAD)
+    local = explore_lines("st.shared.u32 [%r2], %r3;", MEET, LOAD)
     assert [both for pair in pairs(local) for both in pair.shared_accesses()] == []
 
 
 def test_an_arrival_at_the_other_cta_meets_its_wait() -> None:
-    for pair in pairs(explored(STORE, ARRIVE, WAIT, LOAD)):
+    for pair in pairs(explore_lines(STORE, ARRIVE, WAIT, LOAD)):
         assert {each.arrival.event.step.instruction.opcode for each in pair.sync_edges} == {ARRIVE.partition(" ")[0]}
         stored = [both for both in pair.shared_accesses() if "st" in both[0].event.step.instruction.opcode]
         for before, after in stored:
@@ -64,7 +64,7 @@ def test_an_arrival_at_the_other_cta_meets_its_wait() -> None:
 
 def test_the_barrier_of_the_cluster_orders_accesses_on_its_two_sides() -> None:
     for lines, met in (((STORE, MEET, LOAD), True), ((STORE, LOAD), False)):
-        for pair in pairs(explored(*lines)):
+        for pair in pairs(explore_lines(*lines)):
             for before, after in pair.shared_accesses():
                 if "st" in before.event.step.instruction.opcode and "ld" in after.event.step.instruction.opcode:
                     assert (
@@ -74,7 +74,7 @@ def test_the_barrier_of_the_cluster_orders_accesses_on_its_two_sides() -> None:
 
 
 def crosses(*lines: str) -> set[bool]:
-    kernel = explored(*lines)
+    kernel = explore_lines(*lines)
     return {
         each.is_data for number in range(len(kernel.scenarios)) for each in find_insufficient_scopes(kernel, number)
     }
@@ -96,7 +96,7 @@ def test_other_possible_orders_of_two_ctas_count() -> None:
 
 
 def passages(*lines: str) -> set[tuple[str, bool, bool]]:
-    kernel = explored(*lines)
+    kernel = explore_lines(*lines)
     return {
         (p.kind, p.may_fence_in_releaser, p.may_fence_in_acquirer)
         for facts in kernel.scenarios
@@ -118,4 +118,6 @@ def test_a_fence_by_an_untraced_thread_may_be_anywhere() -> None:
 
 
 def test_without_tensor_operations_no_operand_is_stored() -> None:
-    assert [found for facts in explored(STORE, MEET, COPY).scenarios for found in find_operand_overwrites(facts)] == []
+    assert [
+        found for facts in explore_lines(STORE, MEET, COPY).scenarios for found in find_operand_overwrites(facts)
+    ] == []

@@ -36,7 +36,7 @@ def cluster(*lines: str) -> KernelFacts:
     return kernel_of(module_of(START + "".join(lines), bounds=bounds))
 
 
-def told(kernel: KernelFacts) -> Iterator[bool | None]:
+def signaled_copies(kernel: KernelFacts) -> Iterator[bool | None]:
     """Returns what is known about each copy where its bytes are read, in the first CTA."""
     facts = kernel.scenarios[0]
     signals = find_signaled_mbarriers(kernel.scenarios)
@@ -72,7 +72,7 @@ def test_a_store_into_the_executing_cta_is_not_a_copy() -> None:
     ],
 )
 def test_a_thread_that_waits_for_the_phase_has_observed_the_store(lines: tuple[str, ...], known: bool | None) -> None:
-    found = set(told(cluster(*lines)))
+    found = set(signaled_copies(cluster(*lines)))
     assert found == {known}
 
 
@@ -80,4 +80,6 @@ def test_a_copy_that_may_answer_a_signal_may_come_later() -> None:
     signal = "@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5+8];"
     ready = "ready: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r2+8], 0; @!%p3 bra ready;"
     second = "@%p1 mbarrier.init.shared::cta.b64 [%r2+8], 1;"
-    assert set(told(cluster(second, MEET, READ, "bar.sync 0;", signal, ready, STORE, wait(), MEET))) == {None}
+    assert set(signaled_copies(cluster(second, MEET, READ, "bar.sync 0;", signal, ready, STORE, wait(), MEET))) == {
+        None
+    }

@@ -16,7 +16,7 @@ OTHER_HALF = "ld.shared.u32 %r9, [%r4+256];"
 NEXT_LANE, NEXT_WARP = "ld.shared.u32 %r9, [%r6];", "ld.shared.u32 %r9, [%r7];"
 
 
-def world_of(body: str) -> ScenarioFacts:
+def scenario_of(body: str) -> ScenarioFacts:
     return kernel_of(module_of(HEAD + body, bounds=".reqntid 128, 1, 1")).scenarios[0]
 
 
@@ -40,7 +40,7 @@ def are_apart(facts: ScenarioFacts) -> bool:
     ],
 )
 def test_accesses_that_barriers_or_addresses_separate_need_no_comparison_of_pairs(body: str) -> None:
-    facts = world_of(body)
+    facts = scenario_of(body)
     assert are_apart(facts)
     assert list(RaceAnalysis(facts)) == []
     assert list(RaceAnalysis(facts)._find_races("write", "read")) == []
@@ -58,6 +58,6 @@ def test_accesses_that_barriers_or_addresses_separate_need_no_comparison_of_pair
     ],
 )
 def test_conflicts_are_left_to_the_comparison_of_pairs(body: str) -> None:
-    facts = world_of(body)
+    facts = scenario_of(body)
     assert not are_apart(facts)
     assert list(RaceAnalysis(facts)) != []

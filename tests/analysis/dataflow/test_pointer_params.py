@@ -74,17 +74,17 @@ def test_a_pointer_inside_a_structure_is_found_by_its_offset() -> None:
 def test_a_pointer_that_is_loaded_in_a_vector_is_found() -> None:
     body = "ld.param.v2.u64 {%rd1, %rd2}, [s]; st.global.u32 [%rd2], %r1;"
     assert pointers(body, ".param .align 16 .b8 s[16]") == {("s", 8)}
-    walked = walk(module_of(body, parameters=".param .align 16 .b8 s[16]"), sample=19)
-    assert walked["%rd1"] == 19
-    assert isinstance(walked["%rd2"], SymbolicValue)
+    executed = walk(module_of(body, parameters=".param .align 16 .b8 s[16]"), sample=19)
+    assert executed["%rd1"] == 19
+    assert isinstance(executed["%rd2"], SymbolicValue)
 
 
 def test_a_pointer_is_a_symbol_and_a_number_is_the_sample() -> None:
     body = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n]; st.global.u32 [%rd1], %r1;"
-    walked = walk(module_of(body, parameters=TWO), sample=19)
-    assert isinstance(walked["%rd1"], SymbolicValue)
-    assert walked["%rd1"].pointer
-    assert walked["%rd2"] == 19
+    executed = walk(module_of(body, parameters=TWO), sample=19)
+    assert isinstance(executed["%rd1"], SymbolicValue)
+    assert executed["%rd1"].pointer
+    assert executed["%rd2"] == 19
 
 
 @pytest.mark.parametrize(

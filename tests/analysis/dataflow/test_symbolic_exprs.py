@@ -37,7 +37,7 @@ HEAD = """\
 """
 
 
-def held(body: str, register: str) -> tuple[str, str | None, bool] | None:
+def held_value(body: str, register: str) -> tuple[str, str | None, bool] | None:
     """Describes the operand of the last instruction of a body, which is `use`: its formula, its space, generic or
     not."""
     module = parse(f"{HEAD}{body}\n\tmov.b32 %r15, {register if register.startswith('%r') else '0'};\n\tret;\n}}\n")
@@ -66,13 +66,13 @@ def held(body: str, register: str) -> tuple[str, str | None, bool] | None:
     ],
 )  # fmt: skip
 def test_arithmetic_becomes_a_sum(body: str, register: str, words: str) -> None:
-    assert held(body, register) == (words, None, False)
+    assert held_value(body, register) == (words, None, False)
 
 
 def test_a_sum_that_may_have_wrapped_is_one_unknown_in_more_bits() -> None:
     body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 1; mul.wide.s32 %rd1, %r2, 4;"
-    assert held(body, "%rd1") == ("4*s32(%tid.x + 1)", None, False)
-    assert held(body.replace("mul.wide.s32 %rd1, %r2, 4", "cvt.u64.u32 %rd1, %r2"), "%rd1") == (
+    assert held_value(body, "%rd1") == ("4*s32(%tid.x + 1)", None, False)
+    assert held_value(body.replace("mul.wide.s32 %rd1, %r2, 4", "cvt.u64.u32 %rd1, %r2"), "%rd1") == (
         "u32(%tid.x + 1)",
         None,
         False,
@@ -81,17 +81,17 @@ def test_a_sum_that_may_have_wrapped_is_one_unknown_in_more_bits() -> None:
 
 def test_an_address_has_its_space_and_keeps_it_in_sums() -> None:
     body = "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; add.u32 %r3, %r1, %r2; cvt.u64.u32 %rd1, %r2;"
-    assert held(body, "%r3") == ("tile + %tid.x", "shared", False)
-    assert held("ld.param.u64 %rd1, [in]; add.s64 %rd2, %rd1, 64;", "%rd2") == ("in + 64", "global", True)
-    assert held("ld.param.u64 %rd1, [in]; cvta.to.global.u64 %rd2, %rd1;", "%rd2") == ("in", "global", False)
-    assert held("mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1;", "%rd2") == ("tile", "shared::cta", True)
-    assert held("mov.u32 %r1, tile+16; mov.u32 %r2, tile; sub.s32 %r3, %r1, %r2;", "%r3") == ("16", None, False)
+    assert held_value(body, "%r3") == ("tile + %tid.x", "shared", False)
+    assert held_value("ld.param.u64 %rd1, [in]; add.s64 %rd2, %rd1, 64;", "%rd2") == ("in + 64", "global", True)
+    assert held_value("ld.param.u64 %rd1, [in]; cvta.to.global.u64 %rd2, %rd1;", "%rd2") == ("in", "global", False)
+    assert held_value("mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1;", "%rd2") == ("tile", "shared::cta", True)
+    assert held_value("mov.u32 %r1, tile+16; mov.u32 %r2, tile; sub.s32 %r3, %r1, %r2;", "%r3") == ("16", None, False)
 
 
 def test_a_wider_constant_is_extended_as_the_instruction_states() -> None:
     body = "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, -2;"
-    assert held(body, "%rd1") == ("4294967294*%tid.x", None, False)
-    assert held(body.replace("wide.u32", "wide.s32"), "%rd1") == ("-2*%tid.x", None, False)
+    assert held_value(body, "%rd1") == ("4294967294*%tid.x", None, False)
+    assert held_value(body.replace("wide.u32", "wide.s32"), "%rd1") == ("-2*%tid.x", None, False)
 
 
 LOOP = """
@@ -106,32 +106,32 @@ L:
 
 
 def test_a_loop_that_adds_a_constant_to_a_register_counts_its_iterations() -> None:
-    assert held(LOOP, "%r3") == ("128*rounds(line 16) + %tid.x + 1", None, False)
-    assert held(LOOP, "%r2") == ("5", None, False)
+    assert held_value(LOOP, "%r3") == ("128*rounds(line 16) + %tid.x + 1", None, False)
+    assert held_value(LOOP, "%r2") == ("5", None, False)
 
 
 CHOSEN = LOOP.replace("add.s32 %r1, %r1, 128;", "selp.b32 %r1, 0, %r1, %p2;")
 
 
 def test_a_loop_that_selects_a_value_counts_nothing() -> None:
-    assert held(CHOSEN, "%r3") == ("%r1@15 + 1", None, False)
+    assert held_value(CHOSEN, "%r3") == ("%r1@15 + 1", None, False)
     copied = CHOSEN.replace("\tsetp.lt", "\tmov.u32 %r4, %r3;\n\tsetp.lt").replace(
         "L:", "\tmov.u32 %r3, 9;\nL:\n\tmov.u32 %r5, %r3;"
     )
-    assert held(copied, "%r5") == ("%r3@16", None, False)
+    assert held_value(copied, "%r5") == ("%r3@16", None, False)
 
 
 def test_an_unknown_value_has_no_formula() -> None:
-    assert held("ld.global.u32 %r1, [%rd1];", "%r1") is None
-    assert held("add.f32 %f1, %f2, %f3;", "%f1") is None
-    assert held("@%p1 mov.u32 %r1, 1;\n@!%p1 mov.u32 %r1, 2;", "%r1") is None
-    assert held("", "%r1") is None
+    assert held_value("ld.global.u32 %r1, [%rd1];", "%r1") is None
+    assert held_value("add.f32 %f1, %f2, %f3;", "%f1") is None
+    assert held_value("@%p1 mov.u32 %r1, 1;\n@!%p1 mov.u32 %r1, 2;", "%r1") is None
+    assert held_value("", "%r1") is None
 
 
 def test_a_register_that_has_changed_since_is_named_with_the_line() -> None:
     body = "ld.global.u32 %r1, [%rd1];\n\tadd.s32 %r2, %r1, 1;\n\tmov.u32 %r1, 0;"
-    assert held(body, "%r2") == ("%r1@11 + 1", None, False)
-    assert held(body.replace("mov.u32 %r1, 0", "mov.u32 %r3, 0"), "%r2") == ("%r1 + 1", None, False)
+    assert held_value(body, "%r2") == ("%r1@11 + 1", None, False)
+    assert held_value(body.replace("mov.u32 %r1, 0", "mov.u32 %r3, 0"), "%r2") == ("%r1 + 1", None, False)
 
 
 class _Noting(CompiledProgram):
@@ -146,7 +146,7 @@ class _Noting(CompiledProgram):
         steps = [(step, guard, (*actions, partial(self._told, step))) for step, guard, actions in block.steps]
         return replace(block, steps=tuple(steps))
 
-    def _told(self, step: Step, state: GroupState) -> None:
+    def _observe(self, step: Step, state: GroupState) -> None:
         self._note(state, step)
 
 
@@ -199,5 +199,5 @@ def test_formulas_agree_with_executed_values(name: str) -> None:
 
 
 def test_a_comparison_as_a_number_is_not_shown_as_a_sum() -> None:
-    assert held("mov.u32 %r1, %tid.x; set.lt.u32.u32 %r2, %r1, 5;", "%r2") is None
-    assert held("mov.u32 %r1, %tid.x; neg.s32 %r2, %r1;", "%r2") == ("-%tid.x", None, False)
+    assert held_value("mov.u32 %r1, %tid.x; set.lt.u32.u32 %r2, %r1, 5;", "%r2") is None
+    assert held_value("mov.u32 %r1, %tid.x; neg.s32 %r2, %r1;", "%r2") == ("-%tid.x", None, False)

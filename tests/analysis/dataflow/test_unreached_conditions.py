@@ -13,7 +13,7 @@ setp.gt.u32 %p1, %r1, 77; setp.gt.u32 %p2, %r2, 77; setp.gt.u32 %p3, %r3, 77; se
 PARAMETERS = ".param .u64 in, .param .u32 n"
 
 
-def opened(body: str) -> tuple[UnreachedConditions, Program, Step]:
+def find_conditions(body: str) -> tuple[UnreachedConditions, Program, Step]:
     """Returns the wait of a kernel, and the conditions of the path to it."""
     program = program_of(module_of(f"{HEAD} {body}", parameters=PARAMETERS))
     (wait,) = (step for step in program.steps if step.instruction.opcode.startswith("cp.async.wait_all"))
@@ -21,7 +21,7 @@ def opened(body: str) -> tuple[UnreachedConditions, Program, Step]:
 
 
 def hangs_on_sizes(body: str) -> bool:
-    openings, _, wait = opened(body)
+    openings, _, wait = find_conditions(body)
     return openings.depends_on_sizes([wait])
 
 
@@ -42,7 +42,7 @@ def test_a_size_that_decides_something_else_does_not_count() -> None:
 
 
 def test_the_last_branch_on_the_path_is_the_one_to_invert() -> None:
-    openings, program, wait = opened("@%p2 bra end; @%p3 bra end; cp.async.wait_all;\nend: nanosleep.u32 0;")
+    openings, program, wait = find_conditions("@%p2 bra end; @%p3 bra end; cp.async.wait_all;\nend: nanosleep.u32 0;")
     first, second = (step for step in program.steps if step.instruction.name == "bra")
     assert openings.deciding_branches([wait], [first, second]) == {second}
     assert openings.deciding_branches([wait], [first]) == {first}
@@ -50,5 +50,5 @@ def test_the_last_branch_on_the_path_is_the_one_to_invert() -> None:
 
 
 def test_a_guard_is_tested_at_the_step_itself() -> None:
-    openings, _, wait = opened("@%p2 cp.async.wait_all;")
+    openings, _, wait = find_conditions("@%p2 cp.async.wait_all;")
     assert openings.deciding_branches([wait], [wait]) == {wait}

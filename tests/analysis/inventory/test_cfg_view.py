@@ -25,20 +25,20 @@ def program(body: str, directives: str = "", before: str = "") -> tuple[Program,
     return found, {step: module.source.position(step.start)[0] - start for step in found.steps}
 
 
-def drawn(body: str) -> tuple[tuple[BlockView, ...], tuple[ControlFlowEdge, ...], tuple[LoopView, ...]]:
+def draw_graph(body: str) -> tuple[tuple[BlockView, ...], tuple[ControlFlowEdge, ...], tuple[LoopView, ...]]:
     found, lines = program(body)
     flow = ControlFlowGraph(found)
     blocks = view_blocks(flow, found, lines)
     return blocks, view_edges(flow), view_loops(flow, blocks)
 
 
-def happened(body: str) -> list[AsyncOp]:
+def async_ops_of(body: str) -> list[AsyncOp]:
     found, lines = program(body)
     return [each for _, each in find_async_ops(found, lines)]
 
 
 def test_a_branch_with_a_predicate_has_two_labeled_edges() -> None:
-    blocks, edges, loops = drawn("@!%p1 bra L;\nmov.u32 %r1, 1;\nL:\nret;")
+    blocks, edges, loops = draw_graph("@!%p1 bra L;\nmov.u32 %r1, 1;\nL:\nret;")
     assert [(each.first, each.last, each.label, each.exit_kind) for each in blocks] == [
         (1, 1, "", ""),
         (2, 2, "", ""),
@@ -53,7 +53,7 @@ def test_a_branch_with_a_predicate_has_two_labeled_edges() -> None:
 
 
 def test_a_jump_and_the_targets_of_an_indexed_branch_are_separate_edges() -> None:
-    _, edges, _ = drawn("T: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nbra B;\nmov.u32 %r1, 1;\nB:\nret;")
+    _, edges, _ = draw_graph("T: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nbra B;\nmov.u32 %r1, 1;\nB:\nret;")
     assert {(each.source, each.target, each.kind) for each in edges} >= {
         (0, 1, EdgeKind.INDEXED),
         (0, 3, EdgeKind.INDEXED),
@@ -62,20 +62,20 @@ def test_a_jump_and_the_targets_of_an_indexed_branch_are_separate_edges() -> Non
 
 
 def test_a_loop_has_its_blocks_and_lines() -> None:
-    blocks, edges, loops = drawn("L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\nret;")
+    blocks, edges, loops = draw_graph("L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\nret;")
     assert loops == (LoopView((0,), 2, 4),)
     assert ControlFlowEdge(0, 0, EdgeKind.TAKEN, "@%p1") in edges
     assert blocks[0].steps == 3
 
 
 def test_a_conditional_exit_has_a_successor_and_may_end() -> None:
-    blocks, edges, _ = drawn("@%p1 exit;\ntrap;")
+    blocks, edges, _ = draw_graph("@%p1 exit;\ntrap;")
     assert [each.exit_kind for each in blocks] == ["exit", "trap"]
     assert edges == (ControlFlowEdge(0, 1, EdgeKind.NEXT),)
 
 
 def test_the_first_of_several_labels_names_a_block_even_in_an_inner_scope() -> None:
-    blocks, _, _ = drawn("bra A;\n{\nA:\nB:\nmov.u32 %r1, 1;\nbra A;\n}\nA:\nret;")
+    blocks, _, _ = draw_graph("bra A;\n{\nA:\nB:\nmov.u32 %r1, 1;\nbra A;\n}\nA:\nret;")
     assert [each.label for each in blocks] == ["", "A", "A"]
 
 
@@ -128,13 +128,13 @@ def test_the_first_of_several_labels_names_a_block_even_in_an_inner_scope() -> N
 def test_an_instruction_is_described_by_its_relation_to_others(
     instruction: str, sort: AsyncOpCategory, words: str
 ) -> None:
-    (found,) = happened(f"{instruction}\nret;")
+    (found,) = async_ops_of(f"{instruction}\nret;")
     assert (found.line, found.category, found.description) == (1, sort, words)
 
 
 @pytest.mark.parametrize("instruction", ["add.u32 %r1, %r1, 1;", "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;", "ret;"])
 def test_other_instructions_have_no_description(instruction: str) -> None:
-    assert happened(f"{instruction}\nret;") == []
+    assert async_ops_of(f"{instruction}\nret;") == []
 
 
 def test_the_head_shows_the_launch_and_the_requirements_of_a_kernel() -> None:

@@ -28,7 +28,7 @@ TEXT = """.version 8.3
 """
 
 
-def located(text: str) -> dict[tuple[str, int], TensorMapParameter]:
+def locate_maps(text: str) -> dict[tuple[str, int], TensorMapParameter]:
     module = parse(text, "k")
     return copied_map_locations(flatten(module, next(iter(module.functions()))))
 
@@ -64,9 +64,9 @@ def test_a_map_that_is_copied_through_shared_memory_is_found_and_a_constructed_o
     ],
 )
 def test_a_map_in_a_structure_begins_where_its_first_bytes_are_copied_from(parts: str, places: list[int]) -> None:
-    found = located(TEXT.replace("PARTS", parts).replace("ALIGN", "64"))
+    found = locate_maps(TEXT.replace("PARTS", parts).replace("ALIGN", "64"))
     assert found == {("data", place): TensorMapParameter(3, is_im2col=False, is_loaded=False) for place in places}
 
 
 def test_a_parameter_with_less_alignment_than_maps_need_contains_none() -> None:
-    assert located(TEXT.replace("PARTS", copy(64, 16)).replace("ALIGN", "8")) == {}
+    assert locate_maps(TEXT.replace("PARTS", copy(64, 16)).replace("ALIGN", "8")) == {}

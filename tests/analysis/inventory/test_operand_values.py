@@ -33,10 +33,10 @@ def test_threads_are_named_by_their_warps(threads: tuple[int, ...], words: str) 
 def test_a_ring_has_names_numbers_and_roles() -> None:
     path = KERNELS / "wgmma_ring.sm_90a.ptx"
     (function,) = build_file_view(SourceFile(path.name, path.read_text("utf-8"))).functions
-    told = {each.description: each.threads for each in function.async_ops}
-    assert told["initializes mbarrier full[1] for 1 arrival a phase"] == "thread 0"
-    assert told["arrives at mbarrier full[0..2], which expects 9216 bytes"] == "thread 128"
-    assert told["arrives at mbarrier empty[0..2]"] == "1 thread each of warps 0..3"
-    assert told["waits until the wgmma groups are complete"] == "warps 0..3"
-    assert told["cta barrier 0: sync"] == "all"
-    assert any(words.startswith("waits at mbarrier empty[0..2] for the phase of parity %") for words in told)
+    reported = {each.description: each.threads for each in function.async_ops}
+    assert reported["initializes mbarrier full[1] for 1 arrival a phase"] == "thread 0"
+    assert reported["arrives at mbarrier full[0..2], which expects 9216 bytes"] == "thread 128"
+    assert reported["arrives at mbarrier empty[0..2]"] == "1 thread each of warps 0..3"
+    assert reported["waits until the wgmma groups are complete"] == "warps 0..3"
+    assert reported["cta barrier 0: sync"] == "all"
+    assert any(words.startswith("waits at mbarrier empty[0..2] for the phase of parity %") for words in reported)

@@ -20,7 +20,7 @@ GRID = [TrialInput(source, shift, size) for shift in SHIFTS for size in USUAL_SI
 SIZED = [TrialInput(integer_size=size) for size in SIZES]
 
 
-def told(test: Callable[[TrialInput], bool], settings: list[TrialInput] = [*GRID, *SIZED]) -> str | None:  # noqa: B006
+def selected_paths(test: Callable[[TrialInput], bool], settings: list[TrialInput] = [*GRID, *SIZED]) -> str | None:  # noqa: B006
     return describe_outcome({setting: test(setting) for setting in settings})
 
 
@@ -58,16 +58,16 @@ def rows(target: str, kernel: str) -> list[Transfer]:
 def test_the_simplest_condition_that_fits_every_trial_is_reported(
     test: Callable[[TrialInput], bool], words: str | None
 ) -> None:
-    assert told(test) == words
+    assert selected_paths(test) == words
 
 
 def test_where_no_variable_can_move_only_the_source_is_described() -> None:
     fixed = [setting for setting in GRID if not setting.variable_shift]
-    assert told(lambda s: s.pointer_offset % 16 == 0, fixed) == "the source address is a multiple of 16"
+    assert selected_paths(lambda s: s.pointer_offset % 16 == 0, fixed) == "the source address is a multiple of 16"
 
 
 def test_types_that_promise_alignment_are_allowed_for() -> None:
-    ignores_the_lowest_bit = told(lambda s: (s.pointer_offset ^ s.variable_shift) & 14 == 0)
+    ignores_the_lowest_bit = selected_paths(lambda s: (s.pointer_offset ^ s.variable_shift) & 14 == 0)
     assert ignores_the_lowest_bit == "the addresses differ by a multiple of 16 (both being multiples of 2)"
 
 
@@ -93,7 +93,7 @@ def test_variables_move_by_offsets_that_their_alignment_allows() -> None:
 
 def test_the_table_has_two_paths_into_shared_memory() -> None:
     found = copy_mechanisms()
-    assert {unit: (way.opcode, way.sizes, way.step) for unit, way in found.items()} == {
+    assert {unit: (mechanism.opcode, mechanism.sizes, mechanism.step) for unit, mechanism in found.items()} == {
         Unit.LDGSTS: ("cp.async", (4, 8, 16), 1),
         Unit.BULK: ("cp.async.bulk", (), 16),
     }

@@ -22,48 +22,48 @@ def variable(program: Program, name: str) -> DeclaredVariable:
 
 
 def test_a_register_of_a_nested_block_hides_the_outer_one_of_that_name() -> None:
-    walked = walk(module_of("mov.u32 %r9, 1; { .reg .b32 %r9; mov.u32 %r9, 2; mov.u32 %r8, %r9; }"))
-    assert (walked["%r9"], walked["%r8"]) == (1, 2)
+    executed = walk(module_of("mov.u32 %r9, 1; { .reg .b32 %r9; mov.u32 %r9, 2; mov.u32 %r8, %r9; }"))
+    assert (executed["%r9"], executed["%r8"]) == (1, 2)
 
 
 def test_a_block_without_its_own_declaration_writes_the_outer_register() -> None:
-    walked = walk(module_of("mov.u32 %r9, 1; { mov.u32 %r9, 2; }"))
-    assert walked["%r9"] == 2
+    executed = walk(module_of("mov.u32 %r9, 1; { mov.u32 %r9, 2; }"))
+    assert executed["%r9"] == 2
 
 
 def test_a_family_of_registers_hides_only_its_own_numbers() -> None:
-    walked = walk(module_of("mov.u32 %r1, 1; mov.u32 %r9, 1; { .reg .b32 %r<4>; mov.u32 %r1, 2; mov.u32 %r9, 2; }"))
-    assert (walked["%r1"], walked["%r9"]) == (1, 2)
+    executed = walk(module_of("mov.u32 %r1, 1; mov.u32 %r9, 1; { .reg .b32 %r<4>; mov.u32 %r1, 2; mov.u32 %r9, 2; }"))
+    assert (executed["%r1"], executed["%r9"]) == (1, 2)
 
 
 def test_two_blocks_may_have_a_label_of_one_name() -> None:
     block = "{ setp.eq.u32 %p1, %r1, 0; @%p1 bra out; mov.u32 %r9, 7; out: add.u32 %r8, %r8, 1; }"
-    walked = walk(module_of(f"mov.u32 %r1, 0; mov.u32 %r8, 0; {block} {block}"))
-    assert (walked["%r8"], walked["%r9"]) == (2, None)
+    executed = walk(module_of(f"mov.u32 %r1, 0; mov.u32 %r8, 0; {block} {block}"))
+    assert (executed["%r8"], executed["%r9"]) == (2, None)
 
 
 def test_a_branch_finds_the_label_of_its_own_block_before_an_outer_one() -> None:
     body = (
         "{ bra.uni out; mov.u32 %r9, 1; out: mov.u32 %r8, 1; } bra.uni end; out: mov.u32 %r9, 2; end: nanosleep.u32 0;"
     )
-    walked = walk(module_of(body))
-    assert (walked["%r8"], walked["%r9"]) == (1, None)
+    executed = walk(module_of(body))
+    assert (executed["%r8"], executed["%r9"]) == (1, None)
 
 
 def test_a_branch_leaves_its_block_for_a_label_outside() -> None:
-    walked = walk(module_of("{ bra.uni out; mov.u32 %r9, 1; } mov.u32 %r9, 2; out: mov.u32 %r8, 1;"))
-    assert (walked["%r8"], walked["%r9"]) == (1, None)
+    executed = walk(module_of("{ bra.uni out; mov.u32 %r9, 1; } mov.u32 %r9, 2; out: mov.u32 %r8, 1;"))
+    assert (executed["%r8"], executed["%r9"]) == (1, None)
 
 
 def test_a_register_that_a_block_declares_in_its_middle_hides_the_outer_one_from_there_on() -> None:
     body = "mov.u32 %r9, 1; { mov.u32 %r8, %r9; .reg .b32 %r9; mov.u32 %r9, 2; mov.u32 %r7, %r9; } mov.u32 %r6, %r9;"
-    walked = walk(module_of(body))
-    assert [walked[name] for name in ("%r9", "%r8", "%r7", "%r6")] == [1, 1, 2, 1]
+    executed = walk(module_of(body))
+    assert [executed[name] for name in ("%r9", "%r8", "%r7", "%r6")] == [1, 1, 2, 1]
 
 
 def test_leading_zeros_in_its_number_do_not_change_a_register() -> None:
-    walked = walk(module_of("mov.u32 %r04, 7; mov.u32 %r5, %r004;"))
-    assert (walked["%r4"], walked["%r5"]) == (7, 7)
+    executed = walk(module_of("mov.u32 %r04, 7; mov.u32 %r5, %r004;"))
+    assert (executed["%r4"], executed["%r5"]) == (7, 7)
 
 
 def test_vectors_of_two_blocks_have_separate_components() -> None:
@@ -133,21 +133,21 @@ def test_a_declared_function_has_no_steps_and_one_with_a_body_has() -> None:
     ],
 )
 def test_an_index_counts_scalars(declared: str, element: str, bytes_: int) -> None:
-    walked = walk(
+    executed = walk(
         module_of(f"{declared} mov.u32 %r1, 5; mov.u32 %r2, a; mov.u32 %r3, {element}; ld.shared.b32 %r4, {element};")
     )
-    start = walked["%r2"]
+    start = executed["%r2"]
     assert isinstance(start, int)
-    assert walked["%r3"] == start + bytes_
-    (read,) = walked.events(Access)
+    assert executed["%r3"] == start + bytes_
+    (read,) = executed.events(Access)
     assert read.address == start + bytes_
 
 
 def test_an_element_of_a_launch_sized_array_is_after_its_start() -> None:
-    walked = walk(module_of("mov.u32 %r2, a; st.shared.b16 a[3], 1;", before=".extern .shared .align 16 .b16 a[];"))
-    (write,) = walked.events(Access)
+    executed = walk(module_of("mov.u32 %r2, a; st.shared.b16 a[3], 1;", before=".extern .shared .align 16 .b16 a[];"))
+    (write,) = executed.events(Access)
     assert isinstance(write.address, int)
-    assert write.address - 6 == walked["%r2"]
+    assert write.address - 6 == executed["%r2"]
 
 
 def test_an_element_of_a_parameter_is_at_its_offset() -> None:

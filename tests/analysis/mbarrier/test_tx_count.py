@@ -30,8 +30,8 @@ def arrive(size: int, offset: int = 0) -> str:
 
 def ledgers(body: str) -> list[TxLedger]:
     """Returns the ledgers of thread 0, by mbarrier."""
-    walked = walk(module_of(HEAD + body, parameters=".param .u64 in, .param .u64 map"))
-    found = build_tx_ledgers(walked.trace)
+    executed = walk(module_of(HEAD + body, parameters=".param .u64 in, .param .u64 map"))
+    found = build_tx_ledgers(executed.trace)
     return [found[address] for address in sorted(found)]
 
 
@@ -178,7 +178,7 @@ def test_the_author_of_the_module_may_state_the_bytes_of_a_box() -> None:
     assert function.body is not None
     copies = [
         start
-        for statement, start in function.body.located()
+        for statement, start in function.body.with_offsets()
         if isinstance(statement, Instruction) and ".tensor." in statement.opcode
     ]
     assert sums_of(replace(module, boxes=dict.fromkeys(copies, 48))) == [(96, 96)]

@@ -14,7 +14,7 @@ START = (
 REDUCE = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r1], 512;"
 
 
-def mixed(*lines: str) -> list[str]:
+def mixed_reductions(*lines: str) -> list[str]:
     """The atomics that are found."""
     program = program_of(module_of(START + "".join(lines), parameters=".param .u64 p, .param .u64 q"))
     return [found.atomic.instruction.opcode.partition(".")[0] for found in find_mixed_proxy_updates(program)]
@@ -32,7 +32,7 @@ def mixed(*lines: str) -> list[str]:
     ],
 )
 def test_one_word_of_one_parameter_is_updated_twice(lines: tuple[str, ...]) -> None:
-    assert mixed(*lines) == ["red"]
+    assert mixed_reductions(*lines) == ["red"]
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_one_word_of_one_parameter_is_updated_twice(lines: tuple[str, ...]) -> N
     ],
 )
 def test_other_words_or_unknown_addresses_are_not_reported(lines: tuple[str, ...]) -> None:
-    assert mixed(*lines) == []
+    assert mixed_reductions(*lines) == []

@@ -26,19 +26,19 @@ FENCE = "fence.proxy.async.shared::cta;"
 BULK = "@!%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 1024;"
 
 
-def explored(*lines: str, bounds: str = ".reqntid 256") -> KernelFacts:
+def explore_lines(*lines: str, bounds: str = ".reqntid 256") -> KernelFacts:
     return kernel_of(module_of(START + "".join(lines), parameters=".param .u64 p", bounds=bounds))
 
 
 def waits(*lines: str) -> list[bool]:
     """Maps each wait, in the order of the text, to whether it had anything to wait for."""
-    groups = collect_group_usage(explored(*lines))
+    groups = collect_group_usage(explore_lines(*lines))
     assert groups is not None
     return [useful for _, useful in sorted(groups.useful_waits.items(), key=lambda item: item[0].index)]
 
 
 def commits(*lines: str) -> list[bool]:
-    groups = collect_group_usage(explored(*lines))
+    groups = collect_group_usage(explore_lines(*lines))
     assert groups is not None
     return [useful for _, useful in sorted(groups.useful_commits.items(), key=lambda item: item[0].index)]
 
@@ -73,8 +73,8 @@ def test_one_thread_with_operations_makes_a_commit_useful() -> None:
 
 
 def test_a_wait_that_leaves_some_groups_is_judged_without_loops_only() -> None:
-    straight = explored(COPY, "cp.async.commit_group; cp.async.wait_group 3;")
-    rounds = explored(
+    straight = explore_lines(COPY, "cp.async.commit_group; cp.async.wait_group 3;")
+    rounds = explore_lines(
         f"mov.u32 %r9, 0; next: {COPY} cp.async.commit_group; cp.async.wait_group 3;",
         "add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 3; @%p2 bra next;",
     )
@@ -84,11 +84,11 @@ def test_a_wait_that_leaves_some_groups_is_judged_without_loops_only() -> None:
 
 
 def test_a_kernel_that_depends_on_data_or_calls_other_code_is_not_fully_known() -> None:
-    assert is_fully_executed(explored(STORE))
+    assert is_fully_executed(explore_lines(STORE))
     assert not is_fully_executed(
-        explored("ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p2, %r9, 0; @%p2 bra on;", STORE, "on:")
+        explore_lines("ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p2, %r9, 0; @%p2 bra on;", STORE, "on:")
     )
-    assert not is_fully_executed(explored("{ .reg .b64 f; call (), f, (); }"))
+    assert not is_fully_executed(explore_lines("{ .reg .b64 f; call (), f, (); }"))
 
 
 @pytest.mark.parametrize(
@@ -106,18 +106,18 @@ def test_a_kernel_that_depends_on_data_or_calls_other_code_is_not_fully_known() 
 def test_a_fence_orders_generic_accesses_before_it_and_async_ones_after_it(
     lines: tuple[str, ...], useful: bool
 ) -> None:
-    kernel = explored(*lines)
+    kernel = explore_lines(*lines)
     [fence] = find_shared_proxy_fences(kernel)
     assert find_ordering_fences(kernel, [fence]) == ({fence} if useful else set())
 
 
 def test_a_fence_names_spaces_or_is_for_all_memory() -> None:
-    narrow, wide = find_shared_proxy_fences(explored(FENCE, "fence.proxy.async;"))
+    narrow, wide = find_shared_proxy_fences(explore_lines(FENCE, "fence.proxy.async;"))
     assert (is_shared_only_fence(narrow), is_shared_only_fence(wide)) == (True, False)
-    assert find_shared_proxy_fences(explored("fence.proxy.async.global; fence.proxy.alias;")) == []
+    assert find_shared_proxy_fences(explore_lines("fence.proxy.async.global; fence.proxy.alias;")) == []
 
 
 def test_flags_and_clusters_extend_beyond_the_cta() -> None:
-    assert not has_external_communication(explored(STORE, BULK))
-    assert has_external_communication(explored("red.release.gpu.global.add.u32 [%rd1], 1;"))
-    assert has_external_communication(explored(STORE, bounds=".reqntid 256 .reqnctapercluster 2"))
+    assert not has_external_communication(explore_lines(STORE, BULK))
+    assert has_external_communication(explore_lines("red.release.gpu.global.add.u32 [%rd1], 1;"))
+    assert has_external_communication(explore_lines(STORE, bounds=".reqntid 256 .reqnctapercluster 2"))

@@ -12,7 +12,7 @@ COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1],
 POLL = "poll: ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra poll;"
 
 
-def polled(*lines: str) -> list[str]:
+def find_polls(*lines: str) -> list[str]:
     """The polls of the copies that are found."""
     program = program_of(module_of(START + "".join(lines), parameters=".param .u64 p"))
     return [found.poll.instruction.opcode for found in find_polled_copies(program)]
@@ -30,7 +30,7 @@ def polled(*lines: str) -> list[str]:
     ],
 )
 def test_a_loop_that_reads_a_flag_is_a_poll(poll: str) -> None:
-    assert len(polled(poll, COPY)) == 1
+    assert len(find_polls(poll, COPY)) == 1
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_a_loop_that_reads_a_flag_is_a_poll(poll: str) -> None:
     ],
 )
 def test_a_fence_or_another_path_or_order_leaves_nothing_to_report(lines: tuple[str, ...]) -> None:
-    assert polled(*lines) == []
+    assert find_polls(*lines) == []

@@ -18,7 +18,7 @@ DOWN, UP = "setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32"
 THREE = ".reqntid 384, 1, 1\n.minnctapersm 1"
 
 
-def world_of(*lines: str, bounds: str = THREE) -> ScenarioFacts:
+def scenario_of(*lines: str, bounds: str = THREE) -> ScenarioFacts:
     return kernel_of(module_of(START + "".join(lines), bounds=bounds)).scenarios[0]
 
 
@@ -44,13 +44,13 @@ def test_a_kernel_sets_registers_or_does_not() -> None:
 
 
 def test_settings_are_in_order_each_with_the_one_before() -> None:
-    first, second = setmaxnreg_executions_of(world_of(f"{DOWN} 40;", "bar.sync 0;", f"{UP} 80;").threads[0])
+    first, second = setmaxnreg_executions_of(scenario_of(f"{DOWN} 40;", "bar.sync 0;", f"{UP} 80;").threads[0])
     assert (first.count, first.is_increase, first.previous) == (40, False, None)
     assert (second.count, second.is_increase, second.previous) == (80, True, first)
 
 
 @pytest.mark.parametrize(("between", "meets"), [("bar.sync 1, 128;", True), ("bar.warp.sync -1;", False), ("", False)])
 def test_a_warpgroup_synchronizes_at_barriers_of_more_than_a_warp(between: str, meets: bool) -> None:
-    thread = world_of(f"@%p1 {DOWN} 40;", f"@%p1 {between}" if between else "", f"@%p1 {UP} 80;").threads[0]
+    thread = scenario_of(f"@%p1 {DOWN} 40;", f"@%p1 {between}" if between else "", f"@%p1 {UP} 80;").threads[0]
     first, second = setmaxnreg_executions_of(thread)
     assert may_synchronize_between(thread, first.position, second.position) is meets

@@ -14,7 +14,7 @@ REDUCE = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes
 STORE = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%s], 1, [%s];"
 
 
-def noticed(line: str, rank: int = 0) -> list[tuple[str, str]]:
+def violations_of(line: str, rank: int = 0) -> list[tuple[str, str]]:
     """Returns (role, where it should be: in another CTA, or in the CTA of a role) of each address in the wrong CTA."""
     trace = walk(module_of(HEAD + line, bounds=".reqnctapercluster 2, 1, 1"), rank=rank).trace
     return [(misfit.role, misfit.rule) for misfit in trace.operand_violations.values() if misfit.kind == "home"]
@@ -22,23 +22,23 @@ def noticed(line: str, rank: int = 0) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("line", [COPY, REDUCE, STORE])
 def test_the_other_cta_receives_data_and_signal(line: str) -> None:
-    assert noticed(line % ("%r3", "%r4")) == []
+    assert violations_of(line % ("%r3", "%r4")) == []
 
 
 def test_a_copy_and_a_reduction_leave_the_executing_cta() -> None:
-    assert noticed(COPY % ("%r1", "%r2")) == [("d", "other")]
-    assert noticed(REDUCE % ("%r1", "%r2")) == [("a", "other")]
-    assert noticed(STORE % ("%r1", "%r2")) == []
+    assert violations_of(COPY % ("%r1", "%r2")) == [("d", "other")]
+    assert violations_of(REDUCE % ("%r1", "%r2")) == [("a", "other")]
+    assert violations_of(STORE % ("%r1", "%r2")) == []
 
 
 def test_own_memory_depends_on_the_cta() -> None:
-    assert noticed(COPY % ("%r3", "%r4"), rank=1) == [("d", "other")]
+    assert violations_of(COPY % ("%r3", "%r4"), rank=1) == [("d", "other")]
 
 
 def test_data_and_signal_go_to_the_same_cta() -> None:
-    assert noticed(STORE % ("%r3", "%r2")) == [("bar", "a")]
-    assert noticed(REDUCE % ("%r3", "%r2")) == [("bar", "a")]
+    assert violations_of(STORE % ("%r3", "%r2")) == [("bar", "a")]
+    assert violations_of(REDUCE % ("%r3", "%r2")) == [("bar", "a")]
 
 
 def test_an_unknown_address_may_be_anywhere() -> None:
-    assert noticed("mapa.shared::cluster.u32 %r6, %r1, %r9;" + COPY % ("%r6", "%r4")) == []
+    assert violations_of("mapa.shared::cluster.u32 %r6, %r1, %r9;" + COPY % ("%r6", "%r4")) == []

@@ -19,18 +19,18 @@ def misfits(trace: ThreadTrace) -> list[OperandViolation]:
     return [misfit for misfit in trace.operand_violations.values() if misfit.kind != "bounds"]
 
 
-def noticed(line: str) -> list[OperandViolation]:
+def violations_of(line: str) -> list[OperandViolation]:
     return misfits(walk(module_of(HEAD + line, parameters=PARAMETERS)).trace)
 
 
 def alignments(line: str) -> list[tuple[int, int, bool]]:
     """Returns (offset in the variable, required alignment, whether every offset of the variable is misaligned)."""
-    return [(each.value, each.required, each.is_certain) for each in noticed(line) if each.kind == "alignment"]
+    return [(each.value, each.required, each.is_certain) for each in violations_of(line) if each.kind == "alignment"]
 
 
 def numbers(line: str) -> list[tuple[str, int]]:
     """Returns (error, number) of each wrong number."""
-    return [(each.kind, each.value) for each in noticed(line) if each.variable is None]
+    return [(each.kind, each.value) for each in violations_of(line) if each.variable is None]
 
 
 def test_an_access_needs_a_multiple_of_its_size() -> None:
@@ -85,7 +85,7 @@ def test_rules_between_operands_hold_for_registers() -> None:
     assert numbers("mov.u32 %r9, 8; cp.async.ca.shared.global [%r1], [%rd5], 8, %r9;") == []
 
 
-def held(line: str, bounds: str = "") -> bool:
+def held_value(line: str, bounds: str = "") -> bool:
     """Returns whether the only finding holds for every launch."""
     kernel = kernel_of(module_of(HEAD + line, parameters=PARAMETERS, bounds=bounds))
     (found,) = misfits(kernel.scenarios[0].threads[0].trace)
@@ -95,14 +95,14 @@ def held(line: str, bounds: str = "") -> bool:
 @pytest.mark.parametrize("bounds", ["", ".reqntid 128"])
 def test_a_number_from_the_block_holds_where_directives_fix_it(bounds: str) -> None:
     line = "mov.u32 %r8, %ntid.x; sub.u32 %r9, %r8, 128; mbarrier.init.shared.b64 [%r1], %r9;"
-    assert held(line, bounds) == bool(bounds)
+    assert held_value(line, bounds) == bool(bounds)
 
 
 def test_a_declared_alignment_counts_where_the_kernel_does_not_test_the_address() -> None:
-    assert held("ld.shared.u64 %rd9, [%r2];")
-    assert not held("add.u32 %r9, %r2, 7; and.b32 %r9, %r9, -8; ld.shared.u64 %rd9, [%r9];")
-    assert not held("and.b32 %r9, %r2, 7; setp.ne.u32 %p1, %r9, 0; @%p1 bra on; ld.shared.u64 %rd9, [%r2]; on:")
-    assert held("shr.u32 %r8, %r2, 4; and.b32 %r9, %r8, 16383; ld.shared.u64 %rd9, [%r2];")
+    assert held_value("ld.shared.u64 %rd9, [%r2];")
+    assert not held_value("add.u32 %r9, %r2, 7; and.b32 %r9, %r9, -8; ld.shared.u64 %rd9, [%r9];")
+    assert not held_value("and.b32 %r9, %r2, 7; setp.ne.u32 %p1, %r9, 0; @%p1 bra on; ld.shared.u64 %rd9, [%r2]; on:")
+    assert held_value("shr.u32 %r8, %r2, 4; and.b32 %r9, %r8, 16383; ld.shared.u64 %rd9, [%r2];")
 
 
 @pytest.mark.parametrize(("rank", "found"), [(1, []), (2, [("rank", 2)])])
@@ -127,12 +127,12 @@ def test_a_generic_address_of_the_thread_itself_is_in_no_cta() -> None:
 
 
 def test_a_symbol_in_global_memory_is_aligned_as_declared() -> None:
-    def found(line: str) -> list[tuple[int, int, bool]]:
+    def find_all(line: str) -> list[tuple[int, int, bool]]:
         body = f"mov.u64 %rd7, table; {line}"
         trace = walk(module_of(HEAD + body, parameters=PARAMETERS, before=".global .align 8 .b32 table[8];")).trace
         return [(m.value, m.required, m.is_certain) for m in trace.operand_violations.values() if m.kind == "alignment"]
 
-    assert found("ld.global.u64 %rd9, [%rd7+8]; ld.global.u32 %r9, [%rd7+4];") == []
-    assert found("ld.global.u64 %rd9, [%rd7+4];") == [(4, 8, True)]
-    assert found("ld.u64 %rd9, [%rd7+12];") == [(12, 8, True)]
-    assert found("ld.global.v2.u64 {%rd8, %rd9}, [%rd7];") == []  # it may be aligned to 16
+    assert find_all("ld.global.u64 %rd9, [%rd7+8]; ld.global.u32 %r9, [%rd7+4];") == []
+    assert find_all("ld.global.u64 %rd9, [%rd7+4];") == [(4, 8, True)]
+    assert find_all("ld.u64 %rd9, [%rd7+12];") == [(12, 8, True)]
+    assert find_all("ld.global.v2.u64 {%rd8, %rd9}, [%rd7];") == []  # it may be aligned to 16

@@ -8,7 +8,7 @@ from ptxkit.analysis.symexec import executor as limits
 from ptxkit.analysis.values.scenario import Scenario, launch_config_of
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait
-from tests.analysis.support import computed, explorer_of, module_of, opcodes, program_of, walk
+from tests.analysis.support import compute_line, explorer_of, module_of, opcodes, program_of, walk
 
 SHARED = ".shared .align 16 .b8 tile[1024]; .shared .align 8 .b64 bar; mov.u32 %r2, tile; mov.u32 %r5, bar;"
 POINTER = ".param .u64 in, .param .u32 n"
@@ -18,12 +18,12 @@ POINTER = ".param .u64 in, .param .u32 n"
 
 
 def test_a_loop_of_known_length_runs_that_often() -> None:
-    walked = walk(
+    executed = walk(
         module_of("mov.u32 %r1, 0; more: bar.sync 0; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 5; @%p1 bra more;")
     )
-    assert [event.visit for event in walked.events(Barrier)] == [0, 1, 2, 3, 4]
-    assert walked["%r1"] == 5
-    assert (walked.trace.end_reason, walked.trace.first_guess) == ("exit", None)
+    assert [event.visit for event in executed.events(Barrier)] == [0, 1, 2, 3, 4]
+    assert executed["%r1"] == 5
+    assert (executed.trace.end_reason, executed.trace.first_guess) == ("exit", None)
 
 
 def test_a_guard_holds_for_some_threads_and_not_for_others() -> None:
@@ -83,12 +83,12 @@ def test_an_indexed_branch_on_data_is_a_guess() -> None:
 def test_a_branch_on_data_is_a_guess_and_the_same_condition_is_decided_once() -> None:
     body = """bar.sync 0; ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7;
     mov.u32 %r8, 0; mov.u32 %r9, 0; @%p1 mov.u32 %r8, 1; setp.eq.u32 %p2, %r1, 7; @!%p2 mov.u32 %r9, 1;"""
-    walked = walk(module_of(body, parameters=POINTER))
-    assert {walked["%r8"], walked["%r9"]} == {0, 1}
-    assert walked.trace.first_guess == 1
-    assert walked.trace.is_certain(0)
-    assert not walked.trace.is_certain(1)
-    assert not walked.trace.is_certain()
+    executed = walk(module_of(body, parameters=POINTER))
+    assert {executed["%r8"], executed["%r9"]} == {0, 1}
+    assert executed.trace.first_guess == 1
+    assert executed.trace.is_certain(0)
+    assert not executed.trace.is_certain(1)
+    assert not executed.trace.is_certain()
 
 
 def test_a_branch_on_an_integer_parameter_is_not_a_guess() -> None:
@@ -118,31 +118,31 @@ def test_a_call_passes_its_parameters_and_its_result() -> None:
     { .reg .b32 %r<4>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, %r1; st.param.b32 [result], %r2; ret; }"""
     body = """{ .param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1; call.uni (b), twice, (a);
     ld.param.b32 %r9, [b]; }"""
-    walked = walk(module_of(body, before=function))
-    assert walked["%r9"] == 42
-    assert walked["%r1"] == 21
-    assert not walked.opaque
+    executed = walk(module_of(body, before=function))
+    assert executed["%r9"] == 42
+    assert executed["%r1"] == 21
+    assert not executed.opaque
 
 
 def test_a_call_of_external_code_is_opaque_and_its_result_unknown() -> None:
     body = """{ .param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1; st.param.b32 [b], %r1;
     call.uni (b), elsewhere, (a); ld.param.b32 %r9, [b]; }"""
-    walked = walk(module_of(body, before=".extern .func (.param .b32 r) elsewhere(.param .b32 x);"))
-    assert walked.trace.has_unknown_call
-    assert len(walked.opaque) == 1
-    assert isinstance(walked["%r9"], SymbolicValue)
+    executed = walk(module_of(body, before=".extern .func (.param .b32 r) elsewhere(.param .b32 x);"))
+    assert executed.trace.has_unknown_call
+    assert len(executed.opaque) == 1
+    assert isinstance(executed["%r9"], SymbolicValue)
 
 
 def test_a_return_from_a_function_continues_after_the_call_and_an_exit_does_not() -> None:
     for word, rounds in (("ret", 1), ("exit", 0)):
-        walked = walk(module_of("call.uni stop; bar.sync 0;", before=f".func stop {{ {word}; }}"))
-        assert len(walked.events(Barrier)) == rounds, word
+        executed = walk(module_of("call.uni stop; bar.sync 0;", before=f".func stop {{ {word}; }}"))
+        assert len(executed.events(Barrier)) == rounds, word
 
 
 def test_endless_recursion_becomes_opaque() -> None:
-    walked = walk(module_of("call.uni again;", before=".func again { call.uni again; ret; }"))
-    assert walked.trace.end_reason == "exit"
-    assert walked.trace.has_unknown_call
+    executed = walk(module_of("call.uni again;", before=".func again { call.uni again; ret; }"))
+    assert executed.trace.end_reason == "exit"
+    assert executed.trace.has_unknown_call
 
 
 # --------------------------------------------------------------------------------------------------- memory
@@ -162,14 +162,14 @@ def test_local_memory_is_the_same_by_its_generic_address() -> None:
 def test_a_vector_is_stored_and_loaded_in_local_memory() -> None:
     body = """.local .align 16 .b8 mine[16]; mov.u64 %rd1, mine; mov.u32 %r1, 5; mov.u32 %r2, 6;
     st.local.v2.u32 [%rd1], {%r1, %r2}; ld.local.v2.u32 {%r8, %r9}, [%rd1];"""
-    walked = walk(module_of(body))
-    assert (walked["%r8"], walked["%r9"]) == (5, 6)
+    executed = walk(module_of(body))
+    assert (executed["%r8"], executed["%r9"]) == (5, 6)
 
 
 def test_shared_memory_is_unknown_whichever_thread_stored_it() -> None:
-    walked = walk(module_of(f"{SHARED} mov.u32 %r1, 77; st.shared.u32 [%r2], %r1; ld.shared.u32 %r9, [%r2];"))
-    assert isinstance(walked["%r9"], SymbolicValue)
-    assert [event.effect.kind for event in walked.events(Access) if isinstance(event.effect, Access)] == [
+    executed = walk(module_of(f"{SHARED} mov.u32 %r1, 77; st.shared.u32 [%r2], %r1; ld.shared.u32 %r9, [%r2];"))
+    assert isinstance(executed["%r9"], SymbolicValue)
+    assert [event.effect.kind for event in executed.events(Access) if isinstance(event.effect, Access)] == [
         "write",
         "read",
     ]
@@ -225,47 +225,47 @@ def test_a_wait_in_a_second_iteration_returns_false_first_again() -> None:
 
 
 def test_an_instruction_without_a_form_is_opaque_and_its_registers_become_unknown() -> None:
-    walked = walk(module_of("mov.u32 %r1, 1; mov.u32 %r2, 2; frobnicate.u32 %r1, %r7;"))
-    assert len(walked.opaque) == 1
-    assert isinstance(walked["%r1"], SymbolicValue)
-    assert walked["%r2"] == 2
+    executed = walk(module_of("mov.u32 %r1, 1; mov.u32 %r2, 2; frobnicate.u32 %r1, %r7;"))
+    assert len(executed.opaque) == 1
+    assert isinstance(executed["%r1"], SymbolicValue)
+    assert executed["%r2"] == 2
     assert walk(module_of("mov.u32 %r1, 1; add.u32 %r1, %r1, %r7;")).opaque == []
 
 
 def test_a_loop_that_finds_nothing_new_ends_as_budget() -> None:
-    walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
-    assert walked.trace.end_reason == "budget"
-    assert walked.state.executed_steps <= limits.STALLED_STEPS + 10
+    executed = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
+    assert executed.trace.end_reason == "budget"
+    assert executed.state.executed_steps <= limits.STALLED_STEPS + 10
 
 
 def test_a_long_loop_within_the_budget_is_executed_to_its_end() -> None:
     body = "mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 400; @%p1 bra more; bar.sync 0;"
-    walked = walk(module_of(body))
-    assert (walked.trace.end_reason, walked["%r1"], len(walked.events(Barrier))) == ("exit", 400, 1)
+    executed = walk(module_of(body))
+    assert (executed.trace.end_reason, executed["%r1"], len(executed.events(Barrier))) == ("exit", 400, 1)
 
 
 def test_an_execution_has_a_limited_number_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_STEPS", 50)
-    walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
-    assert walked.trace.end_reason == "budget"
-    assert 50 <= walked.state.executed_steps <= 52
+    executed = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
+    assert executed.trace.end_reason == "budget"
+    assert 50 <= executed.state.executed_steps <= 52
 
 
 def test_an_execution_has_a_limited_number_of_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many threads at one loop took more memory than any text should need."""
     monkeypatch.setattr(limits, "MAX_SYMBOLIC_VALUES", 50)
     body = "ld.param.u64 %rd1, [in]; more: ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r2, %r1; bra.uni more;"
-    walked = walk(module_of(body, parameters=POINTER))
-    assert walked.trace.end_reason == "budget"
-    assert 50 < len(walked.state.symbolic_values) < 60
+    executed = walk(module_of(body, parameters=POINTER))
+    assert executed.trace.end_reason == "budget"
+    assert 50 < len(executed.state.symbolic_values) < 60
 
 
 def test_a_loop_on_data_is_left_after_some_iterations() -> None:
     body = """ld.param.u64 %rd1, [in]; more: ld.global.acquire.gpu.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;
     @%p1 bra more; bar.sync 0;"""
-    walked = walk(module_of(body, parameters=POINTER))
-    assert walked.trace.end_reason == "exit"
-    assert len(walked.events(Barrier)) == 1
+    executed = walk(module_of(body, parameters=POINTER))
+    assert executed.trace.end_reason == "exit"
+    assert len(executed.events(Barrier)) == 1
 
 
 # ------------------------------------------------------------------------------------------- threads, lanes
@@ -275,8 +275,8 @@ def test_special_registers_give_the_position_of_the_thread() -> None:
     body = """mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z; mov.u32 %r4, %laneid; mov.u32 %r5, %ntid.y;
     mov.u32 %r6, %cluster_ctarank; mov.u32 %r7, %cluster_nctarank; mov.u32 %r8, %lanemask_lt; mov.u32 %r9, %ctaid.x;"""
     module = module_of(body, bounds=".reqntid 8, 4, 2 .explicitcluster .reqnctapercluster 2, 1, 1")
-    walked = walk(module, 45, rank=1)
-    assert [walked[f"%r{n}"] for n in range(1, 10)] == [5, 1, 1, 13, 4, 1, 2, (1 << 13) - 1, 1]
+    executed = walk(module, 45, rank=1)
+    assert [executed[f"%r{n}"] for n in range(1, 10)] == [5, 1, 1, 13, 4, 1, 2, (1 << 13) - 1, 1]
 
 
 def test_lane_zero_is_the_elected_one() -> None:
@@ -285,20 +285,20 @@ def test_lane_zero_is_the_elected_one() -> None:
 
 
 def test_a_clock_reads_differently_each_time_and_another_register_does_not() -> None:
-    walked = walk(module_of("mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %smid; mov.u32 %r4, %smid;"))
-    assert walked["%r1"] != walked["%r2"]
-    assert walked["%r3"] == walked["%r4"]
+    executed = walk(module_of("mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %smid; mov.u32 %r4, %smid;"))
+    assert executed["%r1"] != executed["%r2"]
+    assert executed["%r3"] == executed["%r4"]
 
 
 def test_halves_are_packed_and_unpacked() -> None:
-    assert computed("mov.b64 %rd9, {%r1, %r2};", r1=5, r2=6) == 6 << 32 | 5
-    walked = walk(module_of("mov.u64 %rd1, 0x600000005; mov.b64 {%r8, %r9}, %rd1;"))
-    assert (walked["%r8"], walked["%r9"]) == (5, 6)
+    assert compute_line("mov.b64 %rd9, {%r1, %r2};", r1=5, r2=6) == 6 << 32 | 5
+    executed = walk(module_of("mov.u64 %rd1, 0x600000005; mov.b64 {%r8, %r9}, %rd1;"))
+    assert (executed["%r8"], executed["%r9"]) == (5, 6)
 
 
 def test_coverage_is_exactly_the_executed_steps() -> None:
-    walked = walk(module_of("bra.uni end; bar.sync 0; end: nanosleep.u32 0;"))
-    assert opcodes(walked.trace.covered_steps) == {"bra.uni", "nanosleep.u32", "ret"}
+    executed = walk(module_of("bra.uni end; bar.sync 0; end: nanosleep.u32 0;"))
+    assert opcodes(executed.trace.covered_steps) == {"bra.uni", "nanosleep.u32", "ret"}
 
 
 # ---------------------------------------------------------------------------------------- lanes' addresses
@@ -307,8 +307,8 @@ def test_coverage_is_exactly_the_executed_steps() -> None:
 def rows(number: str, registers: str, tid: int) -> list[object]:
     """Returns the offsets in `tile` of the addresses that a lane provides and that are used."""
     body = f"mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; ldmatrix.sync.aligned.{number}.b16 {registers}, [%r4];"
-    walked = walk(module_of(SHARED + body.replace("b16 ", "shared.b16 ")), tid)
-    return [event.address - 1024 for event in walked.events(Access) if isinstance(event.address, int)]
+    executed = walk(module_of(SHARED + body.replace("b16 ", "shared.b16 ")), tid)
+    return [event.address - 1024 for event in executed.events(Access) if isinstance(event.address, int)]
 
 
 def test_the_lowest_lanes_give_the_rows_of_a_matrix() -> None:
@@ -322,8 +322,8 @@ def test_the_lanes_of_a_group_whose_addresses_are_used_take_part() -> None:
         "mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r4], {%r9, %r9};"
     )
     (group,) = explorer_of(module_of(SHARED + body)).explorations[0].groups
-    told = [tid for tid, _ in group.thread_events(lambda event: isinstance(event.effect, Access))]
-    assert told == [tid for tid in range(128) if tid % 32 < 16]
+    reported = [tid for tid, _ in group.thread_events(lambda event: isinstance(event.effect, Access))]
+    assert reported == [tid for tid in range(128) if tid % 32 < 16]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def samples(body: str) -> list[int]:
     return [exploration.scenario.sample for exploration in explorer.explorations]
 
 
-def missed(body: str) -> set[str]:
+def missed_steps(body: str) -> set[str]:
     return opcodes(explorer_of(module_of(LOADED + body, parameters=PARAMETERS)).unreached_steps)
 
 
@@ -33,54 +33,60 @@ def test_two_sizes_are_enough_where_they_reach_everything() -> None:
 def test_further_sizes_are_tried_for_code_that_the_first_did_not_reach() -> None:
     body = f"setp.ne.u32 %p1, %r6, {MORE_SAMPLES[0]}; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body) == [*SAMPLES, MORE_SAMPLES[0]]
-    assert missed(body) == set()
+    assert missed_steps(body) == set()
 
 
 @pytest.mark.parametrize("test", ["setp.lt.u32 %p1, %r6, 1029;", "setp.le.s32 %p1, %r6, 1028;"])
 def test_large_sizes_in_comparisons_are_tried(test: str) -> None:
     body = f"{test} @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body)[-1] == 1029
-    assert missed(body) == set()
+    assert missed_steps(body) == set()
 
 
 def test_only_the_largest_size_is_tried_after_those_that_reach_nothing_new() -> None:
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_IDLE_SAMPLES], max(MORE_SAMPLES)]
-    assert missed(body) == {"cp.async.wait_group"}
+    assert missed_steps(body) == {"cp.async.wait_group"}
 
 
 def test_unreachable_code_is_not_missed() -> None:
-    assert missed("bra.uni end; cp.async.wait_group 0; end: nanosleep.u32 0;") == set()
-    assert missed("setp.eq.u32 %p1, %r6, 77777; @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;") != set()
+    assert missed_steps("bra.uni end; cp.async.wait_group 0; end: nanosleep.u32 0;") == set()
+    assert (
+        missed_steps("setp.eq.u32 %p1, %r6, 77777; @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;")
+        != set()
+    )
 
 
 def test_the_remainder_of_an_unrolled_loop_is_reached() -> None:
     body = """sub.u32 %r8, %r6, 3; and.b32 %r8, %r8, 3; setp.eq.u32 %p1, %r8, 0; setp.eq.u32 %p2, %r6, 512;
     @%p1 bra end; @%p2 bra end; cp.async.wait_group 0;\nend: nanosleep.u32 0;"""
-    assert missed(body) == set()
+    assert missed_steps(body) == set()
 
 
 def test_no_sizes_are_tried_for_conditions_on_data() -> None:
-    assert samples(BEHIND)[: len(SAMPLES) + 1] != [*SAMPLES, MORE_SAMPLES[0]]
+    assert samples(AFTER_A_BRANCH)[: len(SAMPLES) + 1] != [*SAMPLES, MORE_SAMPLES[0]]
 
 
-BEHIND = "setp.eq.u32 %p1, %r7, 5; @%p1 bra there; bra.uni end; there: cp.async.wait_group 0; end: nanosleep.u32 0;"
+AFTER_A_BRANCH = (
+    "setp.eq.u32 %p1, %r7, 5; @%p1 bra there; bra.uni end; there: cp.async.wait_group 0; end: nanosleep.u32 0;"
+)
 
 
 def test_a_guess_is_inverted_for_the_code_after_it() -> None:
-    assert missed(BEHIND) == set()
-    assert len(samples(BEHIND)) > len(samples(BEHIND.replace("@%p1", "")))
+    assert missed_steps(AFTER_A_BRANCH) == set()
+    assert len(samples(AFTER_A_BRANCH)) > len(samples(AFTER_A_BRANCH.replace("@%p1", "")))
 
 
 def test_code_after_too_many_guesses_remains_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer, "MAX_DECISION_FLIPS", 0)
     monkeypatch.setattr(explorer, "MAX_ORDERING_FLIPS", 0)
-    assert missed(BEHIND) == {"cp.async.wait_group"}
+    assert missed_steps(AFTER_A_BRANCH) == {"cp.async.wait_group"}
 
 
 def test_code_that_is_not_asynchronous_need_not_be_reached() -> None:
     assert (
-        missed("setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; st.global.u32 [%rd1], %r6; end: nanosleep.u32 0;") == set()
+        missed_steps("setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; st.global.u32 [%rd1], %r6; end: nanosleep.u32 0;")
+        == set()
     )
 
 
@@ -121,8 +127,8 @@ def test_the_steps_of_all_executions_are_bounded(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(budget, "MAX_TOTAL_STEPS", 100)
     body = """mov.u32 %r2, %tid.x; setp.ge.u32 %p2, %r2, 32; @%p2 bra end; mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1;
     setp.lt.u32 %p1, %r1, 200; @%p1 bra more; end: cp.async.wait_group 0;"""
-    walked = [(len(e.groups), e.is_complete) for e in explorer_of(module_of(body)).explorations]
-    assert walked[0] == (1, False)
+    executed = [(len(e.groups), e.is_complete) for e in explorer_of(module_of(body)).explorations]
+    assert executed[0] == (1, False)
 
 
 def test_a_lane_reads_by_shuffle_the_value_of_lane_zero() -> None:

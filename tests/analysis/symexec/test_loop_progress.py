@@ -14,7 +14,7 @@ COPY = "cp.async.ca.shared.global [tile], [%rd1], 4;"
 STRANGE = "ld.global.u32 %r2, [%rd1]; loop: {} setp.eq.u32 %p1, %r2, 0; @%p1 bra out; bra loop; out:"
 
 
-def walked(body: str, bounds: str = ".reqntid 32") -> tuple[str, int]:
+def trace_lines(body: str, bounds: str = ".reqntid 32") -> tuple[str, int]:
     """Returns how the execution of all threads ended, and after how many steps."""
     explorer = explorer_of(module_of(".shared .align 8 .b8 tile[64]; mov.u32 %r1, 0;" + body, bounds=bounds))
     before = explorer.budget.steps
@@ -41,7 +41,7 @@ def counting(compared: str, *, start: int = 0, by: int = 1, body: str = STORE) -
 def test_loops_with_a_distant_end_are_executed_for_some_iterations(
     compared: str, start: int, by: int, body: str
 ) -> None:
-    ended, steps = walked("mov.u32 %r2, 100000;" + counting(compared, start=start, by=by, body=body))
+    ended, steps = trace_lines("mov.u32 %r2, 100000;" + counting(compared, start=start, by=by, body=body))
     assert ended == "budget"
     assert steps < 2 * MIN_STALLED_STEPS
 
@@ -58,7 +58,7 @@ def test_loops_with_a_distant_end_are_executed_for_some_iterations(
     ],
 )
 def test_loops_with_a_near_end_are_executed_to_it(compared: str, start: int, by: int) -> None:
-    ended, steps = walked(counting(compared, start=start, by=by))
+    ended, steps = trace_lines(counting(compared, start=start, by=by))
     assert ended == "exit"
     assert steps > 4 * 1500
 
@@ -66,39 +66,39 @@ def test_loops_with_a_near_end_are_executed_to_it(compared: str, start: int, by:
 def test_an_end_counts_for_each_thread() -> None:
     """The last one ends long before the first one."""
     lanes = "mov.u32 %r3, %tid.x; mad.lo.u32 %r2, %r3, -3000, 94500;"
-    assert walked(lanes + counting("lt.s32 %p1, %r1, %r2"))[1] > 4 * 1500
+    assert trace_lines(lanes + counting("lt.s32 %p1, %r1, %r2"))[1] > 4 * 1500
 
 
 def test_another_exit_counts_too() -> None:
     found = "setp.eq.u32 %p2, %r1, 1200; @%p2 bra out;"
-    assert walked(counting("lt.u32 %p1, %r1, 100000", body=STORE + found) + "out:") == ("exit", 1201 * 6)
+    assert trace_lines(counting("lt.u32 %p1, %r1, 100000", body=STORE + found) + "out:") == ("exit", 1201 * 6)
 
 
 def test_the_first_execution_of_a_step_in_a_later_iteration_counts_as_progress() -> None:
     late = "setp.eq.u32 %p2, %r1, 1200; @%p2 st.shared.u32 [tile+4], %r1;"
-    assert walked(counting("lt.u32 %p1, %r1, 100000", body=STORE + late))[1] > 6 * 1200 + MIN_STALLED_STEPS
+    assert trace_lines(counting("lt.u32 %p1, %r1, 100000", body=STORE + late))[1] > 6 * 1200 + MIN_STALLED_STEPS
 
 
 def test_a_side_whose_predicate_was_decided_before_is_not_progress() -> None:
     never = "setp.ne.u32 %p2, %r1, 0;" + counting("lt.u32 %p1, %r1, 100000", body=STORE + "@%p2 bra out;") + "out:"
-    assert walked(never)[1] < 2 * MIN_STALLED_STEPS
+    assert trace_lines(never)[1] < 2 * MIN_STALLED_STEPS
 
 
 def test_an_inner_loop_does_not_hide_that_the_outer_one_ends() -> None:
     inner = "mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 20; @%p2 bra inner;"
-    assert walked(counting("lt.u32 %p1, %r1, 100", body=STORE + inner))[0] == "exit"
-    assert walked(counting("lt.u32 %p1, %r1, 10000", body=STORE + inner))[1] < 3 * MIN_STALLED_STEPS
+    assert trace_lines(counting("lt.u32 %p1, %r1, 100", body=STORE + inner))[0] == "exit"
+    assert trace_lines(counting("lt.u32 %p1, %r1, 10000", body=STORE + inner))[1] < 3 * MIN_STALLED_STEPS
 
 
 def test_a_predicate_of_an_earlier_block_counts_as_well() -> None:
     parted = "setp.lt.u32 %p1, %r1, 1200; setp.eq.u32 %p3, %r2, %r3; @%p3 bra next; next:"
     body = f"loop: {STORE} add.u32 %r1, %r1, 1; {parted} @%p1 bra loop;"
-    assert walked(body)[0] == "exit"
+    assert trace_lines(body)[0] == "exit"
 
 
 def test_where_the_end_is_unknown_asynchronous_kernels_have_more_steps() -> None:
-    assert walked(STRANGE.format(STORE))[1] < 2 * MIN_STALLED_STEPS
-    assert walked(STRANGE.format(COPY))[1] > STALLED_STEPS
+    assert trace_lines(STRANGE.format(STORE))[1] < 2 * MIN_STALLED_STEPS
+    assert trace_lines(STRANGE.format(COPY))[1] > STALLED_STEPS
 
 
 def test_a_loop_with_calls_is_not_counted() -> None:

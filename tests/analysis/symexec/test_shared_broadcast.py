@@ -13,18 +13,18 @@ ROLE = "@!%p2 bra end; ld.shared.u8 %r2, [cell+1]; setp.eq.u32 %p3, %r2, 2; @%p3
 BLOCK = ".reqntid 64, 1, 1"
 
 
-def explored(body: str) -> Exploration:
+def explore_lines(body: str) -> Exploration:
     return explorer_of(module_of(f"{CELL} {body} end:", bounds=BLOCK)).explorations[0]
 
 
-def is_told(exploration: Exploration) -> bool:
+def is_forwarded(exploration: Exploration) -> bool:
     """Returns whether no execution had to guess."""
     return all(group.first_guess is None for group in exploration.groups)
 
 
 def test_a_store_before_a_barrier_of_all_threads_is_loaded_after_it() -> None:
-    found = explored(f"@%p1 st.shared.u32 [cell], 0x01000203; bar.sync 0; {ROLE}")
-    assert is_told(found)
+    found = explore_lines(f"@%p1 st.shared.u32 [cell], 0x01000203; bar.sync 0; {ROLE}")
+    assert is_forwarded(found)
     assert len(found.groups) == 2
 
 
@@ -33,7 +33,7 @@ def test_an_unknown_that_is_passed_is_the_same_for_all() -> None:
         "ld.global.u32 %r3, [%rd1]; @%p1 st.shared.u32 [cell], %r3; bar.sync 0; ld.shared.u32 %r2, [cell];"
         "setp.eq.u32 %p3, %r2, 2; setp.eq.u32 %p4, %r3, 2; @%p3 bra end; @%p4 bra end; bar.warp.sync -1;"
     )
-    assert len(explored(body).scenario.decisions) == 1
+    assert len(explore_lines(body).scenario.decisions) == 1
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_unknown_that_is_passed_is_the_same_for_all() -> None:
     ],
 )
 def test_a_value_that_may_be_overwritten_or_missing_is_not_passed(body: str, why: str) -> None:
-    assert not is_told(explored(body)), why
+    assert not is_forwarded(explore_lines(body)), why
 
 
 def test_a_store_after_the_next_barrier_is_passed_in_the_next_iteration() -> None:
@@ -63,8 +63,8 @@ def test_a_store_after_the_next_barrier_is_passed_in_the_next_iteration() -> Non
         "@%p1 st.shared.u32 [cell], 0x203; bar.sync 0; mov.u32 %r5, 0; bar.sync 0; @%p1 st.shared.u32 [cell], 0x103;"
         f"bar.sync 0; {ROLE}"
     )
-    found = explored(body)
-    assert is_told(found)
+    found = explore_lines(body)
+    assert is_forwarded(found)
     assert any("bar.warp.sync" in opcodes(group.covered_steps) for group in found.groups)
 
 
@@ -72,4 +72,4 @@ def test_a_value_that_another_cta_may_store_is_not_passed() -> None:
     remote = "mapa.shared::cluster.u32 %r7, %r8, 1; st.shared::cluster.u32 [%r7], 1;"
     body = f"@%p1 st.shared.u32 [cell], 0x203; bar.sync 0; {ROLE} {remote}"
     module = module_of(f"{CELL} {body} end:", bounds=f"{BLOCK} .reqnctapercluster 2, 1, 1")
-    assert not is_told(explorer_of(module).explorations[0])
+    assert not is_forwarded(explorer_of(module).explorations[0])

@@ -23,9 +23,9 @@ def test_threads_that_split_one_by_one_have_the_traces_of_single_executions() ->
     groups = explorer_of(module).explorations[0].groups
     assert [group.tids for group in groups] == [(tid,) for tid in range(16)]
     for tid, group in enumerate(groups):
-        told = [(event.step.start, event.visit, event.address) for event in group.for_thread(tid).events]  # type: ignore[union-attr]
+        reported = [(event.step.start, event.visit, event.address) for event in group.for_thread(tid).events]  # type: ignore[union-attr]
         alone = [(event.step.start, event.visit, event.address) for event in walk(module, tid).events()]
-        assert told == alone
+        assert reported == alone
 
 
 def test_events_are_yielded_once_for_each_group(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,9 @@ DATA_DEPENDENT = "mul.lo.u32 %m, %n, %n; setp.eq.u32 %p, %m, 3;"
 """No argument of a sample makes this true, and the solver of conditions finds none either."""
 
 
-def unreached(condition: str, directive: str = ".reqntid 64, 1, 1", change: tuple[str, str] = ("", "")) -> list[int]:
+def unreached_lines(
+    condition: str, directive: str = ".reqntid 64, 1, 1", change: tuple[str, str] = ("", "")
+) -> list[int]:
     text = HEADER.format(condition=condition, directive=directive).replace(*change)
     verdict = lint(text)
     assert not [each for each in verdict.diagnostics if each.severity.name == "ERROR"]
@@ -47,27 +49,27 @@ def unreached(condition: str, directive: str = ".reqntid 64, 1, 1", change: tupl
 
 
 def test_accesses_under_a_condition_that_no_execution_meets_are_open() -> None:
-    assert unreached(DATA_DEPENDENT) == RARE_ACCESSES
+    assert unreached_lines(DATA_DEPENDENT) == RARE_ACCESSES
 
 
 def test_they_stay_open_without_the_barrier_that_orders_them() -> None:
-    assert unreached(DATA_DEPENDENT, change=("\tbar.sync 0;\n", "\n")) == RARE_ACCESSES
+    assert unreached_lines(DATA_DEPENDENT, change=("\tbar.sync 0;\n", "\n")) == RARE_ACCESSES
 
 
 @pytest.mark.parametrize("directive", [".reqntid 64, 1, 1", ".maxntid 64, 1, 1"])
 def test_code_that_the_number_of_the_thread_excludes_never_runs(directive: str) -> None:
-    assert unreached("shr.u32 %m, %t, 6; setp.ne.u32 %p, %m, 0;", directive) == []
+    assert unreached_lines("shr.u32 %m, %t, 6; setp.ne.u32 %p, %m, 0;", directive) == []
 
 
 def test_the_number_of_the_thread_excludes_nothing_where_the_size_of_the_block_is_unknown() -> None:
-    assert unreached("shr.u32 %m, %t, 12; setp.ne.u32 %p, %m, 0;", "") == RARE_ACCESSES
+    assert unreached_lines("shr.u32 %m, %t, 12; setp.ne.u32 %p, %m, 0;", "") == RARE_ACCESSES
 
 
 def test_a_thread_number_is_not_enough_where_the_path_decides_which_value_is_compared() -> None:
     joined = "mov.u32 %m, 0; setp.eq.u32 %q, %n, 123456; @%q mov.u32 %m, %t; setp.gt.u32 %p, %m, 5;"
-    assert unreached(joined) in ([], RARE_ACCESSES)  # an execution may reach it
+    assert unreached_lines(joined) in ([], RARE_ACCESSES)  # an execution may reach it
     other = "mov.u32 %m, %t; mul.lo.u32 %n, %n, %n; setp.eq.u32 %q, %n, 3; @%q mov.u32 %m, 99; setp.eq.u32 %p, %m, 99;"
-    assert unreached(other) == RARE_ACCESSES
+    assert unreached_lines(other) == RARE_ACCESSES
 
 
 def test_nothing_is_open_where_nothing_writes() -> None:

@@ -51,14 +51,14 @@ def verdict(step: int, second: str = SECOND) -> Verdict:
     return lint(KERNEL.format(step=step, second=second))
 
 
-def unrepeated(found: Verdict) -> list[str]:
+def unrepeated_loops(found: Verdict) -> list[str]:
     return [each.code for each in found.undecided if "repeated the loop" in each.reason]
 
 
 def test_a_size_that_repeats_the_loop_is_tried() -> None:
     found = verdict(step=600)
     assert not found.diagnostics
-    assert not unrepeated(found)
+    assert not unrepeated_loops(found)
 
 
 def test_a_fault_of_the_second_round_is_found() -> None:
@@ -67,11 +67,11 @@ def test_a_fault_of_the_second_round_is_found() -> None:
 
 def test_a_loop_that_no_execution_repeats_is_open() -> None:
     for second in (SECOND, ""):
-        assert set(unrepeated(verdict(step=1 << 20, second=second))) == {"PTX300"}
+        assert set(unrepeated_loops(verdict(step=1 << 20, second=second))) == {"PTX300"}
 
 
 def test_a_repeated_loop_needs_no_other_size() -> None:
-    assert not unrepeated(verdict(step=4))
+    assert not unrepeated_loops(verdict(step=4))
 
 
 def test_code_for_multiples_of_large_tiles_is_reached() -> None:

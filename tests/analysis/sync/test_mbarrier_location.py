@@ -41,13 +41,13 @@ def test_a_mask_names_one_mbarrier_in_each_of_its_ctas() -> None:
     assert locations_of(0, copy) == tuple((rank, copy.address) for rank in (0, 2, 3))
 
 
-@pytest.mark.parametrize(("rank", "told"), [(0, (0, 2)), (1, (1, 3))])
+@pytest.mark.parametrize(("rank", "reported"), [(0, (0, 2)), (1, (1, 3))])
 def test_of_a_pair_of_ctas_the_one_with_the_parity_of_the_named_one_is_signaled(
-    rank: int, told: tuple[int, ...]
+    rank: int, reported: tuple[int, ...]
 ) -> None:
     body = f"mov.u16 %h1, 6; {COPY}.cta_group::2 [%r1], [%rd1, {{%r4}}], [%r2], %h1;"
     copy = event(body, MbarrierComplete, rank)
-    assert locations_of(rank, copy) == tuple((each, copy.address) for each in told)
+    assert locations_of(rank, copy) == tuple((each, copy.address) for each in reported)
 
 
 def test_a_commit_signals_all_ctas_of_its_mask() -> None:

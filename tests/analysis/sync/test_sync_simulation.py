@@ -35,84 +35,85 @@ def wait(parity: int = 0, label: str = "wait") -> str:
     return f"{label}: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r2], {parity}; @!%p2 bra {label};"
 
 
-def world(*lines: str, size: int = 2, threads: int = 64) -> ScenarioFacts:
+def facts_of(*lines: str, size: int = 2, threads: int = 64) -> ScenarioFacts:
     bounds = f".reqntid {threads}\n.reqnctapercluster {size}, 1, 1"
     return kernel_of(module_of(START + "".join(lines), bounds=bounds)).scenarios[0]
 
 
-def stuck(played: ScenarioFacts) -> list[set[tuple[int, type]]]:
+def blocked_threads(played: ScenarioFacts) -> list[set[tuple[int, type]]]:
     """Returns for each simulation the CTAs in which actors never continue, and the operations that they wait for."""
     actors = played.simulation.thread_classes
     return [
-        {(actors[s.thread_class].rank, type(s.event.effect)) for s in told.blocked_threads} for told in played.schedules
+        {(actors[s.thread_class].rank, type(s.event.effect)) for s in reported.blocked_threads}
+        for reported in played.schedules
     ]
 
 
 def test_each_cta_waits_for_the_arrival_of_the_other() -> None:
-    played = world(init(1), ARRIVE, wait())
+    played = facts_of(init(1), ARRIVE, wait())
     assert {actor.rank for actor in played.simulation.thread_classes} == {0, 1}
     assert len(played.schedules) == 4  # thread 0 and the others, of each CTA
-    assert stuck(played) == [set()] * 4
-    assert not any(told.excess_arrivals for told in played.schedules)
+    assert blocked_threads(played) == [set()] * 4
+    assert not any(reported.excess_arrivals for reported in played.schedules)
 
 
 def test_a_missing_arrival_is_reported_in_the_cta_of_its_mbarrier() -> None:
-    played = world(init(1), "@!%p3 bra skip;", ARRIVE, "skip:", wait())
-    assert stuck(played) == [{(0, MbarrierWait)}] * 4
+    played = facts_of(init(1), "@!%p3 bra skip;", ARRIVE, "skip:", wait())
+    assert blocked_threads(played) == [{(0, MbarrierWait)}] * 4
 
 
 @pytest.mark.parametrize("size", [2, 4, 8])
 def test_all_ctas_of_a_cluster_arrive_at_the_first_one(size: int) -> None:
     one = "@!%p3 bra end;"
-    assert not any(stuck(world(init(size), AT_FIRST, one, wait(), "end:", size=size)))
-    assert all(stuck(world(init(size + 1), AT_FIRST, one, wait(), "end:", size=size)))
+    assert not any(blocked_threads(facts_of(init(size), AT_FIRST, one, wait(), "end:", size=size)))
+    assert all(blocked_threads(facts_of(init(size + 1), AT_FIRST, one, wait(), "end:", size=size)))
 
 
 def test_a_cluster_that_is_too_large_is_not_simulated() -> None:
-    played = world(init(16), AT_FIRST, "@!%p3 bra end;", wait(), "end:", size=MAX_SIMULATED_CTAS + 8)
+    played = facts_of(init(16), AT_FIRST, "@!%p3 bra end;", wait(), "end:", size=MAX_SIMULATED_CTAS + 8)
     assert not played.simulation.is_fully_known
     assert played.schedules == []
 
 
 def test_a_rank_that_the_cluster_lacks_is_not_simulated() -> None:
     beyond = "mapa.shared::cluster.u32 %r9, %r2, 5; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];"
-    assert world(init(1), beyond).schedules == []
-    assert world(init(1), ARRIVE).schedules
+    assert facts_of(init(1), beyond).schedules == []
+    assert facts_of(init(1), ARRIVE).schedules
 
 
 def test_arrivals_from_two_ctas_exceed_a_count_of_one() -> None:
     both = f"{ARRIVE} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r2];"
-    assert any(told.excess_arrivals for told in world(init(1), both, wait()).schedules)
-    assert not any(told.excess_arrivals for told in world(init(2), both, wait()).schedules)
+    assert any(reported.excess_arrivals for reported in facts_of(init(1), both, wait()).schedules)
+    assert not any(reported.excess_arrivals for reported in facts_of(init(2), both, wait()).schedules)
 
 
 def test_an_arrival_at_the_other_cta_counts_in_the_phase_of_its_mbarrier() -> None:
-    played = world(init(1), ARRIVE, wait(0), MEET, ARRIVE, wait(1, "again"))
+    played = facts_of(init(1), ARRIVE, wait(0), MEET, ARRIVE, wait(1, "again"))
     thread = played.threads[0]
     phases = [[thread.phases[at] for at, _ in thread.positions(kind)] for kind in (MbarrierArrive, MbarrierWait)]
     assert phases == [[1, 2], [1, 2]]
 
 
 def test_the_cluster_barrier_completes_when_all_threads_of_all_ctas_have_arrived() -> None:
-    assert not any(stuck(world(MEET, "bar.sync 0;", MEET)))
+    assert not any(blocked_threads(facts_of(MEET, "bar.sync 0;", MEET)))
     late = "setp.lt.u32 %p4, %r6, 32; and.pred %p4, %p4, %p3; @%p4 bra skip;"
-    assert all(stuck(world(late, MEET, "skip: bar.sync 0;")))
+    assert all(blocked_threads(facts_of(late, MEET, "skip: bar.sync 0;")))
 
 
 def test_exited_threads_are_not_waited_for() -> None:
-    assert not any(stuck(world("@%p3 bra end;", MEET, "end:")))
+    assert not any(blocked_threads(facts_of("@%p3 bra end;", MEET, "end:")))
 
 
 @pytest.mark.parametrize("halves", ["barrier.cluster.wait;", "barrier.cluster.arrive; barrier.cluster.arrive;"])
 def test_arrivals_and_waits_that_do_not_alternate_are_not_simulated(halves: str) -> None:
-    assert world(halves).schedules == []
-    assert world(MEET).schedules
+    assert facts_of(halves).schedules == []
+    assert facts_of(MEET).schedules
 
 
 @pytest.mark.parametrize(("bytes_", "right"), [(256, True), (128, False), (512, False)])
 def test_stores_from_the_other_cta_complete_their_bytes(bytes_: int, right: bool) -> None:
-    played = world(init(1), expect(bytes_), STORE, wait())
-    found = [each for told in played.schedules for each in find_tx_imbalances(played.simulation, told)]
+    played = facts_of(init(1), expect(bytes_), STORE, wait())
+    found = [each for reported in played.schedules for each in find_tx_imbalances(played.simulation, reported)]
     assert bool(found) != right
     assert all((each.copied_bytes, each.expected_bytes) == (256, bytes_) for each in found)
     assert {each.location[0] for each in found} == (set() if right else {0, 1})
@@ -120,8 +121,8 @@ def test_stores_from_the_other_cta_complete_their_bytes(bytes_: int, right: bool
 
 @pytest.mark.parametrize(("bytes_", "right"), [(32, True), (16, False)])
 def test_a_copy_to_both_ctas_completes_its_bytes_in_each(bytes_: int, right: bool) -> None:
-    played = world(init(1), expect(bytes_), MULTICAST, wait())
-    assert any(any(find_tx_imbalances(played.simulation, told)) for told in played.schedules) != right
+    played = facts_of(init(1), expect(bytes_), MULTICAST, wait())
+    assert any(any(find_tx_imbalances(played.simulation, reported)) for reported in played.schedules) != right
     assert {
         e.ctas
         for actor in played.simulation.thread_classes
@@ -132,14 +133,14 @@ def test_a_copy_to_both_ctas_completes_its_bytes_in_each(bytes_: int, right: boo
 
 def test_an_expect_tx_that_is_not_an_arrival_is_reported() -> None:
     alone = f"@%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 256; {MEET}"
-    played = world(init(1), alone, STORE, wait())
-    found = [each for told in played.schedules for each in find_tx_imbalances(played.simulation, told)]
+    played = facts_of(init(1), alone, STORE, wait())
+    found = [each for reported in played.schedules for each in find_tx_imbalances(played.simulation, reported)]
     assert found
     assert not any(each.has_arrivals for each in found)
 
 
 def test_operations_on_an_mbarrier_come_from_all_ctas() -> None:
-    played = world(init(1), ARRIVE, wait())
+    played = facts_of(init(1), ARRIVE, wait())
     place = next(
         (1, e.address) for a in played.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierInit)
     )
@@ -151,10 +152,10 @@ def test_operations_on_an_mbarrier_come_from_all_ctas() -> None:
 
 def test_a_single_cta_is_simulated_as_before() -> None:
     body = "@%p1 mbarrier.init.shared::cta.b64 [%r2], 64; bar.sync 0; mbarrier.arrive.shared::cta.b64 _, [%r2];"
-    played = world(body, wait(), size=1)
+    played = facts_of(body, wait(), size=1)
     assert played.simulation.size == 1
     assert played.thread_classes == played.simulation.thread_classes
-    assert stuck(played) == [set()] * len(played.schedules)
+    assert blocked_threads(played) == [set()] * len(played.schedules)
 
 
 @pytest.mark.parametrize(("mask", "right"), [("0xFEFFFFF8", True), ("-16777224", True), ("0xFFFFFFF8", False)])
@@ -162,8 +163,8 @@ def test_both_ctas_of_a_pair_complete_their_bytes_at_the_even_one(mask: str, rig
     copy = f"""and.b32 %r9, %r2, {mask}; @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
     [%r1], [%rd1], 16, [%r9]; @!%p3 bra end; {wait()} end: {MEET}"""
     expected = f"and.pred %p5, %p1, %p3; @%p5 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 32; {MEET}"
-    played = world(init(1), expected, copy)
-    assert any(any(find_tx_imbalances(played.simulation, told)) for told in played.schedules) != right
+    played = facts_of(init(1), expected, copy)
+    assert any(any(find_tx_imbalances(played.simulation, reported)) for reported in played.schedules) != right
 
 
 @pytest.mark.parametrize(
@@ -180,8 +181,8 @@ def test_any_order_has_the_same_result_where_actors_only_meet_at_barriers(body: 
     played = list(cast.schedules.values())
     alone = [simulate_schedule(cast.thread_classes, first) for first in cast.schedules]
     assert len(played) > 1
-    assert [(told.blocked_threads, told.phases, told.count_mismatches) for told in played] == [
-        (told.blocked_threads, told.phases, told.count_mismatches) for told in alone
+    assert [(reported.blocked_threads, reported.phases, reported.count_mismatches) for reported in played] == [
+        (reported.blocked_threads, reported.phases, reported.count_mismatches) for reported in alone
     ]
 
 
@@ -203,9 +204,21 @@ def test_threads_in_lockstep_need_not_be_simulated(body: str, plays: bool, monke
     found = list(cast.schedules.values())
     assert bool(played) == plays
     assert [
-        (told.blocked_threads, told.phases, told.count_mismatches, told.is_approximate, told.is_complete)
-        for told in found
+        (
+            reported.blocked_threads,
+            reported.phases,
+            reported.count_mismatches,
+            reported.is_approximate,
+            reported.is_complete,
+        )
+        for reported in found
     ] == [
-        (told.blocked_threads, told.phases, told.count_mismatches, told.is_approximate, told.is_complete)
-        for told in (alone if not plays else found)
+        (
+            reported.blocked_threads,
+            reported.phases,
+            reported.count_mismatches,
+            reported.is_approximate,
+            reported.is_complete,
+        )
+        for reported in (alone if not plays else found)
     ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.semantics.value_ops import bit_mask
-from tests.analysis.support import computed, operations
+from tests.analysis.support import compute_line, operations
 
 quickly = settings(max_examples=60, deadline=None)
 widths = st.sampled_from([16, 32, 64])
@@ -43,7 +43,7 @@ def test_prmt_has_the_modes_of_the_manual(mode: str) -> None:
     a, b = 0x33221100, 0x77665544
     for control, digits in enumerate(PERMUTED[mode]):
         expected = int("".join(digit * 2 for digit in digits), 16)
-        assert computed(f"prmt.b32.{mode} %r9, %r1, %r2, %r3;", r1=a, r2=b, r3=control) == expected
+        assert compute_line(f"prmt.b32.{mode} %r9, %r1, %r2, %r3;", r1=a, r2=b, r3=control) == expected
         assert operations().compute("prmt", a, b, control | 0xFFF0, mode) == expected
 
 
@@ -55,9 +55,9 @@ def test_prmt_of_an_unknown_is_the_same_unknown_for_the_same_mode_only() -> None
 
 
 def test_shf_rotates_a_register_given_twice() -> None:
-    assert computed("shf.l.wrap.b32 %r9, %r1, %r1, 8;", r1=0x12345678) == 0x34567812
-    assert computed("shf.r.wrap.b32 %r9, %r1, %r1, 8;", r1=0x12345678) == 0x78123456
-    assert computed("shf.l.clamp.b32 %r9, %r1, %r2, 40;", r1=0x12345678, r2=1) == 0x12345678
+    assert compute_line("shf.l.wrap.b32 %r9, %r1, %r1, 8;", r1=0x12345678) == 0x34567812
+    assert compute_line("shf.r.wrap.b32 %r9, %r1, %r1, 8;", r1=0x12345678) == 0x78123456
+    assert compute_line("shf.l.clamp.b32 %r9, %r1, %r2, 40;", r1=0x12345678, r2=1) == 0x12345678
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_shf_rotates_a_register_given_twice() -> None:
 )
 def test_clz_counts_the_zeros_above_the_first_one(width: int, value: int, zeros: int) -> None:
     register = "%r1" if width == 32 else "%rd1"
-    assert computed(f"clz.b{width} %r9, {register};", **{register[1:]: value}) == zeros
+    assert compute_line(f"clz.b{width} %r9, {register};", **{register[1:]: value}) == zeros
 
 
 def test_the_operations_on_unknowns_are_terms() -> None:
@@ -80,18 +80,18 @@ def test_the_operations_on_unknowns_are_terms() -> None:
 
 @pytest.mark.parametrize("line", ["setp.lt.f32 %p9, %f1, %f2;", "cvt.rzi.u32.f32 %r9, %f1;"])
 def test_results_from_floating_point_numbers_are_unknown(line: str) -> None:
-    assert isinstance(computed(line, f1=1, f2=2), SymbolicValue)
+    assert isinstance(compute_line(line, f1=1, f2=2), SymbolicValue)
 
 
 def test_a_predicate_is_combined_with_another() -> None:
-    assert computed("setp.lt.and.u32 %p9, %r1, %r2, %p1;", r1=1, r2=2, p1=1) == 1
-    assert computed("setp.lt.and.u32 %p9, %r1, %r2, %p1;", r1=1, r2=2, p1=0) == 0
-    assert computed("setp.lt.or.u32 %p9, %r1, %r2, !%p1;", r1=3, r2=2, p1=0) == 1
-    assert computed("selp.b32 %r9, %r1, %r2, %p1;", r1=5, r2=6, p1=0) == 6
+    assert compute_line("setp.lt.and.u32 %p9, %r1, %r2, %p1;", r1=1, r2=2, p1=1) == 1
+    assert compute_line("setp.lt.and.u32 %p9, %r1, %r2, %p1;", r1=1, r2=2, p1=0) == 0
+    assert compute_line("setp.lt.or.u32 %p9, %r1, %r2, !%p1;", r1=3, r2=2, p1=0) == 1
+    assert compute_line("selp.b32 %r9, %r1, %r2, %p1;", r1=5, r2=6, p1=0) == 6
 
 
 def test_a_constant_is_selected_at_the_width_of_the_type() -> None:
-    assert computed("selp.b32 %r9, -1, 0, %p1;", p1=1) == bit_mask(32)
+    assert compute_line("selp.b32 %r9, -1, 0, %p1;", p1=1) == bit_mask(32)
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,15 @@ def test_a_constant_is_selected_at_the_width_of_the_type() -> None:
 )
 def test_a_signed_result_is_extended_to_the_register(line: str, source: int, expected: int) -> None:
     """The manual's "Operand Size Exceeding Instruction-Type Size"."""
-    assert computed(line, r1=source, rd1=source) == expected
+    assert compute_line(line, r1=source, rd1=source) == expected
 
 
 def test_elements_have_their_part_of_the_width() -> None:
-    assert computed("mov.b32 %r9, {%h1, %h2};", h1=0x1234, h2=0xABCD) == 0xABCD1234
-    assert computed("mov.b64 %rd9, {%r1, %r2};", r1=1, r2=2) == 0x200000001
-    assert computed("mov.b64 %rd9, {%h1, %h2, %h3, %h4};", h1=1, h2=2, h3=3, h4=4) == 0x4000300020001
-    assert computed("mov.b32 {%h1, %h9}, %r1;", r1=0xABCD1234) == 0xABCD
-    assert computed("mov.b64 {%r1, %r9}, %rd1;", rd1=0x200000001) == 2
+    assert compute_line("mov.b32 %r9, {%h1, %h2};", h1=0x1234, h2=0xABCD) == 0xABCD1234
+    assert compute_line("mov.b64 %rd9, {%r1, %r2};", r1=1, r2=2) == 0x200000001
+    assert compute_line("mov.b64 %rd9, {%h1, %h2, %h3, %h4};", h1=1, h2=2, h3=3, h4=4) == 0x4000300020001
+    assert compute_line("mov.b32 {%h1, %h9}, %r1;", r1=0xABCD1234) == 0xABCD
+    assert compute_line("mov.b64 {%r1, %r9}, %rd1;", rd1=0x200000001) == 2
 
 
 # ------------------------------------------------------------------------------------------- unknowns

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from ptxkit.emulator import run
-from tests.emulator.support import computed, kernel, outcome
+from tests.emulator.support import compute_line, kernel, outcome
 
 
 def codes(body: str, threads: int = 64, **launch: object) -> list[str]:
@@ -19,7 +19,7 @@ def test_a_barrier_reduces_a_predicate() -> None:
  bar.red.popc.u32 %r0, 0, %p1; bar.red.and.pred %p2, 0, %p1; bar.red.or.pred %p3, 0, !%p1;
  selp.u32 %r1, 1, 0, %p2; selp.u32 %r2, 1, 0, %p3;
 """
-    assert (computed(body, 64, words=3) == [10, 0, 1]).all()
+    assert (compute_line(body, 64, words=3) == [10, 0, 1]).all()
 
 
 def test_exited_threads_are_not_waited_for() -> None:

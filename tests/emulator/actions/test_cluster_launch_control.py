@@ -42,7 +42,7 @@ END: ret;
 """
 
 
-def worked(policy: str, seed: int, text: str = WORK) -> Any:
+def run_work(policy: str, seed: int, text: str = WORK) -> Any:
     arguments = [numpy.zeros(7, numpy.uint32), numpy.full(7, 99, numpy.uint32)]
     return run(text, "k", grid=7, block=THREADS, arguments=arguments, policy=policy, seed=seed)
 
@@ -50,20 +50,20 @@ def worked(policy: str, seed: int, text: str = WORK) -> Any:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_each_work_item_is_executed_once(policy: str) -> None:
     for seed in range(5):
-        found = worked(policy, seed)
+        found = run_work(policy, seed)
         assert not found.unsupported_reason, found.unsupported_reason
         assert [(each.code, each.message) for each in found.findings] == []
         assert (found.outputs[0] == 1).all()
 
 
 def test_a_cluster_cancels_others_that_have_not_started() -> None:
-    assert (worked("eager", 0).outputs[1] == 0).all()
+    assert (run_work("eager", 0).outputs[1] == 0).all()
 
 
 def test_a_refusal_that_is_decoded_without_a_test_is_found() -> None:
     asked = " clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0;\n @!%p2 bra END;\n"
     assert asked in WORK
-    found = worked("late", 0, WORK.replace(asked, ""))
+    found = run_work("late", 0, WORK.replace(asked, ""))
     assert [each.code for each in found.findings] == ["PTX614"]
 
 
@@ -81,7 +81,7 @@ def test_the_result_of_a_tested_refusal_is_correct(use: str, codes: list[str]) -
 
 
 def test_a_response_that_is_read_too_early_is_found() -> None:
-    found = worked(
+    found = run_work(
         "late",
         0,
         WORK.replace("WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], %r3;\n @!%p1 bra WAIT;\n", ""),

@@ -15,7 +15,7 @@ THREADS = 32
 KIND = "mbarrier::complete_tx::bytes"
 
 
-def loaded(
+def load_tile(
     map_: TensorMapArgument,
     at: Sequence[int],
     count: int,
@@ -56,7 +56,7 @@ L: ld.shared.u32 %r4, [%r1]; st.global.u32 [%d1], %r4;
     return found.outputs[1]
 
 
-def stored(
+def store_tile(
     map_: TensorMapArgument, at: Sequence[int], box: Any, *, mode: str = "tile", how: str = "cp", policy: str = "late"
 ) -> Any:
     """Returns the tensor after a store of a box whose bytes are given, or a reduction (`how` has its operation)."""
@@ -88,7 +88,9 @@ L: ld.global.u32 %r4, [%d1]; st.shared.u32 [%r1], %r4;
     return found.outputs[0]
 
 
-def cut(array: Any, at: Sequence[int], box: Sequence[int], steps: Sequence[int] | None = None, fill: Any = 0) -> Any:
+def cut_short(
+    array: Any, at: Sequence[int], box: Sequence[int], steps: Sequence[int] | None = None, fill: Any = 0
+) -> Any:
     """Returns a box of an array by plain loops over its coordinates, innermost first in `at` and `box`."""
     steps = steps or (1,) * len(box)
     counts = [-(-each // step) for each, step in zip(box, steps, strict=True)][::-1]
@@ -120,21 +122,21 @@ def numbers(*shape: int, dtype: Any = numpy.float32) -> Any:
 )
 def test_a_box_is_loaded(shape: Any, box: Any, at: Any, policy: str) -> None:
     array = numbers(*shape)
-    wanted = cut(array, at, box)
-    found = loaded(TensorMapArgument.tiled(array, box=box), at, wanted.nbytes, policy=policy)
+    wanted = cut_short(array, at, box)
+    found = load_tile(TensorMapArgument.tiled(array, box=box), at, wanted.nbytes, policy=policy)
     assert (found.view(numpy.float32).reshape(wanted.shape) == wanted).all()
 
 
 def test_every_second_element_is_loaded() -> None:
     array = numbers(20, 32)
-    wanted = cut(array, (8, 1), (16, 12), (1, 3))
-    found = loaded(TensorMapArgument.tiled(array, box=(16, 12), element_strides=(1, 3)), (8, 1), wanted.nbytes)
+    wanted = cut_short(array, (8, 1), (16, 12), (1, 3))
+    found = load_tile(TensorMapArgument.tiled(array, box=(16, 12), element_strides=(1, 3)), (8, 1), wanted.nbytes)
     assert (found.view(numpy.float32).reshape(wanted.shape) == wanted).all()
 
 
 def test_elements_outside_may_be_nan() -> None:
-    found = loaded(TensorMapArgument.tiled(numbers(8, 32), box=(16, 8), oob_fill="nan"), (24, 4), 512)
-    wanted = cut(numbers(8, 32), (24, 4), (16, 8), fill=numpy.nan)
+    found = load_tile(TensorMapArgument.tiled(numbers(8, 32), box=(16, 8), oob_fill="nan"), (24, 4), 512)
+    wanted = cut_short(numbers(8, 32), (24, 4), (16, 8), fill=numpy.nan)
     assert numpy.array_equal(found.view(numpy.float32).reshape(8, 16), wanted, equal_nan=True)
 
 
@@ -142,8 +144,10 @@ def test_elements_outside_may_be_nan() -> None:
 def test_a_swizzle_permutes_the_chunks_of_rows(swizzle: int) -> None:
     array = numbers(32, 64, dtype=numpy.uint16)
     width = swizzle // 2
-    plain = cut(array, (0, 0), (width, 32)).ravel().view(numpy.uint8).reshape(-1, 16)
-    found = loaded(TensorMapArgument.tiled(array, box=(width, 32), swizzle=swizzle), (0, 0), plain.size).reshape(-1, 16)
+    plain = cut_short(array, (0, 0), (width, 32)).ravel().view(numpy.uint8).reshape(-1, 16)
+    found = load_tile(TensorMapArgument.tiled(array, box=(width, 32), swizzle=swizzle), (0, 0), plain.size).reshape(
+        -1, 16
+    )
     for piece in range(len(plain)):
         row = piece * 16 // 128
         place = piece ^ (row % (swizzle // 16))
@@ -154,7 +158,9 @@ def test_a_swizzle_permutes_the_chunks_of_rows(swizzle: int) -> None:
 def test_a_box_is_stored_where_it_is_within_bounds(policy: str) -> None:
     array = numbers(10, 32)
     box = numpy.random.default_rng(1).standard_normal((8, 16)).astype(numpy.float32)
-    found = stored(TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), policy=policy)
+    found = store_tile(
+        TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), policy=policy
+    )
     wanted = array.copy()
     wanted[6:, 20:] = box[:4, :12]
     assert (found == wanted).all()
@@ -163,16 +169,16 @@ def test_a_box_is_stored_where_it_is_within_bounds(policy: str) -> None:
 def test_a_swizzled_box_is_restored_by_a_swizzled_store() -> None:
     array = numbers(32, 64, dtype=numpy.uint16)
     map_ = TensorMapArgument.tiled(array, box=(64, 32), swizzle=128)
-    box = loaded(map_, (0, 0), 4096)
+    box = load_tile(map_, (0, 0), 4096)
     target = numpy.zeros_like(array)
-    assert (stored(TensorMapArgument.tiled(target, box=(64, 32), swizzle=128), (0, 0), box) == array).all()
+    assert (store_tile(TensorMapArgument.tiled(target, box=(64, 32), swizzle=128), (0, 0), box) == array).all()
 
 
 @pytest.mark.parametrize(("how", "combine"), [("add", numpy.add), ("min", numpy.minimum), ("xor", numpy.bitwise_xor)])
 def test_a_reduction_combines_a_box_with_the_contents_of_memory(how: str, combine: Any) -> None:
     array = numbers(10, 32, dtype=numpy.uint32)
     box = numpy.arange(100, 228, dtype=numpy.uint32).reshape(8, 16)
-    found = stored(TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), how=how)
+    found = store_tile(TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), how=how)
     wanted = array.copy()
     wanted[6:, 20:] = combine(array[6:, 20:], box[:4, :12])
     assert (found == wanted).all()
@@ -181,11 +187,11 @@ def test_a_reduction_combines_a_box_with_the_contents_of_memory(how: str, combin
 def test_four_rows_are_gathered_and_scattered() -> None:
     array = numbers(16, 32)
     map_ = TensorMapArgument.tiled(array, box=(8, 1))
-    found = loaded(map_, (4, 3, 11, 0, 99), 128, mode="tile::gather4").view(numpy.float32).reshape(4, 8)
+    found = load_tile(map_, (4, 3, 11, 0, 99), 128, mode="tile::gather4").view(numpy.float32).reshape(4, 8)
     assert (found[:3] == array[[3, 11, 0], 4:12]).all()
     assert not found[3].any()
     target = TensorMapArgument.tiled(numpy.zeros_like(array), box=(8, 1))
-    back = stored(target, (4, 3, 11, 0, 99), found.view(numpy.uint8).ravel(), mode="tile::scatter4")
+    back = store_tile(target, (4, 3, 11, 0, 99), found.view(numpy.uint8).ravel(), mode="tile::scatter4")
     assert (back[[3, 11, 0], 4:12] == found[:3]).all()
     assert numpy.count_nonzero(back) == 24
 
@@ -194,7 +200,7 @@ def test_pixels_are_traversed_in_order_through_images() -> None:
     images = numbers(2, 5, 6, 8)  # N, H, W, C
     lower, upper, at, offsets = (-1, -1), (-1, -1), (4, 3, 2, 0), (1, 2)
     map_ = TensorMapArgument.im2col(images, lower=lower, upper=upper, channels=4, pixels=16)
-    found = loaded(map_, at, 256, mode="im2col", offsets=offsets).view(numpy.float32).reshape(16, 4)
+    found = load_tile(map_, at, 256, mode="im2col", offsets=offsets).view(numpy.float32).reshape(16, 4)
     wanted, w, h, n = [], at[1], at[2], at[3]
     for _ in range(16):
         x, y = w + offsets[0], h + offsets[1]

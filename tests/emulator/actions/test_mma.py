@@ -21,7 +21,7 @@ HEAD = """.version 8.3
 """
 
 
-def launched(body: str, *arrays: Any, block: int = 32, target: str = "sm_90a") -> Any:
+def launch_kernel(body: str, *arrays: Any, block: int = 32, target: str = "sm_90a") -> Any:
     """Returns the last array after the body ran with the arrays' addresses in %d0 to %d3."""
     filled = [*arrays, *(np.zeros(1, np.uint32) for _ in range(4 - len(arrays)))]
     text = HEAD.replace("sm_90a", target).replace("8.3", "8.8") + body + "\n ret;\n}\n"
@@ -63,11 +63,13 @@ def test_a_product_of_loaded_fragments_is_the_product_of_the_matrices(case: str,
  wmma.mma.sync.aligned.{al}.{bl}.{shape}{types} {{{regs[2]}}}, {{{regs[0]}}}, {{{regs[1]}}}, {{{regs[2]}}};
  wmma.store.d.sync.aligned.{cl}.{shape}.global.{to} [%d3], {{{regs[2]}}};"""
 
-    def stored(matrix: Any, layout: str) -> Any:
+    def store_tile(matrix: Any, layout: str) -> Any:
         return np.ascontiguousarray(matrix if layout == "row" else matrix.T)
 
-    found = launched(body, stored(a, al), stored(b, bl), stored(c, cl), np.zeros_like(stored(c, cl)))
-    expected = stored(a.astype(np.float64) @ b.astype(np.float64) + c, cl)
+    found = launch_kernel(
+        body, store_tile(a, al), store_tile(b, bl), store_tile(c, cl), np.zeros_like(store_tile(c, cl))
+    )
+    expected = store_tile(a.astype(np.float64) @ b.astype(np.float64) + c, cl)
     assert (found.reshape(expected.shape) == expected).all()
 
 
@@ -93,7 +95,7 @@ def test_matrices_of_shared_memory_are_loaded_by_ldmatrix_and_multiplied() -> No
  st.global.v2.f32 [%d7], {%f0, %f1}; st.global.v2.f32 [%d7+256], {%f2, %f3};
 """
     text = body.replace("setp", ".reg .pred %p<2>;\n setp", 1)
-    found = launched(text, a, b, np.zeros(1, np.uint32), np.zeros((16, 8), np.float32))
+    found = launch_kernel(text, a, b, np.zeros(1, np.uint32), np.zeros((16, 8), np.float32))
     assert (found == a.astype(np.float32) @ b.astype(np.float32)).all()
 
 
@@ -111,7 +113,7 @@ def test_stmatrix_writes_what_ldmatrix_reads() -> None:
  movmatrix.sync.aligned.m8n8.trans.b16 %r13, %r13;
  mul.wide.u32 %d7, %r1, 16; add.u64 %d7, %d7, %d0;
  st.global.v4.u32 [%d7], {%r10, %r11, %r12, %r13};"""
-    found = launched(body, np.zeros((32, 4), np.uint32))
+    found = launch_kernel(body, np.zeros((32, 4), np.uint32))
     assert (found == np.arange(32)[:, None] + np.array([100, 200, 300, 400])).all()
 
 
@@ -121,7 +123,7 @@ def test_each_warp_of_a_cta_multiplies_its_own_matrices() -> None:
  mov.u32 %r5, 0x3c003c00;
  mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r5, %r5}, {%r5}, {%f0, %f1, %f2, %f3};
  mul.wide.u32 %d7, %r0, 4; add.u64 %d7, %d7, %d0; st.global.f32 [%d7], %f3;"""
-    found = launched(body, np.zeros(96, np.float32), block=96)
+    found = launch_kernel(body, np.zeros(96, np.float32), block=96)
     assert found.tolist() == [8.0] * 32 + [9.0] * 32 + [10.0] * 32
 
 
@@ -133,7 +135,7 @@ def test_single_bits_and_small_integers_are_counted_exactly() -> None:
  mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32 {%r14, %r15, %r16, %r17},
    {%r5, %r5, %r5, %r5}, {%r6, %r6}, {%r7, %r7, %r7, %r7};
  mul.wide.u32 %d7, %r1, 8; add.u64 %d7, %d7, %d0; st.global.v2.u32 [%d7], {%r10, %r14};"""
-    found = launched(body, np.zeros((32, 2), np.int32))
+    found = launch_kernel(body, np.zeros((32, 2), np.int32))
     assert found[:, 0].tolist() == [128 + 5] * 32
     assert found[:, 1].tolist() == [-32 * 15 + 5] * 32
 
@@ -146,7 +148,7 @@ def test_a_sparse_product_places_elements_by_the_metadata() -> None:
  mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3},
    {%r5, %r5}, {%r7, %r7}, {%f0, %f0, %f0, %f0}, %r6, 0x0;
  mul.wide.u32 %d7, %r1, 4; add.u64 %d7, %d7, %d0; st.global.f32 [%d7], %f2;"""
-    found = launched(body, np.zeros(32, np.float32))
+    found = launch_kernel(body, np.zeros(32, np.float32))
     # In each chunk of four along k the first is 1.0 and the second 2.0; B is thread t in the rows 2t, 2t+1, 2t+8, 2t+9.
     assert found.tolist() == [2 * (3.0 * 0 + 3.0 * 2)] * 32
 
@@ -167,7 +169,7 @@ def test_narrow_elements_are_expanded_to_bytes(forms: str, source: Any, wanted: 
  mad.lo.u32 %r7, %r1, 4, %r4; st.shared.u32 [%r7], %r6; bar.warp.sync 0xffffffff;
  ldmatrix.sync.aligned.m8n16.x1.shared.{forms} {{%r8}}, [%r5];
  add.u64 %d5, %d1, %d4; st.global.u32 [%d5], %r8;"""
-    found = launched(body, rows, np.zeros((8, 16), np.uint8), target="sm_100a")
+    found = launch_kernel(body, rows, np.zeros((8, 16), np.uint8), target="sm_100a")
     assert (found == wanted).all()
 
 
@@ -184,7 +186,7 @@ def test_square_matrices_are_transposed_into_two_registers_each(form: str, width
  mad.lo.u32 %r8, %r1, 8, %r4; st.shared.v2.u32 [%r8], {{%r6, %r7}}; bar.warp.sync 0xffffffff;
  ldmatrix.sync.aligned.m16n16.x1.trans.shared.{form} {{%r8, %r9}}, [%r5];
  add.u64 %d5, %d1, %d4; st.global.v2.u32 [%d5], {{%r8, %r9}};"""
-    found = launched(body, rows, np.zeros((32, 2, 4), np.uint8), target="sm_100a")
+    found = launch_kernel(body, rows, np.zeros((32, 2, 4), np.uint8), target="sm_100a")
     lane = np.arange(32)[:, None, None]
     column, row = lane // 4 + np.arange(2)[:, None] * 8, lane % 4 * 4 + np.arange(4)
     assert (found == codes[row, column] << (2 if width == 4 else 0)).all()
@@ -198,7 +200,7 @@ def test_tall_matrices_are_stored_transposed() -> None:
  mad.lo.u32 %r8, %r1, 8, %r4; ld.shared.v2.u32 {%r6, %r7}, [%r8]; add.u64 %d5, %d1, %d4;
  st.global.v2.u32 [%d5], {%r6, %r7};"""
     given = np.random.default_rng(1).integers(0, 256, (32, 2, 4)).astype(np.uint8)
-    found = launched(body, given, np.zeros((2, 8, 16), np.uint8), target="sm_100a")
+    found = launch_kernel(body, given, np.zeros((2, 8, 16), np.uint8), target="sm_100a")
     wanted = np.zeros_like(found)
     for lane in range(32):
         for one in range(4):  # two rows, eight matrices' rows of memory; then eight bytes further
@@ -213,7 +215,7 @@ def test_volta_shapes_are_four_products() -> None:
  mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, {%r5, %r5}, {%r6, %r6},
    {%f10, %f10, %f10, %f10, %f10, %f10, %f10, %f10};
  mul.wide.u32 %d7, %r1, 4; add.u64 %d7, %d7, %d0; st.global.f32 [%d7], %f5;"""
-    found = launched(body, np.zeros(32, np.float32))
+    found = launch_kernel(body, np.zeros(32, np.float32))
     assert found.tolist() == [4.0 * (lane % 16 // 4) for lane in range(32)]
 
 
@@ -226,7 +228,7 @@ def test_blocks_are_scaled() -> None:
    {%f0, %f1, %f2, %f3}, {%r5, %r5, %r5, %r5}, {%r5, %r5}, {%f10, %f10, %f10, %f10}, %r6, {0, 0}, %r8, {0, 0};
  mul.wide.u32 %d7, %r1, 8; add.u64 %d7, %d7, %d0; st.global.v2.f32 [%d7], {%f1, %f2};"""
     text = ".reg .pred %p<2>;" + body
-    found = launched(text, np.zeros((32, 2), np.float32), target="sm_120a")
+    found = launch_kernel(text, np.zeros((32, 2), np.float32), target="sm_120a")
     assert found.tolist() == [[64.0 + 1, 128.0 + 1]] * 32
 
 

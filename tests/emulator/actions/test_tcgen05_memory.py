@@ -87,7 +87,7 @@ def words(*arguments: Any, **parts: Any) -> Any:
     return found.outputs[1]
 
 
-def described(start: int, leading: int, stride: int, mode: int) -> int:
+def make_descriptor(start: int, leading: int, stride: int, mode: int) -> int:
     return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | 1 << 46 | mode << 61
 
 
@@ -106,7 +106,7 @@ def along(tiles: Any, start: int, codes: Any, mode: int) -> int:
                 place = row * span + at
                 place ^= (place >> 7 & span // 16 - 1) << 4
             tiles[start + place] = octet
-    return described(start, 128, 256 if mode == 0 else 8 * span, mode)
+    return make_descriptor(start, 128, 256 if mode == 0 else 8 * span, mode)
 
 
 def idesc_of(m: int, result: int, left: int, right: int, more: int = 0) -> int:
@@ -202,10 +202,10 @@ def test_rows_are_copied_to_lanes() -> None:
     tiles = np.random.default_rng(5).integers(0, 256, 32768).astype(np.uint8)
     rows = tiles[:4096].reshape(16, 2, 8, 16)  # eight rows of a unit, two units, sixteen times
     expected = np.moveaxis(rows, 1, 2).reshape(128, 32).view(np.uint32)
-    found = words("tcgen05.cp.cta_group::1.128x256b [%r13], %d2;", tiles, described(0, 128, 256, 0))
+    found = words("tcgen05.cp.cta_group::1.128x256b [%r13], %d2;", tiles, make_descriptor(0, 128, 256, 0))
     assert (found[:, :8] == expected).all()
     first = np.moveaxis(tiles[:1024].reshape(4, 2, 8, 16), 1, 2).reshape(32, 32).view(np.uint32)[:, :4]
-    found = words("tcgen05.cp.cta_group::1.32x128b.warpx4 [%r13], %d2;", tiles, described(0, 128, 256, 0))
+    found = words("tcgen05.cp.cta_group::1.32x128b.warpx4 [%r13], %d2;", tiles, make_descriptor(0, 128, 256, 0))
     assert (found[:, :4] == np.tile(first, (4, 1))).all()
 
 
@@ -260,7 +260,7 @@ def test_a_tile_may_be_overwritten_by_any_thread_that_observed_the_commit(policy
     assert not found.findings
 
 
-def paired(kernel: str) -> str:
+def pair_kernel(kernel: str) -> str:
     """Returns the kernel for pairs of CTAs: each has its own tiles and results, and the first one multiplies for
     both."""
     meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
@@ -295,7 +295,7 @@ def test_a_pair_of_ctas_multiplies_the_tiles_of_both(m: int) -> None:
     # Of 256 rows each CTA has 128 lanes of 32 columns, of which the kernel shows 16; of 128 it has both halves in 16.
     idesc = 1 << 4 | 2 * N >> 3 << 17 | m >> 4 << 24
     mma = "tcgen05.mma.cta_group::2.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
-    text = paired(KERNEL).format(instruction=mma, commit=COMMIT_TO_BOTH, before="", after="")
+    text = pair_kernel(KERNEL).format(instruction=mma, commit=COMMIT_TO_BOTH, before="", after="")
     arguments = [tiles, np.zeros((2, 128, N), np.uint32), left, right, np.uint32(idesc)]
     found = run(text, "k", grid=2, block=128, cluster=2, arguments=arguments)
     assert not found.unsupported_reason, found.unsupported_reason

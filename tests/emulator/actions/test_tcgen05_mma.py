@@ -13,7 +13,7 @@ from ptxkit.emulator.core.numbers.float_codec import widen
 from ptxkit.emulator.core.numbers.formats import FORMATS
 from ptxkit.emulator.tensor.instruction_descriptor import zero_columns
 from ptxkit.emulator.tensor.padded_elements import to_byte_codes, unpad
-from tests.emulator.actions.test_tcgen05_memory import B_AT, COMMIT, KERNEL, N, described
+from tests.emulator.actions.test_tcgen05_memory import B_AT, COMMIT, KERNEL, N, make_descriptor
 
 HELD_AT = 24576
 """The offset in the tiles of the words that a test writes to Tensor Memory, sixteen bytes for each lane."""
@@ -35,13 +35,13 @@ def octets(codes: Any, width: int, padded: bool) -> Any:
     return whole.reshape(*codes.shape[:-1], -1)
 
 
-def placed(tiles: Any, start: int, rows: Any) -> int:
+def place_rows(tiles: Any, start: int, rows: Any) -> int:
     """Writes rows of up to 128 bytes into the tiles, swizzled; returns the descriptor."""
     for row, line in enumerate(rows):
         for at, octet in enumerate(line):
             place = row * 128 + at
             tiles[start + (place ^ (place >> 7 & 7) << 4)] = octet
-    return described(start, 128, 1024, 2)
+    return make_descriptor(start, 128, 1024, 2)
 
 
 def codes_of(word: str, shape: tuple[int, ...]) -> Any:
@@ -52,7 +52,7 @@ def codes_of(word: str, shape: tuple[int, ...]) -> Any:
     return np.where(bad, found.dtype.type(0), found)
 
 
-def shown(instruction: str, tiles: Any, starts: Sequence[int], idesc: int, held: Any = None) -> Any:
+def run_mma(instruction: str, tiles: Any, starts: Sequence[int], idesc: int, held: Any = None) -> Any:
     """Returns the first sixteen columns. held: (128, words) to write to Tensor Memory at column 32."""
     before = ""
     if held is not None:
@@ -88,11 +88,11 @@ def test_elements_of_six_and_four_bits_are_padded_to_sixteen_bytes(left: str, ri
     a, b = codes_of(left, (ROWS, 32)), codes_of(right, (N, 32))
     tiles = np.zeros(32768, np.uint8)
     starts = [
-        placed(tiles, at, octets(each, FORMATS[word].width, padded=True))
+        place_rows(tiles, at, octets(each, FORMATS[word].width, padded=True))
         for at, each, word in ((0, a, left), (B_AT, b, right))
     ]
     mma = "tcgen05.mma.cta_group::1.kind::f8f6f4 [%r13], %d2, %d3, %r1, %p3;"
-    found = shown(mma, tiles, starts, idesc_of(128, N, 1, NARROW[left], NARROW[right]))
+    found = run_mma(mma, tiles, starts, idesc_of(128, N, 1, NARROW[left], NARROW[right]))
     assert (found.view(np.float32) == exact(widen(FORMATS[left], a), widen(FORMATS[right], b))).all()
 
 
@@ -109,7 +109,7 @@ def test_padding_follows_sixteen_elements() -> None:
 def test_in_tensor_memory_each_element_has_a_byte(left: str) -> None:
     a, b = codes_of(left, (ROWS, 32)), codes_of("e4m3", (N, 32))
     tiles = np.zeros(32768, np.uint8)
-    right = placed(tiles, B_AT, b)
+    right = place_rows(tiles, B_AT, b)
     contained = to_byte_codes(a, FORMATS[left].width).view(np.uint32)  # eight words a row: four before, four after
     wide = "mul.lo.u32 %r5, %r0, 32; add.u32 %r5, %r5, %r2; ld.shared.v4.u32 {%r16, %r17, %r18, %r19}, [%r5]; "
     wide += "ld.shared.v4.u32 {%r20, %r21, %r22, %r23}, [%r5+16]; add.u32 %r32, %r15, 32; add.u32 %r33, %r13, 32; "
@@ -157,7 +157,9 @@ def test_blocks_of_rows_and_columns_have_scale_factors(name: str) -> None:
     low, high = (120, 134) if scale == "ue8m0" else (0x30, 0x48)
     of_a, of_b = (RANDOM.integers(low, high, (count, vector)).astype(np.uint8) for count in (ROWS, N))
     tiles = np.zeros(32768, np.uint8)
-    starts = [placed(tiles, at, octets(each, FORMATS[word].width, padded=False)) for at, each in ((0, a), (B_AT, b))]
+    starts = [
+        place_rows(tiles, at, octets(each, FORMATS[word].width, padded=False)) for at, each in ((0, a), (B_AT, b))
+    ]
     words = factors(of_a, of_b, ids)
     area = tiles[HELD_AT:].view(np.uint32)[: ROWS * 8].reshape(ROWS, 8)
     area[:] = words
@@ -238,11 +240,11 @@ def test_half_of_a_sparse_matrix_is_stored_as_the_metadata_state(word: str) -> N
     else:
         inside, outside = stored, b
     tiles = np.zeros(32768, np.uint8)
-    starts = [placed(tiles, at, np.ascontiguousarray(e).view(np.uint8)) for at, e in ((0, inside), (B_AT, outside))]
+    starts = [place_rows(tiles, at, np.ascontiguousarray(e).view(np.uint8)) for at, e in ((0, inside), (B_AT, outside))]
     more = 4 | (width > 8)
     mma = f"tcgen05.mma.sp.cta_group::1.kind::{kind} [%r13], %d2, %d3, [%r33], %r1, %p3;"
     idesc = idesc_of(128, N, 2 if word == "s8" else 1, code, code, more)
-    found = shown(mma, tiles, starts, idesc, held=metadata(nibbles, width))
+    found = run_mma(mma, tiles, starts, idesc, held=metadata(nibbles, width))
     if word == "s8":
         assert (found.view(np.int32) == dense.astype(np.int32) @ b.T.astype(np.int32)).all()
     else:
@@ -257,9 +259,9 @@ def test_with_few_rows_the_columns_are_in_parts_one_below_the_other(m: int) -> N
     n = 64
     a, b = RANDOM.integers(-4, 5, (m, 16)).astype(np.float16), RANDOM.integers(-4, 5, (n, 16)).astype(np.float16)
     tiles = np.zeros(32768, np.uint8)
-    starts = [placed(tiles, at, each.view(np.uint8)) for at, each in ((0, a), (B_AT, b))]
+    starts = [place_rows(tiles, at, each.view(np.uint8)) for at, each in ((0, a), (B_AT, b))]
     mma = "tcgen05.mma.ws.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3;"
-    found = shown(mma, tiles, starts, idesc_of(m, n, 1, 0, 0)).view(np.float32)
+    found = run_mma(mma, tiles, starts, idesc_of(m, n, 1, 0, 0)).view(np.float32)
     product, wide = exact(a.astype(np.float64), b.astype(np.float64)), n * m // 128
     for part in range(128 // m):
         expected = product[:, part * wide : part * wide + N]
@@ -269,10 +271,10 @@ def test_with_few_rows_the_columns_are_in_parts_one_below_the_other(m: int) -> N
 def test_columns_may_be_masked_to_zero() -> None:
     a, b = RANDOM.integers(1, 5, (32, 16)).astype(np.float16), RANDOM.integers(1, 5, (72, 16)).astype(np.float16)
     tiles = np.zeros(32768, np.uint8)
-    starts = [placed(tiles, at, each.view(np.uint8)) for at, each in ((0, a), (B_AT, b))]
+    starts = [place_rows(tiles, at, each.view(np.uint8)) for at, each in ((0, a), (B_AT, b))]
     mask = 2 << 56 | 3 << 48 | 2 << 40 | 1 << 39 | 0b0011 << 32 | 1 << 24 | 2 << 16 | 1 << 8
     mma = f"mov.b64 %d7, {mask}; tcgen05.mma.ws.cta_group::1.kind::f16 [%r13], %d2, %d3, %r1, %p3, %d7;"
-    found = shown(mma, tiles, starts, idesc_of(32, 64, 1, 0, 0)).view(np.float32)
+    found = run_mma(mma, tiles, starts, idesc_of(32, 64, 1, 0, 0)).view(np.float32)
     product = exact(a.astype(np.float64), b[2:66].astype(np.float64))
     product[:, zero_columns(mask, 32, 64)] = 0.0
     assert (found == np.concatenate([product[:, at : at + 16] for at in range(0, 64, 16)])).all()
@@ -302,8 +304,8 @@ def test_masks_of_columns_are_those_of_the_manual() -> None:
 def test_a_copy_may_expand_each_packed_element_to_a_byte(form: str, width: int) -> None:
     codes = RANDOM.integers(0, 1 << width, (ROWS, 32)).astype(np.uint8)
     tiles = np.zeros(32768, np.uint8)
-    start = placed(tiles, 0, octets(codes, width, padded=True))
-    found = shown(f"tcgen05.cp.cta_group::1.128x256b.b8x16.{form} [%r13], %d2;", tiles, (start, 0), 0)
+    start = place_rows(tiles, 0, octets(codes, width, padded=True))
+    found = run_mma(f"tcgen05.cp.cta_group::1.128x256b.b8x16.{form} [%r13], %d2;", tiles, (start, 0), 0)
     assert (found[:, :8].copy().view(np.uint8) == to_byte_codes(codes, width)).all()
 
 
@@ -315,10 +317,10 @@ def test_tf32_rows_are_stored_in_pairs_of_units() -> None:
             place = row % 32 * 4 + column % 4 * 128 + row // 32 * 512 + column // 4 * 2048
             place ^= (place >> 7 & 3) << 5
             tiles[place : place + 4] = a[row, column : column + 1].view(np.uint8)
-    right = placed(tiles, B_AT, b.view(np.uint8))
+    right = place_rows(tiles, B_AT, b.view(np.uint8))
     mma = "tcgen05.mma.cta_group::1.kind::tf32 [%r13], %d2, %d3, %r1, %p3;"
     idesc = idesc_of(128, N, 1, 2, 2, 1 << 15)
-    found = shown(mma, tiles, (described(0, 512, 2048, 1), right), idesc)
+    found = run_mma(mma, tiles, (make_descriptor(0, 512, 2048, 1), right), idesc)
     assert (found.view(np.float32) == exact(a.astype(np.float64), b.astype(np.float64))).all()
 
 

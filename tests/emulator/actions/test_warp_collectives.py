@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from tests.emulator.support import computed, outcome
+from tests.emulator.support import compute_line, outcome
 
 LANES = numpy.arange(64)
 IN_WARP = LANES % 32
@@ -24,7 +24,7 @@ IN_WARP = LANES % 32
     ],
 )
 def test_a_shuffle_returns_the_value_of_another_lane(mode: str, by: int, clamp: int, source: object) -> None:
-    found = computed(
+    found = compute_line(
         f" mul.lo.u32 %r2, %r31, 10; shfl.sync.{mode}.b32 %r0|%p0, %r2, {by}, {clamp}, -1; selp.u32 %r1, 1, 0, %p0;",
         64,
         words=2,
@@ -45,7 +45,7 @@ EVEN:
  shfl.sync.bfly.b32 %r0, %r31, 1, 31, -1;
 END:
 """
-    assert (computed(body, 64) == LANES ^ 1).all()
+    assert (compute_line(body, 64) == LANES ^ 1).all()
 
 
 def test_a_lane_that_its_mask_does_not_name_is_found() -> None:
@@ -59,22 +59,22 @@ def test_a_lane_that_its_mask_does_not_name_is_found() -> None:
 )
 def test_votes_combine_the_predicates_of_lanes(mode: str, wanted: int) -> None:
     body = f" setp.lt.u32 %p1, %r31, 7; vote.sync.{mode}.pred %p0, %p1, -1; selp.u32 %r0, 1, 0, %p0;"
-    assert (computed(body) == wanted).all()
+    assert (compute_line(body) == wanted).all()
 
 
 def test_a_ballot_shows_where_a_predicate_holds() -> None:
-    assert (computed(" setp.lt.u32 %p1, %r31, 7; vote.sync.ballot.b32 %r0, %p1, -1;") == 0x7F).all()
+    assert (compute_line(" setp.lt.u32 %p1, %r31, 7; vote.sync.ballot.b32 %r0, %p1, -1;") == 0x7F).all()
 
 
 def test_lanes_with_the_same_value_match() -> None:
-    found = computed(" and.b32 %r1, %r31, 3; match.any.sync.b32 %r0, %r1, -1;")
+    found = compute_line(" and.b32 %r1, %r31, 3; match.any.sync.b32 %r0, %r1, -1;")
     assert (found == (0x11111111 << (numpy.arange(32) % 4))).all()
 
 
 def test_all_lanes_match_or_none() -> None:
-    same = computed(" mov.u32 %r2, 5; match.all.sync.b32 %r0|%p0, %r2, -1; selp.u32 %r1, 1, 0, %p0;", words=2)
+    same = compute_line(" mov.u32 %r2, 5; match.all.sync.b32 %r0|%p0, %r2, -1; selp.u32 %r1, 1, 0, %p0;", words=2)
     assert (same == [0xFFFFFFFF, 1]).all()
-    other = computed(" match.all.sync.b32 %r0|%p0, %r31, -1; selp.u32 %r1, 1, 0, %p0;", words=2)
+    other = compute_line(" match.all.sync.b32 %r0|%p0, %r31, -1; selp.u32 %r1, 1, 0, %p0;", words=2)
     assert (other == 0).all()
 
 
@@ -90,7 +90,7 @@ def test_all_lanes_match_or_none() -> None:
     ],
 )
 def test_a_reduction_combines_all_lanes(operation: str, wanted: int) -> None:
-    assert (computed(f" redux.sync.{operation} %r0, %r31, -1;") == wanted).all()
+    assert (compute_line(f" redux.sync.{operation} %r0, %r31, -1;") == wanted).all()
 
 
 def test_a_reduction_combines_some_lanes() -> None:
@@ -100,11 +100,11 @@ def test_a_reduction_combines_some_lanes() -> None:
  redux.sync.add.u32 %r0, %r31, 0xf;
 END:
 """
-    assert list(computed(body)) == [6] * 4 + [0] * 28
+    assert list(compute_line(body)) == [6] * 4 + [0] * 28
 
 
 def test_one_lane_is_elected() -> None:
-    found = computed(" elect.sync %r0|%p0, -1; selp.u32 %r1, 1, 0, %p0;", 64, words=2)
+    found = compute_line(" elect.sync %r0|%p0, -1; selp.u32 %r1, 1, 0, %p0;", 64, words=2)
     assert (found[:, 0] == 0).all()
     assert list(numpy.flatnonzero(found[:, 1])) == [0, 32]
 
@@ -112,11 +112,11 @@ def test_one_lane_is_elected() -> None:
 def test_diverged_lanes_elect_among_themselves_or_deadlock() -> None:
     here = " mov.u32 %r2, %tid.x; setp.lt.u32 %p1, %r2, 5; @!%p1 bra SKIP; elect.sync %r0|%p0, {mask};"
     here += " selp.u32 %r1, 1, 0, %p0;\nSKIP: {behind}"
-    found = computed(here.format(mask="0x1f", behind=""), words=2)
+    found = compute_line(here.format(mask="0x1f", behind=""), words=2)
     assert list(numpy.flatnonzero(found[:, 1])) == [0]
     stuck = outcome(here.format(mask="-1", behind="bar.warp.sync -1;"))
     assert [each.code for each in stuck.findings][:1] == ["PTX601"]
 
 
 def test_the_active_mask_names_the_present_lanes() -> None:
-    assert (computed(" setp.lt.u32 %p1, %r31, 5; @%p1 activemask.b32 %r0;")[:5] == 0x1F).all()
+    assert (compute_line(" setp.lt.u32 %p1, %r31, 5; @%p1 activemask.b32 %r0;")[:5] == 0x1F).all()

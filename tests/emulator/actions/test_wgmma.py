@@ -63,7 +63,7 @@ def product(*arguments: Any, **parts: Any) -> Any:
     return found.outputs[1]
 
 
-def described(start: int, leading: int, stride: int, mode: int) -> int:
+def make_descriptor(start: int, leading: int, stride: int, mode: int) -> int:
     return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | mode << 62
 
 
@@ -82,7 +82,7 @@ def along(tiles: Any, start: int, codes: Any, mode: int) -> int:
                 place = row * span + at
                 place ^= (place >> 7 & span // 16 - 1) << 4
             tiles[start + place] = octet
-    return described(start, 128, 256 if mode == 0 else 8 * span, mode)
+    return make_descriptor(start, 128, 256 if mode == 0 else 8 * span, mode)
 
 
 def random_codes(word: str, shape: tuple[int, int], seed: int) -> tuple[Any, Any]:
@@ -150,7 +150,7 @@ def test_tiles_across_k_are_multiplied(mode: int, span: int) -> None:
                 place += column % 8 * 16 * span + column // 8 * stride
                 place ^= (place >> 7 & span - 1) << 4
             tiles[start + place : start + place + 2] = np.array([code]).view(np.uint8)
-    descriptors = (described(start, leading, stride, mode) for start in (0, B_AT))
+    descriptors = (make_descriptor(start, leading, stride, mode) for start in (0, B_AT))
     text = f"wgmma.mma_async.sync.aligned.m64n{N}k16.f32.f16.f16 D, %d2, %d3, 0, 1, 1, 1, 1;"
     assert (product(text, tiles, *descriptors) == x @ y.T).all()
 

@@ -19,7 +19,7 @@ VALUES = [*EDGES, *RANDOM]
 PAIRS = [(a, b) for a in VALUES for b in VALUES][:1024]
 
 
-def signed(value: int, width: int) -> int:
+def as_signed(value: int, width: int) -> int:
     value &= (1 << width) - 1
     return value - (1 << width) if value >> (width - 1) else value
 
@@ -46,7 +46,7 @@ def results(opcode: str, width: int, count: int, result: int, pairs: list[tuple[
     return found.outputs[1].tolist()
 
 
-def truncated(a: int, b: int) -> int:
+def truncate_division(a: int, b: int) -> int:
     quotient = abs(a) // abs(b)
     return -quotient if (a < 0) != (b < 0) else quotient
 
@@ -75,8 +75,8 @@ UNSIGNED: dict[str, tuple[int, int, Reference]] = {
 SIGNED: dict[str, tuple[int, int, Reference]] = {
     "mul.hi.s{w}": (2, 1, lambda a, b, c, w: a * b >> w),
     "mad.hi.s{w}": (3, 1, lambda a, b, c, w: (a * b >> w) + c),
-    "div.s{w}": (2, 1, lambda a, b, c, w: truncated(a, b) if b else -1),
-    "rem.s{w}": (2, 1, lambda a, b, c, w: a - b * truncated(a, b) if b else -1),
+    "div.s{w}": (2, 1, lambda a, b, c, w: truncate_division(a, b) if b else -1),
+    "rem.s{w}": (2, 1, lambda a, b, c, w: a - b * truncate_division(a, b) if b else -1),
     "min.s{w}": (2, 1, lambda a, b, c, w: min(a, b)),
     "max.s{w}": (2, 1, lambda a, b, c, w: max(a, b)),
     "abs.s{w}": (1, 1, lambda a, b, c, w: abs(a)),
@@ -104,13 +104,13 @@ def test_unsigned_operations_agree_with_python(opcode: str, width: int) -> None:
 @pytest.mark.parametrize("width", [16, 32, 64])
 @pytest.mark.parametrize("opcode", SIGNED)
 def test_signed_operations_agree_with_python(opcode: str, width: int) -> None:
-    compare(opcode.format(w=width), width, SIGNED[opcode], signed)
+    compare(opcode.format(w=width), width, SIGNED[opcode], as_signed)
 
 
 @pytest.mark.parametrize("width", [16, 32])
 def test_wide_products_agree_with_python(width: int) -> None:
     compare(f"mul.wide.u{width}", width, (2, 2, lambda a, b, c, w: a * b), lambda value, w: value & ((1 << w) - 1))
-    compare(f"mul.wide.s{width}", width, (2, 2, lambda a, b, c, w: a * b), signed)
+    compare(f"mul.wide.s{width}", width, (2, 2, lambda a, b, c, w: a * b), as_signed)
 
 
 def reverse(value: int, width: int) -> int:
@@ -133,41 +133,56 @@ WORDS: dict[str, tuple[int, int, int, Reference]] = {
     "brev.b64": (64, 64, 1, lambda a, b, c, w: reverse(a, 64)),
     "bfind.u32": (32, 32, 1, lambda a, b, c, w: a.bit_length() - 1),
     "bfind.shiftamt.u64": (64, 32, 1, lambda a, b, c, w: 64 - a.bit_length() if a else -1),
-    "bfind.s32": (32, 32, 1, lambda a, b, c, w: (signed(a, 32) if a < 1 << 31 else ~signed(a, 32)).bit_length() - 1),
+    "bfind.s32": (
+        32,
+        32,
+        1,
+        lambda a, b, c, w: (as_signed(a, 32) if a < 1 << 31 else ~as_signed(a, 32)).bit_length() - 1,
+    ),
     "bmsk.clamp.b32": (32, 32, 2, lambda a, b, c, w: ((1 << min(b, 32)) - 1) << min(a, 32)),
     "bmsk.wrap.b32": (32, 32, 2, lambda a, b, c, w: ((1 << (b & 31)) - 1) << (a & 31)),
     "szext.clamp.u32": (32, 32, 2, lambda a, b, c, w: a & ((1 << min(b, 32)) - 1)),
-    "szext.wrap.s32": (32, 32, 2, lambda a, b, c, w: signed(a, b & 31) if b & 31 else 0),
+    "szext.wrap.s32": (32, 32, 2, lambda a, b, c, w: as_signed(a, b & 31) if b & 31 else 0),
     "shl.b32": (32, 32, 2, lambda a, b, c, w: a << min(b, 32)),
     "shr.u32": (32, 32, 2, lambda a, b, c, w: a >> min(b, 32)),
-    "shr.s32": (32, 32, 2, lambda a, b, c, w: signed(a, 32) >> min(b, 32)),
+    "shr.s32": (32, 32, 2, lambda a, b, c, w: as_signed(a, 32) >> min(b, 32)),
     "bfe.u32": (32, 32, 3, lambda a, b, c, w: field(a, b, c, 32, is_signed=False)),
     "bfe.s32": (32, 32, 3, lambda a, b, c, w: field(a, b, c, 32, is_signed=True)),
     "lop3.b32": (32, 32, 3, lambda a, b, c, w: (a & b) | (~a & c)),
     "shf.l.wrap.b32": (32, 32, 3, lambda a, b, c, w: (b << 32 | a) << (c & 31) >> 32),
     "shf.r.clamp.b32": (32, 32, 3, lambda a, b, c, w: (b << 32 | a) >> min(c, 32)),
-    "add.sat.s32": (32, 32, 2, lambda a, b, c, w: max(-1 << 31, min((1 << 31) - 1, signed(a, 32) + signed(b, 32)))),
-    "sub.sat.s32": (32, 32, 2, lambda a, b, c, w: max(-1 << 31, min((1 << 31) - 1, signed(a, 32) - signed(b, 32)))),
+    "add.sat.s32": (
+        32,
+        32,
+        2,
+        lambda a, b, c, w: max(-1 << 31, min((1 << 31) - 1, as_signed(a, 32) + as_signed(b, 32))),
+    ),
+    "sub.sat.s32": (
+        32,
+        32,
+        2,
+        lambda a, b, c, w: max(-1 << 31, min((1 << 31) - 1, as_signed(a, 32) - as_signed(b, 32))),
+    ),
     "mul24.lo.u32": (32, 32, 2, lambda a, b, c, w: (a & 0xFFFFFF) * (b & 0xFFFFFF)),
-    "mul24.hi.s32": (32, 32, 2, lambda a, b, c, w: signed(a, 24) * signed(b, 24) >> 16),
-    "mad24.lo.s32": (32, 32, 3, lambda a, b, c, w: signed(a, 24) * signed(b, 24) + c),
-    "prmt.b32": (32, 32, 3, lambda a, b, c, w: permuted(a, b, c)),
+    "mul24.hi.s32": (32, 32, 2, lambda a, b, c, w: as_signed(a, 24) * as_signed(b, 24) >> 16),
+    "mad24.lo.s32": (32, 32, 3, lambda a, b, c, w: as_signed(a, 24) * as_signed(b, 24) + c),
+    "prmt.b32": (32, 32, 3, lambda a, b, c, w: permute_bytes(a, b, c)),
     "dp4a.s32.u32": (
         32,
         32,
         3,
-        lambda a, b, c, w: c + sum(signed(a >> 8 * i, 8) * (b >> 8 * i & 255) for i in range(4)),
+        lambda a, b, c, w: c + sum(as_signed(a >> 8 * i, 8) * (b >> 8 * i & 255) for i in range(4)),
     ),
     "dp2a.hi.u32.s32": (
         32,
         32,
         3,
-        lambda a, b, c, w: c + sum((a >> 16 * i & 0xFFFF) * signed(b >> 16 + 8 * i, 8) for i in range(2)),
+        lambda a, b, c, w: c + sum((a >> 16 * i & 0xFFFF) * as_signed(b >> 16 + 8 * i, 8) for i in range(2)),
     ),
 }
 
 
-def permuted(a: int, b: int, c: int) -> int:
+def permute_bytes(a: int, b: int, c: int) -> int:
     octets = [(b << 32 | a) >> 8 * i & 255 for i in range(8)]
     found = 0
     for i in range(4):

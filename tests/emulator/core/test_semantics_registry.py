@@ -42,10 +42,10 @@ def test_a_rejected_argument_is_named_by_its_instruction() -> None:
 
 
 def test_an_internal_error_is_not_attributed_to_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(**_: object) -> semantics_registry.Function:
+    def raise_error(**_: object) -> semantics_registry.Function:
         raise LookupError("no such word")
 
-    monkeypatch.setitem(semantics_registry._VALUE_SEMANTICS, "has_property", broken)
+    monkeypatch.setitem(semantics_registry._VALUE_SEMANTICS, "has_property", raise_error)
     with pytest.raises(LookupError, match="no such word"):
         outcome("testp.finite.f32 %p0, %f0;", threads=1)
 

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from ptxkit.emulator import RunBudget
-from tests.emulator.support import computed, outcome
+from tests.emulator.support import compute_line, outcome
 
 THREADS = numpy.arange(64)
 
@@ -20,12 +20,12 @@ def test_each_thread_executes_its_own_number_of_iterations(policy: str) -> None:
 LOOP: setp.eq.u32 %p1, %r1, 0; @%p1 bra END; add.u32 %r0, %r0, %r1; sub.u32 %r1, %r1, 1; bra LOOP;
 END:
 """
-    assert (computed(body, 64, policy=policy) == THREADS * (THREADS + 1) // 2).all()
+    assert (compute_line(body, 64, policy=policy) == THREADS * (THREADS + 1) // 2).all()
 
 
 def test_guards_keep_the_values_of_other_threads() -> None:
     body = " mov.u32 %r0, 5; setp.lt.u32 %p1, %r31, 3; @%p1 mov.u32 %r0, 6; @!%p1 add.u32 %r0, %r0, 2;"
-    assert (computed(body, 64) == numpy.where(THREADS < 3, 6, 7)).all()
+    assert (compute_line(body, 64) == numpy.where(THREADS < 3, 6, 7)).all()
 
 
 def test_a_branch_target_list_selects_a_label() -> None:
@@ -37,7 +37,7 @@ ONE: mov.u32 %r0, 11; bra END;
 TWO: mov.u32 %r0, 12;
 END:
 """
-    assert (computed(body, 64) == THREADS % 3 + 10).all()
+    assert (compute_line(body, 64) == THREADS % 3 + 10).all()
     assert [each.code for each in outcome(body.replace("rem.u32 %r1, %r31, 3", "mov.u32 %r1, 3")).findings] == [
         "PTX206"
     ]
@@ -51,8 +51,8 @@ ZERO: mov.u32 %r0, 10; bra END;
 ONE: mov.u32 %r0, 11;
 END:
 """
-    assert (computed(body.format(""), 64) == THREADS % 2 + 10).all()
-    assert (computed(body.format("targets: .branchtargets ZERO, ONE;"), 64) == 12 - THREADS % 2).all()
+    assert (compute_line(body.format(""), 64) == THREADS % 2 + 10).all()
+    assert (compute_line(body.format("targets: .branchtargets ZERO, ONE;"), 64) == 12 - THREADS % 2).all()
 
 
 @pytest.mark.parametrize("branch", ["bra NOWHERE;", "list: .branchtargets END, NOWHERE; brx.idx %r0, list;"])
@@ -82,7 +82,7 @@ def test_a_function_may_call_itself(policy: str) -> None:
  call (%r0), twice, (%r0);
 """
     few = THREADS % 8
-    assert (computed(body, 64, outside=FUNCTION, policy=policy) == few * (few + 1)).all()
+    assert (compute_line(body, 64, outside=FUNCTION, policy=policy) == few * (few + 1)).all()
 
 
 def test_a_call_through_a_register_is_executed() -> None:
@@ -91,7 +91,7 @@ def test_a_call_through_a_register_is_executed() -> None:
  mov.u64 %d1, sum;
  { .param .b32 p; .param .b32 r; st.param.b32 [p], 4; call (r), %d1, (p), proto; ld.param.b32 %r0, [r]; }
 """
-    assert (computed(body, outside=FUNCTION) == 10).all()
+    assert (compute_line(body, outside=FUNCTION) == 10).all()
 
 
 def test_threads_that_wait_in_a_loop_starve_no_others() -> None:
@@ -124,14 +124,14 @@ END: barrier.cluster.arrive; barrier.cluster.wait;
 """
 
 
-def waited(policy: str, giver: int = 1, more: str = "") -> Any:
-    return outcome(FLAG.format(giver=giver, more=more), 128, grid=2, cluster=2, policy=policy, races=False)
+def run_wait(policy: str, releaser: int = 1, more: str = "") -> Any:
+    return outcome(FLAG.format(releaser=releaser, more=more), 128, grid=2, cluster=2, policy=policy, races=False)
 
 
 @pytest.mark.parametrize("policy", ["eager", "random"])
 @pytest.mark.parametrize("more", ["", "nanosleep.u32 20;", "mov.u32 %r9, %clock;"])
 def test_a_thread_that_loops_without_a_change_yields_at_once(policy: str, more: str) -> None:
-    found = waited(policy, more=more)
+    found = run_wait(policy, more=more)
     assert found.is_clean, (found.unsupported_reason, found.incomplete_reason, found.findings)
     assert more.startswith("mov") or found.steps < 20_000  # of a lane that loops for 4,096 steps of 128 threads: more
 
@@ -139,7 +139,7 @@ def test_a_thread_that_loops_without_a_change_yields_at_once(policy: str, more: 
 @pytest.mark.parametrize("policy", ["eager", "late", "random"])
 @pytest.mark.parametrize("more", ["", "nanosleep.u32 20;"])
 def test_a_wait_that_no_thread_can_satisfy_is_undecided_soon(policy: str, more: str) -> None:
-    found = waited(policy, giver=9, more=more)
+    found = run_wait(policy, releaser=9, more=more)
     assert found.incomplete_reason.startswith("livelock: thread 3 of CTA (0, 0, 0) polls at line ")
     assert found.incomplete_reason.endswith("and no thread changes the awaited value")
     assert not found.findings
@@ -169,7 +169,7 @@ def test_registers_and_labels_of_a_block_are_local_to_it() -> None:
  { .reg .u32 %r0; mov.u32 %r0, 7; bra HERE; HERE: }
  { .reg .u32 %x; bra HERE; mov.u32 %x, 3; HERE: mov.u32 %x, %r0; }
 """
-    assert (computed(body) == 1).all()
+    assert (compute_line(body) == 1).all()
 
 
 def test_an_unsupported_instruction_is_reported_only_when_it_is_executed() -> None:

@@ -21,7 +21,7 @@ RACE = """ st.shared.u32 [%r4], %r2; bar.sync 0; st.shared.u32 [%r4], %r1;
 """
 
 
-def recorded(
+def record_events(
     body: str, policy: str = "late", parameters: str = "", **launch: object
 ) -> tuple[RunResult, EventRecorder]:
     """Returns a run, and another one with a recorder for all findings of the first."""
@@ -38,13 +38,13 @@ def recorded(
 
 @pytest.mark.parametrize("policy", ["late", "random"])
 def test_a_recorded_run_has_the_findings_of_the_run(policy: str) -> None:
-    outcome, recorder = recorded(RACE, policy)
+    outcome, recorder = record_events(RACE, policy)
     assert [each.finding for each in recorder.recordings] == list(outcome.findings)
     assert outcome.findings
 
 
 def test_the_events_are_in_order_with_their_threads_and_values() -> None:
-    _, recorder = recorded(RACE)
+    _, recorder = record_events(RACE)
     (recording,) = recorder.recordings
     kinds = [each.kind for each in recording.events]
     assert kinds == [
@@ -78,7 +78,7 @@ def test_a_copy_is_recorded_from_its_issue_to_its_completion() -> None:
  cp.async.ca.shared.global [%r4], [%d1], 4; cp.async.commit_group; ld.shared.u32 %r6, [%r4];
  cp.async.wait_group 0;
 """
-    _, recorder = recorded(copy, parameters=".param .u64 a", arguments=[numpy.arange(64, dtype="u4")])
+    _, recorder = record_events(copy, parameters=".param .u64 a", arguments=[numpy.arange(64, dtype="u4")])
     (recording,) = recorder.recordings
     assert [each.kind for each in recording.events] == [
         StepKind.ISSUE,
@@ -100,7 +100,7 @@ TURN: st.shared.u32 [%r4+512], %r7; bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32
  mov.u32 %r7, 0;
 BACK: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, {MAX_EVENTS_AFTER}; @%p1 bra BACK;
 """
-    _, recorder = recorded(loop)
+    _, recorder = record_events(loop)
     (recording,) = recorder.recordings
     assert recording.number == 3 * turns + 2
     assert len(recording.events) <= 3 * MAX_EVENTS_BEFORE + MAX_EVENTS_AFTER

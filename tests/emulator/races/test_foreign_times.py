@@ -30,13 +30,13 @@ def test_threads_know_the_same_whether_they_share_arrays_or_not() -> None:
     found = ForeignTimes(_THREADS)
     expected: dict[tuple[int, int], Any] = {}
     shape = others[0].common_times.shape
-    told = [chance.integers(0, 50, shape) for _ in range(4)]
+    reported = [chance.integers(0, 50, shape) for _ in range(4)]
     asked = 0
     for _ in range(200):
         index = numpy.flatnonzero(chance.random(_THREADS) < 0.5)
         number = int(chance.integers(2))
         if chance.random() < 0.8:
-            times = told[int(chance.integers(4))] if chance.random() < 0.5 else chance.integers(0, 50, shape)
+            times = reported[int(chance.integers(4))] if chance.random() < 0.5 else chance.integers(0, 50, shape)
             found.learn(index, others[number], times)
             for thread in index.tolist():
                 expected[thread, number] = numpy.maximum(expected.get((thread, number), 0), times)

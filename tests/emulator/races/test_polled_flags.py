@@ -21,7 +21,7 @@ OUT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra OUT;
 LOOP = "POLL: ld.acquire.gpu.global.u32 %r2, [%d2]; setp.eq.u32 %p2, %r2, 0; @%p2 bra POLL;"
 
 
-def found(wait: str, *, strict: bool = True) -> list[Violation]:
+def find_violations(wait: str, *, strict: bool = True) -> list[Violation]:
     text = kernel(COPY.format(wait=wait), ".param .u64 a, .param .u64 flag")
     outcome = run(text, "k", block=64, arguments=[np.zeros(64, np.uint32), np.ones(1, np.uint32)], strict=strict)
     assert not outcome.unsupported_reason, outcome.unsupported_reason
@@ -42,7 +42,7 @@ def found(wait: str, *, strict: bool = True) -> list[Violation]:
     ],
 )
 def test_a_copy_after_the_wait_is_reported_with_both_places(wait: str) -> None:
-    (finding,) = found(wait)
+    (finding,) = find_violations(wait)
     assert (finding.code, finding.severity) == ("PTX406", "warning")
     copy, flag = finding.witnesses
     assert "cp.async.bulk" in copy.action
@@ -65,8 +65,8 @@ def test_a_copy_after_the_wait_is_reported_with_both_places(wait: str) -> None:
     ],
 )
 def test_fenced_copies_and_loops_that_are_not_waits_are_not_reported(wait: str) -> None:
-    assert found(wait) == []
+    assert find_violations(wait) == []
 
 
 def test_only_the_strict_policy_requires_the_fence() -> None:
-    assert found(LOOP, strict=False) == []
+    assert find_violations(LOOP, strict=False) == []

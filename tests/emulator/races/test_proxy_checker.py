@@ -26,7 +26,7 @@ COPY = """
 """
 
 
-def found(before: str = "", after: str = "", end: str = "", issuer: int = 0, **launch: Any) -> list[str]:
+def find_all(before: str = "", after: str = "", end: str = "", issuer: int = 0, **launch: Any) -> list[str]:
     text = kernel(COPY.format(before=before, after=after, end=end, issuer=issuer), ".param .u64 a")
     outcome = run(text, "k", block=64, arguments=[numpy.zeros(64, numpy.uint32)], **launch)
     assert not outcome.unsupported_reason, outcome.unsupported_reason
@@ -53,7 +53,7 @@ def found(before: str = "", after: str = "", end: str = "", issuer: int = 0, **l
 def test_a_copy_of_bytes_that_threads_stored_needs_a_fence(
     before: str, after: str, codes: list[str], policy: str
 ) -> None:
-    assert found(before, after, policy=policy) == codes
+    assert find_all(before, after, policy=policy) == codes
 
 
 def test_a_fence_before_the_store_does_not_cover_it() -> None:
@@ -71,8 +71,8 @@ def test_a_copy_that_no_barrier_orders_after_the_stores_is_a_race() -> None:
 
 def test_others_may_store_again_only_after_they_observe_that_the_copy_has_read() -> None:
     fence = "fence.proxy.async;"
-    assert found(fence, end="st.shared.u32 [%r4], %r2;") == ["PTX303"]
-    assert found(fence, end="bar.sync 0; st.shared.u32 [%r4], %r2;") == []
+    assert find_all(fence, end="st.shared.u32 [%r4], %r2;") == ["PTX303"]
+    assert find_all(fence, end="bar.sync 0; st.shared.u32 [%r4], %r2;") == []
 
 
 def test_a_completed_mbarrier_phase_is_observed_by_the_threads_that_wait_for_it() -> None:

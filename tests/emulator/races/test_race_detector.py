@@ -15,7 +15,7 @@ TILE = """ .shared .align 16 .b8 tile[1024];
 """
 
 
-def shared(body: str, threads: int = 64, **launch: object) -> RunResult:
+def run_shared(body: str, threads: int = 64, **launch: object) -> RunResult:
     """%r1: the thread; %r4: its own word of `tile`; %r5: its neighbor's (the thread 32 after it, in a ring of 64)."""
     ring = " xor.b32 %r5, %r2, 128; add.u32 %r5, %r3, %r5;\n"
     found = run(kernel(TILE + ring + body), "k", block=threads, **launch)  # type: ignore[arg-type]
@@ -38,20 +38,20 @@ WRITE_AND_READ = [
 @pytest.mark.parametrize("policy", ["eager", "random"])
 @pytest.mark.parametrize(("between", "races"), [row[1:] for row in WRITE_AND_READ], ids=[r[0] for r in WRITE_AND_READ])
 def test_a_read_of_bytes_that_another_warp_wrote_is_a_race(between: str, races: bool, policy: str) -> None:
-    found = shared(f" st.shared.u32 [%r4], %r1; {between} ld.shared.u32 %r6, [%r5];", policy=policy)
+    found = run_shared(f" st.shared.u32 [%r4], %r1; {between} ld.shared.u32 %r6, [%r5];", policy=policy)
     assert {each.code for each in found.findings} == ({"PTX621"} if races else set())
 
 
 @pytest.mark.parametrize(("between", "races"), [row[1:] for row in WRITE_AND_READ], ids=[r[0] for r in WRITE_AND_READ])
 def test_a_write_of_bytes_that_another_warp_reads_is_a_race(between: str, races: bool) -> None:
-    found = shared(f" ld.shared.u32 %r6, [%r5]; {between} st.shared.u32 [%r4], %r1;")
+    found = run_shared(f" ld.shared.u32 %r6, [%r5]; {between} st.shared.u32 [%r4], %r1;")
     assert {each.code for each in found.findings} == ({"PTX621"} if races else set())
 
 
 def test_a_barrier_of_the_warp_orders_its_lanes() -> None:
     lanes = " xor.b32 %r7, %r2, 4; add.u32 %r7, %r3, %r7;\n"
-    without = shared(f"{lanes} st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r7];")
-    between = shared(f"{lanes} st.shared.u32 [%r4], %r1; bar.warp.sync -1; ld.shared.u32 %r6, [%r7];")
+    without = run_shared(f"{lanes} st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r7];")
+    between = run_shared(f"{lanes} st.shared.u32 [%r4], %r1; bar.warp.sync -1; ld.shared.u32 %r6, [%r7];")
     assert [each.code for each in without.findings] == ["PTX621"]
     assert between.findings == ()
 
@@ -62,13 +62,13 @@ TILES_OF_A_WARP = """ and.b32 %r8, %r1, 16; mov.u32 %r9, 65535; shl.b32 %r9, %r9
 
 
 def test_tiles_of_a_warp_synchronize_at_one_instruction_each_by_its_own_mask() -> None:
-    assert shared(TILES_OF_A_WARP.format(apart=4)).findings == ()
-    (found,) = shared(TILES_OF_A_WARP.format(apart=64)).findings  # the other tile's word
+    assert run_shared(TILES_OF_A_WARP.format(apart=4)).findings == ()
+    (found,) = run_shared(TILES_OF_A_WARP.format(apart=64)).findings  # the other tile's word
     assert found.code == "PTX621"
 
 
 def test_the_finding_names_both_accesses() -> None:
-    (found,) = shared(" st.shared.u32 [%r4], %r1;\n ld.shared.u32 %r6, [%r5];").findings
+    (found,) = run_shared(" st.shared.u32 [%r4], %r1;\n ld.shared.u32 %r6, [%r5];").findings
     here, there = found.witnesses
     assert here.action.startswith("read: ld.shared")
     assert there.action.startswith("write: st.shared")
@@ -79,20 +79,20 @@ def test_the_finding_names_both_accesses() -> None:
 
 
 def test_two_threads_that_write_the_same_value_do_not_race_and_others_do() -> None:
-    assert shared(" mov.u32 %r8, 7; st.shared.u32 [%r3], %r8;").findings == ()
-    assert [each.code for each in shared(" st.shared.u32 [%r3], %r1;").findings] == ["PTX621"]
+    assert run_shared(" mov.u32 %r8, 7; st.shared.u32 [%r3], %r8;").findings == ()
+    assert [each.code for each in run_shared(" st.shared.u32 [%r3], %r1;").findings] == ["PTX621"]
 
 
 def test_bytes_of_one_word_are_separate() -> None:
     own = " add.u32 %r8, %r3, %r1; cvt.u16.u32 %h1, %r1; st.shared.u8 [%r8], %h1;"
-    assert shared(own).findings == ()
+    assert run_shared(own).findings == ()
     near = " shr.u32 %r9, %r1, 1; add.u32 %r8, %r3, %r9; cvt.u16.u32 %h1, %r1; st.shared.u8 [%r8], %h1;"
-    assert [each.code for each in shared(near).findings] == ["PTX621"]
+    assert [each.code for each in run_shared(near).findings] == ["PTX621"]
 
 
 def test_atomic_operations_on_one_word_do_not_race_and_a_plain_read_with_them_does() -> None:
-    assert shared(" atom.shared.add.u32 %r8, [%r3], 1;").findings == ()
-    found = shared(" atom.shared.add.u32 %r8, [%r3], 1; ld.shared.u32 %r9, [%r3];")
+    assert run_shared(" atom.shared.add.u32 %r8, [%r3], 1;").findings == ()
+    found = run_shared(" atom.shared.add.u32 %r8, [%r3], 1; ld.shared.u32 %r9, [%r3];")
     assert [each.code for each in found.findings] == ["PTX621"]
 
 
@@ -101,8 +101,8 @@ def test_an_arrival_only_does_not_order_the_arriving_thread() -> None:
     reader = " bar.sync 1, 64; ld.shared.u32 %r6, [%r5]; {back} bra END;\n"
     writer = "WRITER: st.shared.u32 [%r4], %r1; bar.arrive 1, 64; {wait} st.shared.u32 [%r4], %r2;\nEND:\n"
     code = split + reader + writer
-    torn = shared(code.format(back="", wait=""))
-    whole = shared(code.format(back="bar.arrive 2, 64;", wait="bar.sync 2, 64;"))
+    torn = run_shared(code.format(back="", wait=""))
+    whole = run_shared(code.format(back="bar.arrive 2, 64;", wait="bar.sync 2, 64;"))
     assert [each.code for each in torn.findings] == ["PTX621"]
     assert whole.findings == ()
 
@@ -208,7 +208,7 @@ def test_a_thread_that_a_reader_of_a_flag_synchronizes_with_may_reset_it(give: s
 
 
 def test_without_race_detection_nothing_is_found() -> None:
-    found = shared(" st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r5];", races=False)
+    found = run_shared(" st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r5];", races=False)
     assert found.findings == ()
 
 

@@ -87,8 +87,8 @@ def test_a_product_is_loaded_after_its_commit_and_a_fence(order: str, policy: st
 def handed_over(*parts: str, order: str = "") -> tuple[str, ...]:
     """Accesses of warps to columns, and a product over them by the first thread after it."""
     arrive = f"mbarrier.arrive{order or '.release.cta'}.shared::cta.b64 %d4, [%r4];"
-    behind = once(f"{wait('%r4', 'empty', order)} {AFTER} {MMA} {COMMIT}", "issued")
-    return *parts, BEFORE, arrive, behind, wait("%r3", "done")
+    after = once(f"{wait('%r4', 'empty', order)} {AFTER} {MMA} {COMMIT}", "issued")
+    return *parts, BEFORE, arrive, after, wait("%r3", "done")
 
 
 @pytest.mark.parametrize("policy", POLICIES)

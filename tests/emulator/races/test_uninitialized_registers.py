@@ -15,7 +15,7 @@ STORE = "mov.u32 %r31, %tid.x; ld.param.u64 %d1, [out]; mad.wide.u32 %d1, %r31, 
 FIRST = "mov.u32 %r31, %tid.x; setp.eq.u32 %p1, %r31, 0;"
 
 
-def found(body: str) -> tuple[list[str], list[tuple[str, int]]]:
+def find_all(body: str) -> tuple[list[str], list[tuple[str, int]]]:
     """Returns the registers that some thread reads unwritten, and the findings with their lines."""
     module = parse(kernel(body, ".param .u64 out"))
     launch = {"block": 32, "arguments": [np.zeros(32, np.uint32)]}
@@ -42,7 +42,7 @@ def line_of(body: str, text: str) -> int:
 )
 def test_a_read_that_changes_a_result_is_reported_at_its_place(before: str, register: str) -> None:
     body = before + STORE
-    assert found(body) == ([register], [(ptx6xx.UNINITIALIZED_DATA, line_of(body, "add.u32 %r0"))])
+    assert find_all(body) == ([register], [(ptx6xx.UNINITIALIZED_DATA, line_of(body, "add.u32 %r0"))])
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_read_that_changes_a_result_is_reported_at_its_place(before: str, regi
     ],
 )
 def test_a_read_that_changes_nothing_is_not_reported(body: str) -> None:
-    registers, findings = found(body)
+    registers, findings = find_all(body)
     assert registers == ["%r5"]
     assert not findings
 
@@ -70,4 +70,4 @@ def test_a_read_that_changes_nothing_is_not_reported(body: str) -> None:
     ],
 )
 def test_a_register_that_every_thread_writes_first_is_not_read_unwritten(body: str) -> None:
-    assert found(body) == ([], [])
+    assert find_all(body) == ([], [])

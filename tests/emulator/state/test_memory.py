@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from ptxkit.emulator import RunResult, run
-from tests.emulator.support import computed, kernel, outcome
+from tests.emulator.support import compute_line, kernel, outcome
 
 
 def codes(body: str, threads: int = 32, **launch: object) -> list[str]:
@@ -23,7 +23,7 @@ def test_a_value_is_stored_to_every_space_and_loaded_again() -> None:
  ld.global.u32 %r7, [g]; add.u32 %r0, %r0, %r7;
 """
     outside = ".const .u32 c[2] = {5, 1000};\n.global .u32 g = 7;"
-    assert (computed(body, outside=outside) == numpy.arange(32) + 1007).all()
+    assert (compute_line(body, outside=outside) == numpy.arange(32) + 1007).all()
 
 
 def test_generic_addresses_are_in_windows() -> None:
@@ -37,7 +37,7 @@ def test_generic_addresses_are_in_windows() -> None:
  shl.b32 %r5, %r31, 2; cvt.u64.u32 %d6, %r5; add.u64 %d2, %d2, %d6; st.u32 [%d2], %r31;
  cvta.to.shared.u64 %d7, %d2; ld.shared.u32 %r5, [%d7];
 """
-    found = computed(body, words=6, outside=".global .u32 g;")
+    found = compute_line(body, words=6, outside=".global .u32 g;")
     assert (found[:, :4] == [1, 1, 1, 0]).all()
     assert (found[:, 4] == numpy.arange(32)).all()
     assert (found[:, 5] == numpy.arange(32)).all()
@@ -51,7 +51,7 @@ def test_lanes_may_load_from_different_windows_at_once() -> None:
  mov.u64 %d1, s; cvta.shared.u64 %d1, %d1; mov.u64 %d2, l; cvta.local.u64 %d2, %d2;
  setp.lt.u32 %p2, %r31, 10; selp.b64 %d3, %d1, %d2, %p2; ld.u32 %r0, [%d3];
 """
-    assert (computed(body) == numpy.where(numpy.arange(32) < 10, 22, 11)).all()
+    assert (compute_line(body) == numpy.where(numpy.arange(32) < 10, 22, 11)).all()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_lanes_may_load_from_different_windows_at_once() -> None:
 )  # fmt: skip
 def test_loads_of_all_widths_return_the_value(line: str, wanted: int) -> None:
     octets = numpy.arange(0x80, 0x90, dtype=numpy.uint8)
-    assert (computed(f" {line}", inputs=octets) == wanted).all()
+    assert (compute_line(f" {line}", inputs=octets) == wanted).all()
 
 
 def test_stores_truncate_wide_values() -> None:
@@ -108,7 +108,7 @@ def test_an_address_outside_of_all_memory_is_found() -> None:
 
 
 def test_a_variable_is_aligned_exactly_as_declared() -> None:
-    found = computed(" mov.u32 %r0, tile;", outside=".shared .align 16 .b8 tile[64];")
+    found = compute_line(" mov.u32 %r0, tile;", outside=".shared .align 16 .b8 tile[64];")
     assert (found % 32 == 16).all()
 
 
@@ -122,7 +122,7 @@ def test_shared_memory_ends_after_the_last_variable() -> None:
 def test_dynamic_shared_memory_follows_the_static_one() -> None:
     outside = ".extern .shared .align 16 .b8 dynamic[];\n.shared .align 4 .b8 fixed[20];"
     body = " mov.u32 %r1, dynamic; mov.u32 %r2, fixed; sub.u32 %r0, %r1, %r2; ld.shared.u32 %r3, [%r1+252];"
-    assert (computed(body, outside=outside, shared=256) == 28).all()
+    assert (compute_line(body, outside=outside, shared=256) == 28).all()
     assert codes(body, outside=outside, shared=128) == ["PTX207"]
 
 
@@ -137,7 +137,7 @@ def test_variables_contain_their_initial_values() -> None:
  ld.global.u8 %r0, [text+1]; ld.global.b32 %r1, [half]; ld.global.u16 %r2, [grid+6];
  ld.global.u64 %d1, [where]; ld.u8 %r3, [%d1];
 """
-    assert (computed(body, words=4, outside=outside) == [105, 0x3F000000, 4, 72]).all()
+    assert (compute_line(body, words=4, outside=outside) == [105, 0x3F000000, 4, 72]).all()
 
 
 def test_the_stack_grows_and_shrinks() -> None:
@@ -146,7 +146,7 @@ def test_the_stack_grows_and_shrinks() -> None:
  and.b64 %d3, %d2, 15; cvt.u32.u64 %r1, %d3; stackrestore.u64 %d1; stacksave.u64 %d4; sub.u64 %d4, %d4, %d1;
  cvt.u32.u64 %r2, %d4;
 """
-    found = computed(body, words=3)
+    found = compute_line(body, words=3)
     assert (found[:, 0] == numpy.arange(32)).all()
     assert (found[:, 1:] == 0).all()
 
@@ -172,7 +172,7 @@ def test_an_address_of_one_space_is_invalid_in_another(body: str, code: str | No
 
 def test_unwritten_shared_memory_is_uninitialized() -> None:
     body = " .shared .f32 s; ld.shared.f32 %f1, [s]; add.f32 %f2, %f1, 0f3F800000; mov.b32 %r0, %f2;"
-    assert numpy.isnan(computed(body).view(numpy.float32)).all()
+    assert numpy.isnan(compute_line(body).view(numpy.float32)).all()
 
 
 def test_an_element_of_an_array_is_indexed_by_a_register() -> None:
@@ -181,6 +181,6 @@ def test_an_element_of_an_array_is_indexed_by_a_register() -> None:
  xor.b32 %r8, %r31, 1; ld.shared.u32 %r0, a[%r8]; ld.shared.u32 %r1, a[%r31+1];
 """
     outside = ".shared .align 4 .b32 a[33];"
-    found = computed(body, words=2, outside=outside)
+    found = compute_line(body, words=2, outside=outside)
     assert list(found[:, 0]) == [(thread ^ 1) * 3 + 1 for thread in range(32)]
     assert list(found[:31, 1]) == [(thread + 1) * 3 + 1 for thread in range(31)]

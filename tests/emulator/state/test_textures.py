@@ -44,7 +44,7 @@ def result(body: str, image: Any, coordinates: Any, *more: Any, **words: str) ->
     return found.outputs[len(more) + 2]
 
 
-def sampled(image: Texture, coordinates: Any, geometry: str = "1d", more: str = "") -> Any:
+def sample_image(image: Texture, coordinates: Any, geometry: str = "1d", more: str = "") -> Any:
     names = {1: "{%f0}", 2: "{%f0, %f1}"}.get(int(geometry[0]) if geometry[0].isdigit() else 0, "{%f0, %f1, %f2, %f3}")
     body = f"tex.{geometry}.v4.f32.f32 {{%r8, %r9, %r10, %r11}}, [%d0, {names}]{more};"
     return result(body, image, np.asarray(coordinates, np.float32)).view(np.float32)
@@ -58,7 +58,7 @@ def column(*values: float) -> Any:
 
 
 def test_a_point_sample_is_the_element_at_the_coordinate() -> None:
-    found = sampled(Texture(ROW), column(0.0, 0.99, 1.0, 3.5, -1.0, 7.0))
+    found = sample_image(Texture(ROW), column(0.0, 0.99, 1.0, 3.5, -1.0, 7.0))
     assert found[:, 0].tolist() == [10, 10, 20, 40, 10, 40]
     assert found[:, 1:].tolist() == [[0, 0, 1]] * 6
 
@@ -75,37 +75,37 @@ def test_a_point_sample_is_the_element_at_the_coordinate() -> None:
 def test_coordinates_outside_wrap_are_mirrored_are_clamped_or_return_the_border(mode: str, expected: list[int]) -> None:
     sampler = Sampler(address=(mode,), normalized=True)
     points = column(0.0, 0.5, 1.0, -0.25, 5.25)
-    found = sampled(Texture(ROW, sampler=sampler), points)[:, 0].tolist()
+    found = sample_image(Texture(ROW, sampler=sampler), points)[:, 0].tolist()
     assert found == expected
 
 
 def test_without_normalized_coordinates_nothing_wraps() -> None:
-    found = sampled(Texture(ROW, sampler=Sampler(address=("wrap",))), column(-1.0, 5.0))
+    found = sample_image(Texture(ROW, sampler=Sampler(address=("wrap",))), column(-1.0, 5.0))
     assert found[:, 0].tolist() == [10, 40]
 
 
 def test_the_linear_filter_weighs_two_neighbors_with_eight_bits() -> None:
     linear = Texture(ROW, sampler=Sampler("linear"))
-    found = sampled(linear, column(0.5, 1.0, 1.25, 2.0 + 1 / 1024, 0.0, 4.0))
+    found = sample_image(linear, column(0.5, 1.0, 1.25, 2.0 + 1 / 1024, 0.0, 4.0))
     # x - 0.5 = 1.5 + 1/1024: the weight 0.5 + 0.25/256 is 0.5 with eight bits
     assert found[:, 0].tolist() == [10, 15, 17.5, 25, 10, 40]
 
 
 def test_the_linear_filter_wraps_to_the_other_end_and_includes_the_border() -> None:
     wrapped = Texture(ROW, sampler=Sampler("linear", ("wrap",), normalized=True))
-    assert sampled(wrapped, column(0.0, 1.0))[:, 0].tolist() == [25, 25]
+    assert sample_image(wrapped, column(0.0, 1.0))[:, 0].tolist() == [25, 25]
     bordered = Texture(ROW, sampler=Sampler("linear", ("border",)))
-    assert sampled(bordered, column(0.0, 4.0, 4.5))[:, 0].tolist() == [5, 20, 0]
+    assert sample_image(bordered, column(0.0, 4.0, 4.5))[:, 0].tolist() == [5, 20, 0]
 
 
 def test_a_border_above_the_single_row_of_one_dimension_takes_half() -> None:
     # ptxas reads `tex.1d` as a plane of one row, at 0: between the row and the texels before it
     alone, both = (Texture(ROW, sampler=Sampler("linear", modes)) for modes in (("border",), ("border", "border")))
     points = column(0.0, 1.0, 2.25, 4.5)
-    assert sampled(alone, points)[:, 0].tolist() == [5, 15, 27.5, 0]
-    assert sampled(both, points)[:, 0].tolist() == [2.5, 7.5, 13.75, 0]
+    assert sample_image(alone, points)[:, 0].tolist() == [5, 15, 27.5, 0]
+    assert sample_image(both, points)[:, 0].tolist() == [2.5, 7.5, 13.75, 0]
     nearest = Texture(ROW, sampler=Sampler("point", ("border", "border")))
-    assert sampled(nearest, points)[:, 0].tolist() == [10, 20, 30, 0]
+    assert sample_image(nearest, points)[:, 0].tolist() == [10, 20, 30, 0]
     layers = Texture(np.stack([ROW, ROW]), layered=True, sampler=Sampler("linear", ("border", "border")))
     body = "tex.a1d.v4.f32.f32 {%r8, %r9, %r10, %r11}, [%d0, {%r5, %f0}];"
     assert result(body, layers, points).view(np.float32)[:, 0].tolist() == [5, 15, 27.5, 0]
@@ -113,18 +113,18 @@ def test_a_border_above_the_single_row_of_one_dimension_takes_half() -> None:
 
 def test_two_and_three_dimensions_are_filtered_along_each() -> None:
     cube = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    found = sampled(Texture(cube[0].copy(), sampler=Sampler("linear")), [[1.0, 1.0], [2.25, 1.5]], "2d")
+    found = sample_image(Texture(cube[0].copy(), sampler=Sampler("linear")), [[1.0, 1.0], [2.25, 1.5]], "2d")
     assert found[:, 0].tolist() == [2.5, 5.75]
-    found = sampled(Texture(cube, sampler=Sampler("linear")), [[1.0, 1.0, 1.0, 0], [1.5, 1.5, 0.5, 9]], "3d")
+    found = sample_image(Texture(cube, sampler=Sampler("linear")), [[1.0, 1.0, 1.0, 0], [1.5, 1.5, 0.5, 9]], "3d")
     assert found[:, 0].tolist() == [8.5, 5.0]
 
 
 def test_channels_are_scaled_to_integers() -> None:
     pixels = np.array([[[0, 255, 51, 102]], [[1, 2, 3, 4]]], np.uint8)
-    found = sampled(Texture(pixels, channels=4, scaled=True), [[0.0, 0.0]], "2d")
+    found = sample_image(Texture(pixels, channels=4, scaled=True), [[0.0, 0.0]], "2d")
     np.testing.assert_array_equal(found[0], np.array([0, 1, 0.2, 0.4], np.float32))
     signed = np.array([-128, -127, 127], np.int8)
-    assert sampled(Texture(signed, scaled=True), column(0.0, 1.0, 2.0))[:, 0].tolist() == [-1, -1, 1]
+    assert sample_image(Texture(signed, scaled=True), column(0.0, 1.0, 2.0))[:, 0].tolist() == [-1, -1, 1]
 
 
 def test_integers_are_unchanged_and_count_elements() -> None:
@@ -166,7 +166,7 @@ def test_a_direction_selects_a_face_of_a_cube(axis: int, sign: float) -> None:
     faces = (np.arange(6)[:, None, None] * 100 + np.arange(4).reshape(1, 2, 2)).astype(np.float32)
     direction = np.full((1, 4), 0.5, np.float32)
     direction[0, axis] = sign
-    found = sampled(Texture(faces, layered=True, cube=True), direction, "cube")[0, 0]
+    found = sample_image(Texture(faces, layered=True, cube=True), direction, "cube")[0, 0]
     # Of the two other coordinates, with the signs of the guide's table, a positive one is the upper half.
     across, down = {
         (0, 1.0): (-1, -1),

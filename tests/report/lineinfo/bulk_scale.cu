@@ -1,4 +1,4 @@
-// Scales rows: a bulk copy brings a tile in, all threads change it in place, a bulk copy takes it out.
+// Scales rows: a bulk copy loads a tile, all threads change it in place, a bulk copy stores it.
 #include <cstdint>
 #include <cuda/ptx>
 namespace ptx = cuda::ptx;

@@ -1,4 +1,4 @@
-// Sums tiles that a ring of three cp.async stages brings to shared memory; every thread copies two pieces of each tile.
+// Sums tiles that a ring of three cp.async stages copies to shared memory; every thread copies two pieces of each tile.
 #include <cuda_pipeline.h>
 
 constexpr int kStages = 3, kThreads = 128;

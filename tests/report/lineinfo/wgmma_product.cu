@@ -1,4 +1,4 @@
-// A 64 x 8 product of two tiles that tensor copies bring, two stages in turn; one warp group does everything.
+// A 64 x 8 product of two tiles that tensor copies load, two stages in turn; one warp group does everything.
 #include <cuda.h>
 #include <cstdint>
 #include <cuda/ptx>

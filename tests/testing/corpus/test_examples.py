@@ -65,12 +65,12 @@ def test_a_folder_is_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "printed"),
     [("{", "holds no example"), ("[]", "holds no example"), ('{"oracle": "a", "options": {}}', r"no kernel\.ptx")],
 )
-def test_a_folder_without_an_example_is_reported(tmp_path: Path, document: str, said: str) -> None:
+def test_a_folder_without_an_example_is_reported(tmp_path: Path, document: str, printed: str) -> None:
     (tmp_path / "launch.json").write_text(document)
-    with pytest.raises(ExampleError, match=said):
+    with pytest.raises(ExampleError, match=printed):
         load_example(tmp_path)
 
 
@@ -189,7 +189,7 @@ def test_messages_can_be_stored_for_any_text() -> None:
     assert (example.message, example.cause) == ("\\udcff is wrong", "\\udcff is wrong")
 
 
-def raised(error: Exception) -> Exception:
+def raise_and_catch(error: Exception) -> Exception:
     try:
         raise error
     except Exception as caught:
@@ -197,12 +197,12 @@ def raised(error: Exception) -> Exception:
 
 
 def test_a_cause_is_the_same_for_other_numbers_and_names() -> None:
-    first = raised(AssertionError("argument 0: 31 bytes differ, first in element 1: machine np.uint32(2), GPU 3\ntext"))
-    other = raised(AssertionError("argument 1: 4 bytes differ, first in element 17: machine np.uint32(0), GPU 5\nmore"))
+    first = raise_and_catch(AssertionError("argument 0: 31 bytes differ, first in element 1: machine np.uint32(2), GPU 3\ntext"))
+    other = raise_and_catch(AssertionError("argument 1: 4 bytes differ, first in element 17: machine np.uint32(0), GPU 5\nmore"))
     assert (
         failure_cause(first) == failure_cause(other) == "argument # # bytes differ, first in element # machine # GPU #"
     )
-    assert failure_cause(raised(KeyError("x"))) == failure_cause(raised(KeyError("y"))) == "KeyError"
+    assert failure_cause(raise_and_catch(KeyError("x"))) == failure_cause(raise_and_catch(KeyError("y"))) == "KeyError"
 
 
 def test_a_cause_names_a_location_of_this_package_wherever_the_folders_are() -> None:

@@ -88,7 +88,7 @@ def asked_for_a_program(entry: KnownDifference, folder: Path, *options: str) -> 
 def test_differences_that_depend_on_the_invocation_of_ptxas_do_so(tmp_path: Path) -> None:
     (undefined,) = (each for each in SHOWN if each.refusal == "PTX802")
     assert asked_for_a_program(undefined, tmp_path) != 0
-    (unified,) = (each for each in SHOWN if "--compile-only" in each.says)
+    (unified,) = (each for each in SHOWN if "--compile-only" in each.ptxas_message)
     assert asked_for_a_program(unified, tmp_path) != 0
     assert asked_for_a_program(unified, tmp_path, "-c") == 0
 
@@ -98,7 +98,7 @@ def test_every_known_difference_has_a_reason() -> None:
 
 
 def test_a_difference_is_covered_only_where_all_its_conditions_hold() -> None:
-    entry = KnownDifference("ptxkit", "why", ptxas="13.0", opcode="atom.*", says="status -11")
+    entry = KnownDifference("ptxkit", "why", ptxas="13.0", opcode="atom.*", ptxas_message="status -11")
     assert entry.covers("atom.add.u32", "13.0", "ptxkit", "ends with status -11")
     assert not entry.covers("red.add.u32", "13.0", "ptxkit", "ends with status -11")
     assert not entry.covers("atom.add.u32", "13.5", "ptxkit", "ends with status -11")
@@ -119,7 +119,7 @@ def test_a_difference_may_be_restricted_to_some_operands() -> None:
         'accepts = "nobody"\nreason = "x"',
         'accepts = "ptxas"',
         'accepts = "ptxas"\nreason = "x"\nrelease = "1"',
-        'accepts = "ptxas"\nreason = "x"\nsays = "PTX104"',
+        'accepts = "ptxas"\nreason = "x"\nptxas_message = "PTX104"',
         'accepts = "ptxas"\nreason = "x"\nrefusal = "PTX999"',
         'accepts = "ptxkit"\nreason = "x"\nrefusal = "PTX104"',
     ],

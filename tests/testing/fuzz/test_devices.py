@@ -34,20 +34,20 @@ def serve(channel: ParentChannel) -> None:
     while True:
         cubin, launches = channel.receive()
         for each in launches:
-            number = counted(each)
+            number = count_calls(each)
             if number == HANGS:
                 hanging.touch()
                 time.sleep(600)
             if number == BREAKS:
                 channel.send("CUDAError: an illegal memory access was encountered")
                 return
-            outputs = launched(cubin, each)
+            outputs = launch_kernel(cubin, each)
             if number == WRONG:
                 outputs[1] = outputs[1] + 1
             channel.send(outputs)
 
 
-def counted(launch: DeviceLaunch) -> int:
+def count_calls(launch: DeviceLaunch) -> int:
     """Returns the number of the example, over all processes: those with the same inputs are the same."""
     path = Path(os.environ[COUNTER])
     first = launch.arguments[0]
@@ -59,7 +59,7 @@ def counted(launch: DeviceLaunch) -> int:
     return known.index(digest) + 1
 
 
-def launched(cubin: Cubin, launch: DeviceLaunch) -> dict[int, object]:
+def launch_kernel(cubin: Cubin, launch: DeviceLaunch) -> dict[int, object]:
     found = emulate(cubin.ptx, launch.name, grid=launch.grid, block=launch.block, arguments=launch.arguments)
     assert found.is_clean
     return dict(found.outputs)
@@ -75,10 +75,10 @@ def test_a_gpu_that_hangs_crashes_or_computes_wrongly_is_recorded_and_the_campai
     monkeypatch.setenv(HANGING, str(hanging))
     monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=not hanging.exists()))
     store = FuzzStore(tmp_path / "fuzz")
-    told: list[FuzzUnitResult] = []
+    reported: list[FuzzUnitResult] = []
     campaign = FuzzCampaign("machine-device")
     here = LocalFuzzRunner(1, [DeviceProcess(2, serve)], hang=1000, shrinking=4)
-    run_campaigns([campaign], store, FuzzLimits(examples=6), here, told.append)
+    run_campaigns([campaign], store, FuzzLimits(examples=6), here, reported.append)
     total = store.campaign_total(campaign)
     assert (total.run_count, total.skip_count, total.failure_count) == (6, 0, 3)
     causes = {each.cause: each for each in store.causes(["machine-device"])}
@@ -89,4 +89,4 @@ def test_a_gpu_that_hangs_crashes_or_computes_wrongly_is_recorded_and_the_campai
     }
     for each in causes.values():
         assert (Path(each.folder) / "argument_0.npy").exists()
-    assert sum(len(each.failures) for each in told) == 3
+    assert sum(len(each.failures) for each in reported) == 3

@@ -62,11 +62,11 @@ def test_bytes_that_a_smaller_kernel_reads_are_still_written(example: Example) -
 
 
 def test_an_example_of_unknown_validity_is_rejected(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(*_: object, **__: object) -> UninitializedDependence:
+    def cut_short(*_: object, **__: object) -> UninitializedDependence:
         return UninitializedDependence(incomplete_reason="the run took too long")
 
     assert recheck_cause(example)
-    monkeypatch.setattr(device_process, "find_uninitialized_dependence", cut)
+    monkeypatch.setattr(device_process, "find_uninitialized_dependence", cut_short)
     assert recheck_cause(example) == ""
 
 

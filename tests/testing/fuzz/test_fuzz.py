@@ -181,7 +181,7 @@ def test_files_of_a_folder_are_changed_and_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "printed"),
     [
         (["--oracle", "nobody"], "there is no oracle `nobody` = help: the oracles are linter, "),
         (["--oracle", "nobody.there:KIND"], "the module of the oracle `nobody.there:KIND` cannot be imported"),
@@ -199,10 +199,10 @@ def test_files_of_a_folder_are_changed_and_checked(tmp_path: Path) -> None:
         (["--oracle", SINGLE, "--cluster", "local:none"], "write `local:2`"),
     ],
 )
-def test_an_error_is_reported_in_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_an_error_is_reported_in_one_sentence(tmp_path: Path, arguments: list[str], printed: str) -> None:
     done = asked_here(tmp_path, *arguments)
     assert done.exit_code == 2
-    assert said in " ".join(done.stderr.split())
+    assert printed in " ".join(done.stderr.split())
 
 
 def test_a_user_oracle_is_found_in_the_working_folder(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_an_invalid_example_is_reported(tmp_path: Path) -> None:
     assert "holds no example" in done.stderr
 
 
-def kept(folder: Path, oracle: str, text: str) -> Path:
+def keep_example(folder: Path, oracle: str, text: str) -> Path:
     return Example(f"tests.testing.fuzz.planted:{oracle}", (text,)).save(folder / oracle)
 
 
@@ -248,7 +248,7 @@ def test_the_replay_of_an_example_that_hangs_shows_where_and_ends(
     monkeypatch.setattr(watchdog, "time", seconds)
     monkeypatch.setattr(watchdog, "REPORT_INTERVAL", 0.05)
     oracle = "tests.testing.fuzz.planted:turn_for_ever"
-    folder = kept(tmp_path, "turn_for_ever", "// hang\n")
+    folder = keep_example(tmp_path, "turn_for_ever", "// hang\n")
     done = asked_here(tmp_path, "--replay", str(folder), "--oracle", oracle, "--hang", "1")
     assert done.exit_code == 1
     assert f"turn_for_ever: replays the example with {oracle}\n" in done.stderr
@@ -258,11 +258,11 @@ def test_the_replay_of_an_example_that_hangs_shows_where_and_ends(
 
 def test_the_replay_of_an_example_that_waits_shows_where(tmp_path: Path) -> None:
     oracle = "tests.testing.fuzz.planted:judge"
-    arguments = command(tmp_path, "--replay", kept(tmp_path, "judge", "// wait\n"), "--oracle", oracle)
+    arguments = command(tmp_path, "--replay", keep_example(tmp_path, "judge", "// wait\n"), "--oracle", oracle)
     with subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
-        said = (line for line in running.stderr if " so far; now at planted.py:stuck_in_the_oracle" in line)
-        assert next(said, "")  # earlier lines say what is loaded
+        printed = (line for line in running.stderr if " so far; now at planted.py:stuck_in_the_oracle" in line)
+        assert next(printed, "")  # earlier lines say what is loaded
         running.kill()
 
 

@@ -95,11 +95,11 @@ def test_reads_of_one_location_do_not_go_back() -> None:
 
 
 def test_observed_writes_are_passed_on() -> None:
-    def passed(order: str) -> AllowedBehavior:
+    def run_order(order: str) -> AllowedBehavior:
         return of([write(0)], [read(0, 0), write(1, "release")], [read(1, 1, order), read(0, 2)])
 
-    assert (1, 1, 0) not in passed("acquire").outcomes
-    assert (1, 1, 0) in passed("relaxed").outcomes
+    assert (1, 1, 0) not in run_order("acquire").outcomes
+    assert (1, 1, 0) in run_order("relaxed").outcomes
 
 
 @QUIET

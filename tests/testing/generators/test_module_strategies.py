@@ -88,21 +88,21 @@ def test_a_module_shrinks_to_a_kernel_that_returns() -> None:
     assert found.text.count(".") < 10
 
 
-def launched(launch: DeviceLaunch) -> bool:
+def launch_kernel(launch: DeviceLaunch) -> bool:
     return launch.emulate(KERNEL, races=False).is_clean
 
 
 @QUIET
 @given(strategies.launches(KERNEL))
 def test_valid_launches_can_be_executed(launch: DeviceLaunch) -> None:
-    assert launched(launch)
+    assert launch_kernel(launch)
 
 
 @QUIET
 @given(strategies.launches(KERNEL, valid=False))
 def test_others_cannot(launch: DeviceLaunch) -> None:
     with pytest.raises(InvalidLaunchError):
-        launched(launch)
+        launch_kernel(launch)
 
 
 @QUIET

@@ -43,7 +43,7 @@ def kinds(statements: tuple[Statement, ...]) -> set[str]:
     return found
 
 
-def executed(kernel: GeneratedKernel) -> np.ndarray:  # type: ignore[type-arg]
+def execute_kernel(kernel: GeneratedKernel) -> np.ndarray:  # type: ignore[type-arg]
     arguments = [kernel.inputs(), kernel.outputs()]
     found = run(kernel.module(), kernel.name, grid=kernel.grid, block=kernel.block, arguments=arguments)
     assert found.is_clean, (found, kernel.module())
@@ -62,12 +62,12 @@ def test_all_kinds_of_statements_occur() -> None:
 
 def test_the_machine_finds_nothing_in_them_under_any_schedule() -> None:
     for kernel in some(12):
-        executed(kernel)
+        execute_kernel(kernel)
         arguments = [kernel.inputs(), kernel.outputs()]
         shape = {"grid": kernel.grid, "block": kernel.block}
         found = run(kernel.module(), kernel.name, **shape, arguments=arguments, policy="random", seed=3)
         assert found.is_clean, (found, kernel.module())
-        assert np.array_equal(found.outputs[1], executed(kernel))
+        assert np.array_equal(found.outputs[1], execute_kernel(kernel))
 
 
 @pytest.mark.skipif(not installed_ptxas(), reason="ptxas is not installed")
@@ -80,7 +80,9 @@ def test_a_probe_after_each_instruction_changes_no_result() -> None:
     for kernel in some(10):
         bare, probed = (replace(kernel, probes=probes) for probes in (False, True))
         kept = len(kernel.result_registers)
-        assert np.array_equal(executed(bare)[UPDATE_ROWS:], executed(probed)[len(probed.outputs()) - kept :])
+        assert np.array_equal(
+            execute_kernel(bare)[UPDATE_ROWS:], execute_kernel(probed)[len(probed.outputs()) - kept :]
+        )
         assert len(probed.sources()) >= len(bare.sources()) == kept
 
 
@@ -97,7 +99,7 @@ def step(kind: str, start: str, results: int) -> StepTemplate:
 def test_a_thread_reads_the_value_of_another_of_its_cta() -> None:
     kernel = of((LoadStatement("%b32_0", 0), ExchangeStatement("%b32_1", "%b32_0", 3)), ("b32",), ("%b32_1",))
     held = (kernel.inputs()[0] & np.uint64(0xFFFFFFFF)).reshape(2, 32)
-    assert np.array_equal(executed(kernel)[UPDATE_ROWS], np.roll(held, -3, axis=1).ravel())
+    assert np.array_equal(execute_kernel(kernel)[UPDATE_ROWS], np.roll(held, -3, axis=1).ravel())
 
 
 @pytest.mark.parametrize(("space", "row"), [("global", 0), ("shared", 1)])
@@ -110,24 +112,26 @@ def test_an_update_in_a_loop_counts_every_iteration_of_every_thread(space: str, 
     kernel = of((LoadStatement("%b64_0", 0), LoopStatement("%b32_0", 3, True, body)), ("b64",))
     turns = np.arange(64, dtype=np.uint64) % np.uint64(32) % np.uint64(3) + np.uint64(1)
     each = (kernel.inputs()[0] * turns).reshape(2, 32).sum(axis=1)
-    output = executed(kernel)[row]
+    output = execute_kernel(kernel)[row]
     assert output[5] == (each.sum() if space == "global" else each[0])
     assert space == "global" or output[32 + 5] == each[1]
 
 
 def test_both_sides_of_a_branch_are_taken_by_their_threads() -> None:
     negate = step("compute", "not.b32", 1)
-    way = (StepStatement(negate, ("%b32_1",), ("%b32_0",)),)
+    modifier = (StepStatement(negate, ("%b32_1",), ("%b32_0",)),)
     copied = (
         LoadStatement("%b32_0", 0),
         StepStatement(negate, ("%b32_1",), ("%b32_0",)),
         StepStatement(negate, ("%b32_1",), ("%b32_1",)),
     )
-    kernel = of((*copied, LoadStatement("%pred_0", 1), IfStatement("%pred_0", way, ())), ("b32", "pred"), ("%b32_1",))
+    kernel = of(
+        (*copied, LoadStatement("%pred_0", 1), IfStatement("%pred_0", modifier, ())), ("b32", "pred"), ("%b32_1",)
+    )
     held, chosen = kernel.inputs()[0].astype(np.uint32), (kernel.inputs()[1] & np.uint64(1)) != 0
     assert chosen.any()
     assert not chosen.all()
-    assert np.array_equal(executed(kernel)[UPDATE_ROWS], np.where(chosen, ~held, held))
+    assert np.array_equal(execute_kernel(kernel)[UPDATE_ROWS], np.where(chosen, ~held, held))
 
 
 def test_no_step_is_approximate_or_may_be_fused() -> None:
@@ -156,8 +160,8 @@ def test_a_nan_becomes_the_canonical_one_and_a_number_is_unchanged(text: str, bi
     loads = tuple(LoadStatement(each, place) for place, each in enumerate(registers))
     bare = of((*loads, StepStatement(found, (f"%b{bits}_9",), tuple(registers))), (f"f{bits}",) * 2, (f"%b{bits}_9",))
     bare = replace(bare, seed=SEED_WITH_NANS)
-    plain = executed(bare)[UPDATE_ROWS]
-    merged = executed(replace(bare, canonical_nan=True))[UPDATE_ROWS]
+    plain = execute_kernel(bare)[UPDATE_ROWS]
+    merged = execute_kernel(replace(bare, canonical_nan=True))[UPDATE_ROWS]
     infinity = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[bits]
     is_nan = (plain & np.uint64((1 << bits - 1) - 1)) > np.uint64(infinity)
     assert is_nan.any()
@@ -190,7 +194,7 @@ def test_a_result_that_is_also_read_changes_no_other_result(text: str, first: st
             statements=(*kernel.statements[:5], LoadStatement("%pred_1", 3), done),
             result_registers=(result, "%pred_1"),
         )
-        return executed(written)[UPDATE_ROWS:]
+        return execute_kernel(written)[UPDATE_ROWS:]
 
     apart = outputs(text.replace(f" {first}|", f" {other}|"), other)
     assert apart[1].any()
@@ -273,7 +277,7 @@ def test_ctas_synchronize_by_each_barrier_of_all_threads_and_reduce_predicates()
     step = next(each for form in steps_of(*AIM)["meeting"] for each in form if "red.popc" in each.template)
     kernel = of((LoadStatement("%pred_0", 0), StepStatement(step, ("%b32_0",), ("%pred_0",))), ("pred",), ("%b32_0",))
     wanted = (kernel.inputs() & np.uint64(1)).reshape(kernel.grid, kernel.block).sum(axis=1)
-    assert np.array_equal(executed(kernel)[UPDATE_ROWS], np.repeat(wanted, kernel.block))
+    assert np.array_equal(execute_kernel(kernel)[UPDATE_ROWS], np.repeat(wanted, kernel.block))
 
 
 def test_a_carry_is_passed_from_the_first_of_a_chain_to_the_second() -> None:
@@ -285,7 +289,7 @@ def test_a_carry_is_passed_from_the_first_of_a_chain_to_the_second() -> None:
     rows = kernel.inputs() & np.uint64(0xFFFFFFFF)
     carried = (rows[0] + rows[1]) >> np.uint64(32)
     assert carried.any()
-    output = executed(kernel)[UPDATE_ROWS:]
+    output = execute_kernel(kernel)[UPDATE_ROWS:]
     assert np.array_equal(output[1], (rows[2] + rows[3] + carried) & np.uint64(0xFFFFFFFF))
 
 
@@ -297,17 +301,19 @@ def test_a_difference_passes_its_borrow_to_no_sum() -> None:
 
 def test_elements_are_loaded_by_every_instruction_with_the_plain_one_first() -> None:
     known = loads_of(*AIM)
-    assert all(ways[0] == f"ld.global.b{width}" for width, ways in known.items())
-    assert {"nc", "volatile", "mmio"} <= {word for way in known[32] for word in way.split(".")}
-    for number, way in enumerate(known[32]):
-        kernel = of((LoadStatement("%b32_0", 0, way),), ("b32",), ("%b32_0",))
-        assert np.array_equal(executed(kernel)[UPDATE_ROWS], kernel.inputs()[0] & np.uint64(0xFFFFFFFF)), number
+    assert all(modifiers[0] == f"ld.global.b{width}" for width, modifiers in known.items())
+    assert {"nc", "volatile", "mmio"} <= {word for modifier in known[32] for word in modifier.split(".")}
+    for number, modifier in enumerate(known[32]):
+        kernel = of((LoadStatement("%b32_0", 0, modifier),), ("b32",), ("%b32_0",))
+        assert np.array_equal(execute_kernel(kernel)[UPDATE_ROWS], kernel.inputs()[0] & np.uint64(0xFFFFFFFF)), number
 
 
 def test_no_load_in_a_branch_acquires() -> None:
     every, weak = loads_of(*AIM), loads_of(*AIM, acquiring=False)
-    assert {word for ways in every.values() for way in ways for word in way.split(".") if "acq" in word} == {"acquire"}
-    assert not [way for ways in weak.values() for way in ways if "acquire" in way]
+    assert {
+        word for modifiers in every.values() for modifier in modifiers for word in modifier.split(".") if "acq" in word
+    } == {"acquire"}
+    assert not [modifier for modifiers in weak.values() for modifier in modifiers if "acquire" in modifier]
     loads = set().union(*(kernel_loads(kernel.statements) for kernel in some(200)))
     top = {each for kernel in some(200) for each in kernel.statements if isinstance(each, LoadStatement)}
     assert [each for each in top if "acquire" in each.opcode]

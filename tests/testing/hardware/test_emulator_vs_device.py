@@ -30,7 +30,7 @@ def outcome(array: np.ndarray) -> RunResult:  # type: ignore[type-arg]
     return RunResult(outputs={0: array})
 
 
-def changed(by: float, at: int = 5) -> np.ndarray:  # type: ignore[type-arg]
+def change_value(by: float, at: int = 5) -> np.ndarray:  # type: ignore[type-arg]
     found = VALUES.copy()
     found[at] += by
     return found
@@ -53,13 +53,13 @@ def test_one_bit_is_a_difference_where_the_manual_fixes_all() -> None:
 
 
 def test_open_bits_may_differ_within_bounds_and_not_beyond() -> None:
-    near = compare_outputs(pair("sums"), outcome(VALUES), {0: changed(6e-5)})
+    near = compare_outputs(pair("sums"), outcome(VALUES), {0: change_value(6e-5)})
     assert near.kind == "in bounds"
     assert near.is_right
     assert 0.4 < near.bound_fraction < 0.6
-    assert compare_outputs(pair("sums"), outcome(VALUES), {0: changed(2e-4)}).kind == "different"
-    assert compare_outputs(pair("sums", tolerance=1e-4), outcome(VALUES), {0: changed(2e-4)}).kind == "in bounds"
-    assert compare_outputs(pair("sums"), outcome(VALUES), {0: changed(np.nan)}).kind == "different"
+    assert compare_outputs(pair("sums"), outcome(VALUES), {0: change_value(2e-4)}).kind == "different"
+    assert compare_outputs(pair("sums", tolerance=1e-4), outcome(VALUES), {0: change_value(2e-4)}).kind == "in bounds"
+    assert compare_outputs(pair("sums"), outcome(VALUES), {0: change_value(np.nan)}).kind == "different"
 
 
 def test_numbers_that_numpy_does_not_support_are_compared_as_their_types() -> None:
@@ -96,9 +96,9 @@ def test_a_failed_run_is_not_an_agreement() -> None:
     ],
 )
 def test_bits_are_open_where_an_instruction_leaves_them_open(name: str, reason: str) -> None:
-    said = unspecified_bits(compared_launches(name, 1)[0].text)
-    assert reason in said
-    assert bool(said) == bool(reason)
+    printed = unspecified_bits(compared_launches(name, 1)[0].text)
+    assert reason in printed
+    assert bool(printed) == bool(reason)
 
 
 def test_sums_of_integers_are_exact_so_their_bits_are_fixed() -> None:
@@ -133,4 +133,4 @@ def test_of_many_cases_the_largest_and_the_smallest_are_selected() -> None:
 def test_each_array_of_a_table_is_compared() -> None:
     mine = RunResult(outputs={0: [VALUES, VALUES]})
     assert compare_outputs(pair(), mine, {0: [VALUES.copy(), VALUES.copy()]}).kind == "equal"
-    assert compare_outputs(pair(), mine, {0: [changed(1), VALUES.copy()]}).kind == "different"
+    assert compare_outputs(pair(), mine, {0: [change_value(1), VALUES.copy()]}).kind == "different"

@@ -33,7 +33,7 @@ LAUNCH = DeviceLaunch("double", 1, 32, (np.arange(32, dtype=np.uint32),))
 
 
 @cache
-def generated() -> GeneratedKernel:
+def generate_one() -> GeneratedKernel:
     return random_kernel(Random(1), (8, 7), "sm_90a")
 
 
@@ -82,7 +82,7 @@ def test_a_module_without_a_target_cannot_be_checked() -> None:
 
 def test_a_text_that_parses_to_the_same_tree_round_trips() -> None:
     assertions.assert_round_trips(DOUBLE)
-    assertions.assert_round_trips(generated())
+    assertions.assert_round_trips(generate_one())
 
 
 def test_an_equivalent_kernel_has_the_same_results() -> None:
@@ -111,16 +111,16 @@ def test_without_a_gpu_the_oracles_that_need_one_are_skipped_for_one_reason() ->
     reasons = set()
     for ask in (assertions.assert_machine_matches_device, assertions.assert_optimisation_invariant):
         with pytest.raises(SkipTest) as skipped:
-            ask(generated())
+            ask(generate_one())
         reasons.add(str(skipped.value))
     assert len(reasons) == 1
 
 
 @pytest.mark.device
 def test_machine_and_device_compute_the_same_at_every_level() -> None:
-    assertions.assert_machine_matches_device(generated())
+    assertions.assert_machine_matches_device(generate_one())
     assertions.assert_machine_matches_device(DOUBLE, LAUNCH)
-    assertions.assert_optimisation_invariant(generated())
+    assertions.assert_optimisation_invariant(generate_one())
 
 
 class Elsewhere:
@@ -138,39 +138,39 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere() -> Iterator[Callable[[str], Elsewhere]]:
-    def begun(target: str) -> Elsewhere:
+    def start_device(target: str) -> Elsewhere:
         found = Elsewhere(target)
         session.begin_session(OracleSession(process=found))
         return found
 
     before = session.current_session()
-    yield begun
+    yield start_device
     session.begin_session(before)
 
 
 def test_text_for_an_older_chip_is_compiled_for_the_gpu_that_runs_it(elsewhere: Callable[[str], Elsewhere]) -> None:
     gpu = elsewhere("sm_90a")
     assertions.on_device(DOUBLE, LAUNCH)
-    assertions.on_device(generated().module(), launch_of(generated()))
+    assertions.on_device(generate_one().module(), launch_of(generate_one()))
     assert [each.target for each in gpu.compiled] == ["sm_90a", "sm_90a"]
 
 
 def test_text_for_another_chip_is_not_run_and_has_a_reason(elsewhere: Callable[[str], Elsewhere]) -> None:
     elsewhere("sm_100a")
     with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_100"):
-        assertions.on_device(generated())
+        assertions.on_device(generate_one())
     assertions.on_device(DOUBLE, LAUNCH)
     elsewhere("sm_80")
     with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_80"):
-        assertions.on_device(generated())
+        assertions.on_device(generate_one())
     session.current_session().device = "require"
     with pytest.raises(DeviceError, match="code for sm_90a does not run"):
-        assertions.on_device(generated())
+        assertions.on_device(generate_one())
 
 
 @pytest.mark.parametrize("level", assertions.LEVELS)
 def test_every_compiler_accepts_a_generated_kernel(level: str) -> None:
-    cubin = assertions.compile_at_level(generated().module(), "sm_90a", level)
+    cubin = assertions.compile_at_level(generate_one().module(), "sm_90a", level)
     assert not isinstance(cubin, str), cubin
     assert cubin.code.startswith(b".version" if level == "jit" else b"\x7fELF")
 

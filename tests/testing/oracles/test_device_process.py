@@ -39,7 +39,7 @@ def serve(channel: ParentChannel) -> None:
                 return
 
 
-def serve_nobody(channel: ParentChannel) -> None:
+def serve_none(channel: ParentChannel) -> None:
     channel.send("no GPU here")
 
 
@@ -60,14 +60,14 @@ def test_every_launch_has_its_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("hangs", "no end within 1"), ("fails", "illegal address"), ("dies", "broke down")]
+    ("name", "printed"), [("hangs", "no end within 1"), ("fails", "illegal address"), ("dies", "broke down")]
 )
-def test_a_hang_or_failure_affects_its_own_result_only(name: str, said: str) -> None:
+def test_a_hang_or_failure_affects_its_own_result_only(name: str, printed: str) -> None:
     launches = [LAUNCHES[0], DeviceLaunch(name, 1, 32, ()), LAUNCHES[2]]
     with DeviceProcess(1, serve) as device:
         first, second, third = device.run(CUBIN, launches)
     assert isinstance(second, str)
-    assert said in second
+    assert printed in second
     assert first == third == {0: (b"code", 7)}
 
 
@@ -77,5 +77,5 @@ def test_a_process_returns_the_properties_of_its_gpu() -> None:
 
 
 def test_without_a_gpu_the_reason_is_raised() -> None:
-    with DeviceProcess(20, serve_nobody) as device, pytest.raises(NoDeviceError, match="no GPU here"):
+    with DeviceProcess(20, serve_none) as device, pytest.raises(NoDeviceError, match="no GPU here"):
         device.run(CUBIN, LAUNCHES)

@@ -104,8 +104,8 @@ def test_a_small_module_has_one_second_and_a_large_file_has_one_for_each_of_its_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not report memory")
-@pytest.mark.parametrize(("megabytes", "told"), [(20, ""), (200, "takes too much memory: ")])
-def test_excessive_memory_is_reported(megabytes: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("megabytes", "reported"), [(20, ""), (200, "takes too much memory: ")])
+def test_excessive_memory_is_reported(megabytes: int, reported: str, monkeypatch: pytest.MonkeyPatch) -> None:
     robustness._warm_up()  # lints a text once in a process, without a sampler
     measure, samples = robustness._address_space, Semaphore(0)
 
@@ -126,7 +126,7 @@ def test_excessive_memory_is_reported(megabytes: int, told: str, monkeypatch: py
 
     monkeypatch.setattr(robustness, "_address_space", sample)
     monkeypatch.setattr(robustness, "lint_source", large)
-    assert robustness.find_robustness_fault(DOUBLE)[:23] == told
+    assert robustness.find_robustness_fault(DOUBLE)[:23] == reported
 
 
 def test_another_text_after_printing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

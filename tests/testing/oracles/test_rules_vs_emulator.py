@@ -22,7 +22,7 @@ BULK = GeneratedPipeline(PipelinePlan("sm_90a", "bulk"))
 NOTHING: frozenset[str] = frozenset()
 
 
-def said(static: str = "", warned: str = "", open_: str = "", seen: str = "", differs: str = "") -> EngineVerdicts:
+def text_of(static: str = "", warned: str = "", open_: str = "", seen: str = "", differs: str = "") -> EngineVerdicts:
     codes = [frozenset(each.split()) for each in (static, warned, seen)]
     return EngineVerdicts(codes[0], codes[1], tuple(filter(None, [open_])), codes[2], output_difference=differs)
 
@@ -50,34 +50,35 @@ def test_both_find_a_fault_under_its_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "found", "told"),
+    ("source", "found", "reported"),
     [
-        (BULK, said(static="PTX401"), "it is right, and the rules report PTX401"),
-        (BULK, said(warned="PTX502"), "it is right, and the rules report PTX502"),
-        (BULK, said(seen="PTX302"), "it is right, and the machine finds PTX302"),
-        (BULK, said(differs="element 3 is 1, not 2"), "element 3 is 1, not 2"),
-        (BULK, said(open_="PTX503: why"), ""),
-        (faulty("delete-init"), said(static="PTX501"), "the machine finds nothing"),
-        (faulty("delete-init"), said(seen="PTX302"), "the machine finds PTX302, none of PTX501"),
-        (faulty("delete-init"), said(static="PTX302", seen="PTX501"), "the rules report PTX302, none of PTX501"),
-        (faulty("delete-init"), said(seen="PTX501"), ""),
-        (BULK.module(), said(static="PTX401"), "the rules report PTX401, the machine shows nothing"),
-        (BULK.module(), said(seen="PTX401"), "the machine shows PTX401, the rules call it clean"),
-        (BULK.module(), said(open_="PTX503: why", seen="PTX401"), ""),
-        (BULK.module(), said(static="PTX401", seen="PTX302"), ""),
+        (BULK, text_of(static="PTX401"), "it is right, and the rules report PTX401"),
+        (BULK, text_of(warned="PTX502"), "it is right, and the rules report PTX502"),
+        (BULK, text_of(seen="PTX302"), "it is right, and the machine finds PTX302"),
+        (BULK, text_of(differs="element 3 is 1, not 2"), "element 3 is 1, not 2"),
+        (BULK, text_of(open_="PTX503: why"), ""),
+        (faulty("delete-init"), text_of(static="PTX501"), "the machine finds nothing"),
+        (faulty("delete-init"), text_of(seen="PTX302"), "the machine finds PTX302, none of PTX501"),
+        (faulty("delete-init"), text_of(static="PTX302", seen="PTX501"), "the rules report PTX302, none of PTX501"),
+        (faulty("delete-init"), text_of(seen="PTX501"), ""),
+        (BULK.module(), text_of(static="PTX401"), "the rules report PTX401, the machine shows nothing"),
+        (BULK.module(), text_of(seen="PTX401"), "the machine shows PTX401, the rules call it clean"),
+        (BULK.module(), text_of(open_="PTX503: why", seen="PTX401"), ""),
+        (BULK.module(), text_of(static="PTX401", seen="PTX302"), ""),
     ],
 )
-def test_a_disagreement_is_reported(source: GeneratedPipeline | str, found: EngineVerdicts, told: str) -> None:
-    assert find_disagreement(source, found) == told
+def test_a_disagreement_is_reported(source: GeneratedPipeline | str, found: EngineVerdicts, reported: str) -> None:
+    assert find_disagreement(source, found) == reported
 
 
 def test_the_reason_of_the_silence_of_the_rules_is_reported() -> None:
-    assert said(static="PTX401").silence_reason == ""
-    assert said(warned="PTX502", seen="PTX502").silence_reason == "warned"
+    assert text_of(static="PTX401").silence_reason == ""
+    assert text_of(warned="PTX502", seen="PTX502").silence_reason == "warned"
     assert (
-        said(open_="PTX503: a tensor map decides", seen="PTX503").silence_reason == "open: PTX503: a tensor map decides"
+        text_of(open_="PTX503: a tensor map decides", seen="PTX503").silence_reason
+        == "open: PTX503: a tensor map decides"
     )
-    assert said(seen="PTX302").silence_reason == "silent"
+    assert text_of(seen="PTX302").silence_reason == "silent"
 
 
 def test_a_disagreement_fails_with_the_text(monkeypatch: pytest.MonkeyPatch) -> None:

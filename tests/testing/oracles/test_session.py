@@ -26,8 +26,8 @@ def judging() -> Iterator[OracleSession]:
 
 
 def test_a_run_that_does_not_end_ends_with_the_budget(judging: OracleSession) -> None:
-    said = "the budget of 0.02 s is used up after 0 examples, and one that did not finish"
-    with pytest.raises(BudgetSpentError, match=said):
+    printed = "the budget of 0.02 s is used up after 0 examples, and one that did not finish"
+    with pytest.raises(BudgetSpentError, match=printed):
         assertions.on_machine(ENDLESS, LAUNCH)
     assert judging.failure is None
     assert not judging.has_failed

@@ -27,11 +27,11 @@ def setp(
     test: str,
     combine: str | None = None,
     ftz: bool = False,
-    alone: bool = False,
+    single: bool = False,
 ) -> Function:
     """Returns two predicates: a comparison and its opposite, or the comparisons of both elements of a pair.
 
-    With `alone`, only the first one is wanted.
+    With `single`, only the first one is wanted.
     """
     compare, pair = _make_comparison(type, test, ftz), _element_count(type) > 1
 
@@ -45,7 +45,7 @@ def setp(
         p: Bits = found[..., 0] if pair else found
         return p if combine is None else WRAPPING[combine](p, c)
 
-    return first if alone else both
+    return first if single else both
 
 
 @value_semantics

@@ -29,12 +29,12 @@ def convert_integer(*, type: str, source: str, saturate: bool = False) -> Functi
     if not signed:
         return lambda a: np.minimum(a, a.dtype.type(min(high, np.iinfo(a.dtype).max))).astype(wanted)
 
-    def limited(a: Bits) -> Bits:
+    def clip(a: Bits) -> Bits:
         values = _as_integers(a, True).astype(np.int64)
         limits = max(low, -(2**63)), min(high, 2**63 - 1)
         return np.clip(values, *limits).astype(np.uint64).astype(wanted)
 
-    return limited
+    return clip
 
 
 def _as_integers(values: Bits, signed: bool) -> Bits:
@@ -54,11 +54,11 @@ def pack_integers(*, type: str) -> Function:  # noqa: A002
     width, (low, high) = bits(type), _integer_range(type)
     mask = np.uint32((1 << width) - 1)
 
-    def limited(values: Bits) -> Bits:
+    def clip(values: Bits) -> Bits:
         return np.clip(values.view(np.int32).astype(np.int64), low, high).astype(np.uint32) & mask
 
     def function(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
-        pair: Bits = limited(a) << np.uint32(width) | limited(b)
+        pair: Bits = clip(a) << np.uint32(width) | clip(b)
         return pair if c is None else pair | c << np.uint32(2 * width)
 
     return function

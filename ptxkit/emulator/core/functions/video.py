@@ -173,13 +173,13 @@ def video_vector(
     second = "h32" if elements == 2 else "b7654"
 
     def function(a: Bits, b: Bits, c: Bits, a_part: str | None, b_part: str | None, d_part: str | None = None) -> Bits:
-        def chosen(selector: str, place: int, word: str) -> IntegerArray:
+        def select(selector: str, place: int, word: str) -> IntegerArray:
             source, at = divmod(int(selector[::-1][place]), elements)
             return _extend((b if source else a) >> np.uint32(width * at), word, width)
 
         total = c
         for place in map(int, (d_part or first)[1:]):
-            found = compute(chosen(a_part or first, place, left), chosen(b_part or second, place, right))
+            found = compute(select(a_part or first, place, left), select(b_part or second, place, right))
             if saturate:
                 found = _saturate(found, type, width)
             at = np.uint32(width * place)

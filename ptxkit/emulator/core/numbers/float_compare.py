@@ -28,18 +28,18 @@ def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], BoolArray]:
         native, test = _NATIVE[fmt.name], _VALUES[name]
         return lambda a, b: test(a.view(native), b.view(native))
 
-    def unordered(a: Bits, b: Bits) -> BoolArray:
+    def has_nan(a: Bits, b: Bits) -> BoolArray:
         return is_nan(fmt, a) | is_nan(fmt, b)
 
     if name == "nan":
-        return unordered
+        return has_nan
     if name == "num":
-        return lambda a, b: ~unordered(a, b)
+        return lambda a, b: ~has_nan(a, b)
     if name in COMPARISONS:
         ordered = COMPARISONS[name]
-        return lambda a, b: ordered(_sort_key(fmt, a), _sort_key(fmt, b)) & ~unordered(a, b)
+        return lambda a, b: ordered(_sort_key(fmt, a), _sort_key(fmt, b)) & ~has_nan(a, b)
     either = COMPARISONS[name[:-1]]
-    return lambda a, b: either(_sort_key(fmt, a), _sort_key(fmt, b)) | unordered(a, b)
+    return lambda a, b: either(_sort_key(fmt, a), _sort_key(fmt, b)) | has_nan(a, b)
 
 
 _NATIVE: dict[str, type[np.floating[Any]]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}

@@ -21,20 +21,20 @@ def test_a_second_predicate_has_the_complement_and_both_are_combined() -> None:
     assert (p.tolist(), q.tolist()) == ([True, False, False], [False, True, True])
     p, q = setp(type="f32", test="neu", combine="and")(a, b, c)
     assert (p.tolist(), q.tolist()) == ([False, True, False], [True, False, False])
-    assert setp(type="f32", test="nan", alone=True)(a, b).tolist() == [False, False, True]
+    assert setp(type="f32", test="nan", single=True)(a, b).tolist() == [False, False, True]
 
 
 def test_signedness_decides_how_integers_compare() -> None:
     a, b = words(0xFFFFFFFF), words(1)
-    assert setp(type="s32", test="lt", alone=True)(a, b).tolist() == [True]
-    assert setp(type="u32", test="lt", alone=True)(a, b).tolist() == [False]
-    assert setp(type="u32", test="hi", alone=True)(a, b).tolist() == [True]
+    assert setp(type="s32", test="lt", single=True)(a, b).tolist() == [True]
+    assert setp(type="u32", test="lt", single=True)(a, b).tolist() == [False]
+    assert setp(type="u32", test="hi", single=True)(a, b).tolist() == [True]
 
 
 def test_subnormal_numbers_are_zeros_where_they_are_flushed() -> None:
     a, b = words(1), words(0x80000000)
-    assert setp(type="f32", test="eq", alone=True)(a, b).tolist() == [False]
-    assert setp(type="f32", test="eq", ftz=True, alone=True)(a, b).tolist() == [True]
+    assert setp(type="f32", test="eq", single=True)(a, b).tolist() == [False]
+    assert setp(type="f32", test="eq", ftz=True, single=True)(a, b).tolist() == [True]
 
 
 def test_pairs_have_two_comparisons() -> None:

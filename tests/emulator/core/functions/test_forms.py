@@ -26,7 +26,7 @@ CHAPTERS = [
     "Data Movement and Conversion Instructions: cvt",
 ]
 LANES = 40
-WAYS = 60
+COMBINATIONS = 60
 """Combinations of modifiers tried for each form."""
 
 FORMS = [
@@ -39,15 +39,15 @@ FORMS = [
 
 def matches(form: Form, random: Random) -> Iterator[Match]:
     values = [(None, *slot.values) if slot.optional else slot.values for slot in form.modifiers]
-    ways = list(islice(product(*values), 20_000))
-    random.shuffle(ways)
+    combinations = list(islice(product(*values), 20_000))
+    random.shuffle(combinations)
     found = 0
-    for way in ways:
-        chosen = dict(zip((slot.name for slot in form.modifiers), way, strict=True))
+    for combination in combinations:
+        chosen = dict(zip((slot.name for slot in form.modifiers), combination, strict=True))
         if all(is_true(fold(rule.condition, form, chosen)) for rule in form.rules):
             yield from bind_form(form, chosen, table().value_gates)
             found += 1
-        if found == WAYS:
+        if found == COMBINATIONS:
             return
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.emulator.support import computed
+from tests.emulator.support import compute_line
 
 A, B, C = 0x80FF7F01, 0x00FE0102, 0x11223344
 
@@ -13,7 +13,7 @@ A, B, C = 0x80FF7F01, 0x00FE0102, 0x11223344
 def result(instruction: str, operands: str = "%r1, %r2, %r3", part: str = "") -> int:
     """Returns the result of an instruction for A, B and C."""
     body = f" mov.u32 %r1, {A};\n mov.u32 %r2, {B};\n mov.u32 %r3, {C};\n {instruction} %r0{part}, {operands};\n"
-    return int(computed(body, threads=1)[0])
+    return int(compute_line(body, threads=1)[0])
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_products_are_added_shifted_and_negated() -> None:
 
 
 def test_lanes_are_computed_separately() -> None:
-    found = computed(" mov.u32 %r1, 300;\n vadd.u32.u32.u32 %r0.b0, %r31, %r31, %r1;\n", threads=4)
+    found = compute_line(" mov.u32 %r1, 300;\n vadd.u32.u32.u32 %r0.b0, %r31, %r31, %r1;\n", threads=4)
     assert (found == 256 + np.array([0, 2, 4, 6])).all()

@@ -15,7 +15,7 @@ from ptxkit.testing.oracles.ptxas import installed_ptxas
 from tests.testing.test_faults import KERNEL
 
 HERE = CorpusKernel("k.ptx", Path("k.ptx"), KERNEL)
-MENDED = {
+FIXED = {
     "delete-proxy-fence": "PTX401",
     "delete-commit": "PTX301",
     "expect-half": "PTX503",
@@ -23,7 +23,7 @@ MENDED = {
 }
 
 
-def tried(*families: str, until: float | None = None) -> fix_trials.FixTrialBatch:
+def try_fixes(*families: str, until: float | None = None) -> fix_trials.FixTrialBatch:
     wanted = [each for each in OPERATORS if each.family in families]
     return fix_trials.run_fix_trials(
         HERE, filter_assemblable(HERE, generate_mutants(HERE, wanted), installed_ptxas()[0]), until
@@ -31,10 +31,10 @@ def tried(*families: str, until: float | None = None) -> fix_trials.FixTrialBatc
 
 
 def trials(*families: str) -> tuple[fix_trials.FixTrial, ...]:
-    return tried(*families).trials
+    return try_fixes(*families).trials
 
 
-@pytest.mark.parametrize(("family", "code"), MENDED.items())
+@pytest.mark.parametrize(("family", "code"), FIXED.items())
 def test_the_finding_of_a_mutant_is_fixed_and_the_fix_satisfies_its_promises(family: str, code: str) -> None:
     found = trials(family)
     assert any(each.code == code and each.fix is not None for each in found)
@@ -62,8 +62,8 @@ def test_a_fix_that_violates_its_promises_is_reported(monkeypatch: pytest.Monkey
 
 
 def test_fixes_that_the_time_limit_excluded_are_not_counted_as_tried() -> None:
-    assert tried("delete-commit", until=0.0) == fix_trials.FixTrialBatch(0, ())
-    assert tried("delete-commit").mutant_count > 0
+    assert try_fixes("delete-commit", until=0.0) == fix_trials.FixTrialBatch(0, ())
+    assert try_fixes("delete-commit").mutant_count > 0
 
 
 def test_a_fix_that_restores_the_kernel_is_checked_once() -> None:

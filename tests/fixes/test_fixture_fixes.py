@@ -21,7 +21,7 @@ from tests.corpus.support import assemble
 
 RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
 FIXTURES = sorted(RULES.glob("PTX*_bad_*.ptx"))
-MENDED = {
+FIXED = {
     "PTX201": 5,
     "PTX202": 5,
     "PTX205": 3,
@@ -97,29 +97,29 @@ def test_a_fixed_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monke
     clean, checks = 0, []
     kinds: set[bool] = set()
 
-    def checked(found: SourceFile, settings: Settings) -> FileResult:
+    def check_file(found: SourceFile, settings: Settings) -> FileResult:
         """Returns the check with which `mend` begins."""
         checks.append(lint_source(found, settings))
         return checks[-1]
 
-    monkeypatch.setattr("ptxkit.fixes.validate_fixes.lint_source", checked)
+    monkeypatch.setattr("ptxkit.fixes.validate_fixes.lint_source", check_file)
     for path in FIXTURES:
         if path.name.startswith(code):
             found, settings = fixture(path)
-            mended = fix_source(found, settings, unsafe=True)
-            kinds |= {applied.fix.safe for applied in mended.applied if applied.finding.code == code}
+            fixed = fix_source(found, settings, unsafe=True)
+            kinds |= {applied.fix.safe for applied in fixed.applied if applied.finding.code == code}
             before = checks.pop()
             assert not checks
-            assert len(mended.result.diagnostics) <= len(before.diagnostics) - len(mended.applied), path.name
-            assert len(mended.result.undecided) <= len(before.undecided), path.name
-            if mended.applied:
-                assert mended.source.text != found.text
+            assert len(fixed.result.diagnostics) <= len(before.diagnostics) - len(fixed.applied), path.name
+            assert len(fixed.result.undecided) <= len(before.undecided), path.name
+            if fixed.applied:
+                assert fixed.source.text != found.text
                 again = tmp_path / path.name
-                again.write_text(mended.source.text)
+                again.write_text(fixed.source.text)
                 done = assemble(again, tmp_path)
                 assert done.returncode == 0, f"{path.name}: {done.stderr}"
-            clean += bool(mended.applied) and not mended.result.diagnostics
-    assert clean >= MENDED.get(code, 0), code
+            clean += bool(fixed.applied) and not fixed.result.diagnostics
+    assert clean >= FIXED.get(code, 0), code
     assert FIX_WORDS.get(frozenset(kinds)) == DOCUMENTED.get(code), "scripts/docs_lib/fix_safety.toml"
 
 
@@ -151,9 +151,9 @@ def test_the_fix_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
 
 def test_an_old_target_is_raised() -> None:
     text = CLEAN.replace("ret;", "barrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tret;").replace("8.0", "7.0")
-    mended = fix_source(source(text), unsafe=True)
-    assert mended.result.diagnostics == ()
-    assert mended.source.text.startswith(".version 7.8\n.target sm_90\n")
+    fixed = fix_source(source(text), unsafe=True)
+    assert fixed.result.diagnostics == ()
+    assert fixed.source.text.startswith(".version 7.8\n.target sm_90\n")
     assert fix_source(source(text)).applied == ()
 
 
@@ -208,22 +208,22 @@ def test_an_ineffective_fix_is_not_checked_completely(monkeypatch: pytest.Monkey
     """In a text with two faults, a change that settles neither is rejected after the first rule."""
     found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
     before = lint_source(found, settings)
-    heard = []
+    events = []
 
-    def counted(*given: object) -> Iterator[FileResult]:
+    def count_calls(*given: object) -> Iterator[FileResult]:
         for result in lint_incremental(*given):  # type: ignore[arg-type]
-            heard.append(result)
+            events.append(result)
             yield result
 
-    monkeypatch.setattr("ptxkit.fixes.validate_fixes.lint_incremental", counted)
+    monkeypatch.setattr("ptxkit.fixes.validate_fixes.lint_incremental", count_calls)
     checks = validate_fixes._FixValidator(settings)
     [item] = before.diagnostics
     same = SourceFile(found.path, found.text + "\n")
     assert checks.check(same, before, item) is None
     whole = lint_source(same, settings)
-    assert [part.diagnostics for part in heard] == [(), whole.diagnostics]
+    assert [part.diagnostics for part in events] == [(), whole.diagnostics]
     assert checks.check(same, before, item) is None
-    assert len(heard) == 2
+    assert len(events) == 2
 
 
 def test_a_fix_that_turns_a_finding_into_a_question_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
