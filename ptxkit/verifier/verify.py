@@ -87,7 +87,7 @@ def verify_source(
         runs: list[_KernelResult] = []
         if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             _, launched = apply_overrides(module, settings)
-            proven = frozenset((each.code, each.span.start) for each in verdict.diagnostics)
+            proven = frozenset(place for each in verdict.diagnostics for place in _places_of(each))
             entries = request.select_kernels(launched)
             runs = [_verify_kernel(launched, source, entry, request, progress, proven) for entry in entries]
         seen = apply_settings(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
@@ -464,7 +464,9 @@ class _Session:
 
 def _sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) -> tuple[FindingTrace, ...]:
     """Returns the traces of reported findings with the severities of these, errors first."""
-    severities = {(each.code, each.source.position(each.span.start)[0]): each.severity for each in found}
+    severities = {
+        (code, each.source.position(start)[0]): each.severity for each in found for code, start in _places_of(each)
+    }
     known = [
         replace(each, severity=str(severities[each.code, each.line]))
         for each in traces
@@ -476,15 +478,20 @@ def _sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) ->
 def _merge_diagnostics(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Returns the diagnostics of both verifiers.
 
-    Where both report the same for one instruction, it is the static diagnostic with the witness.
+    Where both report the same for one instruction, or for another place of the static finding, it is the static
+    diagnostic with the first witness.
     """
     shown = {(each.code, each.span.start): each for each in seen}
     found = []
     for each in static:
-        run_ = shown.pop((each.code, each.span.start), None)
-        properties = {**each.properties, **run_.properties} if run_ is not None else each.properties
-        found.append(replace(each, properties=properties) if run_ is not None else each)
+        witnesses = [shown.pop(place) for place in _places_of(each) if place in shown]
+        found.append(replace(each, properties={**each.properties, **witnesses[0].properties}) if witnesses else each)
     return tuple(sorted([*found, *shown.values()], key=lambda each: (each.span.start, each.code)))
+
+
+def _places_of(found: Diagnostic) -> tuple[tuple[str, int], ...]:
+    """Returns the code and the offset of a finding, and of each other place of it."""
+    return tuple((found.code, span.start) for span in (found.span, *(each.span for each in found.copies)))
 
 
 __all__ = ["verify_source"]

@@ -78,6 +78,21 @@ def test_a_race_is_an_error_with_both_accesses_and_a_command_to_reproduce_it() -
     assert witness["block"] == [64]
 
 
+def test_a_race_that_the_linter_reports_for_several_places_is_one_finding() -> None:
+    """The runs find a race at each place; the finding of the linter counts these."""
+    places = "".join(
+        f"\tst.shared.u32 [%r3+{4 * number}], 7;\n\tld.shared.u32 %r2, [%r3+{4 * number}];\n" for number in range(5)
+    )
+    result = verified(kernel(f"\tmov.u32 %r3, tile;\n{places}"), trace=True)
+    (found,) = result.diagnostics
+    assert found.message.startswith("formally a race: ")
+    assert len(found.copies) == 4
+    assert "witness" in found.properties
+    assert {each.line for each in result.traces} == {
+        found.source.position(span.start)[0] for span in (found.span, *(each.span for each in found.copies))
+    }
+
+
 def test_the_same_kernel_with_its_barrier_is_clean() -> None:
     assert verify_text(kernel(RACE.replace("BARRIER", "\tbar.sync 0;"))).status is Status.CLEAN
 
