@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from typing import Any
 
@@ -19,5 +20,9 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise ValueError(f"a key has more than {MAX_SETTINGS_DEPTH} parts")
     try:
         return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
     except RecursionError as error:
         raise ValueError("lists or tables are nested too deeply") from error
+    except ValueError as error:  # Python's limit, whose text names a function of Python
+        raise ValueError(f"an integer has more than {sys.get_int_max_str_digits():,} digits") from error
