@@ -66,7 +66,7 @@ from ptxkit.analysis.sync.bounded_wait import find_unchecked_waits
 from ptxkit.analysis.sync.sync_edges import find_unordered_release
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.symbolic_values import Value
-from ptxkit.diagnostics import Message
+from ptxkit.diagnostics import LabelLine, Message
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, WaitGroup
@@ -195,7 +195,8 @@ def _check_pair(
     if status is CopyStatus.GUESSED:
         return OpenObligation(event.step, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA())
     is_complete = status is CopyStatus.COMPLETE
-    if not is_complete and _last_phase_wait(reader, position, copy) is not None and copy.barrier in late_mbarriers():
+    earlier = _last_phase_wait(reader, position, copy)
+    if not is_complete and earlier is not None and earlier[1] and copy.barrier in late_mbarriers():
         return None  # the copy belongs to a later phase since its bytes are expected too late, which PTX503 reports
     exact = issuer.trace.is_certain(copy.position) and reader.trace.is_certain(position)
     finding = None if is_complete else _finding(facts, issuer, copy, reader, position, event)
@@ -222,7 +223,11 @@ def _finding(
     if not grouped:
         earlier = _last_phase_wait(reader, position, copy)
         what, fix = ptx3xx.NO_WAIT_ON_MBARRIER(operation=noun), ptx3xx.WAIT_FOR_MBARRIER_PHASE()
-        if earlier is not None and copy.phase is not None:
+        if earlier is not None and not earlier[1]:
+            what = ptx3xx.WAIT_OBSERVES_NO_PHASE(operation=noun)
+            labels.append((earlier[0], ptx3xx.PASSES_FOR_OTHER_PARITY()))
+            fix = ptx3xx.WAIT_FOR_OTHER_PARITY(line=LabelLine(len(labels)))
+        elif earlier is not None and copy.phase is not None:
             what = ptx3xx.WAITS_FOR_EARLIER_PHASE(operation=noun, phase=copy.phase)
             labels.append((earlier[0], ptx3xx.OBSERVES_EARLIER_PHASE(phase=earlier[1])))
     elif copy.commit_position is None:
@@ -262,14 +267,14 @@ def _finding(
 
 
 def _last_phase_wait(reader: ThreadView, position: int, copy: AsyncCopy) -> tuple[Step, int] | None:
-    """Returns the last wait of a thread, before a position, that observes a phase of a copy's mbarrier, and the phase.
+    """Returns the last wait of a thread on a copy's mbarrier, before a position, and the phase that it observes.
 
-    The result is None where no such wait exists, as after a wait that is true at once on a fresh mbarrier.
+    The phase is 0 for a wait that is true at once on a fresh mbarrier. The result is None where no wait exists.
     """
     points, key = reader.release_acquire_points, ("mbarrier", copy.barrier)
     waits = zip(points.acquires.get(key, ()), points.acquire_phases.get(key, ()), strict=True)
     last = max((wait for wait in waits if wait[0] < position), default=None)
-    return (reader.trace.events[last[0]].step, last[1]) if last is not None and last[1] else None
+    return None if last is None else (reader.trace.events[last[0]].step, last[1])
 
 
 def _fixes(copy: AsyncCopy, waits: list[Step], read: Step, *, own: bool) -> Iterator[FixCandidate]:

@@ -4,7 +4,8 @@ What it does
     Simulates how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
     finds a wait that never ends: its phase needs more arrivals than the threads make before all of them wait or have
     exited. If threads wait for each other in a cycle that would be resolved by starting one wait with the other parity,
-    that wait is named: in a ring whose producer and consumers start with parity 0, it is the producer's wait.
+    that wait is named: in a ring whose producer and consumers start with parity 0, it is the producer's wait. If
+    another thread would arrive, but is itself blocked before, both of these lines are named.
 
 Why it matters
     The kernel hangs.
@@ -27,10 +28,13 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import dropwhile
+from operator import is_not
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.sync.mbarrier_location import location_of
+from ptxkit.analysis.sync.mbarrier_location import location_of, locations_of
 from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
 from ptxkit.analysis.sync.phase_fault_localization import (
     PhaseFault,
@@ -83,7 +87,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                 and stuck.mbarrier.state.pending_arrivals
                 and _has_arrivals(facts, stuck)
             ):
-                finding = _finding(facts, stuck, stuck.mbarrier, _fault_of(facts, schedule, located))
+                fault = _fault_of(facts, schedule, located)
+                finding = _finding(facts, stuck, stuck.mbarrier, fault, _late_arrival(facts, stuck, schedule))
                 broken.setdefault(finding.primary, finding)
         waits = {
             e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
@@ -120,7 +125,28 @@ def _fault_of(
     return facts.simulation.fault or next(elsewhere, None)
 
 
-def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrier, fault: PhaseFault | None) -> Finding:
+def _late_arrival(facts: ScenarioFacts, stuck: BlockedThread, schedule: ScheduleResult) -> tuple[Step, Step] | None:
+    """Returns where another thread is blocked before it arrives at the mbarrier of a blocked wait, and that arrival."""
+    classes, awaited = facts.simulation.thread_classes, location_of(_rank_of(facts, stuck), stuck.event)
+    for other in schedule.blocked_threads:
+        if other.event.step is stuck.event.step:
+            continue
+        thread = classes[other.thread_class]
+        for event in dropwhile(partial(is_not, other.event), thread.events):
+            is_arrival = isinstance(event.effect, MbarrierArrive | MbarrierTrack)
+            if is_arrival and awaited in (locations_of(thread.rank, event) or ()):
+                return other.event.step, event.step
+    return None
+
+
+def _finding(
+    facts: ScenarioFacts,
+    stuck: BlockedThread,
+    known: SimulatedMbarrier,
+    fault: PhaseFault | None,
+    late_arrival: tuple[Step, Step] | None,
+) -> Finding:
+    """late_arrival: where another thread is blocked before its arrival at this mbarrier, and the arrival."""
     if isinstance(fault, WrongParity) and fault.parity:
         return _wrong_first_parity(facts, fault)
     state = known.state
@@ -164,6 +190,12 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
         labels = [(step, text) for step, text in labels if step is not fault.arrival]
         labels.append((fault.arrival, ptx5xx.ARRIVES_AT_WRONG_MBARRIER()))
         fix, payload = format_arrival_help(facts.program, fault, len(labels)), misplaced_arrival(facts.program, fault)
+    elif late_arrival is not None and not arrived:
+        blocked, arrival = late_arrival
+        labels.append((blocked, ptx5xx.WAITS_SINCE()))
+        line = LabelLine(len(labels))
+        labels.append((arrival, ptx5xx.ARRIVES_TOO_LATE(line=line)))
+        fix = ptx5xx.ARRIVE_BEFORE_BLOCKED_WAIT(line=line)
     return Finding(
         primary=stuck.event.step,
         message=message,

@@ -79,6 +79,15 @@ def test_a_release_that_lags_one_round_is_not_moved() -> None:
     [item] = diagnostics(late)
     assert item.code == "PTX504"
     assert late[item.span.start : item.span.end].startswith("mbarrier.try_wait.parity.shared::cta.b64 %done, [%e]")
+    blocked, arrival = ((each, late[each.span.start : each.span.end]) for each in item.labels[-2:])
+    assert (blocked[0].message, blocked[1][:48]) == (
+        "never returns",
+        "mbarrier.try_wait.parity.shared::cta.b64 %done, ",
+    )
+    line = late[: blocked[0].span.start].count("\n") + 1
+    assert (arrival[0].message, arrival[1] in LAGGING) == (f"would arrive, but only after line {line}", True)
+    assert item.help is not None
+    assert item.help.startswith(f"arrive before line {line}: ")
     assert not fix_source(SourceFile("k.ptx", late), unsafe=True).applied
 
 

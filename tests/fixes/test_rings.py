@@ -263,6 +263,10 @@ def test_a_consumer_that_passes_at_once_begins_with_the_other_parity() -> None:
     assert last == WAIT_FULL
     assert excess.help is not None
     assert excess.help.startswith("begin with parity 0 at line")
+    early = by_code["PTX302"]
+    assert [text[label.span.start : label.span.end] for label in early.labels] == [COPY, WAIT_FULL]
+    assert early.message.endswith("passes before its first phase ends")
+    assert early.help == f"wait for parity 0 first at line {text[: text.index(WAIT_FULL)].count(chr(10)) + 1}"
     assert fix_all(text) == (["mov.u32 %parity, 1;"], ["mov.u32 %parity, 0;"])
 
 

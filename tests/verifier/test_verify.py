@@ -83,7 +83,7 @@ def test_a_race_that_the_linter_reports_for_several_places_is_one_finding() -> N
     places = "".join(
         f"\tst.shared.u32 [%r3+{4 * number}], 7;\n\tld.shared.u32 %r2, [%r3+{4 * number}];\n" for number in range(5)
     )
-    result = verified(kernel(f"\tmov.u32 %r3, tile;\n{places}"), trace=True)
+    result = verify_text(kernel(f"\tmov.u32 %r3, tile;\n{places}"), trace=True)
     (found,) = result.diagnostics
     assert found.message.startswith("formally a race: ")
     assert len(found.copies) == 4

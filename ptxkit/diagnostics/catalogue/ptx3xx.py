@@ -89,6 +89,13 @@ WAITS_FOR_EARLIER_PHASE = MessageTemplate(
     READ_BEFORE_WAIT, "the {operation} completes phase {phase} of its mbarrier, and no thread waits for it"
 )
 OBSERVES_EARLIER_PHASE = MessageTemplate(READ_BEFORE_WAIT, "this wait passes when phase {phase} is complete")
+WAIT_OBSERVES_NO_PHASE = MessageTemplate(
+    READ_BEFORE_WAIT, "the wait on the mbarrier that the {operation} completes on passes before its first phase ends"
+)
+PASSES_FOR_OTHER_PARITY = MessageTemplate(
+    READ_BEFORE_WAIT, "on a fresh mbarrier the wait for parity 1 passes immediately"
+)
+WAIT_FOR_OTHER_PARITY = MessageTemplate(READ_BEFORE_WAIT, "wait for parity 0 first at line {line}")
 WAIT_FOR_MBARRIER_PHASE = MessageTemplate(
     READ_BEFORE_WAIT, "wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read"
 )

@@ -210,6 +210,11 @@ CORRECT_INIT_COUNT = MessageTemplate(
 LET_OTHER_THREAD_ARRIVE = MessageTemplate(
     MBARRIER_MISSING_ARRIVALS, "let a thread arrive that does not itself wait for what follows this wait"
 )
+ARRIVE_BEFORE_BLOCKED_WAIT = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS,
+    "arrive before line {line}: there the arriving thread waits for what follows this wait",
+)
+ARRIVES_TOO_LATE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "would arrive, but only after line {line}")
 WAIT_FOR_PARITY_OF_NO_PHASE = MessageTemplate(
     MBARRIER_MISSING_ARRIVALS, "waits{where} for parity {parity}, but phase {last} is the last to end"
 )
