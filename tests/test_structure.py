@@ -20,7 +20,7 @@ SHARED_NAMES = {"Address", "Barrier", "Function", "Label", "Program", "TensorMap
 
 ANALYSIS = (
     *("ir", "values", "cfg", "dataflow", "abstract_interpretation", "symexec", "sync", "context"),
-    *("mbarrier", "cluster", "memory", "tensor", "registers", "inventory"),
+    *("mbarrier", "cluster", "memory", "tensor", "registers", "inventory", "contract"),
 )
 """The packages of `ptxkit.analysis`: each imports only those before it, for types as well."""
 

@@ -31,6 +31,7 @@ SECTIONS = {
     "Inspect": {
         "view": "Write an HTML page: diagnostics, control flow and transfers.",
         "transfers": "List the data transfers of kernels, and what waits for them.",
+        "contract": "List the conditions that launches of kernels must satisfy.",
         "run": "Run one kernel on the CPU with given arguments.",
     },
     "Look up": {

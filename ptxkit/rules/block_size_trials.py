@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
@@ -68,12 +69,11 @@ class BlockSizeTrials:
         """
         sizes, open_ = list[int](), set[CodeSpan]()
         failing: dict[CodeSpan, Diagnostic] | None = None
-        for launch in _candidate_launches(kernel):
-            trial = self._check_at_size(kernel.program.function, launch, rules)
+        for size, trial in self.trials(kernel, rules):
             if trial is None:
                 return {}, set(), []
             if trial.is_launchable:
-                sizes.append(launch.threads)
+                sizes.append(size)
                 open_ |= {(item.code, item.span) for item in trial.builder.undecided}
                 seen = {place: item for place, item in trial.builder.diagnostic_by_span.items() if place in asked}
                 failing = {place: item for place, item in (failing or seen).items() if place in seen}
@@ -81,26 +81,38 @@ class BlockSizeTrials:
                     break
         return failing or {}, open_, sorted(sizes)
 
-    def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> _SizeTrial | None:
+    def trials(self, kernel: KernelFacts, rules: Sequence[Rule]) -> Iterator[tuple[int, SizeTrial | None]]:
+        """Yields each number of threads to try, with the result; None where the analysis was incomplete."""
+        for launch in _candidate_launches(kernel):
+            yield launch.threads, self._check_at_size(kernel.program.function, launch, rules)
+
+    def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> SizeTrial | None:
         """Returns the verdict on the kernel with a block size; None if the analysis was incomplete."""
         assert self._module.source is not None
         program = flatten(self._module, _with_block_size(function, launch), self._context, calls=True)
         explorer = Explorer(program, self._budget)
         explorer.run()
-        judge = VerdictBuilder(self._module.source)
+        judge, covers_launches = VerdictBuilder(self._module.source), False
         if explorer.explorations:
             kernel = KernelFacts(explorer, self._policy)
             for rule in rules:
                 judge.add_observations(rule, rule.check(kernel), kernel.scenarios, self._budget)
+            covers_launches = bool(judge.diagnostics) and ExecutionCoverage(kernel).is_same_in_all_launches
         is_cut = self._budget.is_exhausted or self._budget.steps <= 0
-        return None if is_cut else _SizeTrial(judge, is_launchable=bool(explorer.explorations))
+        return None if is_cut else SizeTrial(judge, bool(explorer.explorations), covers_launches)
 
 
 @dataclass(frozen=True, slots=True)
-class _SizeTrial:
+class SizeTrial:
+    """The result with one number of threads.
+
+    is_launchable: whether the shared memory of a CTA of that size is within the limit. covers_launches: whether all
+    launches with that number of threads have the diagnostics.
+    """
+
     builder: VerdictBuilder
     is_launchable: bool
-    """Whether the shared memory of a CTA of that size is within the limit."""
+    covers_launches: bool
 
 
 def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:

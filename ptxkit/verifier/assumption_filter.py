@@ -8,6 +8,7 @@ kernel itself is reported for any run.
 
 from __future__ import annotations
 
+from ptxkit.analysis.contract.launch_evidence import LaunchEvidence
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx4xx, ptx5xx, ptx6xx
 from ptxkit.emulator import Violation
 from ptxkit.fast_dataclasses import dataclass
@@ -19,7 +20,6 @@ from ptxkit.verifier.assumption_reasons import (
     list_names,
 )
 from ptxkit.verifier.fault_dependence import FaultDependence
-from ptxkit.verifier.launch_evidence import LaunchEvidence
 
 _BOX_SIZE_CODES = (
     ptx5xx.MBARRIER_TX_COUNT_MISMATCH,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from ptxkit.analysis.contract.launch_evidence import LaunchEvidence
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.emulator import Violation
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.verifier.fault_dependence import FaultDependence
-from ptxkit.verifier.launch_evidence import LaunchEvidence
 
 NUMBERS_REASON = "numbers that were chosen may decide it (--arg)"
 DEGENERATE_REASON = "a number that was chosen is 0 or 1 (--arg)"

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy
 
+from ptxkit.analysis.contract.launch_evidence import LaunchEvidence
 from ptxkit.emulator import POLICIES, TensorMapArgument
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.engine.executable import Executable
@@ -30,7 +31,6 @@ from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.argument_parser import make_filled_array
 from ptxkit.verifier.integer_guesses import IntegerGuesses
-from ptxkit.verifier.launch_evidence import LaunchEvidence
 from ptxkit.verifier.limits import LARGE_GRID_PERIOD, MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
@@ -35,7 +36,6 @@ from ptxkit.verifier.assumption_filter import NO_TENSOR_MAP_TEMPLATES, LaunchAss
 from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.image_arguments import infer_images
 from ptxkit.verifier.integer_guesses import IntegerGuesses
-from ptxkit.verifier.launch_evidence import find_launch_evidence
 from ptxkit.verifier.launch_inference import (
     LaunchPlan,
     VerifierRun,

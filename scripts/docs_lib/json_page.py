@@ -176,6 +176,6 @@ $ ptxkit lint --format json corpus/rules/PTX301_bad_bulk_store_without_commit.pt
           ...
 ```
 
-Lines and columns of the PTX count characters from 1. The document of `ptxkit transfers` is another one, which
-[its guide](../howto/transfers-and-view.md) describes.
+Lines and columns of the PTX count characters from 1. The documents of `ptxkit transfers` and `ptxkit contract` are
+others, which [their](../howto/transfers-and-view.md) [guides](../howto/contracts.md) describe.
 """

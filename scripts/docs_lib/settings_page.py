@@ -67,9 +67,9 @@ per-file-ignores = { "generated/*" = ["PTX2"] }
 baseline = "known.json"
 ```
 
-Settings files and comments count for `lint`, `verify`, `run`, `transfers`, `view` and the language server; baselines
-for `lint` and `verify`. Codes are whole (`PTX401`), prefixes (`PTX4`) or names (`missing-proxy-fence`): of several that
-match, the longest applies.
+Settings files and comments count for `lint`, `verify`, `run`, `transfers`, `contract`, `view` and the language server;
+baselines for `lint` and `verify`. Codes are whole (`PTX401`), prefixes (`PTX4`) or names (`missing-proxy-fence`): of
+several that match, the longest applies.
 """
 _TAIL = """\
 ## Comments

@@ -215,7 +215,7 @@ def test_patterns_of_files_match_texts_inside_of_files(tmp_path: Path, monkeypat
     }
 
 
-@pytest.mark.parametrize("command", ["lint", "transfers", "verify", "fmt", "run", "extract"])
+@pytest.mark.parametrize("command", ["lint", "transfers", "contract", "verify", "fmt", "run", "extract"])
 def test_one_text_of_a_library_is_named_as_reports_name_it(files: Path, ptxkit: Run, command: str) -> None:
     options = {
         "run": ["--block", "32", "--arg", "p=u32[64]"],

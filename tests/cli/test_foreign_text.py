@@ -47,6 +47,7 @@ COMMANDS = [
     ("verify", NAME),
     ("verify", "--launch", f"{FORGED}:block=1", "."),
     ("transfers", "."),
+    ("contract", "."),
     ("view", NAME, "-o", FORGED),
     ("rule", FORGED),
     ("isa", FORGED),

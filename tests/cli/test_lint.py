@@ -119,7 +119,7 @@ def test_a_folder_without_ptx_is_reported(tmp_path: Path, ptxkit: Run) -> None:
     assert result.exit_code == 2
     assert "the folder holds no file named *.ptx" in result.stdout
     assert "--binaries" in result.stdout
-    for command in ("fmt", "transfers", "verify"):
+    for command in ("fmt", "transfers", "contract", "verify"):
         reported = ptxkit(command, tmp_path)
         assert (reported.exit_code, "--binaries" in reported.output) == (2, False)
 

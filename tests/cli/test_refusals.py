@@ -100,6 +100,7 @@ BAD = {
         ["--shared", "-1", "k.ptx"],
         ["--config", "wrong.toml", "k.ptx"],
     ],
+    "contract": [["nowhere.ptx"], ["--launch", "other:block=8", "k.ptx"], ["--launch", "k", "k.ptx"]],
     "transfers": [["nowhere.ptx"], ["--launch", "other:block=8", "k.ptx"], ["--launch", "k", "k.ptx"]],
     "verify": [
         ["nowhere.ptx"],

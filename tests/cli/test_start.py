@@ -43,7 +43,7 @@ def test_the_completion_of_a_command_imports_no_command() -> None:
     assert imported_modules(**line) & (HEAVY | {"ptxkit.cli.lint"}) == set()
 
 
-@pytest.mark.parametrize("command", ["lint", "fmt", "explain", "transfers"])
+@pytest.mark.parametrize("command", ["lint", "fmt", "explain", "transfers", "contract"])
 def test_the_help_of_a_command_without_runs_imports_no_numpy(command: str) -> None:
     assert imported_modules(command, "--help") & HEAVY == set()
     assert "click" in imported_modules(command, "--help")

@@ -35,6 +35,12 @@ class ExecutionCoverage:
     @cached_property
     def covers_paths(self) -> bool:
         """Whether each thread of each launch has the events of a thread that the rules examined, in the same order."""
+        groups = (group for each in self._kernel.explorer.explorations for group in each.groups)
+        return self.is_same_in_all_launches and not any(map(_has_partial_events, groups)) and self._examines_all
+
+    @cached_property
+    def is_same_in_all_launches(self) -> bool:
+        """Whether each thread of each launch has the same events in the same order, up to its exit."""
         explorer = self._kernel.explorer
         launch = explorer.launch
         if not launch.is_exact or launch.cluster_size > 1 or self._kernel.program.callees:
@@ -45,7 +51,7 @@ class ExecutionCoverage:
         if not all(each.is_complete and not each.scenario.reads_sample for each in explorations):
             return False
         groups = (group for each in explorations for group in each.groups)
-        return all(map(_is_certain_for_all_threads, groups)) and self._examines_all and self._is_input_independent
+        return all(map(_is_certain, groups)) and self._is_input_independent
 
     @property
     def _examines_all(self) -> bool:
@@ -65,11 +71,14 @@ class ExecutionCoverage:
         )
 
 
-def _is_certain_for_all_threads(group: GroupTrace) -> bool:
-    """Returns whether the threads of a group execute the same events to their exit, without guesses."""
-    if group.end_reason != "exit" or group.first_guess is not None or group.has_unknown_call:
-        return False
-    return not any(isinstance(event, GroupEvent) and event.participants is not None for event in group.events)
+def _is_certain(group: GroupTrace) -> bool:
+    """Returns whether the threads of a group were executed to their exit, without guesses."""
+    return group.end_reason == "exit" and group.first_guess is None and not group.has_unknown_call
+
+
+def _has_partial_events(group: GroupTrace) -> bool:
+    """Returns whether only some threads of a group have some event."""
+    return any(isinstance(event, GroupEvent) and event.participants is not None for event in group.events)
 
 
 def _decides_order(effect: Effect) -> bool:

@@ -53,10 +53,14 @@ def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expr
 
 
 def apply_operation(
-    function: str, words: Sequence[ConstantArgument], operands: Sequence[SymbolicExpr]
+    function: str, words: Sequence[ConstantArgument], operands: Sequence[SymbolicExpr], *, low_bits: bool = False
 ) -> SymbolicExpr | None:
-    """Returns the result of an operation; None where it cannot be written in a few words."""
-    made = _OPERATIONS.get(function)
+    """Returns the result of an operation; None where it cannot be written in a few words.
+
+    low_bits: whether only the lowest 8 bits of integers must be exact, which do not depend on bits that an extension
+    adds, or on wrapping before it.
+    """
+    made = (_LOW_BIT_OPERATIONS if low_bits else _OPERATIONS).get(function)
     if made is not None and len(operands) == made[0]:
         return made[1](words, *operands)
     if function in _OPERATORS and len(operands) == 2:
@@ -104,6 +108,10 @@ def _mul_wide(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExp
     return _multiply(_extend(a, kind), _extend(b, kind), 2 * _width(words))
 
 
+def _mul_wide_low_bits(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    return _multiply(a.sum, b.sum, 2 * _width(words))
+
+
 def _multiply(a: Polynomial, b: Polynomial, width: int) -> SymbolicExpr | None:
     found = a.multiply(b)
     return None if found is None else SymbolicExpr(found.reduce_modulo(width))
@@ -143,6 +151,10 @@ def _convert(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr
     if int(want[1:]) <= int(have[1:]):
         return replace(a, sum=a.sum.reduce_modulo(int(want[1:])))
     return replace(a, sum=_extend(a, have))
+
+
+def _convert_low_bits(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr | None:
+    return a if _convert(words, a) is not None else None
 
 
 def _to_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
@@ -199,6 +211,13 @@ _OPERATIONS: dict[str, tuple[int, Callable[..., SymbolicExpr | None]]] = {
     "combine": (2, _combine),
 }
 """The number of values that each operation takes, and the function that computes the expression, by name."""
+
+_LOW_BIT_OPERATIONS: dict[str, tuple[int, Callable[..., SymbolicExpr | None]]] = {
+    **_OPERATIONS,
+    "mul_wide": (2, _mul_wide_low_bits),
+    "convert": (1, _convert_low_bits),
+}
+"""The operations that differ where only the lowest bits must be exact."""
 
 _OPERATORS = {"and": "&", "or": "|", "xor": "^", "shr": ">>", "div": "/", "rem": "%"}
 _COMPARISONS = {

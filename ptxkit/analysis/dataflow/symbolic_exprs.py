@@ -27,10 +27,13 @@ from ptxkit.syntax.tree import Address, Binary, Integer, Name, Operand, Unary, V
 
 
 class SymbolicExprs:
-    """The symbolic expressions of one function."""
+    """The symbolic expressions of one function.
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    low_bits: whether only the lowest 8 bits of the values must be exact; then more of them are sums.
+    """
+
+    def __init__(self, program: Program, *, low_bits: bool = False) -> None:
+        self._program, self._low_bits = program, low_bits
         self._definitions = ReachingDefinitions(program)
         self._cache: dict[tuple[Step, str], SymbolicExpr] = {}
         self._induction_assignments: dict[str, frozenset[Step]] = {}
@@ -143,7 +146,7 @@ class SymbolicExprs:
                 given = [self._expression_value(step, each, depth) for each in value_arguments(function, arguments)]
                 found = [each for each in given if each is not None]
                 return (
-                    apply_operation(function, constant_arguments(arguments), found)
+                    apply_operation(function, constant_arguments(arguments), found, low_bits=self._low_bits)
                     if len(found) == len(given)
                     else None
                 )

@@ -33,16 +33,21 @@ class TensorMapParameter:
 
 def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
     """Returns the tensor maps in parameters, by (parameter, byte in it), in the order of their first copies."""
-    places: dict[str, tuple[str, int]] = {}
     found: dict[tuple[str, int], TensorMapParameter] = {}
+    for _, place, use in located_map_uses(program):
+        found[place] = use.merged_with(found.get(place))
+    return found
+
+
+def located_map_uses(program: Program) -> Iterator[tuple[Step, tuple[str, int], TensorMapParameter]]:
+    """Yields the tensor copies whose map is in a parameter, with the parameter and the byte in it."""
+    places: dict[str, tuple[str, int]] = {}
     for step in program.steps:
         places.update(parameter_locations(step, places))
     for step, base, offset, use in map_uses(program):
         start = location_of(step, base, places)
         if start is not None:
-            place = (start[0], start[1] + offset)
-            found[place] = use.merged_with(found.get(place))
-    return found
+            yield step, (start[0], start[1] + offset), use
 
 
 def map_uses(program: Program) -> Iterator[tuple[Step, str, int, TensorMapParameter]]:

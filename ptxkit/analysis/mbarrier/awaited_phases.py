@@ -32,13 +32,13 @@ def is_phase_awaited(facts: ScenarioFacts, address: int, ordinal: int | None) ->
     if ordinal is None:
         return None
     threads = [*facts.threads.values(), *(facts.all_threads(MbarrierArrive, MbarrierWait) or ())]
-    if any(_last_awaited_phase(thread, address) >= ordinal for thread in threads):
+    if any(last_awaited_phase(thread, address) >= ordinal for thread in threads):
         return True
     is_known = is_whole and facts.is_complete and not any(_may_wait_untraced(thread) for thread in threads)
     return False if is_known else None
 
 
-def _last_awaited_phase(thread: ThreadView, address: int) -> int:
+def last_awaited_phase(thread: ThreadView, address: int) -> int:
     """Returns the number of the last phase for which a thread certainly waits; 0 if it waits for none."""
     phase = arrivals = 0
     events = [(at, e) for at, e in thread.positions(MbarrierArrive, MbarrierWait) if e.address == address]

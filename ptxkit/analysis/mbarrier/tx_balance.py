@@ -9,7 +9,7 @@ Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mba
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
@@ -17,7 +17,7 @@ from functools import cached_property
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.mbarrier.awaited_phases import is_phase_awaited
+from ptxkit.analysis.mbarrier.awaited_phases import is_phase_awaited, last_awaited_phase
 from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, mbarrier_of
 from ptxkit.analysis.mbarrier.tx_count import (
     PhaseTx,
@@ -112,6 +112,28 @@ class TxBalanceCheck:
             for entry in (entry for ledger in ledgers for entry in ledger.entries):
                 if not entry.is_expect and isinstance(entry.size, int):
                     yield entry.event.step, entry.size
+
+    def box_sizes(self) -> Iterator[tuple[Step, int]]:
+        """Yields each copy of one box that transfers all bytes that its phases expect, with their number.
+
+        Only mbarriers are considered that one thread uses, and for whose first such phase a thread waits.
+        """
+        if self._has_unknown_mbarrier:
+            return
+        users = Counter(address for _, by_mbarrier in self._all_threads for address in by_mbarrier)
+        for address, ledgers in self._by_mbarrier.items():
+            ledger = ledgers[0]
+            if users[address] != 1 or not self._facts.threads[ledger.tid].trace.is_certain():
+                continue
+            groupings = [ledger.split_phases(copies_follow) for copies_follow in (True, False)]
+            whole = [phases for phases in groupings if phases and all(phase.smallest_unit for phase in phases)]
+            units = {phase.smallest_unit for phases in whole for phase in phases}
+            unit = units.pop() if len(units) == 1 else None
+            if unit is None or [count for _, count in unit[0]] != [1]:
+                continue
+            first = ledger.phase_number_of(whole[0][0])
+            if any(last_awaited_phase(thread, address) >= first for thread in self._facts.threads.values()):
+                yield from ((entry.event.step, unit[1]) for entry in ledger.entries if entry.size_is_in_map)
 
     def consistency_by_thread(self) -> Iterator[TxConsistency]:
         """Yields the comparison of each thread's own phases."""

@@ -53,7 +53,7 @@ def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     collective = match.is_aligned
     for form, space in _checked_addresses(match):
         operand = operands.step.operand(form.role)
-        needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1
+        needed = required_alignment(operands.step, form) if isinstance(operand, Address) else 1
         if needed > 1:
             used = _lanes_of(operands, match, form.role) if collective else WARP_SIZE
             yield _alignment_check(operands, form.role, space, operands.reader(operand), needed, used)
@@ -65,20 +65,20 @@ def _checked_addresses(match: Match) -> tuple[tuple[OperandForm, str], ...]:
     return tuple((form, space) for form, space in address_operands(match) if space.partition("::")[0] in _SPACES)
 
 
-def _alignment(operands: OperandCompiler, match: Match, form: OperandForm) -> int:
+def required_alignment(step: Step, form: OperandForm) -> int:
     """Returns the required alignment in bytes of an address operand; 1 if none exists, or it is unknown."""
     if form.object == "mbarrier":
         return _MBARRIER
-    found = _constant(operands, form.alignment) or 1
-    boxes = any(isinstance(effect, fx.Access) and effect.via == "tensormap" for effect in match.effects)
+    found = _constant(step, form.alignment) or 1
+    boxes = any(isinstance(effect, fx.Access) and effect.via == "tensormap" for effect in step.effects)
     return min(found, _TENSOR_BOX_BYTES) if boxes else found
 
 
-def _constant(operands: OperandCompiler, expression: Expression | None) -> int | None:
-    """Returns the constant value of an expression in this instruction."""
+def _constant(step: Step, expression: Expression | None) -> int | None:
+    """Returns the constant value of an expression in an instruction."""
     if isinstance(expression, ConstantExpr):
         return expression.value if isinstance(expression.value, int) else None
-    operand = operands.step.operand(expression.name) if isinstance(expression, OperandRole) else None
+    operand = step.operand(expression.name) if isinstance(expression, OperandRole) else None
     return None if operand is None else evaluate(operand)
 
 
@@ -88,7 +88,7 @@ def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
     The result is 1 where nothing is specified for the other lanes.
     """
     counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
-    known = [count for each in counts if (count := _constant(operands, each)) is not None]
+    known = [count for each in counts if (count := _constant(operands.step, each)) is not None]
     return max(known, default=1)
 
 
@@ -204,7 +204,7 @@ def _rank_of(state: GroupState, space: str, value: int) -> int:
 
 def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     seen: set[str] = set()
-    for role, limits in _numbers_of(match):
+    for role, limits in numbers_with_limits(match):
         operand = operands.step.operand(role)
         if role not in seen and isinstance(operand, Name):
             seen.add(role)
@@ -212,7 +212,7 @@ def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
 
 
 @cached_by_match
-def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
+def numbers_with_limits(match: Match) -> tuple[tuple[str, Immediates], ...]:
     """Returns the roles of counts and sizes that have limits, each with these limits."""
     forms = {form.role: form for form in match.operands}
     violations = [

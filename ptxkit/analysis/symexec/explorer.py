@@ -126,7 +126,7 @@ class Explorer:
         self._explore_largest_size()
         if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, SMALL_SIZE))
-        if not self.launch.is_exact and _names_thread_counts(self.program):
+        if not self.launch.is_exact and names_thread_counts(self.program):
             self._explore(Scenario(self.launch.with_other_size(), SAMPLES[0]))
         turned: set[SymbolicValue] = set()
         for _ in range(MAX_DECISION_FLIPS):
@@ -307,7 +307,7 @@ def _is_truncated(exploration: Exploration) -> bool:
     return any(group.end_reason == "budget" and group.first_guess is None for group in exploration.groups)
 
 
-def _names_thread_counts(program: Program) -> bool:
+def names_thread_counts(program: Program) -> bool:
     """Returns whether a kernel states how many threads use a barrier or mbarrier.
 
     The number of threads then matters.

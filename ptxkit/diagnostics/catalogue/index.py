@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.diagnostics.catalogue import (
+    contract_words,
     declaration_helps,
     directive_helps,
     fix_titles,
@@ -31,7 +32,16 @@ CODES: tuple[DiagnosticCode, ...] = tuple(
 )
 """Every code, in the order of their numbers."""
 
-_TEXTS = (operand_reasons, directive_helps, declaration_helps, syntax_errors, fix_titles, notes, obligation_words)
+_TEXTS = (
+    operand_reasons,
+    directive_helps,
+    declaration_helps,
+    syntax_errors,
+    fix_titles,
+    notes,
+    obligation_words,
+    contract_words,
+)
 """The modules that define texts of no single code."""
 
 TEMPLATES: dict[tuple[str, str], MessageTemplate | TextTemplate] = {

@@ -97,7 +97,7 @@ def _shares_global_memory(program: Program) -> bool:
         return False
     flow, dependence = ControlFlowGraph(program), Dependence(program)
     return any(
-        (_is_ticket_atomic(step, program) or _is_polling_read(step, flow, dependence)) and _is_global(step, dependence)
+        (_is_ticket_atomic(step, program) or is_polling_read(step, flow, dependence)) and _is_global(step, dependence)
         for step in reads
     )
 
@@ -129,7 +129,7 @@ def _is_ticket_atomic(step: Step, program: Program) -> bool:
     return any(not given.isdisjoint(read_registers(each)) for each in others)
 
 
-def _is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
+def is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
     """Returns whether a loop reads one address until it holds the expected value."""
     loop = flow.loop_of(step)
     if loop is None or not is_in_read_only_loop(flow, step):

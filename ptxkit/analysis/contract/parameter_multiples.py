@@ -1,0 +1,63 @@
+"""Derives of which numbers an address or a size in a parameter must be a multiple.
+
+Addresses are those of vector, asynchronous and bulk accesses, and of tensor maps. Numbers are the sizes of bulk copies,
+and the thread counts of barriers.
+
+Source: PTX ISA, "Addresses as Operands", "cp.async.bulk", "Tensor-map Objects", "bar, barrier".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.contract.certain_steps import CertainSteps
+from ptxkit.analysis.contract.derived_condition import DerivedCondition, scope_of
+from ptxkit.analysis.contract.linear_parameters import LinearParameters
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.symexec.check_address_space import address_operands
+from ptxkit.analysis.symexec.check_operands import numbers_with_limits, required_alignment
+from ptxkit.isa.effects import Access
+from ptxkit.model.launch_contract import ParameterMultiple
+from ptxkit.syntax.tree import Address, Name, Operand, Vector
+from ptxkit.tensormap_limits import MAP_ALIGNMENT
+
+#: The alignment in bytes that is not worth a condition, because elements of most arrays have it.
+_USUAL_ALIGNMENT = 4
+
+
+def find_parameter_multiples(
+    program: Program, linear: LinearParameters, certain: CertainSteps
+) -> Iterator[DerivedCondition]:
+    """Yields the conditions that follow from each instruction."""
+    for step in program.effectful_steps:
+        for operand, divisor, is_address in _divisors(step):
+            for form in linear.forms_of(step, operand):
+                solution = form.solve(divisor)
+                if solution is not None and not (is_address and solution[0] <= _USUAL_ALIGNMENT):
+                    wanted = ParameterMultiple(form.parameter, *solution, is_address=is_address)
+                    declared = is_address and not linear.declared_alignment(form.parameter) % wanted.divisor
+                    scope = scope_of(certain.is_certain(step))
+                    yield DerivedCondition(wanted, step, scope, is_declared=declared and not wanted.remainder)
+
+
+def _divisors(step: Step) -> Iterator[tuple[Operand, int, bool]]:
+    """Yields the operands of a step that must be multiples of a number: (operand, number, whether an address)."""
+    if step.match is None:
+        return
+    if _is_wide(step):
+        for form, _ in address_operands(step.match):
+            operand = step.operand(form.role)
+            needed = MAP_ALIGNMENT if form.object == "tensormap" else required_alignment(step, form)
+            if isinstance(operand, Address) and needed > 1:
+                yield operand, needed, True
+    for role, limits in numbers_with_limits(step.match):
+        operand = step.operand(role)
+        if isinstance(operand, Name) and limits.step > 1:
+            yield operand, limits.step, False
+
+
+def _is_wide(step: Step) -> bool:
+    """Returns whether an access is asynchronous or of a vector, so that it needs more than its element's alignment."""
+    accesses = [effect for effect in step.effects if isinstance(effect, Access)]
+    is_vector = any(isinstance(operand, Vector) for operand in step.instruction.operands)
+    return any(access.completion is not None or access.proxy != "generic" or is_vector for access in accesses)

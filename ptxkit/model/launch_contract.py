@@ -1,0 +1,325 @@
+"""The conditions that a kernel imposes on its launches: plain data that analyses derive, and that launches are held to.
+
+A condition is necessary: if a launch does not satisfy it, some instruction that the launch executes is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from math import prod
+from typing import TypeAlias
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.diagnostics.catalogue import contract_words, ptx1xx
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.results import Status
+from ptxkit.source import SourceLine
+
+LaunchShape: TypeAlias = tuple[int, int, int]
+
+
+_PURPOSES = {"load": contract_words.LOADS, "store": contract_words.STORES, "reduce": contract_words.REDUCTIONS}
+
+
+class ConditionScope(StrEnum):
+    """The launches that a condition is about."""
+
+    LAUNCH = "launch"
+    """Each launch."""
+    LINE = "line"
+    """Each launch that executes the line of the condition."""
+    SOME = "some"
+    """Some launches: with other arguments, or on other paths, the kernel may be correct."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedLaunch:
+    """A launch that is compared with conditions; a part that is None, or absent, is not known.
+
+    block, cluster: the extents in x, y and z. shared: the bytes of dynamic shared memory. values: the numbers and
+    addresses that are passed, by the index of the parameter and the byte in it.
+    """
+
+    block: LaunchShape | None = None
+    cluster: LaunchShape | None = None
+    shared: int | None = None
+    values: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLimits:
+    """The number of threads of a block.
+
+    exact: the required extents. most: the largest number. failing: the numbers that the analysis proved to be wrong, of
+    blocks with one dimension. possible: the other numbers that it tried. code: the violation that occurs with the
+    failing ones.
+    """
+
+    exact: LaunchShape | None = None
+    most: int | None = None
+    failing: tuple[int, ...] = ()
+    possible: tuple[int, ...] = ()
+    code: str = ""
+
+    def sentence(self) -> str:
+        if self.exact is not None:
+            return contract_words.BLOCK_EXACTLY(threads=_extents(self.exact))
+        if self.most is not None:
+            return contract_words.BLOCK_AT_MOST(threads=self.most)
+        words = contract_words.BLOCK_NOT if self.possible else contract_words.BLOCK_NONE_OF
+        return words(failing=_either(self.failing), code=self.code, possible=_either(self.possible))
+
+    def brief(self) -> str:
+        if self.exact is not None:
+            return f"block == {_extents(self.exact)}"
+        if self.most is not None:
+            return f"block <= {self.most}"
+        return f"block not in {', '.join(map(str, self.failing))}"
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:
+        if launch.block is None:
+            return False
+        if self.exact is not None:
+            return launch.block != self.exact
+        threads = prod(launch.block)
+        return threads > self.most if self.most is not None else launch.block in [(n, 1, 1) for n in self.failing]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLimits:
+    """The number of CTAs of a cluster: the required extents, the smallest or the largest number."""
+
+    exact: LaunchShape | None = None
+    least: int | None = None
+    most: int | None = None
+
+    def sentence(self) -> str:
+        if self.exact is not None:
+            return contract_words.CLUSTER_EXACTLY(ctas=_extents(self.exact))
+        if self.most is not None:
+            return contract_words.CLUSTER_AT_MOST(ctas=self.most)
+        return contract_words.CLUSTER_AT_LEAST(ctas=self.least)
+
+    def brief(self) -> str:
+        if self.exact is not None:
+            return f"cluster == {_extents(self.exact)}"
+        return f"cluster >= {self.least}" if self.most is None else f"cluster <= {self.most}"
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:
+        if launch.cluster is None:
+            return False
+        ctas = prod(launch.cluster)
+        if self.exact is not None:
+            return launch.cluster != self.exact
+        return ctas > self.most if self.most is not None else ctas < (self.least or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicShared:
+    """Dynamic shared memory: its least number of bytes, or the number of which its first address is a multiple."""
+
+    least: int | None = None
+    alignment: int | None = None
+
+    def sentence(self) -> str:
+        if self.least is not None:
+            return contract_words.SHARED_AT_LEAST(bytes=self.least)
+        return contract_words.SHARED_ALIGNED(bytes=self.alignment)
+
+    def brief(self) -> str:
+        return f"shared >= {self.least}" if self.least is not None else f"shared base % {self.alignment} == 0"
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:
+        return self.least is not None and launch.shared is not None and launch.shared < self.least
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterPlace:
+    """A kernel parameter, or a part of one that is a structure.
+
+    name: as its author wrote it. symbol: its name in the text. index: its number, from 0. offset: of the part, in
+    bytes.
+    """
+
+    name: str
+    symbol: str
+    index: int
+    offset: int = 0
+
+    def __str__(self) -> str:
+        part = contract_words.PART_OF_PARAMETER(offset=self.offset) if self.offset else ""
+        return contract_words.PARAMETER(part=part, index=self.index, name=self.name)
+
+    @property
+    def short(self) -> str:
+        """The name, with the offset of a part."""
+        return f"{self.name}+{self.offset}" if self.offset else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterMultiple:
+    """A number or an address of which the remainder modulo `divisor` must be `remainder`."""
+
+    parameter: ParameterPlace
+    divisor: int
+    remainder: int = 0
+    is_address: bool = False
+
+    def sentence(self) -> str:
+        words = contract_words.MULTIPLE_AND_MORE if self.remainder else contract_words.MULTIPLE
+        unit = contract_words.BYTES() if self.is_address else ""
+        return words(parameter=self.parameter, divisor=self.divisor, remainder=self.remainder, unit=unit)
+
+    def brief(self) -> str:
+        return f"{self.parameter.short} % {self.divisor} == {self.remainder}"
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:
+        value = launch.values.get((self.parameter.index, self.parameter.offset))
+        return value is not None and value % self.divisor != self.remainder
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMapUse:
+    """A tensor map, in a parameter or at the address in one.
+
+    rank: the number of dimensions. mode: `tiled` or `im2col`. operations: of `load`, `store` and `reduce`, those for
+    which it is used. box_bytes: the bytes of a box, where they are known. is_pointer: whether the parameter holds the
+    address of the map.
+    """
+
+    parameter: ParameterPlace
+    rank: int
+    mode: str
+    operations: tuple[str, ...]
+    box_bytes: int | None = None
+    is_pointer: bool = False
+
+    def sentence(self) -> str:
+        words = contract_words.TENSOR_MAP_ADDRESS if self.is_pointer else contract_words.TENSOR_MAP
+        box = "" if self.box_bytes is None else contract_words.BOX_OF(bytes=self.box_bytes)
+        purposes = [_PURPOSES[each]() for each in self.operations]
+        return words(parameter=self.parameter, rank=self.rank, mode=self.mode, purposes=_both(purposes), box=box)
+
+    def brief(self) -> str:
+        box = "" if self.box_bytes is None else contract_words.BRIEF_BOX(bytes=self.box_bytes)
+        return contract_words.BRIEF_MAP(parameter=self.parameter.short, rank=self.rank, mode=self.mode, box=box)
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the map is compared where it is made)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Residency:
+    """CTAs wait for each other, so that those that wait for others and these others run at the same time."""
+
+    def sentence(self) -> str:
+        return contract_words.RESIDENT()
+
+    def brief(self) -> str:
+        return contract_words.BRIEF_RESIDENT()
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the GPU decides how many CTAs it holds)
+        return False
+
+
+Requirement: TypeAlias = BlockLimits | ClusterLimits | DynamicShared | ParameterMultiple | TensorMapUse | Residency
+
+KINDS: Mapping[type, str] = {
+    BlockLimits: "block",
+    ClusterLimits: "cluster",
+    DynamicShared: "shared",
+    ParameterMultiple: "multiple",
+    TensorMapUse: "tensor map",
+    Residency: "grid",
+}
+"""The kind of each requirement, in the order in which a contract lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCondition:
+    """A condition that a launch must satisfy.
+
+    line: the line of the PTX from which it follows. source_line: that of the program, where `.loc` states it.
+    is_declared: whether the module declares it, so that the driver, or a caller who reads the declaration, knows it.
+    """
+
+    requirement: Requirement
+    line: int
+    source_line: SourceLine | None = None
+    scope: ConditionScope = ConditionScope.LAUNCH
+    is_declared: bool = False
+
+    @property
+    def kind(self) -> str:
+        return KINDS[type(self.requirement)]
+
+    @property
+    def sentence(self) -> str:
+        """The condition as a sentence."""
+        words = self.requirement.sentence()
+        if self.scope is ConditionScope.LINE:
+            return contract_words.WHERE_EXECUTED(condition=words)
+        if self.scope is ConditionScope.SOME:
+            return contract_words.IN_SOME_LAUNCHES(condition=words)
+        return f"{words[:1].upper()}{words[1:]}."
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:
+        """Returns whether a launch certainly executes a wrong instruction because it does not satisfy the condition."""
+        return self.scope is ConditionScope.LAUNCH and self.requirement.is_broken_by(launch)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchContract:
+    """The conditions of one kernel, by kind."""
+
+    kernel: str
+    conditions: tuple[LaunchCondition, ...] = ()
+
+    def broken_by(self, launch: ProposedLaunch) -> LaunchCondition | None:
+        """Returns the first condition that a launch does not satisfy; None where it satisfies all of them."""
+        return next((each for each in self.conditions if each.is_broken_by(launch)), None)
+
+    @property
+    def undeclared(self) -> tuple[LaunchCondition, ...]:
+        """The conditions that the module does not declare."""
+        return tuple(each for each in self.conditions if not each.is_declared)
+
+
+@dataclass(frozen=True, slots=True)
+class FileContracts:
+    """The contracts of one input.
+
+    contracts: None where the input could not be read, parsed or analyzed. diagnostics: the reason, or the errors of a
+    text that has contracts.
+    """
+
+    path: str
+    target: str = ""
+    contracts: tuple[LaunchContract, ...] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """`failed`, `findings` (an error), or `clean`."""
+        if any(item.code == ptx1xx.NO_VERDICT for item in self.diagnostics):
+            return Status.FAILED
+        return Status.FINDINGS if self.diagnostics else Status.CLEAN
+
+
+def _extents(shape: LaunchShape) -> str:
+    """Returns `128`, or `32x4` for several dimensions."""
+    kept = list(shape)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return "x".join(map(str, kept))
+
+
+def _either(numbers: tuple[int, ...]) -> str:
+    *others, last = map(str, numbers or (0,))
+    return contract_words.OR(first=", ".join(others), last=last) if others else last
+
+
+def _both(words: list[str]) -> str:
+    *others, last = words
+    return contract_words.AND(first=", ".join(others), last=last) if others else last

@@ -1,0 +1,73 @@
+"""`ptxkit contract`: inputs, exit statuses, formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from click.testing import Result
+
+from ptxkit.model.launch_contract import KINDS
+from tests.cli.support import BROKEN, CLEAN, shell
+
+Run = Callable[..., Result]
+ROOT = Path(__file__).resolve().parents[2]
+BULK = ROOT / "corpus/kernels/hand_bulk_tile.sm_90.ptx"
+TENSORS = ROOT / "corpus/kernels/tensor_copies.sm_90.ptx"
+PAGE = ROOT / "docs/howto/contracts.md"
+
+
+def test_the_conditions_of_a_file_exit_with_0(ptxkit: Run) -> None:
+    result = ptxkit("contract", str(BULK))
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:] == [
+        "",
+        "hand_bulk_tile",
+        "  line 9: The block must have exactly 128 threads.",
+        "  line 31: Parameter 0, `in`, must be a multiple of 16 bytes.",
+        "  line 47: Parameter 1, `out`, must be a multiple of 16 bytes.",
+        "",
+    ]
+
+
+def test_a_kernel_without_conditions_is_listed_with_none(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(CLEAN)
+    result = ptxkit("contract", str(tmp_path / "k.ptx"))
+    assert (result.exit_code, "\nk: no conditions\n" in result.stdout) == (0, True)
+
+
+def test_the_line_of_the_program_is_named() -> None:
+    path = ROOT / "corpus/compilers/triton/gather_sum.sm_80.ptx"
+    found = shell("contract", path).stdout.decode()
+    assert "(triton_kernels.py:" in found
+
+
+def test_a_launch_on_the_command_line_counts_as_declared(ptxkit: Run) -> None:
+    path = ROOT / "corpus/seeds/launch_sized.sm_80.ptx"
+    bare, given = (
+        ptxkit("contract", *options, str(path)).stdout for options in ([], ["--launch", "launch_sized:block=256"])
+    )
+    assert "exactly 256" not in bare
+    assert "exactly 256" in given
+    assert ptxkit("contract", "--launch", "launch_sized:block=512", str(path)).exit_code == 2
+
+
+def test_a_syntax_error_exits_with_1_and_has_its_diagnostic(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(BROKEN)
+    result = ptxkit("contract", str(tmp_path / "k.ptx"))
+    assert (result.exit_code, "PTX101 error" in result.stdout) == (1, True)
+    document = json.loads(ptxkit("contract", "--format", "json", str(tmp_path / "k.ptx")).stdout)
+    [file] = document["files"]
+    assert (file["status"], file["target"], file["kernels"]) == ("findings", None, [])
+
+
+def test_each_printed_key_and_kind_is_documented(ptxkit: Run) -> None:
+    document = json.loads(ptxkit("contract", "--format", "json", str(BULK), str(TENSORS)).stdout)
+    page = PAGE.read_text("utf-8")
+    conditions = [each for file in document["files"] for kernel in file["kernels"] for each in kernel["conditions"]]
+    assert len(conditions) > 10
+    seen: list[Mapping[str, object]] = [document, *document["files"], *(each["requires"] for each in conditions)]
+    assert {key for each in (*seen, *conditions) for key in each if key not in page} == set()
+    assert all(f'"{kind}"' in page for kind in KINDS.values())
+    assert [each for each in conditions if f'"{each["kind"]}"' not in page] == []
