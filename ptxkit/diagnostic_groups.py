@@ -55,8 +55,8 @@ def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
 
 
 def fold_groups(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Returns the first diagnostic of each fault, an error before others, with those of other locations among its
-    copies, and those of other codes or lines among those related to it.
+    """Returns the first diagnostic of each fault, an error before others and one with help before others, with those of
+    other locations among its copies, and those of other codes or lines among those related to it.
     """
     return tuple(map(_fold, group_by_fault(diagnostics)))
 
@@ -84,9 +84,10 @@ def _place_key(item: Diagnostic) -> Hashable:
 
 def _fold(group: Sequence[Diagnostic]) -> Diagnostic:
     by_place: dict[Hashable, list[Diagnostic]] = {}
-    for number, item in enumerate(group):
-        by_place.setdefault(_place_key(item) or number, []).append(item)
-    first, *others = sorted((_merge_places(*same) for same in by_place.values()), key=lambda each: _RANK[each.severity])
+    for number, item in enumerate(sorted(group, key=lambda each: (_RANK[each.severity], each.help is None))):
+        place = (item.code, user_frames(item.origin)[0]) if item.origin else _place_key(item)
+        by_place.setdefault(place or number, []).append(item)
+    first, *others = (_merge_places(*same) for same in by_place.values())
     return replace(first, related=tuple(others)) if others else first
 
 

@@ -175,7 +175,14 @@ def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
             )
             for item in verdict.diagnostics
         ),
-        undecided=tuple(replace(item, origin=origins.locations_at(item.span.start)) for item in verdict.undecided),
+        undecided=tuple(
+            replace(
+                item,
+                origin=origins.locations_at(item.span.start),
+                others=tuple(replace(each, origin=origins.locations_at(each.span.start)) for each in item.others),
+            )
+            for item in verdict.undecided
+        ),
     )
 
 

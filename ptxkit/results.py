@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostic_groups import group_by_fault
+from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass, field
@@ -149,8 +149,8 @@ class ResultCounter:
         before.statuses[result.status] += 1
         findings = [item for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]
         before.severities.update(item.severity for item in findings)
-        before.faults.update(group[0].severity for group in group_by_fault(findings))
-        before.undecided_by_remedy.update(each.remedy or each.reason for each in result.undecided)
+        before.faults.update(each.severity for each in fold_groups(findings))
+        before.undecided_by_remedy.update(each.remedy or each.cause or each.reason for each in result.undecided)
         self.summary = Summary(
             before.files + 1,
             before.statuses,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import pytest
@@ -12,7 +13,7 @@ from ptxkit.resources import grammar_path
 from ptxkit.source import SourceLine
 from ptxkit.spellings import spell, spellings, with_spellings
 from ptxkit.syntax import parse
-from ptxkit.syntax.tree import Instruction
+from ptxkit.syntax.tree import Declaration, Instruction
 from ptxkit.user_code import source_languages
 
 ENTRIES = tomllib.loads((grammar_path() / "isa" / "spellings.toml").read_text("utf-8"))["spelling"]
@@ -20,15 +21,30 @@ OPERANDS = {"n": "32", "threads": "64", "bar": "bar", "base": "%r1", "map": "%rd
 LANGUAGES = {"cuda", "cutlass", "cute-dsl", "gluon"}
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=[entry["ptx"] for entry in ENTRIES])
-def test_each_entry_is_an_instruction_of_the_table(entry: dict[str, str]) -> None:
-    code = entry["ptx"].format(**OPERANDS)
-    module = parse(f".version 8.8\n.target sm_100a\n.address_size 64\n.entry k() {{\n{code};\nret;\n}}\n")
+def parsed(statement: str) -> object:
+    """Returns the first statement of a kernel."""
+    module = parse(f".version 8.8\n.target sm_100a\n.address_size 64\n.entry k() {{\n{statement};\nret;\n}}\n")
     body = next(iter(module.functions())).body
     assert body is not None
-    instruction = body.statements[0]
+    return body.statements[0]
+
+
+def exists(code: str) -> bool:
+    """Returns whether a text is an instruction, an attribute of a variable, or the beginning of an opcode."""
+    if code.startswith("."):
+        return isinstance(parsed(f".shared {code} .b8 data[64]"), Declaration)
+    instruction = parsed(code)
     assert isinstance(instruction, Instruction)
-    assert isinstance(table().match(instruction), Match)
+    name, *words = code.split(".")
+    return isinstance(table().match(instruction), Match) or any(
+        set(words) <= set(re.findall(r"[\w:]+", form.syntax)) for form in table().forms(name)
+    )
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry["ptx"] for entry in ENTRIES])
+def test_each_entry_exists_in_ptx(entry: dict[str, str]) -> None:
+    code = entry["ptx"].format(**OPERANDS)
+    assert exists(code)
     assert set(entry) > {"ptx"}
     assert set(entry) <= {"ptx", *LANGUAGES}
     for language in set(entry) - {"ptx"}:
@@ -40,6 +56,9 @@ def test_operands_are_translated() -> None:
     assert spell("bar.sync 2, 64;", ("cuda", "cutlass")) == "cutlass::arch::NamedBarrier::sync(64, 2)"
     assert spell("bar.sync 2, 64;", ("cuda",)) is None
     assert spell("mov.u32 %r1, 2;", ("cuda",)) is None
+    assert spell(".align 16", ("cuda",)) == "alignas(16)"
+    assert spell("mbarrier.init", ("cuda", "cutlass")) == "cuda::ptx::mbarrier_init()"
+    assert not exists("mbarrier.initialize")
     assert len(spellings()) == len(ENTRIES) > 20
 
 

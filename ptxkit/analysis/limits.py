@@ -116,9 +116,6 @@ MAX_BOX_PAIR_CHECKS = 4_000
 MAX_LOOKBACK = 500
 """The maximum number of events that the search for an event common to two groups examines."""
 
-MAX_NAME_LENGTH = 60
-"""The maximum number of characters of a variable's name in a message; mangled names can exceed the width of a line."""
-
 MAX_MOVE_CHAIN = 8
 """The maximum number of moves between a load and the store of the loaded value."""
 

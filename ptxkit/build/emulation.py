@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError, EmulationError, UnfinishedError
-from ptxkit.diagnostics import Diagnostic, Label, Severity
-from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument, Violation, run
+from ptxkit.diagnostics import Severity
+from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument, run
+from ptxkit.emulator.driver.finding_diagnostics import finding_diagnostic
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.emulator.engine.launch_args import StructArgument
 from ptxkit.emulator.state.textures import Sampler, Surface, Texture
@@ -21,7 +22,6 @@ from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.kernel_model.routines import BuiltKernel, Extents
 from ptxkit.kernel_model.source_lines import with_source_offsets
 from ptxkit.kernel_model.verification import make_blames
-from ptxkit.source import SourceFile
 
 if TYPE_CHECKING:
     from ptxkit.device.signature import Argument
@@ -74,7 +74,8 @@ class Emulation:
         if findings:
             assert module.source is not None
             run_ = f"grid {self.grid}, policy {self.policy}, seed {self.seed}"
-            found = [_to_diagnostic(each, module.source, run_) for each in findings]
+            notes = (f"seen in a run: {run_}",)
+            found = [finding_diagnostic(each, module.source, Severity.ERROR, notes) for each in findings]
             raise EmulationError(kernel.name, make_blames(found, module, assembled, kernel.name))
         if not outcome.is_clean:
             raise UnfinishedError(f"kernel {kernel.name!r}: {outcome.unsupported_reason or outcome.incomplete_reason}")
@@ -126,20 +127,3 @@ def _write_back(kernel: BuiltKernel, passed: Sequence[Any], outcome: RunResult) 
                 array[...] = left
             elif left.tobytes() != array.tobytes():
                 raise BuildValueError(f"{kernel.name} wrote to {kernel.parameters[number].name}, which is read-only")
-
-
-def _to_diagnostic(finding: Violation, source: SourceFile, run_: str) -> Diagnostic:
-    """Converts a violation that the machine found to the diagnostic of the verifier."""
-    labels = [Label(source.line_span(each.line), str(each)) for each in finding.witnesses[1:] if each.line]
-    notes = [str(each) for each in finding.witnesses[:1]]
-    if finding.missing:
-        notes.append(f"missing: {finding.missing}")
-    return Diagnostic(
-        code=finding.code,
-        severity=Severity.ERROR,
-        message=finding.message,
-        source=source,
-        span=source.statement_span(finding.offset),
-        labels=tuple(labels),
-        notes=(*notes, f"seen in a run: {run_}"),
-    )

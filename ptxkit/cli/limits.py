@@ -8,6 +8,9 @@ MAX_FILE_NAME_CHARS = 200
 MAX_NAMED_TEXTS = 8
 """Names of texts in one file that a message lists; the others are counted."""
 
+MAX_LISTED_KERNELS = 3
+"""Kernels whose parameters a message lists."""
+
 MAX_LAUNCH_AXES = 3
 """Extents of a grid, a block or a cluster. Source: CUDA C++ Programming Guide, "Thread Hierarchy"."""
 

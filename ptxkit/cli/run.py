@@ -26,7 +26,7 @@ from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
 from ptxkit.emulator import run as run_kernel
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.linter import apply_overrides, apply_settings
-from ptxkit.mangled_names import names_meant
+from ptxkit.mangled_names import names_meant, short_name
 from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
@@ -37,6 +37,13 @@ from ptxkit.syntax.tree import Function, Module
 from ptxkit.untrusted_text import escape_text
 from ptxkit.verifier import ArgumentSpec
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+from ptxkit.verifier.parameter_names import (
+    by_parameter,
+    choose_parameter,
+    display_names,
+    find_parameter,
+    parameter_names,
+)
 from ptxkit.verifier.violation_diagnostics import make_diagnostic
 
 _GROUPS = {
@@ -130,11 +137,11 @@ def run(  # noqa: PLR0913 (options)
         raise CommandLineError(str(error), "change the launch in the settings, or write `--isolated`") from error
     kernel = _choose_kernel(module, entry, path)
     name = kernel.name
-    parameters = [each.name for declared in kernel.parameters for each in declared.declarators]
+    parameters = parameter_names(kernel)
     given = unique_arguments(arguments)
-    kept = _output_targets(outputs, parameters)
+    kept = _output_targets(outputs, kernel)
     try:
-        passed = _bind_arguments(name, parameters, given, seed)
+        passed = _bind_arguments(kernel, given, seed)
     except MemoryError as error:
         raise CommandLineError(f"an argument does not fit into memory: {error}", "write a smaller shape") from error
     if block is None and kernel.directive("reqntid") is None:
@@ -186,31 +193,31 @@ def _choices(introduction: str, names: Sequence[str]) -> str:
     return f"{introduction} {', '.join(f'`{each}`' for each in names) or 'none'}"
 
 
-def _bind_arguments(kernel: str, parameters: list[str], given: dict[str, ArgumentSpec], seed: int) -> list[Any]:
+def _bind_arguments(kernel: Function, given: dict[str, ArgumentSpec], seed: int) -> list[Any]:
     """The arguments in the order of the parameters. The machine gets a copy; `--out` shows the final contents."""
     chance = numpy.random.default_rng(seed)
-    unknown = [key for key in given if key not in parameters and key not in {f"#{n}" for n in range(len(parameters))}]
-    if unknown:
-        what = f"the kernel `{kernel}` has no parameter `{unknown[0]}`"
-        raise CommandLineError(what, _choices("its parameters are", parameters))
-    missing = [name for n, name in enumerate(parameters) if name not in given and f"#{n}" not in given]
+    for text in given:
+        if find_parameter(text, kernel) is None:
+            what = f"the kernel `{short_name(kernel.name)}` has no parameter `{text}`"
+            raise CommandLineError(what, choose_parameter([kernel]))
+    bound = by_parameter(given, kernel)
+    names = parameter_names(kernel)
+    missing = [shown for name, shown in zip(names, display_names(kernel), strict=True) if name not in bound]
     if missing:
-        what = _choices(f"the kernel `{kernel}` requires a value for each of", missing)
+        what = _choices(f"the kernel `{short_name(kernel.name)}` requires a value for each of", missing)
         raise CommandLineError(what, f"write `--arg {missing[0]}=VALUE`")
-    return [(given.get(name) or given[f"#{n}"]).make_value(chance) for n, name in enumerate(parameters)]
+    return [bound[name].make_value(chance) for name in names]
 
 
-def _output_targets(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | None]:
+def _output_targets(outputs: tuple[str, ...], kernel: Function) -> dict[int, Path | None]:
     """The output of each argument: a file to save it to, or None to print it."""
     found: dict[int, Path | None] = {}
     for text in outputs:
         name, _, file = text.partition("=")
-        numbered = {**{f"#{n}": n for n in range(len(parameters))}, **{each: n for n, each in enumerate(parameters)}}
-        if name not in numbered:
-            raise CommandLineError(
-                f"`--out`: the kernel has no parameter `{name}`", _choices("its parameters are", parameters)
-            )
-        found[numbered[name]] = Path(file) if file else None
+        at = find_parameter(name, kernel)
+        if at is None:
+            raise CommandLineError(f"`--out`: the kernel has no parameter `{name}`", choose_parameter([kernel]))
+        found[at] = Path(file) if file else None
     return found
 
 

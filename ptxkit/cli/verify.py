@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 import click
@@ -11,6 +10,7 @@ from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import expand_paths, read_texts
 from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.launch_options import LAUNCH_NAMES, launch_options, unique_arguments
+from ptxkit.cli.limits import MAX_LISTED_KERNELS
 from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.page_files import write_atomically
@@ -29,11 +29,11 @@ from ptxkit.report.progress import ProgressBar
 from ptxkit.results import FileResult, Summary
 from ptxkit.settings.errors import SettingsError
 from ptxkit.source import SourceFile
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.syntax.tree import Function
 from ptxkit.untrusted_text import escape_path
 from ptxkit.verifier import ArgumentSpec, VerifyRequest, verify_source
-
-_NAME = re.compile(r"[\w$%]+")
-
+from ptxkit.verifier.parameter_names import choose_parameter, find_parameter
 
 _GROUPS = {
     "Runs": ("--entry", "--schedules", "--seed", "--seconds"),
@@ -140,14 +140,15 @@ def verify(  # noqa: PLR0913 (options)
     )
     configured = InputSettings(LintOptions(level=layer_of(given), config=config, isolated=isolated))
     results: list[FileResult] = []
-    unknown = {name for name in request.arguments if not name.startswith("#")}
+    unknown = set(request.arguments)
+    kernels: list[Function] = []
     try:
         options = ReportOptions(show, show_undecided, all_places, verbose)
-        write_report(_verify_inputs(paths, request, configured, unknown, results, form), form, options)
+        write_report(_verify_inputs(paths, request, configured, (unknown, kernels), results, form), form, options)
         configured.check_launches()
         if unknown and any(result.runs for result in results):
-            remedy = "write the name of a parameter, or `#0` for the first"
-            raise SettingsError(f"`--arg`: no input has a parameter `{min(unknown)}`", remedy=remedy)
+            name = min(unknown)
+            raise SettingsError(f"`--arg`: no input has a parameter `{name}`", remedy=choose_parameter(kernels))
     except InvalidLaunchError as error:
         raise CommandLineError(str(error)) from error
     except SettingsError as error:
@@ -171,13 +172,13 @@ def _verify_inputs(
     paths: tuple[str, ...],
     request: VerifyRequest,
     configured: InputSettings,
-    unknown: set[str],
+    named: tuple[set[str], list[Function]],
     results: list[FileResult],
     form: str,
 ) -> Iterator[FileResult]:
     """Yields the result of each input as soon as it is known, and appends it to `results`.
 
-    unknown: the parameters of `--arg` that no text has had so far. Raises SettingsError.
+    named: the parameters of `--arg` that no kernel has had so far, and the first kernels. Raises SettingsError.
     """
     inputs = list(expand_paths(paths))
     bar = progress_bar("verified", len(inputs), form)
@@ -188,8 +189,8 @@ def _verify_inputs(
                     result = found
                 else:
                     configured.note_kernels(found)
-                    if unknown:
-                        unknown.difference_update(_NAME.findall(found.text))
+                    if named[0]:
+                        _note_parameters(found, request, *named)
                     settings = configured.settings_for(str(given.path), found.path)
                     asked = replace(request, policy=settings.policy, settings=settings)
                     result = verify_source(found, asked, _count_runs(found, request, bar, number))
@@ -199,6 +200,16 @@ def _verify_inputs(
                 yield result
     finally:
         bar.hide()
+
+
+def _note_parameters(source: SourceFile, request: VerifyRequest, unknown: set[str], kernels: list[Function]) -> None:
+    """Removes the parameters that the kernels of a text have from the unknown ones, and adds the first kernels."""
+    try:
+        declared = request.select_kernels(parse(source.text, source.path))
+    except PTXSyntaxError:
+        return
+    kernels += declared[: MAX_LISTED_KERNELS - len(kernels)]
+    unknown -= {name for name in unknown for each in declared if find_parameter(name, each) is not None}
 
 
 def _count_runs(source: SourceFile, request: VerifyRequest, bar: ProgressBar, number: int) -> Callable[[], None]:

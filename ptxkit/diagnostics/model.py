@@ -115,7 +115,9 @@ class Undecided:
 
     code: the rule that is undecided. reason: the missing fact, e.g. "the address comes from a call". missing: the
     property of the launch that decides it and that `kernel` does not declare, with a number as an example: `block=256`;
-    both are empty if the launch does not decide it. origin: as in a diagnostic.
+    both are empty if the launch does not decide it. origin: as in a diagnostic. cause: the part of the reason that
+    questions at other locations share, by which they are counted; empty if that is the whole reason. text: the reason
+    with the lines left open: of its own location, then of the `others`; None if it names no line.
     """
 
     code: str
@@ -125,6 +127,9 @@ class Undecided:
     missing: str = ""
     kernel: str = ""
     origin: tuple[SourceLine, ...] = ()
+    cause: str = ""
+    text: OpenLinesText | None = None
+    others: tuple[Place, ...] = ()
 
     @property
     def remedy(self) -> str:

@@ -33,7 +33,7 @@ def concise_report(results: Iterable[FileResult], options: ReportOptions = DEFAU
             from ptxkit.report.obligation_list import obligation_lines
 
             yield from obligation_lines(result)
-    yield from summary_lines(counted.summary)
+    yield from summary_lines(counted.summary, options)
 
 
 def _other_codes(item: Diagnostic) -> Line:

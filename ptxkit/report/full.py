@@ -41,7 +41,7 @@ def full_report(results: Iterable[FileResult], options: ReportOptions = DEFAULT_
             from ptxkit.report.obligation_list import obligation_lines
 
             yield from obligation_lines(result)
-    yield from summary_lines(counted.summary)
+    yield from summary_lines(counted.summary, options)
 
 
 def diagnostic_lines(
@@ -143,14 +143,15 @@ def undecided_header(item: Undecided, at: ProgramLabel | None = None) -> Line:
     """`k.ptx:3:2: PTX501 undecided: ...`, or the place in the program."""
     line, column = item.source.position(item.span.start)
     place = f"{item.source.path}:{line}:{column}" if at is None else _program_place(at)
-    return _header(place, item.code, "undecided", TextRole.NOTE, item.reason)
+    return _header(place, item.code, "undecided", TextRole.NOTE, item.reason if at is None else at.message)
 
 
-def summary_lines(summary: Summary) -> Iterator[Line]:
+def summary_lines(summary: Summary, options: ReportOptions) -> Iterator[Line]:
     """The counts, preceded by the reasons of undecided questions, the most frequent first."""
     asked = summary.undecided_by_remedy.most_common()
     for reason, count in asked[:MAX_REASONS]:
-        yield ((f"{count} undecided: {escape_text(reason)}", TextRole.LOCATION),)
+        shown = reason if options.verbose else with_short_names(reason, short_names([reason]))
+        yield ((f"{count} undecided: {escape_text(shown)}", TextRole.LOCATION),)
     left = sum(count for _, count in asked[MAX_REASONS:])
     if left:
         yield ((f"{left} undecided for other reasons (--show-undecided prints them)", TextRole.LOCATION),)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostic_groups import other_lines_text, related_text, shorten_related
-from ptxkit.diagnostics import Diagnostic, Label, Undecided
+from ptxkit.diagnostics import Diagnostic, Label, Place, Undecided
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.report.paths import from_root, is_below_root
 from ptxkit.small_files import is_inside, read_small_file
@@ -97,7 +97,7 @@ def locate_in_program(item: Diagnostic, sources: ProgramSources) -> ProgramFindi
 
     place, *callers = frames
     labeled = [user_frames(label.origin)[:1] for label in item.labels]
-    lines = _line_words(item, place, labeled)
+    lines = _line_words(item, place, item.labels)
     texts = item.texts
     message = item.message if texts is None else texts.message.at_lines(lines)
     remedy = item.help if texts is None or texts.help is None else texts.help.at_lines(lines)
@@ -128,7 +128,9 @@ def locate_question(item: Undecided, sources: ProgramSources) -> ProgramLabel | 
     frames = user_frames(item.origin)
     if not frames:
         return None
-    return ProgramLabel(sources.source(frames[0].file, item.source.path), frames[0], item.reason)
+    lines = _line_words(item, frames[0], item.others)
+    reason = item.reason if item.text is None else item.text.at_lines(lines)
+    return ProgramLabel(sources.source(frames[0].file, item.source.path), frames[0], reason)
 
 
 def _fault_notes(item: Diagnostic, at: SourceLine, sources: ProgramSources) -> Iterator[str]:
@@ -147,21 +149,19 @@ def _fault_notes(item: Diagnostic, at: SourceLine, sources: ProgramSources) -> I
     yield from shorten_related(related)
 
 
-def _line_words(item: Diagnostic, place: SourceLine, labeled: Sequence[tuple[SourceLine, ...]]) -> list[str]:
-    """How a text at `place` names the lines of the finding and its labels: `33`, `9 of tma.cuh`, `121 of the PTX`."""
+def _line_words(item: Diagnostic | Undecided, place: SourceLine, others: Iterable[Label | Place]) -> list[str]:
+    """How a text at `place` names the lines of the finding and of others: `33`, `9 of tma.cuh`, `121 of the PTX`."""
     words = [str(place.line)]
-    for label, places in zip(item.labels, labeled, strict=True):
-        words.append(relative_line(places[0], place) if places else f"{_ptx_line(item, label)} of the PTX")
+    for each in others:
+        frames = user_frames(each.origin)
+        line = item.source.position(each.span.start)[0]
+        words.append(relative_line(frames[0], place) if frames else f"{line} of the PTX")
     return words
 
 
 def relative_line(place: SourceLine, at: SourceLine) -> str:
     """A line as it is named in a text about another place: `33`, or `9 of tma.cuh` in another file."""
     return str(place.line) if place.file == at.file else f"{place.line} of {os.path.basename(place.file)}"
-
-
-def _ptx_line(item: Diagnostic, label: Label) -> int:
-    return item.source.position(label.span.start)[0]
 
 
 def _read(path: str) -> str:

@@ -33,14 +33,20 @@ def with_readable_names(item: Diagnostic) -> Diagnostic:
 
 def question_with_readable_names(item: Undecided) -> Undecided:
     """The open question with short names."""
-    return replace(item, reason=with_short_names(item.reason, short_names([item.reason])))
+    names = short_names([item.reason])
+    return replace(
+        item, reason=with_short_names(item.reason, names), text=item.text and _shorten_text(item.text, names)
+    )
 
 
 def _shorten(texts: DiagnosticTexts, names: dict[str, str]) -> DiagnosticTexts:
-    def shorten(text: OpenLinesText) -> OpenLinesText:
-        pieces = (each if isinstance(each, int) else with_short_names(each, names) for each in text.pieces)
-        return OpenLinesText(tuple(pieces))
-
     return DiagnosticTexts(
-        shorten(texts.message), tuple(map(shorten, texts.labels)), None if texts.help is None else shorten(texts.help)
+        _shorten_text(texts.message, names),
+        tuple(_shorten_text(each, names) for each in texts.labels),
+        None if texts.help is None else _shorten_text(texts.help, names),
     )
+
+
+def _shorten_text(text: OpenLinesText, names: dict[str, str]) -> OpenLinesText:
+    pieces = (each if isinstance(each, int) else with_short_names(each, names) for each in text.pieces)
+    return OpenLinesText(tuple(pieces))

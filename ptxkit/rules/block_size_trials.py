@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
+from ptxkit.analysis.ir.program import ModuleContext, flatten
+from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig
@@ -20,12 +21,10 @@ from ptxkit.diagnostics.catalogue import notes
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
-from ptxkit.syntax.tree import Directive, Function, Module, Name
+from ptxkit.syntax.tree import Directive, Function, Module
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 """The numbers of threads of a block, the most frequent first; no further size is tried after a correct one."""
-
-_OTHER_AXES = ("%tid.y", "%tid.z", "%ntid.y", "%ntid.z")
 
 
 class BlockSizeTrials:
@@ -121,7 +120,7 @@ def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
     The result is empty if the kernel uses several thread axes without declaring their lengths.
     """
     given = kernel.explorer.launch
-    if not given.is_limit and _has_other_axes(kernel.program):
+    if not given.is_limit and count_thread_axes(kernel.program) > 1:
         return
     _, y, z = given.block
     most = given.threads if given.is_limit else max(COMMON_BLOCK_SIZES)
@@ -130,11 +129,6 @@ def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
         if size <= most and not size % (y * z):
             yield LaunchConfig((size // (y * z), y, z), given.cluster, is_exact=True)
     yield from alternative_launches(given, kernel.scenarios[0].thread_classes, first)
-
-
-def _has_other_axes(program: Program) -> bool:
-    operands = (operand for step in program.steps for operand in step.instruction.operands)
-    return any(isinstance(each, Name) and each.text in _OTHER_AXES for each in operands)
 
 
 def _with_block_size(function: Function, launch: LaunchConfig) -> Function:

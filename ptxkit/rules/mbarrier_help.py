@@ -8,12 +8,12 @@ from __future__ import annotations
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.missing_release import MissingRelease
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.limits import MAX_NAME_LENGTH
 from ptxkit.analysis.sync.phase_fault_localization import WrongArrival, WrongCount, WrongMbarrier
 from ptxkit.diagnostics import LabelLine, Message
 from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
 from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MisplacedArrival, MissingArrival
 from ptxkit.rules.model import FixCandidate, replace_constant
+from ptxkit.semantics.object_names import quote_variable
 
 
 def format_count_help(fault: WrongCount) -> Message:
@@ -96,7 +96,7 @@ def missing_arrival(program: Program, missing: MissingRelease) -> MissingArrival
 
 def _name_variable(pair: MbarrierPair) -> Message | None:
     """Returns the mbarrier by its variable, or None if that does not distinguish it."""
-    if pair.own == pair.other or pair.other is None or len(pair.other) > MAX_NAME_LENGTH:
+    if pair.own == pair.other or pair.other is None or quote_variable(pair.other) is None:
         return None
     return ptx5xx.MBARRIER_OF_VARIABLE(variable=pair.other)
 

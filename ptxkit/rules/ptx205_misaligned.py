@@ -37,7 +37,6 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.limits import MAX_NAME_LENGTH
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
@@ -46,6 +45,7 @@ from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
+from ptxkit.semantics.object_names import quote_variable
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -97,9 +97,7 @@ def _finding(misfit: OperandViolation) -> Finding:
     if misfit.other is not None:
         return _inconsistent_offsets(misfit, misfit.other)
     assert variable is not None
-    name = (
-        f"`{variable.name}`" if len(variable.name) <= MAX_NAME_LENGTH else ptx2xx.UNNAMED_VARIABLE(space=variable.space)
-    )
+    name = quote_variable(variable.name) or ptx2xx.UNNAMED_VARIABLE(space=variable.space)
     properties = {"operand": misfit.role, "alignment": misfit.required, "variable": variable.name}
     needs = ptx2xx.NEEDS_ALIGNMENT(required=misfit.required)
     if not misfit.is_certain:

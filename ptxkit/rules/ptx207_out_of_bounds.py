@@ -29,7 +29,6 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
-from ptxkit.analysis.limits import MAX_NAME_LENGTH
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
@@ -37,6 +36,7 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import either, is_mbarrier_operation, is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.value_ops import to_signed
 
 
@@ -71,11 +71,7 @@ def _finding(certainty: InputIndependence, misfit: OperandViolation) -> Finding:
     found = _variable_and_offset(certainty, misfit)
     assert found is not None
     variable, where = found
-    name = (
-        f"`{variable.name}`"
-        if len(variable.name) <= MAX_NAME_LENGTH
-        else ptx2xx.VARIABLE_OF_SPACE(space=variable.space)
-    )
+    name = quote_variable(variable.name) or ptx2xx.VARIABLE_OF_SPACE(space=variable.space)
     size = variable.fixed_size or 0
     if where < 0:
         message = ptx2xx.BEGINS_BEFORE(distance=_format_bytes(-where), variable=name)

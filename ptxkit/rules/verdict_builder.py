@@ -14,7 +14,8 @@ from typing import TypeAlias
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.values.scenario import LaunchConfig, Scenario
+from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS, count_thread_axes
+from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, Edit, Fix, Label, Message, Place, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import dataclass
@@ -141,7 +142,7 @@ class VerdictBuilder:
         missing: the part of the launch that decides it (`Undecided`).
         """
         kernel = scenarios[0].program.function.name if missing and scenarios else ""
-        missing = _example_launch(missing, scenarios[0].scenario.launch) if kernel else ""
+        missing = _example_launch(missing, scenarios[0]) if kernel else ""
         self.undecided.extend(
             Undecided(code, str(reason), self._source, self.span_of(step), missing, kernel) for step in steps
         )
@@ -246,11 +247,15 @@ def _weight_of(scenario: Scenario) -> int:
     return 0 if scenario.is_flipped else scenario.sample_count
 
 
-def _example_launch(what: str, launch: LaunchConfig) -> str:
-    """Returns a launch that the kernel allows: `block=256`, or its maximum number of threads; `cluster=2`."""
+def _example_launch(what: str, facts: ScenarioFacts) -> str:
+    """Returns a launch that the kernel allows: `block=256`, `block=16x16` where it reads positions along two axes, or
+    its maximum number of threads; `cluster=2`.
+    """
     if what == "cluster":
         return "cluster=2"
-    return f"block={'x'.join(map(str, launch.block)).removesuffix('x1').removesuffix('x1') if launch.is_limit else 256}"
+    launch = facts.scenario.launch
+    block = launch.block if launch.is_limit else USUAL_BLOCKS[count_thread_axes(facts.program)][0]
+    return f"block={'x'.join(map(str, block)).removesuffix('x1').removesuffix('x1')}"
 
 
 def _obligation_keys(

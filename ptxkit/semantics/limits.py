@@ -7,5 +7,8 @@ MAX_REGISTER_DIGITS = 10
 bits, since no more registers can be declared.
 """
 
+MAX_NAME_LENGTH = 60
+"""The maximum number of characters of a name in a message."""
+
 MAX_DISPLAY_NAME = 28
 """The maximum number of characters of a name that a table repeats."""

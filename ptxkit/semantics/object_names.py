@@ -8,7 +8,7 @@ from ptxkit.isa.functions import is_type
 from ptxkit.mangled_names import short_name
 from ptxkit.number_runs import format_runs
 from ptxkit.semantics.layout import DeclaredVariable
-from ptxkit.semantics.limits import MAX_DISPLAY_NAME
+from ptxkit.semantics.limits import MAX_DISPLAY_NAME, MAX_NAME_LENGTH
 
 MBARRIER_BYTES = 8
 #: Source: PTX ISA, "Size and alignment of mbarrier object".
@@ -23,6 +23,14 @@ def short_display_name(name: str) -> str:
     """Returns the variable's name within a mangled one, truncated where it is too long for a table."""
     name = short_name(name)
     return name if len(name) <= MAX_DISPLAY_NAME else f"{name[: MAX_DISPLAY_NAME - 3]}..."
+
+
+def quote_variable(name: str) -> str | None:
+    """Returns a variable for a message: its name between backticks, or None if it is too long as its author wrote it.
+
+    A mangled name, which may be much longer, is not shortened: reports do that where they are not `--verbose`.
+    """
+    return f"`{name}`" if len(short_name(name)) <= MAX_NAME_LENGTH else None
 
 
 def describe_objects(

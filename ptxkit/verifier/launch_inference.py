@@ -1,9 +1,10 @@
 """Infers launches for a kernel whose launch is not specified.
 
-The block is that of `.reqntid`, else of `.maxntid`, with which most kernels are launched, else 128 threads, or another
-size where all of these deadlock and that one does not. The grid has two CTAs, or one cluster. Each pointer points to a
-buffer. Integers are small numbers, several of them, so that loops execute 0, 1, 2 and more iterations. The contents of
-memory are usable as numbers and as indices. A kernel may have further requirements, which cannot be inferred.
+The block is that of `.reqntid`, else of `.maxntid`, with which most kernels are launched, else 128 threads, 16 by 16
+where the kernel reads positions along two axes, or another size where all of these deadlock and that one does not. The
+grid has two CTAs, or one cluster. Each pointer points to a buffer. Integers are small numbers, several of them, so that
+loops execute 0, 1, 2 and more iterations. The contents of memory are usable as numbers and as indices. A kernel may
+have further requirements, which cannot be inferred.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy
 
 from ptxkit.analysis.contract.launch_evidence import LaunchEvidence
+from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS
 from ptxkit.emulator import POLICIES, TensorMapArgument
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.engine.executable import Executable
@@ -103,7 +105,8 @@ def infer_plans(
     """
     required, most = _declared_extents(entry, "reqntid"), _declared_extents(entry, "maxntid")
     known = request.block or required or most
-    blocks = [known] if known else [(DEFAULT_BLOCK,), *_other_blocks(instructions)]
+    usual = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
+    blocks = [known] if known else [*usual, (DEFAULT_BLOCK,), *_other_blocks(instructions)]
     cluster = request.cluster or _declared_extents(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (
         cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two_clusters(cluster, evidence)
@@ -167,8 +170,8 @@ def generate_runs(
     for number in count():
         chance = numpy.random.default_rng((request.seed, number))
         arguments, texts = [], []
-        for place, (_, symbol) in enumerate(program.parameters):
-            given = request.arguments.get(symbol.name) or request.arguments.get(f"#{place}")
+        for _, symbol in program.parameters:
+            given = request.arguments.get(symbol.name)
             if given is not None:
                 arguments.append(given.make_value(chance))
                 texts.append(f"{symbol.name}={given.text}")
@@ -189,9 +192,7 @@ def generate_runs(
 
 def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
     """Returns the parameters whose arguments are not specified."""
-    names = [symbol.name for _, symbol in program.parameters]
-    known = request.arguments
-    return [name for place, name in enumerate(names) if name not in known and f"#{place}" not in known]
+    return [symbol.name for _, symbol in program.parameters if symbol.name not in request.arguments]
 
 
 def has_unspecified_structures(program: Executable, request: VerifyRequest, known: Collection[str]) -> bool:

@@ -25,7 +25,7 @@ class VerifyRequest:
 
     entries: the kernels to run; empty for all. schedules: the number of runs of each. seed: the seed of all random
     decisions. seconds: the limit of processor time for each kernel. grid, block, cluster, shared (bytes), arguments (by
-    parameter name, or `#0` for the first): None, or absent, where they are chosen. trace: whether traces of the
+    what `find_parameter` takes): None, or absent, where they are chosen. trace: whether traces of the
     machine's findings are recorded. settings: what is reported, and how; its policy is ignored in favor of the one
     here.
     """

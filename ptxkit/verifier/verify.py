@@ -45,6 +45,7 @@ from ptxkit.verifier.launch_inference import (
     infer_plans,
     unspecified_parameters,
 )
+from ptxkit.verifier.parameter_names import by_parameter
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected, map_locations
 from ptxkit.verifier.violation_diagnostics import (
@@ -130,6 +131,7 @@ def _verify_kernel(
 
     proven: the codes and offsets of the static findings.
     """
+    request = replace(request, arguments=by_parameter(request.arguments, entry))
     program = Executable(module, entry.name, request.shared or 0)
     program.decode_function(entry.name)  # decoding assigns offsets to the parameters
     flat = flatten(module, entry)
@@ -437,7 +439,7 @@ class _Session:
             wanted = " ".join(
                 f"--arg '{name}={f'{count}*' * (count > 1)}f16[256,256]:box=64x64'" for name, count in maps.items()
             )
-            wanted = wanted or "--arg"
+            wanted = wanted or ("--arg or --block" if self._assumptions.block else "--arg")
             if self._wrong_arguments[0].template in NO_TENSOR_MAP_TEMPLATES and maps:
                 why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
             self.add_question(f"no run completed with the chosen arguments ({why}): give {wanted}")

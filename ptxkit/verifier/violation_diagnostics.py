@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, Label, OpenLinesText, Severity, Undecided
+from ptxkit.diagnostics import Diagnostic, OpenLinesText, Place, Severity, Undecided
 from ptxkit.emulator import Violation, Witness
+from ptxkit.emulator.driver.finding_diagnostics import finding_diagnostic, locate_witnesses
 from ptxkit.source import SourceFile
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
 
@@ -19,27 +20,13 @@ def make_diagnostic(
     chosen: the description of a chosen launch, for which the diagnostic is a warning; empty for a launch that the
     kernel must support.
     """
-    span = source.statement_span(finding.offset)
-    others = [each for each in finding.witnesses[1:] if each.line and each.line != finding.line]
-    labels = tuple(Label(source.line_span(each.line), str(each)) for each in others)
-    notes = [str(each) for each in finding.witnesses[:1]]
-    if finding.missing:
-        notes.append(f"missing: {finding.missing}")
-    notes.append(_describe_run(kernel, plan, trial))
-    if chosen:
-        notes.append(chosen)
-    return Diagnostic(
-        code=finding.code,
-        severity=Severity.ERROR if not chosen and finding.severity == "error" else Severity.WARNING,
-        message=finding.message,
-        source=source,
-        span=span,
-        labels=labels,
-        notes=tuple(notes),
-        texts=DiagnosticTexts(
-            finding.content.with_open_lines(), tuple(OpenLinesText((each.message,)) for each in labels)
-        ),
-        properties={"witness": witness_properties(finding, plan, trial), "kernel": kernel},
+    is_error = not chosen and finding.severity == "error"
+    return finding_diagnostic(
+        finding,
+        source,
+        Severity.ERROR if is_error else Severity.WARNING,
+        (_describe_run(kernel, plan, trial), *([chosen] if chosen else [])),
+        {"witness": witness_properties(finding, plan, trial), "kernel": kernel},
     )
 
 
@@ -50,8 +37,17 @@ def make_undecided(
 
     reason: which inputs these are, and what would decide the question.
     """
-    text = f"{finding.message}; but {reason}: {_describe_run(kernel, plan, trial)}"
-    return Undecided(finding.code, text, source, source.statement_span(finding.offset))
+    text, others = locate_witnesses(finding)
+    whole = OpenLinesText((*text.pieces, f"; but {reason}: {_describe_run(kernel, plan, trial)}"))
+    return Undecided(
+        finding.code,
+        whole.at_lines([finding.line, *(each.line for each in others)]),
+        source,
+        source.statement_span(finding.offset),
+        cause=f"{kernel}: {reason}",
+        text=whole,
+        others=tuple(Place(source.line_span(each.line)) for each in others),
+    )
 
 
 def _describe_run(kernel: str, plan: LaunchPlan, trial: VerifierRun) -> str:

@@ -137,7 +137,7 @@ def test_an_error_in_the_command_exits_with_2_and_is_described(
         (("--block", "32"), "requires a value for each of `source`, `target`, `n`"),
         ((*GIVEN, "--arg", "m=1"), "has no parameter `m`"),
         ((*GIVEN, "--out", "result"), "has no parameter `result`"),
-        ((*GIVEN, "--out", "#3"), "has no parameter `#3`\n  = help: its parameters are `source`, `target`, `n`"),
+        ((*GIVEN, "--out", "#3"), "has no parameter `#3`\n  = help: write one of the names in the PTX, or `#0` for"),
         ((*GIVEN, "--out", "n"), "`--out`: the argument of `n` is not an array"),
         (
             (*GIVEN, "--out", "target=none/t.npy"),
@@ -158,10 +158,11 @@ def test_an_argument_may_be_saved_by_its_number_as_it_is_given(file: Path, ptxki
 
 def test_an_argument_that_no_kernel_has_is_reported(file: Path, tmp_path: Path, ptxkit: Run) -> None:
     other = tmp_path / "other.ptx"
-    other.write_text(KERNEL.replace("target", "where"))
+    other.write_text(KERNEL.replace("u64 target", "u64 where").replace("[target]", "[where]"))
     result = ptxkit("verify", "--schedules", "1", "--arg", "when=3", file, other)
     assert result.exit_code == 2
     assert "`--arg`: no input has a parameter `when`" in result.stderr
+    assert "`scale` has `source` (.u64), `target` (.u64), `n` (.u32)" in result.stderr
     assert ptxkit("verify", "--schedules", "1", "--arg", "where=u32[64]", file, other).stderr == ""
 
 

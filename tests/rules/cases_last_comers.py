@@ -9,6 +9,8 @@ from tests.rules.support import Case
 _FENCE = "fence.acq_rel.gpu;"
 _STORE = "mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd2, %rd3; st.global.b32 [%rd4], %r1;"
 _COUNT = "atom.global.add.u32 %r11, [%rd1], 1;"
+_VARIABLE = ".global .align 4 .u32 counted;"
+_COUNT_VARIABLE = "mov.u64 %rd7, counted; atom.global.add.u32 %r11, [%rd7], 1;"
 _LAST = "mov.u32 %r12, %nctaid.x; sub.u32 %r12, %r12, 1; setp.ne.u32 %p4, %r11, %r12; @%p4 bra end;"
 _READ = "ld.global.b32 %r13, [%rd2];"
 
@@ -31,6 +33,8 @@ _FOUND = "//! PTX623 count store"
 
 CASES = (
     _case("nothing is released before the count", mark=_FOUND),
+    replace(_case("the counter is a variable", mark=_FOUND, count=_COUNT_VARIABLE), before=_VARIABLE),
+    replace(_case("a fence releases before the count in a variable", _FENCE, count=_COUNT_VARIABLE), before=_VARIABLE),
     _case("a fence releases before the count", _FENCE),
     _case("a fence of the CTA releases nothing to others", "fence.acq_rel.cta;", mark=_FOUND),
     _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),

@@ -57,7 +57,7 @@ def test_a_kernel_that_counts_its_threads_along_two_axes_is_not_tried() -> None:
     text = without_size("PTX621_bad_next_lane_without_warp_barrier")
     verdict = lint(text.replace("ret;", "mov.u32 %r1, %tid.y;\n ret;"))
     assert verdict.diagnostics == ()
-    assert [item.missing for item in verdict.undecided] == ["block=256"]
+    assert [item.missing for item in verdict.undecided] == ["block=16x16"]
 
 
 def test_tensor_memory_of_one_warp_is_not_an_error_where_the_block_may_be_one_warp() -> None:

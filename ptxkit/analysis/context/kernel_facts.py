@@ -17,7 +17,7 @@ from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, f
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_NAME_LENGTH, MAX_THREAD_EVENTS
+from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
 from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace, TraceEvent, UnknownCall
@@ -29,6 +29,7 @@ from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.values.scenario import LaunchConfig, Scenario, representative_threads
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
+from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.ordering import RELEASE_ORDERS
 
 
@@ -51,9 +52,7 @@ class ScenarioFacts:
     def name_of(self, event: TraceEvent) -> str:
         """Returns the name of the shared variable that an access or mbarrier operation uses, as text for a message."""
         variable = self.program.variable_at(event.address) if isinstance(event.address, int) else None
-        return (
-            f"`{variable.name}`" if variable is not None and len(variable.name) <= MAX_NAME_LENGTH else "shared memory"
-        )
+        return (quote_variable(variable.name) if variable is not None else None) or "shared memory"
 
     @property
     def has_unknown_call(self) -> bool:

@@ -11,6 +11,7 @@ from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import names_in, registers_in
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
+from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_global_read
 from ptxkit.fast_dataclasses import dataclass
@@ -32,13 +33,15 @@ class LaunchEvidence:
 
     axes: the axes of the grid, 0 to 2, along which the kernel reads the position of its CTA. shares_global_memory:
     whether it assigns numbers by atomics on global memory, or polls a word there. has_cta_barriers: whether it has
-    barriers for the warps of a CTA. uses_clusters: whether it has instructions for the CTAs of a cluster.
+    barriers for the warps of a CTA. uses_clusters: whether it has instructions for the CTAs of a cluster. thread_axes:
+    the number of axes of a CTA along which it reads the position of a thread.
     """
 
     axes: tuple[int, ...] = ()
     shares_global_memory: bool = False
     has_cta_barriers: bool = False
     uses_clusters: bool = False
+    thread_axes: int = 1
 
     @property
     def has_several_ctas(self) -> bool:
@@ -61,7 +64,7 @@ def find_launch_evidence(program: Program) -> LaunchEvidence:
     clusters = any(name.startswith(_CLUSTER_REGISTERS) for name in names) or any(
         _is_for_clusters(effect) for step in program.steps for effect in step.effects
     )
-    return LaunchEvidence(axes, _shares_global_memory(program), meets, clusters)
+    return LaunchEvidence(axes, _shares_global_memory(program), meets, clusters, count_thread_axes(program))
 
 
 def _is_for_warps(effect: Effect) -> bool:

@@ -110,10 +110,14 @@ class GridUniformAddresses:
         return (next(iter(sources)), target.offset) if len(sources) == 1 and target is not None else None
 
     def _is_grid_uniform(self, step: Step, name: str) -> bool:
-        """Returns whether a register has the same value in all CTAs, from parameters and driver-set registers."""
+        """Returns whether a register has the same value in all CTAs, from parameters, addresses of global variables and
+        driver-set registers."""
         uses = Worklist([(step, name)])
         for place, register in uses:
             if _is_special(place, register, _GRID_UNIFORM_REGISTERS) or place.scope.parameter(register):
+                continue
+            variable = place.scope.variable(register)
+            if variable is not None and variable.space == "global":
                 continue
             sources = self._definitions.definitions_reaching(place, register)
             if len(sources) != 1 or len(uses.seen) > MAX_FOLLOWED_REGISTERS:
@@ -137,13 +141,7 @@ def _base_register(step: Step, effect: Access) -> Name | None:
 
 def _is_pure_computation(step: Step) -> bool:
     """Returns whether an instruction computes a value only from registers, numbers, parameters and global addresses."""
-    if step.instruction.guard is not None:
-        return False
-    for operand in step.instruction.operands:
-        variable = step.scope.variable(operand.text) if isinstance(operand, Name) else None
-        if variable is not None and variable.space != "global":
-            return False
-    return all(_is_pure(effect) for effect in step.effects)
+    return step.instruction.guard is None and all(_is_pure(effect) for effect in step.effects)
 
 
 def _is_pure(effect: Effect) -> bool:

@@ -58,18 +58,18 @@ READ_BEFORE_WAIT = DiagnosticCode(
 )
 ACCESS_OF_BYTES_BEING_WRITTEN = MessageTemplate(
     READ_BEFORE_WAIT,
-    "`{action}` {access} bytes that `{operation}` at line {line} may still write",
+    "`{action}` {access} bytes of {variable} that `{operation}` at line {1} may still write",
     missing="a wait by which the thread observes the completion of that operation",
 )
 COPY_READS_TARGET = MessageTemplate(
     READ_BEFORE_WAIT,
-    "`{action}` reads bytes that `{operation}` at line {line} may still write",
+    "`{action}` reads bytes of {variable} that `{operation}` at line {1} may still write",
     missing="a wait for the earlier operation, between the two",
 )
 COMPLETION_NOT_KNOWN = MessageTemplate(
     READ_BEFORE_WAIT,
     (
-        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: this thread "
+        "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: this thread "
         "has not observed its completion"
     ),
     missing="a wait by the thread that issued it, and a barrier after that",
@@ -161,12 +161,12 @@ COPY_IN_FLIGHT_AT_EXIT = MessageTemplate(
 )
 ACCESS_OF_BYTES_BEING_READ = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT,
-    "`{action}` {access} bytes that `{operation}` at line {line} may still read",
+    "`{action}` {access} bytes of {variable} that `{operation}` at line {1} may still read",
     missing="a wait by which the thread observes the completion of that operation",
 )
 COPY_OVERWRITES_SOURCE = MessageTemplate(
     SOURCE_REUSED_IN_FLIGHT,
-    "`{action}` writes bytes that `{operation}` at line {line} may still read",
+    "`{action}` writes bytes of {variable} that `{operation}` at line {1} may still read",
     missing="a wait for the earlier operation, between the two",
 )
 COPY_OUT_OF_THESE_BYTES = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "bulk {operation} from these bytes")
@@ -214,7 +214,7 @@ COPIES_MAY_OVERLAP = MessageTemplate(
 )
 COPIES_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
-    "`{action}` writes bytes that `{operation}` at line {line} may still write",
+    "`{action}` writes bytes of {variable} that `{operation}` at line {1} may still write",
     missing="a wait for the earlier operation, between the two",
 )
 IN_EARLIER_ROUND = MessageTemplate(OVERLAPPING_COPIES, "in an earlier iteration")
@@ -234,7 +234,7 @@ PATH_WITHOUT_WAIT = MessageTemplate(
 )
 REGISTERS_TOUCHED_IN_FLIGHT = MessageTemplate(
     REGISTERS_IN_FLIGHT,
-    ("`{action}` accesses {registers} of the asynchronous operation at line {line}, which may be in flight"),
+    ("`{action}` accesses {registers} of the asynchronous operation at line {1}, which may be in flight"),
     missing="a wait for the group of that operation, before this",
 )
 MAY_USE_REGISTER = MessageTemplate(REGISTERS_IN_FLIGHT, "may use the register until its group is waited for")
@@ -283,7 +283,7 @@ OPERANDS_REUSED = DiagnosticCode(
 OPERAND_READ_NOT_KNOWN = MessageTemplate(
     OPERANDS_REUSED,
     (
-        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: this thread "
+        "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: this thread "
         "has not observed that the multiplication has read it"
     ),
     missing="`wgmma.wait_group`, and a release and acquire after it",

@@ -12,8 +12,8 @@ READ_MAY_BE_UNFENCED = MessageTemplate(
 NO_PROXY_FENCE_BETWEEN = MessageTemplate(
     MISSING_PROXY_FENCE,
     (
-        "{access} through {proxy} proxy {size} bytes of {space} memory that thread {thread} {earlier} "
-        "through {earlier_proxy} one{location}: no fence is between"
+        "{access} through {proxy} proxy {size} bytes of {variable} that thread {thread}{cta} {earlier} "
+        "through {earlier_proxy} one{at}: no fence is between"
     ),
     missing="`fence.proxy.async` after the first access and before its release, or before the second access",
 )
@@ -75,7 +75,7 @@ TENSOR_MAP_FENCE = DiagnosticCode("PTX403", "tensor-map-fence", sections=("memba
 TENSOR_MAP_CHANGE_NOT_FENCED = MessageTemplate(
     TENSOR_MAP_FENCE,
     (
-        "copies with a tensor map that thread {thread} changes at line {line}: the tensormap proxy may "
+        "copies with a tensor map that thread {thread} changes at line {1}: the tensormap proxy may "
         "still use the old map"
     ),
     missing="`fence.proxy.tensormap::generic.release` after the change, and `.acquire` of the map before the copy",
@@ -135,8 +135,8 @@ MISSING_REMOTE_PROXY_FENCE = DiagnosticCode(
 NO_FENCE_IN_THIS_CTA = MessageTemplate(
     MISSING_REMOTE_PROXY_FENCE,
     (
-        "{access} through the async proxy {size} bytes of {space} memory that thread {thread} {earlier} "
-        "through it for another CTA{location}: no fence is between"
+        "{access} through the async proxy {size} bytes of {variable} that thread {thread}{cta} {earlier} "
+        "through it for another CTA{at}: no fence is between"
     ),
     missing="`fence.proxy.async` in this CTA, after the acquire",
 )
@@ -194,7 +194,7 @@ POLLED_COPY_SEEN = MessageTemplate(
     POLLED_COPY_WITHOUT_FENCE,
     (
         "`{action}` copies global memory that other threads may have written before they set the flag read "
-        "at line {line}: no proxy fence is between"
+        "at line {1}: no proxy fence is between"
     ),
     missing="`fence.proxy.async.global` after the wait",
 )
@@ -219,7 +219,7 @@ MIXED_REDUCTIONS = DiagnosticCode(
 ATOMICS_OF_DIFFERENT_PROXIES = MessageTemplate(
     MIXED_REDUCTIONS,
     (
-        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: atomics "
+        "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: atomics "
         "through different proxies are not atomic to each other"
     ),
     missing="a barrier, or one proxy for all updates",

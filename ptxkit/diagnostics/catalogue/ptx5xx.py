@@ -31,7 +31,7 @@ MBARRIER_NEVER_INITIALIZED = MessageTemplate(
 )
 INITIALIZE_IN_ONE_THREAD = MessageTemplate(
     MBARRIER_USE_BEFORE_INIT,
-    "initialize it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
+    "initialize it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync 0;` before this",
 )
 MBARRIER_USED_BEFORE_INIT = MessageTemplate(
     MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier before the initialization at line {1}"
@@ -335,7 +335,7 @@ MBARRIER_WITHOUT_ORDERING = DiagnosticCode(
 HANDOVER_DOES_NOT_ORDER = MessageTemplate(
     MBARRIER_WITHOUT_ORDERING,
     (
-        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: the mbarrier "
+        "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: the mbarrier "
         "between them does not order the two"
     ),
     missing="`.release.cluster` on the arrival and `.acquire.cluster` on the wait",

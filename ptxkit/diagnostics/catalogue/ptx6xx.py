@@ -87,7 +87,7 @@ READ_BEFORE_GRID_WAIT = DiagnosticCode(
 READ_BEFORE_GRID_WAIT_SEEN = MessageTemplate(
     READ_BEFORE_GRID_WAIT,
     (
-        "`{action}` reads before `griddepcontrol.wait` what is read again after it at line {line}: an "
+        "`{action}` reads before `griddepcontrol.wait` what is read again after it at line {1}: an "
         "earlier grid may not have written it yet"
     ),
     missing="the wait before the read, or no other read where no earlier grid writes it",
@@ -313,11 +313,12 @@ UNORDERED_ACCESS_MAY_OVERLAP = MessageTemplate(
     SHARED_MEMORY_RACE,
     "address unknown; nothing orders this access and one of another thread that may be to the same bytes",
 )
-AT_LINE = MessageTemplate(SHARED_MEMORY_RACE, " at line {line}")
-OTHER_ACCESS = MessageTemplate(SHARED_MEMORY_RACE, "{at}{cta}")
+AT_OTHER_LINE = MessageTemplate(SHARED_MEMORY_RACE, " at line {1}")
+OF_CTA = MessageTemplate(SHARED_MEMORY_RACE, " of CTA {cta}")
+MEMORY_OF_SPACE = MessageTemplate(SHARED_MEMORY_RACE, "{space} memory")
 ACCESSES_UNORDERED = MessageTemplate(
     SHARED_MEMORY_RACE,
-    "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: nothing orders the two",
+    "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: nothing orders the two",
     missing="a barrier, or a release by one thread and an acquire by the other, between the two",
 )
 BLOCK_MAY_BE_ONE_WARP = MessageTemplate(SHARED_MEMORY_RACE, "block size unknown; the block may be one warp")
@@ -393,7 +394,7 @@ ATOMIC_SCOPE_TOO_NARROW = DiagnosticCode(
 SCOPE_TOO_NARROW = MessageTemplate(
     ATOMIC_SCOPE_TOO_NARROW,
     (
-        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: the scope of "
+        "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: the scope of "
         "one of them does not include both threads"
     ),
     missing="a scope that includes all threads that use it: `.cluster`, or `.gpu`",

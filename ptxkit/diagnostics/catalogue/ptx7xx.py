@@ -75,7 +75,7 @@ MIXED_CTA_GROUPS = DiagnosticCode(
 )
 CTA_GROUPS_DIFFER = MessageTemplate(
     MIXED_CTA_GROUPS,
-    "`{action}` has another CTA group than `{other}` at line {line}",
+    "`{action}` has another CTA group than `{other}` at line {1}",
     missing="one `.cta_group` in all tcgen05 instructions of the kernel",
 )
 CTA_GROUP_DIFFERS = MessageTemplate(
@@ -97,7 +97,7 @@ TENSOR_COMPLETION = DiagnosticCode(
 COMMIT_NOT_KNOWN = MessageTemplate(
     TENSOR_COMPLETION,
     (
-        "`{action}` {access} Tensor Memory that `{other}` at line {line} may still access: this thread has "
+        "`{action}` {access} Tensor Memory that `{other}` at line {1} may still access: this thread has "
         "not observed its commit"
     ),
     missing="`tcgen05.commit` by the thread that issued it, and a wait on its mbarrier before the columns are used",
@@ -105,7 +105,7 @@ COMMIT_NOT_KNOWN = MessageTemplate(
 OPERATION_NOT_COMMITTED = MessageTemplate(
     TENSOR_COMPLETION,
     (
-        "`{action}` {access} Tensor Memory that `{other}` at line {line} may still access: no commit of its "
+        "`{action}` {access} Tensor Memory that `{other}` at line {1} may still access: no commit of its "
         "thread covers it"
     ),
     missing="`tcgen05.commit` by the thread that issued it, and a wait on its mbarrier before the columns are used",
@@ -138,7 +138,7 @@ TENSOR_FENCE = DiagnosticCode(
 NO_FENCE_AFTER_SYNC = MessageTemplate(
     TENSOR_FENCE,
     (
-        "`{action}` {access} Tensor Memory that `{other}` at line {line} has {effect}: no "
+        "`{action}` {access} Tensor Memory that `{other}` at line {1} has {effect}: no "
         "`tcgen05.fence::after_thread_sync` follows the synchronization between them"
     ),
     missing="`tcgen05.fence::after_thread_sync` after the wait or the barrier",
@@ -161,18 +161,18 @@ TENSOR_WAIT = DiagnosticCode(
 )
 NO_WAIT_FOR_ACCESS = MessageTemplate(
     TENSOR_WAIT,
-    "`{action}` {access} Tensor Memory that `{other}` at line {line} may still access: there is no `{wait}` between",
+    "`{action}` {access} Tensor Memory that `{other}` at line {1} may still access: there is no `{wait}` between",
     missing="`tcgen05.wait` after the load or store, before the release",
 )
 ACCESS_UNORDERED = MessageTemplate(
     TENSOR_WAIT,
-    "`{action}` {access} Tensor Memory that `{other}` at line {line} accesses: nothing orders the two",
+    "`{action}` {access} Tensor Memory that `{other}` at line {1} accesses: nothing orders the two",
     missing="`tcgen05.wait` after the load or store, before the release",
 )
 ONLY_REGISTERS_SHOW_COMPLETION = MessageTemplate(
     TENSOR_WAIT,
     (
-        "`{action}` {access} Tensor Memory that `{other}` at line {line} has accessed: only the use of its "
+        "`{action}` {access} Tensor Memory that `{other}` at line {1} has accessed: only the use of its "
         "registers shows its completion, and there is no {wait} between"
     ),
     missing="`tcgen05.wait` after the load or store, before the release",
@@ -214,7 +214,7 @@ COLUMN_USED_AFTER_DEALLOCATION = MessageTemplate(
 )
 DEALLOCATED_DURING_USE = MessageTemplate(
     TENSOR_DEALLOCATED_IN_USE,
-    ("`{action}` {access} Tensor Memory that `{other}` at line {line} may still access: nothing orders the two"),
+    ("`{action}` {access} Tensor Memory that `{other}` at line {1} may still access: nothing orders the two"),
     missing="a barrier, or a wait for the commit, between the last use and the deallocation",
 )
 ONLY_PEER_DEALLOCATES = MessageTemplate(

@@ -28,7 +28,8 @@ class Witness:
     `thread` is the index of the thread in its CTA and `cta` that of the CTA in the grid, both (x, y, z). `line` is the
     line of the PTX, from 1. `start` and `size` are the range of bytes in `space`, or the address in Tensor Memory and
     the number of columns. `place` is the variable there, with an index, if one is known. `old` and `new` are the
-    contents before and after, as hexadecimal digits from the lowest address on, if they are known.
+    contents before and after, as hexadecimal digits from the lowest address on, if they are known. `offset` is the
+    position of the instruction in the PTX, or -1.
     """
 
     action: str
@@ -41,6 +42,7 @@ class Witness:
     old: str | None = None
     new: str | None = None
     place: str = ""
+    offset: int = -1
 
     def __str__(self) -> str:
         """Returns, for example, `thread (3, 0, 0) of CTA (0, 0, 0), tile[4] (shared bytes 0x10 to 0x13): 00000000
@@ -57,12 +59,19 @@ class Witness:
         return text
 
 
+UNORDERED = ((0, 1), (1, 0))
+"""The orders that two accesses lack: neither is before the other."""
+UNAWAITED = ((1,), *UNORDERED)
+"""The orders that an access and an asynchronous operation lack: also its completion, for which nothing waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """A violation that the run shows. `line` and `offset` are the position of the faulty PTX instruction.
 
     The first of the `witnesses` is the faulty access; the lines that the message leaves open are those of the
-    witnesses. `assigned_severity` is the severity if it is not the default of the code.
+    witnesses. `assigned_severity` is the severity if it is not the default of the code. `lacks` are the orders that are
+    missing, as for a diagnostic, by the indices of the witnesses.
     """
 
     content: Message
@@ -70,6 +79,7 @@ class Violation:
     offset: int
     witnesses: tuple[Witness, ...] = ()
     assigned_severity: Severity | None = None
+    lacks: tuple[tuple[int, ...], ...] = ()
 
     @property
     def code(self) -> DiagnosticCode:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostics import DiagnosticCode, LabelLine, Message, MessageTemplate, Severity
+from ptxkit.diagnostics import DiagnosticCode, Message, MessageTemplate, Severity
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx
-from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.core.findings import UNORDERED, Violation, Witness
 from ptxkit.emulator.races.access_history import AccessSite
 from ptxkit.emulator.races.memory_access import MemoryAccess
 from ptxkit.emulator.races.shadow_memory import WRITE
-from ptxkit.emulator.races.witnesses import shared_place
+from ptxkit.emulator.races.witnesses import memory_name, shared_place
+from ptxkit.fast_dataclasses import replace
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode
@@ -41,7 +42,7 @@ def report_unordered(
     verb, earlier = ("reads", "writes") if access.kind == "read" else ("writes", _ACCESS_KINDS[kind] + "s")
     too = ", too" if kind == WRITE and access.kind != "read" else ""
     content = _UNORDERED[rule](access=verb, earlier=earlier, too=too).under(rule)
-    report_conflict(content, access, row, kind, site, other)
+    _report(access, site, replace(_conflict(content, access, row, kind, site, other), lacks=UNORDERED))
 
 
 def report_conflict(
@@ -57,16 +58,26 @@ def report_conflict(
 
     The message lacks the fields that all such findings share. `severity` is None for the default of the code.
     """
+    _report(access, site, replace(_conflict(content, access, row, kind, site, other), assigned_severity=severity))
+
+
+def _report(access: MemoryAccess, site: AccessSite, finding: Violation) -> None:
+    access.location[2].machine.report.add(finding, site.offset)
+
+
+def _conflict(content: Message, access: MemoryAccess, row: int, kind: int, site: AccessSite, other: int) -> Violation:
     thread, start = int(access.index[row]), int(access.byte_offsets[row])
     here = _witness(access, access.kind, access.location, thread, start)
     there = _witness(access, _ACCESS_KINDS[kind], site.location, other, start)
-    location = ptx6xx.OTHER_ACCESS(
-        at=ptx6xx.AT_LINE(line=LabelLine(int(there.line != here.line))) if there.line else "",
-        cta=f" of CTA {there.cta}" if there.cta != here.cta else "",
-    )
-    content = content.with_fields(size=access.size, space=access.buffer.name, thread=there.thread, location=location)
     code, pc, cta = access.location
-    cta.machine.report.add(Violation(content, here.line, code.offsets[pc], (here, there), severity), site.offset)
+    content = content.with_fields(
+        size=access.size,
+        variable=memory_name(cta, access.buffer, start),
+        thread=there.thread,
+        cta=ptx6xx.OF_CTA(cta=there.cta) if there.cta != here.cta else "",
+        at=ptx6xx.AT_OTHER_LINE() if there.line else "",
+    )
+    return Violation(content, here.line, code.offsets[pc], (here, there))
 
 
 def _witness(
@@ -74,7 +85,16 @@ def _witness(
 ) -> Witness:
     code, pc, cta = location
     machine, buffer, end = cta.machine, access.buffer, start + access.size
-    opcode, line = code.instructions[pc].opcode, machine.line_of(code.offsets[pc])
-    place = shared_place(cta, start, opcode) if buffer.name == "shared" else ""
-    by, old = machine.thread_of(thread), buffer.data[start:end].tobytes().hex()
-    return Witness(f"{kind}: {opcode}", line, by, cta.ctaid, buffer.name, start, access.size, old=old, place=place)
+    opcode, offset = code.instructions[pc].opcode, code.offsets[pc]
+    return Witness(
+        f"{kind}: {opcode}",
+        machine.line_of(offset),
+        machine.thread_of(thread),
+        cta.ctaid,
+        buffer.name,
+        start,
+        access.size,
+        old=buffer.data[start:end].tobytes().hex(),
+        place=shared_place(cta, start, opcode) if buffer.name == "shared" else "",
+        offset=offset,
+    )

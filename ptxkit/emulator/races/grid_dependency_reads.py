@@ -104,7 +104,7 @@ class GridDependencyReads(MachineObserver):
             own = access_witness(code, pc, cta, thread, pool, start, _WORD)
             here = (group.activation.function, group.pc, group.cta, int(index[at]))
             other = access_witness(*here, pool, start, _WORD)
-            message = ptx6xx.READ_BEFORE_GRID_WAIT_SEEN(action=own.action, line=other.line)
+            message = ptx6xx.READ_BEFORE_GRID_WAIT_SEEN(action=own.action)
             finding = Violation(message, own.line, code.offsets[pc], (own, other))
             group.cta.machine.report.add(finding)
             return

@@ -16,8 +16,8 @@ import numpy
 
 from ptxkit.diagnostics import DiagnosticCode
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx
-from ptxkit.emulator.core.findings import Violation
-from ptxkit.emulator.races.witnesses import access_witness, operation_witness
+from ptxkit.emulator.core.findings import UNAWAITED, Violation
+from ptxkit.emulator.races.witnesses import access_witness, memory_name, operation_witness
 from ptxkit.emulator.state.memory import ByteBuffer
 from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 from ptxkit.semantics.object_names import MBARRIER_BYTES
@@ -174,14 +174,15 @@ class InflightAccesses:
         own = access_witness(code, pc, cta, thread, pool, start, size)
         other = operation_witness(by, _inflight_row(by, side, pool, start, size), pool, start, size)
         does = {"read": "reads", "write": "writes", "update": "updates"}[kind]
-        facts = {"action": own.action, "access": does, "operation": by.name, "line": other.line}
+        variable = memory_name(cta, pool, start)
+        facts = {"action": own.action, "access": does, "operation": by.name, "variable": variable}
         if side == "target":
             rule = ptx3xx.READ_BEFORE_WAIT if kind == "read" else ptx3xx.SOURCE_REUSED_IN_FLIGHT
             content = ptx3xx.ACCESS_OF_BYTES_BEING_WRITTEN(**facts).under(rule)
         else:
             rule = ptx3xx.READ_BEFORE_WAIT if kind == "read" else _overwrite_rule(by)
             content = ptx3xx.ACCESS_OF_BYTES_BEING_READ(**facts).under(rule)
-        self._add_violation(Violation(content, own.line, code.offsets[pc], (own, other)), by)
+        self._add_violation(Violation(content, own.line, code.offsets[pc], (own, other), lacks=UNAWAITED), by)
 
     def _report_mbarrier_access(
         self, place: tuple[FunctionCode, int, CtaState, int], pool: ByteBuffer, start: int, size: int
@@ -201,7 +202,8 @@ class InflightAccesses:
         start = int(octets.min())
         own = operation_witness(operation, 0, pool, start, len(octets))
         other = operation_witness(by, 0, pool, start, len(octets))
-        facts = {"action": own.action, "operation": by.name, "line": other.line}
+        variable = memory_name(operation.cta, pool, start)
+        facts = {"action": own.action, "operation": by.name, "variable": variable}
         if side == "target" and at == "target":
             content = ptx3xx.COPIES_OVERLAP(**facts)
         elif side == "target":
@@ -209,7 +211,7 @@ class InflightAccesses:
         else:
             content = ptx3xx.COPY_READS_TARGET(**facts)
         offset = operation.function.offsets[operation.pc]
-        self._add_violation(Violation(content, own.line, offset, (own, other)), by)
+        self._add_violation(Violation(content, own.line, offset, (own, other), lacks=UNAWAITED), by)
 
     def _add_violation(self, finding: Violation, by: AsyncOperation) -> None:
         self.machine.report.add(finding, by.function.offsets[by.pc])

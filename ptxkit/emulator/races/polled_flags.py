@@ -114,7 +114,7 @@ class PolledFlags(MachineObserver):
         octets = transfer.byte_offsets("source", numpy.ones(transfer.rows, bool))
         own = operation_witness(operation, int(rows[0]), pool, int(octets.min()), len(octets))
         other = access_witness(flag.function, flag.pc, operation.cta, thread, flag.buffer, flag.byte_offset, _WORD)
-        message = ptx4xx.POLLED_COPY_SEEN(action=own.action, line=other.line)
+        message = ptx4xx.POLLED_COPY_SEEN(action=own.action)
         offset = operation.function.offsets[operation.pc]
         finding = Violation(message, own.line, offset, (own, other))
         operation.cta.machine.report.add(finding)

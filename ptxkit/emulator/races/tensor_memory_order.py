@@ -20,7 +20,7 @@ import numpy
 
 from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
-from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.core.findings import UNAWAITED, Violation, Witness
 from ptxkit.emulator.limits import MAX_CACHED_OPCODES
 from ptxkit.emulator.races.access_history import AccessHistory
 from ptxkit.emulator.races.vector_clocks import COMPLETED, CtaClocks
@@ -277,7 +277,7 @@ class TensorMemoryOrder(MachineObserver):
     def _report_mixed(self, group: ThreadGroup, usual: tuple[FunctionCode, int], odd: tuple[FunctionCode, int]) -> None:
         thread = int(group.lanes.index[0])
         own, other = (self._witness((*each, group.cta), thread) for each in (odd, usual))
-        content = ptx7xx.CTA_GROUPS_DIFFER(action=own.action, other=other.action, line=other.line)
+        content = ptx7xx.CTA_GROUPS_DIFFER(action=own.action, other=other.action)
         self._add_violation(content, (*odd, group.cta), (own, other))
 
     # ---------------------------------------------------------------------------------------------- allocation
@@ -358,17 +358,19 @@ class TensorMemoryOrder(MachineObserver):
         own = self._witness(issue.location, int(issue.threads[0]), region)
         other = self._witness(before.location, int(before.threads[0]), region)
         does = "deallocates" if content.code == ptx7xx.TENSOR_DEALLOCATED_IN_USE else "uses"
-        content = content.with_fields(action=own.action, access=does, other=other.action, line=other.line)
-        self._add_violation(content, issue.location, (own, other), severity)
+        content = content.with_fields(action=own.action, access=does, other=other.action)
+        lacks = () if content.code == ptx7xx.TENSOR_FENCE else UNAWAITED
+        self._add_violation(content, issue.location, (own, other), severity, lacks)
 
     def _witness(
         self, place: tuple[FunctionCode, int, CtaState], thread: int, region: TmemRegion | None = None
     ) -> Witness:
         code, pc, cta = place
         machine = cta.machine
-        text, line = code.instructions[pc].opcode, machine.line_of(code.offsets[pc])
+        offset = code.offsets[pc]
+        text, line, by = code.instructions[pc].opcode, machine.line_of(offset), machine.thread_of(thread)
         start, size = (0, 0) if region is None else (region.address, region.end - region.start)
-        return Witness(text, line, machine.thread_of(thread), cta.ctaid, "tensor" if size else "", start, size)
+        return Witness(text, line, by, cta.ctaid, "tensor" if size else "", start, size, offset=offset)
 
     @staticmethod
     def _add_violation(
@@ -376,10 +378,11 @@ class TensorMemoryOrder(MachineObserver):
         place: tuple[FunctionCode, int, CtaState],
         shown: Iterable[Witness],
         severity: Severity | None = None,
+        lacks: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         code, pc, cta = place
         witnesses = tuple(shown)
-        finding = Violation(content, witnesses[0].line, code.offsets[pc], witnesses, severity)
+        finding = Violation(content, witnesses[0].line, code.offsets[pc], witnesses, severity, lacks)
         cta.machine.report.add(finding, witnesses[-1].line)
 
 

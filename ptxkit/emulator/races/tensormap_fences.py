@@ -69,7 +69,7 @@ class TensormapFences(MachineObserver):
         here = access_witness(group.activation.function, group.pc, group.cta, thread, pool, place, MAP_BYTES)
         other = agent - self._history.clocks_of_agent(agent).base
         there = access_witness(*site.location, min(other, site.cta.threads - 1), pool, unit * shadow.unit, shadow.unit)
-        message = ptx4xx.TENSOR_MAP_CHANGE_NOT_FENCED(thread=there.thread, line=there.line)
+        message = ptx4xx.TENSOR_MAP_CHANGE_NOT_FENCED(thread=there.thread)
         offset = group.activation.function.offsets[group.pc]
         machine.report.add(Violation(message, here.line, offset, (here, there)), site.offset)
 

@@ -16,7 +16,7 @@ import numpy
 
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
-from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.core.findings import UNAWAITED, Violation, Witness
 from ptxkit.emulator.limits import MAX_CACHED_OPCODES
 from ptxkit.emulator.state.symbols import BlockScope, RegisterSlots
 from ptxkit.emulator.sync.async_operation import GROUPED
@@ -256,8 +256,10 @@ class RegisterHazards:
         at = machine.thread_of(thread)
 
         def witness(pc: int) -> Witness:
-            return Witness(here.instructions[pc].opcode, machine.line_of(here.offsets[pc]), at, group.cta.ctaid)
+            offset = here.offsets[pc]
+            return Witness(here.instructions[pc].opcode, machine.line_of(offset), at, group.cta.ctaid, offset=offset)
 
         shown = (witness(group.pc),) if other < 0 else (witness(group.pc), witness(other))
-        content = content.with_fields(action=shown[0].action, line=shown[-1].line)
-        machine.report.add(Violation(content, shown[0].line, here.offsets[group.pc], shown))
+        content = content.with_fields(action=shown[0].action)
+        lacks = UNAWAITED if other >= 0 else ()
+        machine.report.add(Violation(content, shown[0].line, here.offsets[group.pc], shown, lacks=lacks))
