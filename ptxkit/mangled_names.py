@@ -39,6 +39,15 @@ def short_name(name: str) -> str:
     return _last_part(name[3:]) or name if name.startswith("_ZN") else name
 
 
+def distinct_short_names(names: Iterable[str]) -> list[str]:
+    """Returns the short forms of some names, by which `names_meant` finds them; a name whose short form is also that of
+    another one is left as it is.
+    """
+    known = list(names)
+    forms = [short_name(each) for each in known]
+    return [form if forms.count(form) == 1 else name for name, form in zip(known, forms, strict=True)]
+
+
 def names_meant(name: str, names: Iterable[str]) -> list[str]:
     """Returns those of some names that a user means by a name: the same one, else all whose short form it is."""
     known = list(names)

@@ -6,6 +6,7 @@ CUTLASS or Triton. A finding is shown at the innermost line outside of such file
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -44,3 +45,8 @@ def user_frames(origin: Sequence[SourceLine]) -> tuple[SourceLine, ...]:
     If all are in libraries, it returns the outermost one.
     """
     return tuple(place for place in origin if not is_library_file(place.file)) or tuple(origin[-1:])
+
+
+def relative_line(place: SourceLine, at: SourceLine) -> str:
+    """A line as it is named in a text about another place: `33`, or `9 of tma.cuh` in another file."""
+    return str(place.line) if place.file == at.file else f"{place.line} of {os.path.basename(place.file)}"

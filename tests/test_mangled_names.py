@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.mangled_names import names_meant, short_name, short_names, with_short_names
+from ptxkit.mangled_names import distinct_short_names, names_meant, short_name, short_names, with_short_names
 
 
 def test_a_name_stands_for_itself_or_for_those_with_that_short_form() -> None:
@@ -46,3 +46,9 @@ def test_code_keeps_its_names() -> None:
     names = {"_ZZ1fvE4tile": "tile"}
     text = "`_ZZ1fvE4tile`, _ZZ1fvE4tile and `mov.u32 %r1, _ZZ1fvE4tile;`"
     assert with_short_names(text, names) == "`tile`, tile and `mov.u32 %r1, _ZZ1fvE4tile;`"
+
+
+def test_a_short_name_is_listed_where_it_denotes_one_name() -> None:
+    names = ["_Z4copyPfi", "_Z4copyPdi", "_Z3sumPf", "main"]
+    assert distinct_short_names(names) == ["_Z4copyPfi", "_Z4copyPdi", "sum", "main"]
+    assert all(len(names_meant(each, names)) == 1 for each in distinct_short_names(names))

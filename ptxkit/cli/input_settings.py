@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.cli.input_files import STDIN
 from ptxkit.cli.lint_options import COMMAND_LINE, LintOptions
-from ptxkit.mangled_names import short_name
+from ptxkit.mangled_names import distinct_short_names, short_name
 from ptxkit.settings.errors import SettingsError, nearest_hint
 from ptxkit.settings.files import SettingsFiles, read_level
 from ptxkit.settings.model import DEFAULT, ConfigLayer, Settings
@@ -103,5 +103,6 @@ class InputSettings:
     def check_launches(self) -> None:
         """Raises SettingsError if a launch of the command line names a kernel that no input has."""
         for kernel in sorted(filter(None, self._unmatched_launches)):
-            remedy = nearest_hint(kernel, self._kernels) if self._kernels else "name a kernel of the inputs"
+            known = distinct_short_names(sorted(self._kernels))
+            remedy = nearest_hint(kernel, known) if known else "name a kernel of the inputs"
             raise SettingsError(f"`--launch`: no input has a kernel `{kernel}`", remedy=remedy)

@@ -26,7 +26,7 @@ from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
 from ptxkit.emulator import run as run_kernel
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.linter import apply_overrides, apply_settings
-from ptxkit.mangled_names import names_meant, short_name
+from ptxkit.mangled_names import distinct_short_names, names_meant, short_name
 from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
@@ -185,7 +185,9 @@ def _choose_kernel(module: Module, entry: str | None, path: str) -> Function:
     elif names:
         what = f"`{path}` has several kernels `{entry}`"
     else:
-        raise CommandLineError(f"there is no kernel `{entry}` in `{path}`", _choices("the kernels are", list(kernels)))
+        raise CommandLineError(
+            f"there is no kernel `{entry}` in `{path}`", _choices("the kernels are", distinct_short_names(kernels))
+        )
     raise CommandLineError(what, _choices("choose one by `--entry`", names))
 
 

@@ -126,7 +126,8 @@ class FindingTrace:
     """The trace of a finding.
 
     launch: how to reproduce the run, in words. missing_ordering: a description of the ordering that is missing. steps:
-    empty where a second run did not show the finding. omissions: descriptions of what the trace omits.
+    empty where a second run did not show the finding. omissions: descriptions of what the trace omits. origin: the line
+    of the program, which the message then names, too.
     """
 
     code: str
@@ -142,3 +143,4 @@ class FindingTrace:
     steps: tuple[TraceStep, ...] = ()
     bars: tuple[TraceBar, ...] = ()
     omissions: tuple[str, ...] = ()
+    origin: SourceLine | None = None

@@ -17,7 +17,7 @@ from ptxkit.report.paths import from_root, is_below_root
 from ptxkit.small_files import is_inside, read_small_file
 from ptxkit.source import SourceFile, SourceLine, Span
 from ptxkit.spellings import with_spellings
-from ptxkit.user_code import source_languages, user_frames
+from ptxkit.user_code import relative_line, source_languages, user_frames
 
 _SOURCE_NAME = r"\.(cu|cuh|c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|py|rs|jl|mojo|zig|f90|cuf|ll|mlir)"
 _WORD = r"[\w.:]*\w"
@@ -157,11 +157,6 @@ def _line_words(item: Diagnostic | Undecided, place: SourceLine, others: Iterabl
         line = item.source.position(each.span.start)[0]
         words.append(relative_line(frames[0], place) if frames else f"{line} of the PTX")
     return words
-
-
-def relative_line(place: SourceLine, at: SourceLine) -> str:
-    """A line as it is named in a text about another place: `33`, or `9 of tma.cuh` in another file."""
-    return str(place.line) if place.file == at.file else f"{place.line} of {os.path.basename(place.file)}"
 
 
 def _read(path: str) -> str:

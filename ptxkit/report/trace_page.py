@@ -60,7 +60,7 @@ def _finding_buttons(traces: Sequence[FindingTrace]) -> str:
         tag(
             "button",
             tag("b", escape_markup(each.code), class_=each.severity),
-            escape_markup(f" {each.kernel}, line {each.line}"),
+            escape_markup(f" {each.kernel}, {_origin(each.origin) or f'line {each.line}'}"),
             type="button",
             role="tab",
             aria_controls=f"finding-{number}",
@@ -75,7 +75,10 @@ def _finding_buttons(traces: Sequence[FindingTrace]) -> str:
 
 def _article(trace: FindingTrace, number: int) -> str:
     code = tag("span", escape_markup(f"{trace.code} {trace.severity}"), class_=f"code {trace.severity}")
-    where = f"{trace.source.path}, line {trace.line}; run of {trace.kernel}: {', '.join(trace.launch)}"
+    place = f"{trace.source.path}, line {trace.line}"
+    if trace.origin is not None:
+        place = f"{_origin(trace.origin)} ({place})"
+    where = f"{place}; run of {trace.kernel}: {', '.join(trace.launch)}"
     missing = (
         tag("p", tag("b", "Missing: "), escape_markup(trace.missing_ordering), class_="missing")
         if trace.missing_ordering

@@ -13,6 +13,7 @@ from functools import cache
 
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.mangled_names import short_name
 from ptxkit.model.view import FileView, FunctionView
 from ptxkit.report.limits import MAX_DRAWN_FUNCTIONS, MAX_FUNCTION_NAME_CHARS, MAX_INLINE_FINDINGS
 from ptxkit.report.markup import content_security_policy, escape_markup, tag
@@ -278,7 +279,7 @@ def _function_section(number: int, function: FunctionView, content: str) -> str:
 
 
 def _name(function: FunctionView) -> str:
-    name = escape_text(function.name)
+    name = escape_text(short_name(function.name))
     half = (MAX_FUNCTION_NAME_CHARS - 1) // 2
     return name if len(name) <= MAX_FUNCTION_NAME_CHARS else f"{name[:half]}\u2026{name[-half:]}"
 

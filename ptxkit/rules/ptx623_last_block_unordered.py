@@ -58,6 +58,7 @@ def _missing_release(found: LastBlockRead) -> Finding:
         help=ptx6xx.ADD_FENCES_AROUND_ATOMIC(fence=_FENCES[0]),
         properties={"space": "global", "scope": "gpu"},
         group_key=found.atomic,
+        lacks=((found.store, found.read),),
         fixes=tuple(add_statement(StepEdit(found.atomic, each)) for each in _FENCES),
     )
 
@@ -71,6 +72,7 @@ def _missing_acquire(found: LastBlockRead) -> Finding:
         severity=Severity.WARNING,
         properties={"space": "global", "scope": "gpu", "policy": "strict"},
         group_key=found.atomic,
+        lacks=((found.store, found.read),),
         fixes=tuple(add_statement(StepEdit(found.atomic, each, "after")) for each in _FENCES),
     )
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.emulator import InvalidLaunchError
-from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.emulator.engine.launch_args import to_dim3
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.linter import Policy
-from ptxkit.mangled_names import names_meant
-from ptxkit.settings.model import DEFAULT, Settings
+from ptxkit.mangled_names import distinct_short_names, names_meant
+from ptxkit.settings.model import DEFAULT, KernelLaunch, Settings
 
 if TYPE_CHECKING:
     from ptxkit.syntax.tree import Function, Module
@@ -43,6 +44,18 @@ class VerifyRequest:
     trace: bool = False
     settings: Settings = DEFAULT
 
+    def lint_settings(self) -> Settings:
+        """Returns settings by which the rules assume the launch of the runs, unless they have launches."""
+        settings = replace(self.settings, policy=self.policy)
+        if settings.launches or (self.block is None and self.cluster is None):
+            return settings
+        block, cluster = (
+            None if shape is None else to_dim3(shape, name)
+            for name, shape in (("block", self.block), ("cluster", self.cluster))
+        )
+        names = self.entries or (None,)
+        return replace(settings, launches=tuple(KernelLaunch(name, block, cluster, "") for name in names))
+
     def select_kernels(self, module: Module) -> list[Function]:
         """Returns the kernels of a module that are to be run. Raises InvalidLaunchError where a name denotes none."""
         kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
@@ -50,7 +63,7 @@ class VerifyRequest:
         for name in self.entries:
             meant = names_meant(name, kernels)
             if not meant:
-                known = ", ".join(f"`{each}`" for each in kernels) or "none"
+                known = ", ".join(f"`{each}`" for each in distinct_short_names(kernels)) or "none"
                 raise InvalidLaunchError(f"there is no kernel `{name}`; the kernels are {known}")
             chosen += meant
         return [kernels[name] for name in dict.fromkeys(chosen or kernels)]

@@ -8,8 +8,10 @@ import numpy
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.emulator import Violation
+from ptxkit.emulator.driver.finding_diagnostics import locate_witnesses
 from ptxkit.emulator.races.event_recorder import RecordedEvent, ViolationRecording
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.mangled_names import short_names, with_short_names
 from ptxkit.model.trace import Dim3, FindingRole, FindingTrace, StepKind, ThreadColumn, TraceBar, TraceStep
 from ptxkit.number_runs import consecutive_runs, format_runs
 from ptxkit.source import SourceFile
@@ -42,8 +44,19 @@ def build_trace(
     """
     source = found.source
     kernel = str(found.properties.get("kernel", ""))
+    text, others = locate_witnesses(finding)
+    message = text.at_lines(places.line_words(finding, others))
+    names = short_names([message, kernel, *launch])
     plain = FindingTrace(
-        found.code, str(found.severity), finding.message, kernel, finding.line, source, tuple(launch), finding.missing
+        found.code,
+        str(found.severity),
+        with_short_names(message, names),
+        with_short_names(kernel, names),
+        finding.line,
+        source,
+        tuple(with_short_names(each, names) for each in launch),
+        finding.missing,
+        origin=places.origin(finding.offset),
     )
     if recording is None:
         return replace(plain, omissions=("all: a second run did not show this finding again",))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 from ptxkit.analysis.ir.source_lines import DebugLocations
+from ptxkit.emulator import Violation, Witness
 from ptxkit.emulator.state.memory_layout import element_text
 from ptxkit.emulator.threads.machine_state import ProgramCode
 from ptxkit.semantics.layout import scalar_bytes
 from ptxkit.source import SourceLine
 from ptxkit.syntax.tree import Module
-from ptxkit.user_code import user_frames
+from ptxkit.user_code import relative_line, user_frames
 from ptxkit.verifier.limits import MAX_SHOWN_ELEMENTS
 
 
@@ -38,6 +40,15 @@ class TracePlaces:
         """Returns the line of the program that an instruction was compiled from; None where none is known."""
         frames = user_frames(self._lines.locations_at(offset)) if offset >= 0 else ()
         return frames[0] if frames else None
+
+    def line_words(self, finding: Violation, others: Sequence[Witness]) -> list[str]:
+        """Returns the lines of a violation and of other accesses for its message: those of the program, if known."""
+        at = self.origin(finding.offset)
+        if at is None:
+            return [str(finding.line), *(str(each.line) for each in others)]
+        places = [(each, self.origin(each.offset)) for each in others]
+        words = (f"{each.line} of the PTX" if place is None else relative_line(place, at) for each, place in places)
+        return [str(at.line), *words]
 
 
 RANK_MASK = (1 << 24) - 1

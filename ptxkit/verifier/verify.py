@@ -11,7 +11,7 @@ from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
-from ptxkit.diagnostics import Diagnostic, Message, Severity, Undecided, Verdict
+from ptxkit.diagnostics import Diagnostic, Message, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator import InvalidLaunchError, RunBudget, RunResult, Violation, run
 from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
@@ -45,6 +45,7 @@ from ptxkit.verifier.launch_inference import (
     infer_plans,
     unspecified_parameters,
 )
+from ptxkit.verifier.merged_findings import merge_diagnostics, places_of, sort_traces
 from ptxkit.verifier.parameter_names import by_parameter
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected, map_locations
@@ -84,15 +85,15 @@ def verify_source(
     settings = replace(request.settings, policy=request.policy)
     try:
         module = parse(source.text, source.path)
-        verdict = static or lint_module(module, settings)
+        verdict = static or lint_module(module, request.lint_settings())
         runs: list[_KernelResult] = []
         if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             _, launched = apply_overrides(module, settings)
-            proven = frozenset(place for each in verdict.diagnostics for place in _places_of(each))
+            proven = frozenset(place for each in verdict.diagnostics for place in places_of(each))
             entries = request.select_kernels(launched)
             runs = [_verify_kernel(launched, source, entry, request, progress, proven) for entry in entries]
         seen = apply_settings(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
-        both = _merge_diagnostics(verdict.diagnostics, seen.diagnostics)
+        both = merge_diagnostics(verdict.diagnostics, seen.diagnostics)
         questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
         left, hidden = apply_suppressions(Verdict(both, questions), module, settings, ran=True)
     except PTXSyntaxError as wrong:
@@ -105,7 +106,7 @@ def verify_source(
         return crash_result(source.path, error)
     result = FileResult.of(source.path, left)
     recorded = tuple(run_.run for run_ in runs if run_.run is not None)
-    traces = _sort_traces([each for run_ in runs for each in run_.traces], left.diagnostics)
+    traces = sort_traces([each for run_ in runs for each in run_.traces], left.diagnostics)
     return replace(result, runs=recorded, traces=traces, suppressed=hidden)
 
 
@@ -462,38 +463,6 @@ class _Session:
     def _kernel_span(self) -> Span:
         at = max(self._source.text.find(self._kernel), 0)
         return Span(at, at + len(self._kernel))
-
-
-def _sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) -> tuple[FindingTrace, ...]:
-    """Returns the traces of reported findings with the severities of these, errors first."""
-    severities = {
-        (code, each.source.position(start)[0]): each.severity for each in found for code, start in _places_of(each)
-    }
-    known = [
-        replace(each, severity=str(severities[each.code, each.line]))
-        for each in traces
-        if (each.code, each.line) in severities
-    ]
-    return tuple(sorted(known, key=lambda each: (each.severity != Severity.ERROR, each.line, each.code)))
-
-
-def _merge_diagnostics(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Returns the diagnostics of both verifiers.
-
-    Where both report the same for one instruction, or for another place of the static finding, it is the static
-    diagnostic with the first witness.
-    """
-    shown = {(each.code, each.span.start): each for each in seen}
-    found = []
-    for each in static:
-        witnesses = [shown.pop(place) for place in _places_of(each) if place in shown]
-        found.append(replace(each, properties={**each.properties, **witnesses[0].properties}) if witnesses else each)
-    return tuple(sorted([*found, *shown.values()], key=lambda each: (each.span.start, each.code)))
-
-
-def _places_of(found: Diagnostic) -> tuple[tuple[str, int], ...]:
-    """Returns the code and the offset of a finding, and of each other place of it."""
-    return tuple((found.code, span.start) for span in (found.span, *(each.span for each in found.copies)))
 
 
 __all__ = ["verify_source"]

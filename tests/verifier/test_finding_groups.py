@@ -105,3 +105,25 @@ def test_a_question_of_a_run_names_lines_of_the_program_and_is_counted_by_its_re
     counted = [line for line in shown.splitlines() if " undecided: sum: " in line]
     assert counted
     assert all(" reads " not in line and "_Z" not in line for line in counted)
+
+
+def test_a_fault_has_one_trace_in_terms_of_the_program() -> None:
+    given = dict([parse_argument("#1=0")])
+    result = verified("\tadd.u32 %r4, %r4, %r9;\n" + UNROLLED, arguments=given, trace=True)
+    assert len(from_runs(result)) > 1
+    [trace] = result.traces
+    assert trace.kernel == "sum"
+    assert trace.origin is not None
+    assert trace.origin.line in (7, 9)
+    assert " of `rows` that thread " in trace.message
+    assert f" at line {16 - trace.origin.line}: nothing orders the two" in trace.message
+    assert not any("_Z" in each for each in (trace.message, *trace.launch))
+
+
+def test_the_rules_assume_the_block_of_the_runs() -> None:
+    asked = [each.missing for each in verified(UNROLLED, "").undecided if each.missing]
+    assert asked
+    given = verified(UNROLLED, "", block=(64,))
+    assert not [each for each in given.undecided if each.missing]
+    [fault] = fold_groups(given.diagnostics)
+    assert (fault.severity, len(fault.copies)) == (Severity.ERROR, 2)

@@ -140,5 +140,5 @@ def test_a_warning_states_that_only_the_grid_was_inferred() -> None:
 def test_the_block_has_the_axes_along_which_the_kernel_reads_positions() -> None:
     store = "\tmul.wide.u32 %rd3, %r1, 4;\n\tadd.u64 %rd4, %rd1, %rd3;\n\tst.global.u32 [%rd4], %r1;"
     two_axes = "\tmov.u32 %r6, %tid.y;\n\tmad.lo.u32 %r1, %r6, 16, %r1;\n"
-    launches = [verified(body, "").runs[0].launch for body in (two_axes + store, store)]
+    launches = [verify_text(body, "").runs[0].launch for body in (two_axes + store, store)]
     assert [launch.partition(", ")[2] for launch in launches] == ["block 16x16", "block 128"]
