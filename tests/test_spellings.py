@@ -21,7 +21,7 @@ OPERANDS = {"n": "32", "threads": "64", "bar": "bar", "base": "%r1", "map": "%rd
 LANGUAGES = {"cuda", "cutlass", "cute-dsl", "gluon"}
 
 
-def parsed(statement: str) -> object:
+def parse_statement(statement: str) -> object:
     """Returns the first statement of a kernel."""
     module = parse(f".version 8.8\n.target sm_100a\n.address_size 64\n.entry k() {{\n{statement};\nret;\n}}\n")
     body = next(iter(module.functions())).body
@@ -32,8 +32,8 @@ def parsed(statement: str) -> object:
 def exists(code: str) -> bool:
     """Returns whether a text is an instruction, an attribute of a variable, or the beginning of an opcode."""
     if code.startswith("."):
-        return isinstance(parsed(f".shared {code} .b8 data[64]"), Declaration)
-    instruction = parsed(code)
+        return isinstance(parse_statement(f".shared {code} .b8 data[64]"), Declaration)
+    instruction = parse_statement(code)
     assert isinstance(instruction, Instruction)
     name, *words = code.split(".")
     return isinstance(table().match(instruction), Match) or any(

@@ -23,7 +23,7 @@ class OpenLinesText:
         """Returns the text with these lines of the locations."""
         return "".join(str(lines[each]) if isinstance(each, int) else each for each in self.pieces)
 
-    def renumbered(self, indices: Sequence[int]) -> OpenLinesText:
+    def with_indices(self, indices: Sequence[int]) -> OpenLinesText:
         """Returns the text with other indices of the locations: for each old one the new one."""
         return OpenLinesText(tuple(indices[each] if isinstance(each, int) else each for each in self.pieces))
 

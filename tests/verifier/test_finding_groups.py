@@ -54,7 +54,7 @@ COPY = """	.loc 1 7 9
 """
 
 
-def verified(body: str, directives: str = ".reqntid 64", **request: object) -> FileResult:
+def verify_text(body: str, directives: str = ".reqntid 64", **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=8, **request))  # type: ignore[arg-type]
 
@@ -67,7 +67,7 @@ def from_runs(result: FileResult) -> list[Diagnostic]:
 def test_unrolled_copies_of_a_race_are_one_fault() -> None:
     """The addresses depend on a parameter, so that no static rule decides whether the accesses conflict."""
     given = dict([parse_argument("#1=0")])
-    result = verified("\tadd.u32 %r4, %r4, %r9;\n" + UNROLLED, arguments=given)
+    result = verify_text("\tadd.u32 %r4, %r4, %r9;\n" + UNROLLED, arguments=given)
     found = from_runs(result)
     assert len(found) > 1
     assert {each.code for each in found} == {"PTX621"}
@@ -79,15 +79,15 @@ def test_unrolled_copies_of_a_race_are_one_fault() -> None:
 
 
 def test_a_fault_that_lint_proves_and_a_run_shows_is_one_with_the_help_of_lint() -> None:
-    result = verified(UNROLLED)
+    result = verify_text(UNROLLED)
     [fault] = fold_groups(result.diagnostics)
     assert fault.severity is Severity.ERROR
     assert fault.help is not None
 
 
 def test_a_finding_of_a_run_names_the_line_of_the_program_for_the_other_access() -> None:
-    found = verified(COPY)
-    [machine] = [each for each in verified(COPY, arguments=dict([parse_argument("#1=0")])).diagnostics if each.texts]
+    found = verify_text(COPY)
+    [machine] = [each for each in verify_text(COPY, arguments=dict([parse_argument("#1=0")])).diagnostics if each.texts]
     assert found.diagnostics
     shown = locate_in_program(machine, ProgramSources())
     assert shown is not None
@@ -96,7 +96,7 @@ def test_a_finding_of_a_run_names_the_line_of_the_program_for_the_other_access()
 
 
 def test_a_question_of_a_run_names_lines_of_the_program_and_is_counted_by_its_reason() -> None:
-    result = verified("\tsetp.eq.u32 %p1, %r9, 3;\n\t@%p1 bra end;\n" + UNROLLED.replace("\tret", "end:\n\tret"), "")
+    result = verify_text("\tsetp.eq.u32 %p1, %r9, 3;\n\t@%p1 bra end;\n" + UNROLLED.replace("\tret", "end:\n\tret"), "")
     questions = [each for each in result.undecided if each.text is not None]
     assert questions
     shown = plain(styled_report("full", [result], ReportOptions(show_undecided=True)))
@@ -109,7 +109,7 @@ def test_a_question_of_a_run_names_lines_of_the_program_and_is_counted_by_its_re
 
 def test_a_fault_has_one_trace_in_terms_of_the_program() -> None:
     given = dict([parse_argument("#1=0")])
-    result = verified("\tadd.u32 %r4, %r4, %r9;\n" + UNROLLED, arguments=given, trace=True)
+    result = verify_text("\tadd.u32 %r4, %r4, %r9;\n" + UNROLLED, arguments=given, trace=True)
     assert len(from_runs(result)) > 1
     [trace] = result.traces
     assert trace.kernel == "sum"
@@ -121,9 +121,9 @@ def test_a_fault_has_one_trace_in_terms_of_the_program() -> None:
 
 
 def test_the_rules_assume_the_block_of_the_runs() -> None:
-    asked = [each.missing for each in verified(UNROLLED, "").undecided if each.missing]
+    asked = [each.missing for each in verify_text(UNROLLED, "").undecided if each.missing]
     assert asked
-    given = verified(UNROLLED, "", block=(64,))
+    given = verify_text(UNROLLED, "", block=(64,))
     assert not [each for each in given.undecided if each.missing]
     [fault] = fold_groups(given.diagnostics)
     assert (fault.severity, len(fault.copies)) == (Severity.ERROR, 2)

@@ -56,4 +56,4 @@ def locate_witnesses(finding: Violation) -> tuple[OpenLinesText, list[Witness]]:
         else:
             others.append(each)
             places.append(len(others))
-    return finding.content.with_open_lines().renumbered(places), others
+    return finding.content.with_open_lines().with_indices(places), others
