@@ -295,3 +295,27 @@ MAX_GUARD_DEPTH = 24
 
 MAX_GROUP_WORK = 2_000_000
 """The maximum sum of the operations in flight over the steps that the analysis of a function's groups visits."""
+
+MAX_RANGE_MEMBERS = 16
+"""The maximum number of combinations of operands for which an operation on ranges is computed one by one."""
+
+MAX_ALTERNATIVES = 6
+"""The maximum number of bases of which a register may hold an address; beyond, its value is unknown."""
+
+MAX_PRECISE_VISITS = 3
+"""The number of changes of a register's value after which its bounds are widened to the next threshold."""
+
+MAX_THRESHOLD_VISITS = 12
+"""The number of changes after which its bounds are widened to the limits of its width."""
+
+MAX_WIDENED_VISITS = 24
+"""The number of changes of a register's value after which its value is unknown."""
+
+MAX_VALUE_WORK = 400_000
+"""The maximum number of evaluations of assignments in one function, after which no more values are computed."""
+
+MAX_CONDITIONS = 8
+"""The maximum number of branches before an instruction whose conditions restrict the values there."""
+
+MAX_REFINED_DEPTH = 24
+"""The maximum depth of the expressions that conditions restrict."""

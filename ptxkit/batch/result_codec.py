@@ -20,7 +20,7 @@ from ptxkit.diagnostics import (
     Severity,
     Undecided,
 )
-from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict
+from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, ObligationVerdict
 from ptxkit.fast_dataclasses import replace
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile, SourceLine, Span
@@ -75,11 +75,12 @@ def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
 def _encode_obligation(item: JudgedObligation) -> EncodedResult:
     steps = tuple(map(_encode_span, item.steps))
     span = _encode_span(item.span)
-    return (item.code, item.kernel, item.subject, span, str(item.verdict), item.words, item.evidence, steps)
+    needs = tuple((each.subject, each.demand, each.amount, each.space, each.position) for each in item.needs)
+    return (item.code, item.kernel, item.subject, span, str(item.verdict), item.words, item.evidence, steps, needs)
 
 
 def _decode_obligation(data: EncodedResult, about: SourceFile) -> JudgedObligation:
-    code, kernel, subject, span, verdict, words, evidence, steps = data
+    code, kernel, subject, span, verdict, words, evidence, steps, needs = data
     return JudgedObligation(
         code,
         kernel,
@@ -90,6 +91,7 @@ def _decode_obligation(data: EncodedResult, about: SourceFile) -> JudgedObligati
         words,
         evidence,
         tuple(Span(*step) for step in steps),
+        tuple(LaunchNeed(*each) for each in needs),
     )
 
 

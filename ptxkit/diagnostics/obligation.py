@@ -22,12 +22,29 @@ class ObligationVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchNeed:
+    """A condition on a launch, which the code of a kernel cannot decide.
+
+    subject: the name of a parameter, or of a variable whose size the launch determines. demand: `multiple` if the
+    argument must be a multiple of `amount`; `space` if it must be an address in the state space `space`; `bytes` if the
+    variable must have at least `amount` bytes. position: the offset in bytes of the argument in its parameter.
+    """
+
+    subject: str
+    demand: str
+    amount: int = 0
+    space: str = ""
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedObligation:
     """An obligation: the instruction at `span` demands something of `subject`, as the rule of `code` states.
 
     code: that of the rule. kernel: the kernel in which it is judged. subject: an operand of the instruction, or a word.
     words: the violation, the proof, or the reason why it is open. evidence: the kind of the proof; empty if there is
-    none. steps: the instructions on which the proof rests.
+    none. steps: the instructions on which the proof rests. needs: the conditions on the launch under which an open
+    obligation is satisfied; empty if they are unknown.
     """
 
     code: str
@@ -39,6 +56,7 @@ class JudgedObligation:
     words: str
     evidence: str = ""
     steps: tuple[Span, ...] = ()
+    needs: tuple[LaunchNeed, ...] = ()
 
 
 def count_verdicts(obligations: Iterable[JudgedObligation]) -> Mapping[str, Counter[ObligationVerdict]]:

@@ -13,7 +13,7 @@ from ptxkit.source import SourceFile, SourceLine, Span
 from ptxkit.user_code import user_frames
 
 if TYPE_CHECKING:
-    from ptxkit.diagnostics.obligation import JudgedObligation
+    from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed
 
 VERSION = 1
 
@@ -122,6 +122,17 @@ def _obligation_object(item: JudgedObligation) -> dict[str, object]:
         "message": item.words,
         "evidence": item.evidence or None,
         "steps": [_span_object(item.source, step) for step in item.steps],
+        "needs": [_need_object(each) for each in item.needs],
+    }
+
+
+def _need_object(need: LaunchNeed) -> dict[str, object]:
+    return {
+        "subject": need.subject,
+        "position": need.position,
+        "demand": need.demand,
+        "amount": need.amount,
+        "space": need.space,
     }
 
 

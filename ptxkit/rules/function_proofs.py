@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from ptxkit.analysis.abstract_interpretation.async_group_proofs import AsyncGroupProofs
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
 
@@ -20,6 +22,11 @@ class FunctionProofs:
     def groups(self) -> AsyncGroupProofs:
         """The proofs that operations are committed to groups and waited for."""
         return AsyncGroupProofs(self._program)
+
+    @cached_property
+    def values(self) -> AbstractRegisters:
+        """What registers may hold."""
+        return AbstractRegisters(self._program, ControlFlowGraph(self._program))
 
     def registers(self, group: str) -> AsyncRegisterProofs:
         """Returns the proofs that registers are not used while operations of a group may use them."""

@@ -7,3 +7,6 @@ MAX_CONSTANT_CANDIDATES = 8
 
 MAX_FENCE_LOOKBACK = 64
 """The maximum number of fences and multiplications before an issue that PTX312 examines, starting with the last one."""
+
+MAX_CHECKED_NUMBERS = 64
+"""The maximum number of combinations of operands for which a proof checks a rule between operands one by one."""

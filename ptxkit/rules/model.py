@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import DiagnosticCode, Message, Severity
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
+from ptxkit.diagnostics.obligation import LaunchNeed
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.rules.limits import MAX_CONSTANT_CANDIDATES
 from ptxkit.rules.obligation_sites import Site, SiteFinder, no_sites
@@ -137,6 +138,10 @@ class Evidence:
     steps: tuple[Step, ...] = ()
 
 
+#: The conditions on a launch under which an obligation is satisfied.
+LaunchNeeds: TypeAlias = tuple[LaunchNeed, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule: its code, its check, and the obligations that it states.
@@ -147,7 +152,8 @@ class Rule:
     sites: the instructions of a kernel that the rule is about. policy: the policy under which it states obligations:
     `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
     `paths` if the check depends on the order of a thread's events only, empty if it never is a proof. prove: returns
-    the evidence for a site from the proofs about all paths of its function; None without a proof.
+    the evidence for a site from the proofs about all paths of its function, or the conditions on the launch that
+    remain; None without a proof.
     """
 
     code: DiagnosticCode
@@ -157,4 +163,4 @@ class Rule:
     sites: SiteFinder = no_sites
     policy: Literal["isa", "strict"] = "isa"
     covers: Literal["", "paths"] = ""
-    prove: Callable[[FunctionProofs, Site], Evidence | None] | None = None
+    prove: Callable[[FunctionProofs, Site], Evidence | LaunchNeeds | None] | None = None

@@ -13,7 +13,8 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
-from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict
+from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, ObligationVerdict
+from ptxkit.fast_dataclasses import replace
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Evidence, Rule
 from ptxkit.rules.obligation_sites import Site, functions_of
@@ -54,17 +55,18 @@ class ObligationJudge:
         violation = self._violations.get((rule.code, span))
         if violation is not None:
             return self._record(rule, site, span, ObligationVerdict.VIOLATED, violation)
-        evidence = self._evidence(rule, site)
+        proof = rule.prove(self._proofs_about(site.step), site) if rule.prove is not None else None
+        evidence = proof if isinstance(proof, Evidence) else self._evidence(rule, site)
         if evidence is not None:
             return self._record(rule, site, span, ObligationVerdict.DISCHARGED, self._words(evidence), evidence)
         reason = self._questions.get((rule.code, span)) or self._questions.get((ptx3xx.NOT_REACHED, span))
-        return self._record(rule, site, span, ObligationVerdict.OPEN, reason or obligation_words.NOT_COVERED())
+        needs = proof if isinstance(proof, tuple) else ()
+        if needs and reason is None:
+            reason = obligation_words.NEEDS(needs=", ".join(map(_need_words, needs)))
+        words = reason or obligation_words.NOT_COVERED()
+        return replace(self._record(rule, site, span, ObligationVerdict.OPEN, words), needs=needs)
 
     def _evidence(self, rule: Rule, site: Site) -> Evidence | None:
-        proofs = self._proofs_about(site.step)
-        evidence = rule.prove(proofs, site) if rule.prove is not None else None
-        if evidence is not None:
-            return evidence
         coverage = self._coverage
         if coverage is None:
             return None
@@ -106,3 +108,13 @@ class ObligationJudge:
             "" if evidence is None else evidence.kind,
             () if evidence is None else tuple(self._builder.span_of(step) for step in evidence.steps),
         )
+
+
+def _need_words(need: LaunchNeed) -> str:
+    subject = f"{need.subject}+{need.position}" if need.position else need.subject
+    match need.demand:
+        case "multiple":
+            return obligation_words.NEED_MULTIPLE(subject=subject, amount=need.amount)
+        case "space":
+            return obligation_words.NEED_SPACE(subject=subject, space=need.space)
+    return obligation_words.NEED_BYTES(subject=subject, amount=need.amount)

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import WrongAddressKind
 from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.rules.address_proofs import prove_no_generic_address
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of_address_operands
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
@@ -44,4 +45,9 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.GENERIC_ADDRESS_IN_SPACE, check, sites=sites_of_address_operands(named=True, generic=False))
+RULE = Rule(
+    ptx2xx.GENERIC_ADDRESS_IN_SPACE,
+    check,
+    sites=sites_of_address_operands(named=True, generic=False),
+    prove=prove_no_generic_address,
+)

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import WrongAddressKind
 from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.rules.address_proofs import prove_generic
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of_address_operands
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
@@ -49,4 +50,9 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.SPACE_OFFSET_AS_GENERIC, check, sites=sites_of_address_operands(named=False, generic=True))
+RULE = Rule(
+    ptx2xx.SPACE_OFFSET_AS_GENERIC,
+    check,
+    sites=sites_of_address_operands(named=False, generic=True),
+    prove=prove_generic,
+)

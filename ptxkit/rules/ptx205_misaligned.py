@@ -42,6 +42,7 @@ from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.isa.effects import Access
+from ptxkit.rules.address_proofs import prove_alignment
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -135,4 +136,4 @@ def _is_declared_for(misfit: OperandViolation) -> bool:
     return not accesses or any(access.completion is not None for access in accesses)
 
 
-RULE = Rule(ptx2xx.MISALIGNED_ADDRESS, check, sites=sites_of(is_memory_access))
+RULE = Rule(ptx2xx.MISALIGNED_ADDRESS, check, sites=sites_of(is_memory_access), prove=prove_alignment)

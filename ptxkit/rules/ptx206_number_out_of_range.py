@@ -32,6 +32,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx
+from ptxkit.rules.address_proofs import prove_number
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 from ptxkit.rules.obligation_sites import sites_of_numbers
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -91,4 +92,4 @@ def _fixes(misfit: OperandViolation) -> Iterator[FixCandidate]:
         yield FixCandidate(fix_titles.WRITE(text=number), (StepEdit(misfit.step, str(number), place),), safe=False)
 
 
-RULE = Rule(ptx2xx.NUMBER_OUT_OF_RANGE, check, sites=sites_of_numbers)
+RULE = Rule(ptx2xx.NUMBER_OUT_OF_RANGE, check, sites=sites_of_numbers, prove=prove_number)

@@ -32,6 +32,7 @@ from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.rules.address_proofs import prove_bounds
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import either, is_mbarrier_operation, is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -96,4 +97,6 @@ def _format_bytes(number: int) -> str:
     return f"{number} byte{'' if number == 1 else 's'}"
 
 
-RULE = Rule(ptx2xx.OUT_OF_BOUNDS, check, sites=sites_of(either(is_memory_access, is_mbarrier_operation)))
+RULE = Rule(
+    ptx2xx.OUT_OF_BOUNDS, check, sites=sites_of(either(is_memory_access, is_mbarrier_operation)), prove=prove_bounds
+)

@@ -30,6 +30,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.check_address_space import REMOTE
 from ptxkit.analysis.symexec.trace import WrongAddressKind
 from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.rules.address_proofs import prove_space
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of_address_operands
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
@@ -63,4 +64,6 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.ADDRESS_OF_ANOTHER_SPACE, check, sites=sites_of_address_operands(named=True, generic=True))
+RULE = Rule(
+    ptx2xx.ADDRESS_OF_ANOTHER_SPACE, check, sites=sites_of_address_operands(named=True, generic=True), prove=prove_space
+)

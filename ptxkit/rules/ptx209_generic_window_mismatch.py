@@ -30,6 +30,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.check_generic_window import allowed_spaces
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.rules.address_proofs import prove_window
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of_address_operands
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -62,4 +63,6 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.GENERIC_WINDOW_MISMATCH, check, sites=sites_of_address_operands(named=True, generic=True))
+RULE = Rule(
+    ptx2xx.GENERIC_WINDOW_MISMATCH, check, sites=sites_of_address_operands(named=True, generic=True), prove=prove_window
+)

@@ -86,6 +86,17 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "message": ("string", "the violation, the proof in words, or the reason why it is open"),
         "evidence": ("string or null", "the kind of the proof"),
         "steps": ("array of places", "the instructions on which the proof rests"),
+        "needs": ("array of needs", "the conditions on the launch under which an open obligation is satisfied"),
+    },
+    "need": {
+        "subject": ("string", "a parameter, or a variable whose size the launch determines"),
+        "position": ("number", "the offset in bytes of the argument in its parameter"),
+        "demand": (
+            "string",
+            "`multiple` of `amount`, `space`: an address in `space`, or `bytes`: at least `amount` bytes",
+        ),
+        "amount": ("number", "of the demand; 0 where it has none"),
+        "space": ("string", "of the demand; empty where it has none"),
     },
     "step": _PLACE,
     "run": {
@@ -121,6 +132,7 @@ _PARTS = {
     "runs": "run",
     "obligations": "obligation",
     "steps": "step",
+    "needs": "need",
     "summary": "summary",
     "undecided": "question",
 }

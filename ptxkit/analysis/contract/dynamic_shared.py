@@ -128,4 +128,4 @@ def _needed_alignment(step: Step, operand: Operand | None) -> int:
     if step.match is None or not isinstance(operand, Address):
         return 1
     forms = [form for form, _ in address_operands(step.match) if step.operand(form.role) is operand]
-    return max((required_alignment(step, form) for form in forms), default=1)
+    return max((required_alignment(step, form) or 1 for form in forms), default=1)

@@ -47,7 +47,7 @@ def _divisors(step: Step) -> Iterator[tuple[Operand, int, bool]]:
     if _is_wide(step):
         for form, _ in address_operands(step.match):
             operand = step.operand(form.role)
-            needed = MAP_ALIGNMENT if form.object == "tensormap" else required_alignment(step, form)
+            needed = MAP_ALIGNMENT if form.object == "tensormap" else required_alignment(step, form) or 1
             if isinstance(operand, Address) and needed > 1:
                 yield operand, needed, True
     for role, limits in numbers_with_limits(step.match):

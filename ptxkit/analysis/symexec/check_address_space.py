@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: The state spaces that do not overlap. (Kernel parameters are part of `global`.)
 _ADDRESSED_SPACES = ("shared", "global", "local", "const")
 #: The state spaces of address operands that name shared memory of the executing CTA.
-_OWN_CTA_SPACES = ("shared", "shared::cta")
+OWN_CTA_SPACES = ("shared", "shared::cta")
 #: The name of the shared memory of another CTA, where the instruction requires that of the executing CTA.
 REMOTE = "shared::cluster"
 
@@ -103,7 +103,7 @@ def _mismatch_with_space(space: str) -> Callable[[GroupState, Value], str | None
         if family == "shared":
             if _is_truncated_generic(state, value):
                 return "generic"
-            if space in _OWN_CTA_SPACES and _is_remote(state, value):
+            if space in OWN_CTA_SPACES and _is_remote(state, value):
                 return REMOTE
         held = state.code.program.variable_at(value) if family in _ADDRESSED_SPACES else None
         return held.space if held is not None and held.space != family else None

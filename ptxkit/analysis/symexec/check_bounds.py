@@ -22,7 +22,7 @@ from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReade
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, value_of_lane
 from ptxkit.isa import effects as fx
-from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.isa.expressions import ConstantExpr, Expression
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.constants import WARP_SIZE
@@ -55,26 +55,29 @@ def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Chec
         return []
     collective = match.is_aligned
     checks: list[Check] = []
-    for role, space, size in _ranges(operands, match):
+    for role, space, extent in accessed_ranges(match):
+        size = operands.evaluator(extent)
+        if size is None:
+            continue
         operand = operands.step.operand(role)
         if isinstance(operand, Address) and (space == "generic" or space.partition("::")[0] in spaces):
             checks.append(_check(operands, (role, space, size), spaces, collective=collective))
     return checks
 
 
-def _ranges(operands: OperandCompiler, match: Match) -> Iterator[tuple[str, str, ValueReader]]:
-    """Yields (role, state space, size in bytes) of the accesses of a step through address operands."""
+def accessed_ranges(match: Match) -> Iterator[tuple[str, str, Expression | None]]:
+    """Yields (role, state space, size in bytes) of the accesses through address operands; None if it is unknown."""
     seen: set[str] = set()
     for form in match.operands:
         if form.object == "mbarrier" and isinstance(form.space, ConstantExpr):
             seen.add(form.role)
-            yield form.role, str(form.space.value), lambda _: _MBARRIER
+            yield form.role, str(form.space.value), ConstantExpr(_MBARRIER)
     for effect in match.effects:
-        if isinstance(effect, fx.Access) and effect.via == "address" and effect.unless is None:
-            size = operands.evaluator(effect.size)
-            if size is not None and effect.address not in seen:
-                seen.add(effect.address)
-                yield effect.address, effect.space, size
+        if not isinstance(effect, fx.Access) or effect.via != "address" or effect.unless is not None:
+            continue
+        if effect.address not in seen and effect.size is not None:
+            seen.add(effect.address)
+            yield effect.address, effect.space, effect.size
 
 
 def _check(

@@ -47,10 +47,10 @@ def generic_window_checks(operands: OperandCompiler) -> list[Callable[[GroupStat
 def _windowed_operands(match: Match) -> tuple[tuple[str, frozenset[str]], ...]:
     """Returns the roles of generic addresses that must be in certain windows, each with these windows."""
     generic = [each.role for each in match.operands if each.kind == "address" and each.space == ConstantExpr("generic")]
-    return tuple((role, taken) for role in generic if (taken := _allowed_windows(match, role)))
+    return tuple((role, taken) for role in generic if (taken := allowed_windows(match, role)))
 
 
-def _allowed_windows(match: Match, role: str) -> frozenset[str]:
+def allowed_windows(match: Match, role: str) -> frozenset[str]:
     """Returns the windows in which a generic address may be; empty where any is allowed, or nothing is specified.
 
     For weak loads and stores, `global` as the only space states only where a hint is useful.

@@ -53,7 +53,7 @@ def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     collective = match.is_aligned
     for form, space in _checked_addresses(match):
         operand = operands.step.operand(form.role)
-        needed = required_alignment(operands.step, form) if isinstance(operand, Address) else 1
+        needed = required_alignment(operands.step, form) or 1 if isinstance(operand, Address) else 1
         if needed > 1:
             used = _lanes_of(operands, match, form.role) if collective else WARP_SIZE
             yield _alignment_check(operands, form.role, space, operands.reader(operand), needed, used)
@@ -65,17 +65,17 @@ def _checked_addresses(match: Match) -> tuple[tuple[OperandForm, str], ...]:
     return tuple((form, space) for form, space in address_operands(match) if space.partition("::")[0] in _SPACES)
 
 
-def required_alignment(step: Step, form: OperandForm) -> int:
-    """Returns the required alignment in bytes of an address operand; 1 if none exists, or it is unknown."""
+def required_alignment(step: Step, form: OperandForm) -> int | None:
+    """Returns the required alignment in bytes of an address operand, 1 if none exists; None if it is unknown."""
     if form.object == "mbarrier":
         return _MBARRIER
-    found = _constant(step, form.alignment) or 1
+    found = 1 if form.alignment is None else constant_of(step, form.alignment)
     boxes = any(isinstance(effect, fx.Access) and effect.via == "tensormap" for effect in step.effects)
-    return min(found, _TENSOR_BOX_BYTES) if boxes else found
+    return min(found, _TENSOR_BOX_BYTES) if boxes and found is not None else found
 
 
-def _constant(step: Step, expression: Expression | None) -> int | None:
-    """Returns the constant value of an expression in an instruction."""
+def constant_of(step: Step, expression: Expression | None) -> int | None:
+    """Returns the constant value of an expression in an instruction; None if it is not constant."""
     if isinstance(expression, ConstantExpr):
         return expression.value if isinstance(expression.value, int) else None
     operand = step.operand(expression.name) if isinstance(expression, OperandRole) else None
@@ -88,7 +88,7 @@ def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
     The result is 1 where nothing is specified for the other lanes.
     """
     counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
-    known = [count for each in counts if (count := _constant(operands.step, each)) is not None]
+    known = [count for each in counts if (count := constant_of(operands.step, each)) is not None]
     return max(known, default=1)
 
 
@@ -279,14 +279,14 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
 
 def _mask_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     """Yields the checks of CTA masks, which must be within the cluster, where directives declare its size."""
-    for role in _masks_of(match):
+    for role in cta_masks(match):
         operand = operands.step.operand(role)
         if operand is not None:
             yield _cluster_mask_check(operands, role, operands.reader(operand))
 
 
 @cached_by_match
-def _masks_of(match: Match) -> tuple[str, ...]:
+def cta_masks(match: Match) -> tuple[str, ...]:
     found = [getattr(effect, "multicast", None) for effect in match.effects]
     return tuple(dict.fromkeys(role for role in found if isinstance(role, str)))
 

@@ -10,7 +10,7 @@ from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.semantics.value_ops import bit_mask, integer_type
+from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import (
     Address,
     Binary,
@@ -48,23 +48,6 @@ class OperandCompiler:
         if not isinstance(operand, Name) or self.scope.register_name(operand.text) != operand.text:
             return False
         return self.scope.variable(operand.text) is not None
-
-    def sign_extension(self, role: str, register: str) -> tuple[str, str] | None:
-        """Returns the types of the conversion that sign-extends a result to a wider register; None if none exists.
-
-        Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size".
-        """
-        match = self.step.match
-        if match is None or role not in match.roles:
-            return None
-        form = match.operands[match.roles[role]]
-        for place in match.paths.get(role, ()):
-            form = form.elements[place]
-        type_ = str(form.type.value) if isinstance(form.type, ConstantExpr) else ""
-        written = integer_type(type_)
-        declared = self.scope.find(register) if written is not None and written[1] else None
-        held = integer_type(declared.kind) if declared is not None else None
-        return (type_, f"b{held[0]}") if written is not None and held is not None and held[0] > written[0] else None
 
     def reader(self, operand: Operand | None) -> ValueReader:
         """Returns a function that computes the value of an operand; for an address operand, the address itself."""

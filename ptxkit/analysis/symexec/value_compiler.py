@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.ir.sign_extension import sign_extension
 from ptxkit.analysis.symexec.lane_ops import load_parts, load_value
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
 from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, lift
@@ -26,7 +27,7 @@ def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepActio
         return None
     register = operands.scope.register_name(target.text)
     source = operands.evaluator(effect.value) or (lambda state: state.fresh_symbol("value"))
-    extension = operands.sign_extension(effect.result, target.text)
+    extension = sign_extension(operands.step, effect.result, target.text)
 
     def assign(state: GroupState) -> None:
         state.write_register(register, source(state))
@@ -60,7 +61,7 @@ def _compile_vector_assignment(operands: OperandCompiler, target: Vector, effect
     match effect.value:
         case CallExpr(function="load") as call:
             written = [e.text if isinstance(e, Name) else "_" for e in target.elements]
-            extensions = [operands.sign_extension(effect.result, name) for name in written]
+            extensions = [sign_extension(operands.step, effect.result, name) for name in written]
             return _compile_vector_load(operands, names, extensions, call)
         case CallExpr(function="unpack") as call:
             return _compile_unpack(operands, names, call)
