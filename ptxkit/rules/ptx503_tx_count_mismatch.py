@@ -74,7 +74,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every mbarrier on which bytes are expected or copied, and every mbarrier with a wait."""
     if not any(_uses_mbarriers(facts) for facts in kernel.scenarios):
         return
-    if has_unknown_cluster_size(kernel.program):
+    if has_unknown_cluster_size(kernel):
         yield from _ask_for_cluster_size(kernel.program)
         return
     alone: list[tuple[int, ScenarioFacts, TxBalanceCheck]] = []

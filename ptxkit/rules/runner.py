@@ -15,6 +15,7 @@ from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_size_trials import BlockSizeTrials
+from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
 from ptxkit.syntax.tree import Function, Module
@@ -98,10 +99,11 @@ class RuleRun:
             self.is_budget_exceeded = self.is_budget_exceeded or left.is_exhausted or left.steps <= 0
             self._budget.consume(given, left)
 
-    def _try_block_sizes(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
-        given, left = self._budget.for_kernel(), self._budget.for_kernel()
-        BlockSizeTrials(self._module, self._policy, self._context, left).resolve(judge, kernel, rules)
-        self._budget.consume(given, left)
+    def _try_launches(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        for trials in (ClusterSizeTrials, BlockSizeTrials):
+            given, left = self._budget.for_kernel(), self._budget.for_kernel()
+            trials(self._module, self._policy, self._context, left).resolve(judge, kernel, rules)
+            self._budget.consume(given, left)
 
     def _check_explored(self, judge: VerdictBuilder, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
         explorer.run()
@@ -126,7 +128,7 @@ class RuleRun:
             reason = ptx3xx.KERNEL_TOO_LARGE()
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
-            self._try_block_sizes(judge, kernel, rules)
+            self._try_launches(judge, kernel, rules)
         self._judge_obligations(judge, explorer.program, kernel)
         self._covered_callee_steps |= _covered_steps_of_callees(kernel)
         if self._kernel_facts is not None:

@@ -43,7 +43,7 @@ def make_observations(
     kernel supports it.
     """
     facts = kernel.scenarios[number]
-    if broken and has_unknown_cluster_size(kernel.program):
+    if broken and has_unknown_cluster_size(kernel):
         for step in broken:
             yield OpenObligation(step, ptx3xx.CLUSTER_SIZE_NOT_KNOWN(), "cluster")
         return

@@ -326,9 +326,18 @@ JOINT = (
     ),
     case(
         "phases are open where the kernel does not fix the size of its clusters",
-        f"@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; {MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];\n"
+        f"@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; {MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];\n"
         f"{WAIT} {MEET}",
-        undecided=("PTX503", "PTX504"),
+        undecided=("PTX503",),
+        bounds=".reqntid 128, 1, 1",
+    ),
+    case(
+        "an arrival is missing in clusters of each size that is tried",
+        "@%p1 mbarrier.init.shared::cta.b64 [%r5], 2; //= init\n"
+        f"{MEET} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5]; //= arrive\n"
+        "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //? PTX504 arrive init\n@!%p3 bra wait;\n"
+        f"{MEET}",
+        undecided=("PTX503",),
         bounds=".reqntid 128, 1, 1",
     ),
     case(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
@@ -134,11 +134,11 @@ def may_poll_memory(program: Program) -> bool:
     )
 
 
-def has_unknown_cluster_size(program: Program) -> bool:
-    """Returns whether a kernel interacts with the CTAs of its cluster and does not declare how many there are."""
-    if program.function.directive("reqnctapercluster") is not None:
+def has_unknown_cluster_size(kernel: KernelFacts) -> bool:
+    """Returns whether a kernel interacts with the CTAs of its cluster, and nothing determines how many there are."""
+    if kernel.assumes_cluster_size or kernel.program.function.directive("reqnctapercluster") is not None:
         return False
-    return any(_uses_cluster(step) for step in program.steps)
+    return any(_uses_cluster(step) for step in kernel.program.steps)
 
 
 def _uses_cluster(step: Step) -> bool:

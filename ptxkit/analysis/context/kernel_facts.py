@@ -183,12 +183,14 @@ class ScenarioFacts:
 class KernelFacts:
     """An explored kernel.
 
-    policy: `isa`, or `strict` where rules also warn about what the manual does not specify.
+    policy: `isa`, or `strict` where rules also warn about what the manual does not specify. assumes_cluster_size:
+    whether the clusters of a launch have the explored size, though the kernel does not declare it.
     """
 
-    def __init__(self, explorer: Explorer, policy: str = "isa") -> None:
+    def __init__(self, explorer: Explorer, policy: str = "isa", *, assumes_cluster_size: bool = False) -> None:
         self.explorer = explorer
         self.policy = policy
+        self.assumes_cluster_size = assumes_cluster_size
         self.program: Program = explorer.program
         self.first_uncompared_access: Step | None = None
         """The first access that `races` did not compare with all others because there are too many."""

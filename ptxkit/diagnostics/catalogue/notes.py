@@ -7,3 +7,4 @@ from ptxkit.diagnostics.message import TextTemplate
 BLOCK_SIZE_UNKNOWN = TextTemplate(
     "the kernel does not declare its block size; this holds at each size that was tried: {sizes}"
 )
+CLUSTER_SIZE_UNKNOWN = TextTemplate("the kernel does not declare its cluster size; this holds if the size is {sizes}")

@@ -1,0 +1,142 @@
+"""Analyzes kernels without a declared cluster size at the usual sizes.
+
+What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. Everything else
+remains a question, which names the sizes that are wrong or correct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.program import ModuleContext, flatten
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.diagnostics import Diagnostic, Severity, Undecided
+from ptxkit.diagnostics.catalogue import notes, ptx3xx
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.rules.model import Rule
+from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
+from ptxkit.syntax.tree import Directive, Function, Module
+
+CLUSTER_SIZES = (1, 2, 4)
+"""The numbers of CTAs of a cluster that are tried, until one is correct."""
+
+
+class ClusterSizeTrials:
+    """Tries cluster sizes of a kernel that has questions about them.
+
+    budget: the budget of all trials together.
+    """
+
+    def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
+        self._module, self._policy, self._context, self._budget = module, policy, outside, budget
+
+    def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        """Decides the questions of a kernel about its cluster size as far as the tried sizes decide them.
+
+        Nothing changes if the budget is insufficient.
+        """
+        asked = [item for item in judge.undecided if item.missing.startswith("cluster")]
+        if not asked or not has_unknown_cluster_size(kernel):
+            return
+        tried = self._try_sizes(judge, kernel, [rule for rule in rules if not rule.on_request])
+        if tried:
+            _merge(judge, {(item.code, item.span): item for item in asked}, tried)
+
+    def _try_sizes(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> list[_Trial]:
+        """Returns the trials up to the first without new findings; empty if the budget is insufficient.
+
+        The threads of a cluster of one CTA were executed before. Other sizes are tried only with the rules that find
+        something wrong at each smaller one.
+        """
+        given = KernelFacts(kernel.explorer, self._policy, assumes_cluster_size=True)
+        codes = {item.code for item in judge.undecided if item.missing.startswith("cluster")}
+        found = list[_Trial]()
+        for size in CLUSTER_SIZES:
+            facts = given if size == 1 else self._explore(kernel.program.function, size)
+            if facts is None:
+                return []
+            builder = self._check(facts, [rule for rule in rules if rule.code in codes])
+            if self._budget.is_exhausted or self._budget.steps <= 0:
+                return []
+            wrong = {
+                place: item
+                for place, item in builder.diagnostic_by_span.items()
+                if place not in judge.diagnostic_by_span
+            }
+            found.append(_Trial(size, frozenset(codes), wrong, builder.undecided))
+            codes &= {code for code, _ in wrong}
+            if not codes:
+                break
+        return found
+
+    def _explore(self, function: Function, size: int) -> KernelFacts | None:
+        """Returns the facts about the kernel with clusters of a size; None if no launch of that size is possible."""
+        directive = Directive("reqnctapercluster", (str(size),))
+        declared = replace(function, directives=(*function.directives, directive))
+        explorer = Explorer(flatten(self._module, declared, self._context, calls=True), self._budget)
+        explorer.run()
+        return KernelFacts(explorer, self._policy) if explorer.explorations else None
+
+    def _check(self, kernel: KernelFacts, rules: Sequence[Rule]) -> VerdictBuilder:
+        assert self._module.source is not None
+        builder = VerdictBuilder(self._module.source)
+        for rule in rules:
+            builder.add_observations(rule, rule.check(kernel), kernel.scenarios, self._budget)
+        return builder
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The result for clusters of a size. codes: of the rules that were run. wrong: the findings that are new."""
+
+    size: int
+    codes: frozenset[str]
+    wrong: Mapping[CodeSpan, Diagnostic]
+    undecided: Sequence[Undecided]
+
+
+def _merge(judge: VerdictBuilder, asked: Mapping[CodeSpan, Undecided], trials: Sequence[_Trial]) -> None:
+    """Replaces the questions by what the trials decide, and adds the questions that only known sizes have."""
+    warned = dict[int, Diagnostic]()
+    wrong_everywhere = set[CodeSpan]()
+    for place in {place for trial in trials for place in trial.wrong}:
+        tried = [trial for trial in trials if place[0] in trial.codes]
+        if all(place in trial.wrong for trial in tried):
+            item = tried[-1].wrong[place]
+            warned[id(item)] = _as_warning(item, [trial.size for trial in tried])
+            wrong_everywhere.add(place)
+    judge.diagnostics.extend(warned.values())
+    unchanged = [item for item in judge.undecided if (item.code, item.span) not in asked]
+    known = {(item.code, item.span) for item in unchanged} | wrong_everywhere
+    open_ = {(item.code, item.span): item for trial in trials for item in trial.undecided}
+    decided = [
+        open_.get(place) or _with_sizes(asked[place], trials) for place in {**asked, **open_} if place not in known
+    ]
+    judge.undecided = [*unchanged, *decided]
+
+
+def _with_sizes(item: Undecided, trials: Sequence[_Trial]) -> Undecided:
+    """Returns a question about the cluster size with the sizes at which it is wrong, or those that are correct."""
+    if wrong := [trial.size for trial in trials if (item.code, item.span) in trial.wrong]:
+        return replace(item, reason=str(ptx3xx.WRONG_FOR_CLUSTER_SIZES(sizes=_format_sizes(wrong))))
+    tried = (trial for trial in trials if item.code in trial.codes)
+    if correct := [trial.size for trial in tried if all(code != item.code for code, _ in trial.wrong)]:
+        return replace(item, reason=str(ptx3xx.CORRECT_FOR_CLUSTER_SIZES(sizes=_format_sizes(correct))))
+    return item
+
+
+def _as_warning(item: Diagnostic, sizes: Iterable[int]) -> Diagnostic:
+    return replace(
+        item,
+        severity=Severity.WARNING,
+        notes=(*item.notes, notes.CLUSTER_SIZE_UNKNOWN(sizes=_format_sizes(sizes))),
+    )
+
+
+def _format_sizes(sizes: Iterable[int]) -> str:
+    """Returns sizes as `1`, `1 or 2`, or `1, 2 or 4`."""
+    *first, last = map(str, sizes)
+    return f"{', '.join(first)} or {last}" if first else last

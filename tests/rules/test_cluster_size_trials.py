@@ -1,0 +1,116 @@
+"""Kernels that do not declare their cluster size: faults at each size, and the sizes that are wrong or correct."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit import Severity, Verdict, lint
+
+COPY = """.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry kernel(.param .u64 source)
+.reqntid 128
+{
+  .shared .align 128 .b8 tile[4096];
+  .shared .align 8 .b64 full;
+  .reg .pred %p<3>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [source];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, full;
+  mov.u32 %r3, tile;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra READY;
+  mbarrier.init.shared::cta.b64 [%r2], 1;
+  fence.mbarrier_init.release.cluster;
+READY:
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  @%p1 bra WAITING;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4096;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 4096, [%r2];
+WAITING:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
+  @!%p2 bra WAITING;
+  shl.b32 %r4, %r1, 2;
+  add.u32 %r4, %r3, %r4;
+  ld.shared.u32 %r5, [%r4];
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  ret;
+}
+"""
+EXPECT = "  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4096;\n"
+FROM_BOTH = """  mapa.shared::cluster.u32 %r4, %r2, 0;
+  mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];
+"""
+
+
+def replace_once(*changes: tuple[str, str]) -> str:
+    text = COPY
+    for old, new in changes:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    return text
+
+
+def reasons(verdict: Verdict) -> set[str]:
+    return {item.reason for item in verdict.undecided if item.code == "PTX503"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [replace_once((EXPECT, "")), replace_once((", 4096;\n  cp.async", ", 2048;\n  cp.async"))],
+    ids=["without the arrival", "with half of the bytes"],
+)
+def test_a_fault_at_every_size_is_a_warning_that_names_the_sizes(text: str) -> None:
+    [found] = lint(text).diagnostics
+    assert (found.code, found.severity) == ("PTX503", Severity.WARNING)
+    assert found.notes[-1].endswith("this holds if the size is 1, 2 or 4")
+
+
+def test_a_kernel_that_is_correct_with_one_cta_remains_a_question_that_states_it() -> None:
+    verdict = lint(COPY)
+    assert verdict.diagnostics == ()
+    assert reasons(verdict) == {"cluster size unknown; correct if it is 1"}
+    assert {item.missing for item in verdict.undecided} == {"cluster=2"}
+
+
+def test_a_kernel_for_two_ctas_remains_a_question_that_states_which_sizes_are_wrong() -> None:
+    """The second CTA arrives at the mbarrier of the first one, which counts two arrivals."""
+    verdict = lint(
+        replace_once(
+            ("[%r2], 1;", "[%r2], 2;"),
+            (
+                "  @%p1 bra WAITING;\n",
+                f"  @%p1 bra WAITING;\n{FROM_BOTH}  mov.u32 %r4, %cluster_ctarank;\n"
+                "  setp.ne.u32 %p2, %r4, 0;\n  @%p2 bra DONE;\n"
+                "  mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 4096;\n",
+            ),
+            (EXPECT, ""),
+            (
+                "WAITING:\n  mbarrier",
+                "WAITING:\n  mov.u32 %r4, %cluster_ctarank;\n  setp.ne.u32 %p2, %r4, 0;\n"
+                "  @%p2 bra DONE;\nAGAIN:\n  mbarrier",
+            ),
+            ("@!%p2 bra WAITING", "@!%p2 bra AGAIN"),
+            (
+                "  barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;\n  ret;",
+                "DONE:\n  barrier.cluster.arrive;\n  barrier.cluster.wait;\n  ret;",
+            ),
+        )
+    )
+    assert not [item for item in verdict.diagnostics if item.code == "PTX503"]
+    assert any("wrong if it is 1" in item.reason for item in verdict.undecided)
+    assert not any("wrong if it is 1 or 2" in item.reason for item in verdict.undecided)
+
+
+def test_a_declared_size_is_not_tried() -> None:
+    verdict = lint(
+        replace_once((".reqntid 128\n", ".reqntid 128\n.explicitcluster\n.reqnctapercluster 2\n"), (EXPECT, ""))
+    )
+    assert [(item.code, item.severity) for item in verdict.diagnostics] == [("PTX503", Severity.ERROR)]
