@@ -107,7 +107,7 @@ def _function_view(
     )
     if not program.steps:
         return replace(view, no_graph_reason="The function has no instruction.")
-    flow = ControlFlowGraph(program)
+    flow = program.analysis(ControlFlowGraph)
     if len(flow.block_starts) > MAX_DRAWN_BLOCKS:
         reason = f"The function has {len(flow.block_starts):,} blocks; up to {MAX_DRAWN_BLOCKS:,} are drawn."
         return replace(view, no_graph_reason=reason)

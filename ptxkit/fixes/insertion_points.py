@@ -141,9 +141,9 @@ class FunctionContext:
                     inner = None
             body = inner
 
-    @cached_property
+    @property
     def _definitions(self) -> ReachingDefinitions:
-        return ReachingDefinitions(self.program)
+        return self.program.analysis(ReachingDefinitions)
 
     def insert_line(self, place: int, text: str) -> Edit:
         """Returns the edit that inserts one or more lines at an offset before or after a statement."""

@@ -50,7 +50,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     issues = find_issues(kernel.program, _GROUP)
     if not issues:
         return
-    fences = WgmmaFences(ControlFlowGraph(kernel.program), WgmmaEvents(_GROUP))
+    fences = WgmmaFences(kernel.program.analysis(ControlFlowGraph), WgmmaEvents(_GROUP))
     approaches = {issue: list(fences.reaching_accesses(issue)) for issue in issues}
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():

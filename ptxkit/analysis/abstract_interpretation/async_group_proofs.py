@@ -26,7 +26,7 @@ class AsyncGroupProofs:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._calls = ReturningCalls(program)
-        self._cfg = ControlFlowGraph(program)
+        self._cfg = program.analysis(ControlFlowGraph)
         self._domain = AsyncGroups(program)
         self._commits: dict[int, set[Step]] = defaultdict(set)
         self._waits: dict[int, set[Step]] = defaultdict(set)

@@ -31,7 +31,7 @@ class Reachability:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._cfg = ControlFlowGraph(program)
+        self._cfg = program.analysis(ControlFlowGraph)
 
     def steps_reachable_from(self, steps: Iterable[Step]) -> StepSet:
         """Returns the given steps and those that may follow one of them."""
@@ -62,4 +62,4 @@ class Reachability:
 
 def reachable_steps(program: Program) -> StepSet:
     """Returns the steps that are reachable from the entry of a program; no thread executes the others."""
-    return Reachability(program).steps_reachable_from(program.steps[:1])
+    return program.analysis(Reachability).steps_reachable_from(program.steps[:1])

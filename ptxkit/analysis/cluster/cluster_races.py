@@ -68,12 +68,12 @@ def _unordered_accesses(pair: CtaPair) -> Iterator[CtaAccess]:
 
 def _may_be_ordered(pair: CtaPair, one: CtaAccess, other: CtaAccess) -> bool:
     return any(
-        pair.may_be_ordered_by_cluster_barrier(_is_completed(before), after)
+        pair.may_be_ordered_by_cluster_barrier(_at_completion(before), after)
         for before, after in ((one, other), (other, one))
     )
 
 
-def _is_completed(access: CtaAccess) -> CtaAccess:
+def _at_completion(access: CtaAccess) -> CtaAccess:
     """Returns an access at the position where its thread has observed that it is complete, which may be never.
 
     For a copy that an mbarrier tracks this is the position of the arrival, since other threads may observe it.

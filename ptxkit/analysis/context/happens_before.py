@@ -372,9 +372,9 @@ class HappensBefore:
         steps = {step for path in self.paths for step in path.group.covered_steps}
         return frozenset(step for step in steps if _is_strong_access(self._program, step, kind))
 
-    @cached_property
+    @property
     def _reachability(self) -> Reachability:
-        return Reachability(self._program)
+        return self._program.analysis(Reachability)
 
 
 def _is_mbarrier_key(key: Hashable) -> bool:

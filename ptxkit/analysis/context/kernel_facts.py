@@ -95,9 +95,9 @@ class ScenarioFacts:
                 return None
         return self.all_threads(MbarrierInit)
 
-    @cached_property
+    @property
     def cfg(self) -> ControlFlowGraph:
-        return ControlFlowGraph(self.program)
+        return self.program.analysis(ControlFlowGraph)
 
     @cached_property
     def thread_classes(self) -> list[ThreadClass]:

@@ -40,13 +40,11 @@ class PlainCopy:
 
 def find_plain_copies(program: Program) -> Iterator[PlainCopy]:
     """Yields the stores to shared or generic memory of values that were loaded from global or generic memory."""
-    definitions: ReachingDefinitions | None = None
     for step in program.steps:
         access = _sole_access(step, "write", _STORE_SPACES)
         if access is None:
             continue
-        definitions = definitions or ReachingDefinitions(program)
-        loads = _source_loads(definitions, step, access)
+        loads = _source_loads(program.analysis(ReachingDefinitions), step, access)
         if loads:
             spaces = {found.space for load in loads if (found := _sole_access(load, "read", _LOAD_SPACES)) is not None}
             source = spaces.pop() if len(spaces) == 1 else "generic"

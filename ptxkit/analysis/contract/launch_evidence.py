@@ -98,7 +98,7 @@ def _shares_global_memory(program: Program) -> bool:
     reads = [step for step in program.effectful_steps if any(_reads_global(effect) for effect in step.effects)]
     if not reads:
         return False
-    flow, dependence = ControlFlowGraph(program), Dependence(program)
+    flow, dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)
     return any(
         (_is_ticket_atomic(step, program) or is_polling_read(step, flow, dependence)) and _is_global(step, dependence)
         for step in reads

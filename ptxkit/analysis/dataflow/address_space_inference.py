@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TypeAlias
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
@@ -61,9 +60,9 @@ class AddressSpaceInference:
                     found[place], is_stable = more, False
         return _combine_spaces([found[place] for place in places])
 
-    @cached_property
+    @property
     def _definitions(self) -> ReachingDefinitions:
-        return ReachingDefinitions(self._program)
+        return self._program.analysis(ReachingDefinitions)
 
     def _dependence_order(self, places: list[_RegisterUse]) -> list[_RegisterUse] | None:
         """Returns the registers at these steps, and all on which they depend, in reverse order.

@@ -49,7 +49,7 @@ class ConditionInputs:
         self._program = program
         self._independence = certainty
         self._atomics = answering
-        self._definitions = ReachingDefinitions(program)
+        self._definitions = program.analysis(ReachingDefinitions)
 
     def inputs_of(self, step: Step, operand: Operand | None) -> InputSet:
         """Returns the inputs that decide an operand of a step, and whether the step is executed."""

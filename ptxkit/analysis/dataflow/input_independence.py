@@ -40,13 +40,13 @@ class InputIndependence:
         self._fixed_by_block = (*_THREAD_POSITION, *_FIXED_REGISTERS, *_BLOCK, *cluster)
         self._fixed_registers = tuple(name for name in self._fixed_by_block if launch.is_exact or name not in _BLOCK)
 
-    @cached_property
+    @property
     def cfg(self) -> ControlFlowGraph:
-        return ControlFlowGraph(self.program)
+        return self.program.analysis(ControlFlowGraph)
 
-    @cached_property
+    @property
     def dependence(self) -> Dependence:
-        return Dependence(self.program)
+        return self.program.analysis(Dependence)
 
     @cached_property
     def _call_registers(self) -> frozenset[str]:

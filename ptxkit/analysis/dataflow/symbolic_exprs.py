@@ -34,7 +34,7 @@ class SymbolicExprs:
 
     def __init__(self, program: Program, *, low_bits: bool = False) -> None:
         self._program, self._low_bits = program, low_bits
-        self._definitions = ReachingDefinitions(program)
+        self._definitions = program.analysis(ReachingDefinitions)
         self._cache: dict[tuple[Step, str], SymbolicExpr] = {}
         self._induction_assignments: dict[str, frozenset[Step]] = {}
         self._query_step: Step | None = None

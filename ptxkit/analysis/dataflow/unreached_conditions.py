@@ -28,7 +28,7 @@ class UnreachedConditions:
         self._program = program
         self._launch = launch
         self._pointers = pointers
-        self._definitions = ReachingDefinitions(program)
+        self._definitions = program.analysis(ReachingDefinitions)
 
     @cached_property
     def _independence(self) -> InputIndependence:

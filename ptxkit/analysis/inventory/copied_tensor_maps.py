@@ -34,7 +34,7 @@ def copied_map_locations(program: Program) -> dict[tuple[str, int], TensorMapPar
     sizes = _structure_sizes(program) if uses else {}
     if not sizes:
         return {}
-    dependence = Dependence(program)
+    dependence = program.analysis(Dependence)
     stored = _stored_sources(program, dependence)
     found: dict[tuple[str, int], TensorMapParameter] = {}
     for step, base, _, use in uses:

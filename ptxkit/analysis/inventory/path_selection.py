@@ -55,8 +55,7 @@ def select_paths(explorer: Explorer, copies: Sequence[Step], covered: set[Step])
         return PathSelection()
     program = explorer.program
     pointers = pointer_parameters(program)
-    dependence = Dependence(program)
-    tests = dependence.registers_testing_addresses(pointers)
+    tests = program.analysis(Dependence).registers_testing_addresses(pointers)
     trials: list[AlignmentTrial] = []
     if any(not tests.isdisjoint(_tested_registers(step)) for step in program.steps):
         trials = AlignmentTrials(explorer, pointers).run(copies)
@@ -65,17 +64,15 @@ def select_paths(explorer: Explorer, copies: Sequence[Step], covered: set[Step])
     if decisions:
         decisions.update({step: PathDecision(_NEVER, None) for step in copies if step not in reached})
     else:
-        decisions = decide_by_space(program, copies, dependence)
+        decisions = decide_by_space(program, copies)
     return PathSelection(decisions, reached, tuple(_newly_covering_scenarios(explorer, trials, copies, covered)))
 
 
-def decide_by_space(
-    program: Program, copies: Sequence[Step], dependence: Dependence | None = None
-) -> dict[Step, PathDecision]:
+def decide_by_space(program: Program, copies: Sequence[Step]) -> dict[Step, PathDecision]:
     """Returns the decisions between paths on different sides of a branch on the state space of an address."""
     if len(copies) < 2:
         return {}
-    tests = (dependence or Dependence(program)).space_tests
+    tests = program.analysis(Dependence).space_tests
     decisions: dict[Step, PathDecision] = {}
     branches = [step for step in program.steps if not tests.isdisjoint(_tested_registers(step))]
     for branch in branches[:MAX_SPACE_BRANCHES]:

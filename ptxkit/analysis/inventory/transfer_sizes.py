@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.data_movement import DataMovement
@@ -31,9 +30,9 @@ class TransferSizes:
         self._program = program
         self._has_fixed_block = exact
 
-    @cached_property
+    @property
     def _dependence(self) -> Dependence:
-        return Dependence(self._program)
+        return self._program.analysis(Dependence)
 
     def shared_variables_of(self, step: Step, operand: Operand | None) -> set[str | None]:
         """Returns the variables of shared memory from which an address is derived, by their display names."""

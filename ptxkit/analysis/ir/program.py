@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 from ptxkit.analysis.ir.layout import SymbolScope, VariableLayout
 from ptxkit.analysis.ir.referenced_names import names_in, registers_in
@@ -34,6 +35,8 @@ from ptxkit.syntax.tree import (
     Name,
     Operand,
 )
+
+AnalysisT = TypeVar("AnalysisT")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +114,17 @@ class Program:
     def scope(self) -> SymbolScope:
         """The scope of the function's outermost braces."""
         return self.scopes[0]
+
+    @cached_property
+    def _analyses(self) -> dict[Callable[[Program], Any], Any]:
+        return {}
+
+    def analysis(self, kind: Callable[[Program], AnalysisT]) -> AnalysisT:
+        """Returns the result of an analysis that depends on nothing else; it is computed once for a program."""
+        if kind not in self._analyses:
+            self._analyses[kind] = kind(self)
+        found: AnalysisT = self._analyses[kind]
+        return found
 
     @cached_property
     def definitions(self) -> Mapping[str, Sequence[Step]]:

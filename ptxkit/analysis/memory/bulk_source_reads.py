@@ -39,7 +39,7 @@ def find_ineffective_waits(kernel: KernelFacts) -> frozenset[Step]:
     threads = [thread for facts in kernel.scenarios for thread in facts.threads.values()]
     if any(copy.source_free_position is not None for thread in threads for copy in bulk_source_reads(thread)):
         return frozenset()
-    flow = ControlFlowGraph(kernel.program)
+    flow = kernel.program.analysis(ControlFlowGraph)
     waits = {event.step for thread in threads for _, event in thread.positions(WaitGroup) if is_bulk_wait(event)}
     own = [step for step in waits if step in kernel.program.steps]
     return frozenset(step for step in own if not flow.may_repeat(step))

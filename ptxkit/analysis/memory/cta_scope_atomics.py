@@ -90,7 +90,7 @@ class GridUniformAddresses:
     """The addresses of accesses to global memory that are the same for all CTAs."""
 
     def __init__(self, program: Program) -> None:
-        self._definitions = ReachingDefinitions(program)
+        self._definitions = program.analysis(ReachingDefinitions)
 
     def is_same_word_for_all_ctas(self, step: Step, effect: Access) -> bool:
         """Returns whether all CTAs access the same word with this access."""
@@ -157,7 +157,7 @@ class _ExecutionGuards:
     """The conditions under which steps are executed."""
 
     def __init__(self, program: Program) -> None:
-        self._cfg, self._definitions = ControlFlowGraph(program), ReachingDefinitions(program)
+        self._cfg, self._definitions = program.analysis(ControlFlowGraph), program.analysis(ReachingDefinitions)
 
     def depend_only_on_thread_position(self, step: Step) -> bool:
         """Returns whether only the position of the thread in its CTA decides whether a step is executed."""

@@ -73,7 +73,7 @@ class ParameterAddresses:
     """Traces addresses to parameters."""
 
     def __init__(self, program: Program) -> None:
-        self._definitions = ReachingDefinitions(program)
+        self._definitions = program.analysis(ReachingDefinitions)
 
     def resolve(self, step: Step, effect: Access) -> ParameterWord | None:
         """Returns the word at which an access begins; None where its address is not a parameter plus a number."""

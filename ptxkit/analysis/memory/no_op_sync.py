@@ -104,7 +104,7 @@ def is_independent_of_loop_count(step: Step, kernel: KernelFacts) -> bool:
 
     This holds if it leaves none, or if the kernel has no loop.
     """
-    flow = ControlFlowGraph(kernel.program)
+    flow = kernel.program.analysis(ControlFlowGraph)
     scenarios = kernel.scenarios
     amounts = {
         e.amount for w in scenarios for g in w.groups for e in g.events if isinstance(e, TraceEvent) and e.step is step

@@ -35,7 +35,7 @@ def find_polled_copies(program: Program) -> Iterator[PolledCopy]:
     )
     if not reads:
         return
-    flow = ControlFlowGraph(program)
+    flow = program.analysis(ControlFlowGraph)
     fences = [step for step in program.effectful_steps if any(_fences_global(effect) for effect in step.effects)]
     for copy in copies:
         polls = [

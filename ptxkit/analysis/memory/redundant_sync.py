@@ -31,7 +31,7 @@ class RedundantSync:
 
 def find_redundant_sync(kernel: KernelFacts) -> Iterator[RedundantSync]:
     """Yields the redundant instructions in the blocks of a kernel."""
-    flow = ControlFlowGraph(kernel.program)
+    flow = kernel.program.analysis(ControlFlowGraph)
     for block in range(len(flow.block_starts)):
         last: Step | None = None
         for step in flow.steps_of_block(block):

@@ -251,7 +251,7 @@ def find_wgmma_hazards(program: Program, group: str) -> list[WgmmaHazard]:
     """Returns the accesses to registers in flight in a function, for a group such as `wgmma`."""
     issues = find_issues(program, group)
     return (
-        list(WgmmaHazardAnalysis(program, ControlFlowGraph(program), WgmmaEvents(group)).find_hazards(issues))
+        list(WgmmaHazardAnalysis(program, program.analysis(ControlFlowGraph), WgmmaEvents(group)).find_hazards(issues))
         if issues
         else []
     )

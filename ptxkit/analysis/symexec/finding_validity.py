@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.symexec.trace import OperandViolation
@@ -22,9 +20,9 @@ class OperandValidity:
         self._program = program
         self._launch_registers = _GRID if launch.is_exact else (*_BLOCK, *_GRID)
 
-    @cached_property
+    @property
     def _dependence(self) -> Dependence:
-        return Dependence(self._program)
+        return self._program.analysis(Dependence)
 
     def is_launch_independent(self, misfit: OperandViolation) -> bool:
         """Returns whether neither the launch nor a test at run time decides the violation.

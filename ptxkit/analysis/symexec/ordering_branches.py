@@ -25,7 +25,7 @@ def ordering_branches(program: Program) -> frozenset[Step]:
     ordering = [step for step in program.effectful_steps if is_ordering(step)]
     if not ordering or not any(step.targets for step in program.steps):
         return frozenset()
-    flow = ControlFlowGraph(program)
+    flow = program.analysis(ControlFlowGraph)
     depends_on = flow.control_dependences
     deciding = {block for step in ordering for block in depends_on[flow.block_of(step)]}
     return frozenset(flow.steps_of_block(block)[-1] for block in deciding if not _only_waits(flow, block))

@@ -53,7 +53,7 @@ class _UnreachedCode:
     def __init__(self, explorer: Explorer) -> None:
         self._explorer, self._program = explorer, explorer.program
         self._cfg = explorer.input_independence.cfg
-        self._definitions = ReachingDefinitions(self._program)
+        self._definitions = self._program.analysis(ReachingDefinitions)
         self._decided: dict[int, bool] = {}
 
     def possible_steps(self, missed: list[Step]) -> list[Step]:

@@ -42,8 +42,8 @@ class _WaitLoops:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._cfg = ControlFlowGraph(program)
-        self._definitions = ReachingDefinitions(program)
+        self._cfg = program.analysis(ControlFlowGraph)
+        self._definitions = program.analysis(ReachingDefinitions)
 
     def may_give_up(self, wait: Step) -> bool:
         """Returns whether the loop of a wait has an exit that does not require the wait to return true."""

@@ -18,7 +18,7 @@ def find_absolute_tmem_steps(program: Program) -> frozenset[int]:
     steps = [(step, roles) for step in program.steps if (roles := _tmem_address_roles(step))]
     if not steps:
         return frozenset()
-    dependence = Dependence(program)
+    dependence = program.analysis(Dependence)
     return frozenset(
         step.start
         for step, roles in steps

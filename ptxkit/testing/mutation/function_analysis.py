@@ -146,9 +146,9 @@ class FunctionAnalysis:
         """Returns the instructions that define the register's value at a step."""
         return self._definitions.get(step.scope.register_name(name), [])
 
-    @cached_property
+    @property
     def _reaching_definitions(self) -> ReachingDefinitions:
-        return ReachingDefinitions(self.program)
+        return self.program.analysis(ReachingDefinitions)
 
     def is_always_constant(self, step: Step, name: str) -> bool:
         """Returns whether a register's value at a step has one definition, which moves a constant."""
