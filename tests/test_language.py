@@ -100,6 +100,8 @@ FORBIDDEN_NAMES = {
     *("told", "said", "heard", "vain", "giver", "taker", "mend", "mends", "mended", "rehearsal", "rehearse"),
     *("world", "worlds", "walked", "walker", "behind", "beside", "nobody", "somebody", "way", "ways", "doubts"),
     *("announce", "announces", "announced", "announcement"),
+    *("farewell", "mate", "mates", "kin", "passage", "passages", "everybody", "spoken", "tells", "telling", "says"),
+    *("alike", "looks", "vague", "fruitless"),
 }
 """Parts of names of functions, classes, attributes, parameters and variables that are not used either."""
 

@@ -39,8 +39,8 @@ _SELECTIONS: dict[tuple[object, ...], OperandAssignment] = {}
 
 def select_form(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> _Selection:
     """Returns the nearest form with its operands assigned. Operands with equal properties use the cached selection."""
-    alike = _selection_key(operands)
-    key = None if alike is None else (name, alike, *keywords.items())
+    equal = _selection_key(operands)
+    key = None if equal is None else (name, equal, *keywords.items())
     known = None if key is None else _SELECTIONS.get(key)
     if known is not None:
         return known.match, known.with_operands(operands)
@@ -53,8 +53,8 @@ def select_form(name: str, operands: tuple[object, ...], keywords: dict[str, str
 
 def select_explicit_form(opcode: str, operands: tuple[object, ...]) -> _Selection:
     """Returns the form of an opcode that is written in full, with its operands assigned."""
-    alike = _selection_key(operands)
-    key = None if alike is None else ("emit", opcode, alike)
+    equal = _selection_key(operands)
+    key = None if equal is None else ("emit", opcode, equal)
     known = None if key is None else _SELECTIONS.get(key)
     if known is not None:
         return known.match, known.with_operands(operands)

@@ -79,7 +79,7 @@ def _job_slots(
     inputs: Sequence[InputFile | FileResult], configured: InputSettings, kept: ResultCache
 ) -> Iterator[JobSlot]:
     """Yields the job of each text, or its result if that is already known."""
-    wish = job_mode(configured.options)
+    cache_mode = job_mode(configured.options)
     for number, given in enumerate(inputs):
         if isinstance(given, FileResult):
             yield JobSlot(number, result=JobResult(given))
@@ -96,7 +96,7 @@ def _job_slots(
                 continue
             configured.note_kernels(source)
             settings = configured.settings_for(path, source.path)
-            question, answer = kept.lookup(Job(source, settings, wish))
+            question, answer = kept.lookup(Job(source, settings, cache_mode))
             yield JobSlot(number, question, answer)
 
 

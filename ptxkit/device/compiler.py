@@ -186,7 +186,7 @@ def _compile_and_verify(
 def _link_or_assemble(prepared: PreparedSource, target: str, options: list[str]) -> cubin_cache.CubinRecord:
     """Compiles a module with nvJitLink, or with ptxas if nvJitLink is too old for it."""
     try:
-        return _link_alone(prepared, target, options)
+        return _link_single(prepared, target, options)
     except (CompileError, UnknownTargetError) as refused:
         if isinstance(refused, CompileError) and not _TOO_NEW.search(str(refused)):
             raise
@@ -196,7 +196,7 @@ def _link_or_assemble(prepared: PreparedSource, target: str, options: list[str])
         return _assemble(prepared, target, options, program)
 
 
-def _link_alone(prepared: PreparedSource, target: str, options: list[str]) -> cubin_cache.CubinRecord:
+def _link_single(prepared: PreparedSource, target: str, options: list[str]) -> cubin_cache.CubinRecord:
     code, log = _link_source(prepared, [f"-arch={target}", *options])
     again = dynamic_shared_placement.pad_misplaced(code, [prepared.assembled.module])
     if again is not None:

@@ -22,10 +22,10 @@ def stream_handle(stream: object) -> int:
         handle = getattr(stream, name, None)
         if isinstance(handle, int):
             return handle
-    tell = getattr(stream, "__cuda_stream__", None)  # the protocol of `cuda.core`
-    if tell is None:
+    send = getattr(stream, "__cuda_stream__", None)  # the protocol of `cuda.core`
+    if send is None:
         raise LaunchError(f"a stream of cuda.core, PyTorch or CuPy is needed, not {type(stream).__name__}")
-    return int(tell()[1])
+    return int(send()[1])
 
 
 def current_stream(arguments: Sequence[object]) -> int:

@@ -42,8 +42,8 @@ def delete_statement(around: FunctionContext, step: Step) -> Edit:
     text = around.source.text
     span = statement_spans(around.source, step.start).statement
     begin, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end)
-    alone = end >= 0 and not text[begin : span.start].strip() and not text[span.end : end].strip()
-    return Edit(Span(begin, end + 1) if alone else span, "")
+    is_whole_line = end >= 0 and not text[begin : span.start].strip() and not text[span.end : end].strip()
+    return Edit(Span(begin, end + 1) if is_whole_line else span, "")
 
 
 def respell_opcode(step: Step, opcode: str) -> str | None:

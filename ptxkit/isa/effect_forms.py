@@ -48,7 +48,7 @@ def _argument(key: str, node: Node, builder: ExpressionBuilder) -> Expression:
     if key == "spaces" and node.data == "call" and str(node.children[0]) == "list":
         return CallExpr("list", tuple(builder.build(child) for child in node.children[1:] if child is not None))
     value = builder.build(node)
-    everyone = key == "multicast" and value == ConstantExpr(ALL)
-    if key in ROLE_FIELDS and not isinstance(value, OperandRole) and value != ConstantExpr(None) and not everyone:
+    is_all_ctas = key == "multicast" and value == ConstantExpr(ALL)
+    if key in ROLE_FIELDS and not isinstance(value, OperandRole) and value != ConstantExpr(None) and not is_all_ctas:
         raise builder.fail(f"{key} wants the role of an operand", node)
     return value

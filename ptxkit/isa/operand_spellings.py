@@ -82,9 +82,11 @@ def _register(operand: OperandForm, random: Random) -> Spellings:
     found = {"plain": _register_name(own, random)}
     if own != "pred":
         width = bits(own)
-        kin = [each for each in DECLARABLE if each != "pred" and bits(each) == width and _is_compatible_type(each, own)]
-        kin = [each for each in kin if _allows_type(each, operand)]
-        found |= {f"as {each}": _register_name(each, random) for each in kin if each != own}
+        relatives = [
+            each for each in DECLARABLE if each != "pred" and bits(each) == width and _is_compatible_type(each, own)
+        ]
+        relatives = [each for each in relatives if _allows_type(each, operand)]
+        found |= {f"as {each}": _register_name(each, random) for each in relatives if each != own}
         if width in (16, 32, 64) and not operand.scalar:
             found["component"] = f"%v2{own}_{random.randrange(VECTORS)}.{random.choice('xy')}"
         if operand.wider:

@@ -247,8 +247,8 @@ class InstructionTable:
 
     def _has_ignorable(self, form: Form, unseen: IgnoredModifiers) -> bool:
         """Returns whether instructions of this form, or of its name if no opcode is given, have such modifiers."""
-        alike = [form] if unseen.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
-        return any(set(slot.values).intersection(unseen.modifiers) for other in alike for slot in other.modifiers)
+        equal = [form] if unseen.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
+        return any(set(slot.values).intersection(unseen.modifiers) for other in equal for slot in other.modifiers)
 
     def _gates_of_ignored(self, word: str) -> Iterable[Gate]:
         """Returns the requirements of a modifier that assemblers ignore."""

@@ -154,8 +154,8 @@ def _emit_producer(gemm: GemmContext, a: TensorMap, b: TensorMap, items: Global[
     """
     k, form = gemm.k, gemm.config
     ring, depth, share = Ring(k, form.stages), form.k_block_elements, form.multicast_columns
-    everyone = (1 << form.cluster) - 1 if form.cluster > 1 else None
-    mask = None if everyone is None else k.constant_register(everyone).convert(u16)
+    all_ctas = (1 << form.cluster) - 1 if form.cluster > 1 else None
+    mask = None if all_ctas is None else k.constant_register(all_ctas).convert(u16)
     with iterate_work_items(gemm, items) as item:
         row = item.row(gemm)
         column = item.column(gemm) + share * gemm.rank

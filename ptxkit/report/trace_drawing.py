@@ -69,11 +69,11 @@ def _lay_out(trace: FindingTrace) -> _DrawingLayout:
     names = [text_width(name, size, is_mono=True) for step in trace.steps for name, size in _line_names(step)]
     left = at = max(lines_x + max([*names, 0]) + 12, EDGE + text_width(HEADING, SMALL_SIZE) + 12)
     centers = []
-    alone = Counter(column.cta for column in trace.columns)
+    columns_of_cta = Counter(column.cta for column in trace.columns)
     for column in trace.columns:
         width = max(MIN_COLUMN_WIDTH, text_width(column.label, SIZE, is_mono=True) + 18)
         width = max(width, text_width(_thread_count(column), SMALL_SIZE) + 12)
-        if alone[column.cta] == 1:
+        if columns_of_cta[column.cta] == 1:
             width = max(width, text_width(_cta_text(column.cta), SMALL_SIZE) + 12)
         centers.append(at + width / 2)
         at += width

@@ -90,10 +90,10 @@ def _selection_notes(transfers: Sequence[Transfer]) -> Iterator[str]:
 
 def _rows(transfers: Sequence[Transfer]) -> list[_TableRow]:
     """The transfers in the order of their first lines, with equal ones merged."""
-    alike: dict[tuple[_Cells, tuple[str, ...]], list[int]] = {}
+    equal: dict[tuple[_Cells, tuple[str, ...]], list[int]] = {}
     for transfer in transfers:
-        alike.setdefault((cells(transfer), _notes(transfer)), []).append(transfer.line)
-    return [_TableRow((_span(lines), *own), notes) for (own, notes), lines in alike.items()]
+        equal.setdefault((cells(transfer), _notes(transfer)), []).append(transfer.line)
+    return [_TableRow((_span(lines), *own), notes) for (own, notes), lines in equal.items()]
 
 
 def _span(lines: Sequence[int]) -> str:

@@ -137,10 +137,10 @@ def undecided_list(questions: Sequence[Undecided]) -> str:
     """The undecided questions, which can be expanded, with equal ones merged; empty if none exist."""
     if not questions:
         return ""
-    alike: dict[tuple[str, str], list[Undecided]] = {}
+    equal: dict[tuple[str, str], list[Undecided]] = {}
     for each in questions[:MAX_LISTED_QUESTIONS]:
-        alike.setdefault((each.code, each.reason), []).append(each)
-    rows = [tag("li", _undecided_item(code, reason, each)) for (code, reason), each in alike.items()]
+        equal.setdefault((each.code, each.reason), []).append(each)
+    rows = [tag("li", _undecided_item(code, reason, each)) for (code, reason), each in equal.items()]
     left = len(questions) - MAX_LISTED_QUESTIONS
     more = tag("p", escape_markup(f"Left out: {left:,} more questions."), class_="left") if left > 0 else ""
     count = (

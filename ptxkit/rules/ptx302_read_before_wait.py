@@ -134,14 +134,14 @@ def _check_remote_copies(
     """Yields copies into this CTA that another CTA of its cluster issues."""
     if may_poll_memory(kernel.program):
         return
-    looks, departures = PairBudget(facts.budget), OutgoingSignals(facts)
+    pair_budget, departures = PairBudget(facts.budget), OutgoingSignals(facts)
     signals: frozenset[int] | None = None
     for copy in find_remote_copies(kernel.scenarios, facts):
         signals = find_signaled_mbarriers(kernel.scenarios) if signals is None else signals
         for reader in facts.threads.values():
             for position, event in reads_of_copy(reader, copy):
                 key = (event.step, copy.event.step)
-                if not looks.allow(key):
+                if not pair_budget.allow(key):
                     continue
                 kept = is_completion_observed(facts, reader, position, copy, signals, departures)
                 if kept is False and facts.may_acquire_from_truncated(reader, position):
@@ -159,7 +159,7 @@ def _check_thread(
         return
     for reader in facts.threads.values():
         settled: set[tuple[Step, Step]] = set()
-        looks = PairBudget(facts.budget)
+        pair_budget = PairBudget(facts.budget)
         for position, event, fills in reader.reads_of(issuer, facts.budget):
             if facts.budget.is_exhausted:
                 return
@@ -168,7 +168,7 @@ def _check_thread(
                 if key in settled:
                     continue
                 for copy in copies:
-                    if not looks.allow(key):
+                    if not pair_budget.allow(key):
                         settled.add(key)
                         break
                     observation = _check_pair(number, facts, (issuer, copy), (reader, position, event), late_mbarriers)

@@ -182,14 +182,14 @@ def _check_overwrites(
         touched = access_range(copy.event)
         if touched is not None:
             index.add(*touched, copy)
-    looks = PairBudget(facts.budget)
+    pair_budget = PairBudget(facts.budget)
     for position, event in writer.accesses:
         if facts.budget.is_exhausted:
             return
         if not (is_generic_write(event) or is_async_write(event)):
             continue
         for copy in index.overlapping(*(access_range(event) or (0, 1))):
-            if not looks.allow((event.step, copy.event.step)):
+            if not pair_budget.allow((event.step, copy.event.step)):
                 continue
             safe = has_read_source(facts, issuer, copy, writer, position)
             exact = issuer.trace.is_certain(copy.position) and writer.trace.is_certain(position)

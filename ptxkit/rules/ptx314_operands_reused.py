@@ -50,9 +50,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
-    looks = PairBudget(facts.budget)
+    pair_budget = PairBudget(facts.budget)
     for turn in find_operand_reuses(facts):
-        if looks.allow((turn.reader.tid, turn.read.event.step, turn.write.step)):
+        if pair_budget.allow((turn.reader.tid, turn.read.event.step, turn.write.step)):
             kept = is_read_complete(facts, turn)
             if kept is not None:
                 sure = turn.reader.trace.is_certain(turn.read.position) and turn.writer.trace.is_certain(turn.position)

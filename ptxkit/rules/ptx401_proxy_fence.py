@@ -106,7 +106,7 @@ def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, b
     has_fence = fence is not None and write.start < fence.start < read.start
     after, line = (fence, ptx4xx.FENCE_AT_LINE()) if fence is not None and has_fence else (write, ptx4xx.THE_WRITE())
     both: tuple[FixCandidate, ...] = ()
-    alone: tuple[FixCandidate, ...] = ()
+    with_barrier: tuple[FixCandidate, ...] = ()
     if barrier.text is None:
         own_fence = "" if has_fence else ptx4xx.FENCE_BEFORE_ARRIVAL(fence=_FENCE)
         fix = ptx4xx.ORDER_BY_MBARRIER(after=line, fence=own_fence)
@@ -120,7 +120,9 @@ def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, b
         second = (StepEdit(read, barrier.text),) if barrier.is_split else ()
         fenced = StepEdit(write, f"{_FENCE}\n{barrier.text}", "after")
         both = (FixCandidate(fix_titles.ADD_FENCE_AND_BARRIER(), (fenced, *second), safe=False),)
-        alone = (FixCandidate(fix_titles.ADD_BARRIER(), (StepEdit(after, barrier.text, "after"), *second), safe=False),)
+        with_barrier = (
+            FixCandidate(fix_titles.ADD_BARRIER(), (StepEdit(after, barrier.text, "after"), *second), safe=False),
+        )
     return Finding(
         primary=read,
         message=ptx4xx.UNORDERED_ASYNC_READ(variable=name),
@@ -131,7 +133,7 @@ def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, b
         help=fix,
         properties={"space": "shared::cta"},
         group_key=write,
-        fixes=(*(alone if has_fence else ()), *both),
+        fixes=(*(with_barrier if has_fence else ()), *both),
     )
 
 

@@ -46,44 +46,44 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     for number, facts in enumerate(kernel.scenarios):
         if facts.scenario.launch.cluster_size == 1:
             return
-        for passage in find_remote_proxy_crossings(kernel, facts):
-            key = (passage.after.event.step, passage.before.event.step)
-            exact = passage.before.is_certain and passage.after.is_certain
-            yield Observation(key, number, exact, _finding(passage, strict=kernel.policy == "strict"), 2)
+        for crossing in find_remote_proxy_crossings(kernel, facts):
+            key = (crossing.after.event.step, crossing.before.event.step)
+            exact = crossing.before.is_certain and crossing.after.is_certain
+            yield Observation(key, number, exact, _finding(crossing, strict=kernel.policy == "strict"), 2)
 
 
-def _finding(passage: RemoteProxyCrossing, *, strict: bool) -> Finding | None:
-    if passage.kind == "async":
-        if not strict or (passage.may_fence_in_releaser and passage.may_fence_in_acquirer):
+def _finding(crossing: RemoteProxyCrossing, *, strict: bool) -> Finding | None:
+    if crossing.kind == "async":
+        if not strict or (crossing.may_fence_in_releaser and crossing.may_fence_in_acquirer):
             return None
-        return _two_copies_finding(passage)
-    if passage.may_fence_in_acquirer or (passage.may_fence_in_releaser and not strict):
+        return _two_copies_finding(crossing)
+    if crossing.may_fence_in_acquirer or (crossing.may_fence_in_releaser and not strict):
         return None
-    late = ptx4xx.ONLY_FENCE_IN_WRITER() if passage.may_fence_in_releaser else ""
+    late = ptx4xx.ONLY_FENCE_IN_WRITER() if crossing.may_fence_in_releaser else ""
     return Finding(
-        primary=passage.after.event.step,
+        primary=crossing.after.event.step,
         message=ptx4xx.REMOTE_WRITE_READ_WITHOUT_FENCE(fences=late),
-        labels=((passage.before.event.step, ptx4xx.GENERIC_WRITE_OF_OTHER_CTA()),),
+        labels=((crossing.before.event.step, ptx4xx.GENERIC_WRITE_OF_OTHER_CTA()),),
         help=ptx4xx.ADD_FENCE_AFTER_MEETING(),
-        severity=Severity.WARNING if passage.may_fence_in_releaser else Severity.ERROR,
+        severity=Severity.WARNING if crossing.may_fence_in_releaser else Severity.ERROR,
         properties={"space": "shared::cluster"},
-        group_key=passage.before.event.step,
-        fixes=(add_statement(StepEdit(passage.after.event.step, "fence.proxy.async.shared::cta;")),),
+        group_key=crossing.before.event.step,
+        fixes=(add_statement(StepEdit(crossing.after.event.step, "fence.proxy.async.shared::cta;")),),
     )
 
 
-def _two_copies_finding(passage: RemoteProxyCrossing) -> Finding:
+def _two_copies_finding(crossing: RemoteProxyCrossing) -> Finding:
     missing = ptx4xx.EITHER_CTA()
-    if passage.may_fence_in_releaser or passage.may_fence_in_acquirer:
-        missing = ptx4xx.SECOND_CTA() if passage.may_fence_in_releaser else ptx4xx.FIRST_CTA()
+    if crossing.may_fence_in_releaser or crossing.may_fence_in_acquirer:
+        missing = ptx4xx.SECOND_CTA() if crossing.may_fence_in_releaser else ptx4xx.FIRST_CTA()
     return Finding(
-        primary=passage.after.event.step,
+        primary=crossing.after.event.step,
         message=ptx4xx.TWO_CTAS_WITHOUT_FENCE(missing=missing),
-        labels=((passage.before.event.step, ptx4xx.ASYNC_ACCESS_OF_OTHER_CTA()),),
+        labels=((crossing.before.event.step, ptx4xx.ASYNC_ACCESS_OF_OTHER_CTA()),),
         help=ptx4xx.ADD_FENCE_IN_BOTH_CTAS(),
         severity=Severity.WARNING,
         properties={"space": "shared::cluster", "policy": "strict"},
-        group_key=passage.before.event.step,
+        group_key=crossing.before.event.step,
     )
 
 

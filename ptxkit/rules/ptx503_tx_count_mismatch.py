@@ -77,7 +77,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if has_unknown_cluster_size(kernel):
         yield from _ask_for_cluster_size(kernel.program)
         return
-    alone: list[tuple[int, ScenarioFacts, TxBalanceCheck]] = []
+    single_checks: list[tuple[int, ScenarioFacts, TxBalanceCheck]] = []
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call or is_ambiguous(facts):
             continue
@@ -90,8 +90,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield from _check_missing_arrivals(kernel, number, facts)
         else:
             yield from _ask_for_unreached_arrivals(facts)
-        alone.append((number, facts, TxBalanceCheck(facts)))
-    yield from _check_balances(alone)
+        single_checks.append((number, facts, TxBalanceCheck(facts)))
+    yield from _check_balances(single_checks)
 
 
 def _ask_for_cluster_size(program: Program) -> Iterator[OpenObligation]:

@@ -75,20 +75,22 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         broken: dict[Step, Finding] = {}
         # An excess arrival may complete a phase that no thread observes. PTX505 reports it.
         for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
-            stuck = find_root_blocked_thread(facts, schedule)
+            blocked_wait = find_root_blocked_thread(facts, schedule)
             if facts.simulation.size == 1 and any(
                 each.mbarrier is not None and each.mbarrier.state.pending_arrivals and not _has_arrivals(facts, each)
                 for each in schedule.blocked_threads
             ):
                 continue  # PTX503 reports a phase in which there is no arrival
             if (
-                stuck is not None
-                and stuck.mbarrier is not None
-                and stuck.mbarrier.state.pending_arrivals
-                and _has_arrivals(facts, stuck)
+                blocked_wait is not None
+                and blocked_wait.mbarrier is not None
+                and blocked_wait.mbarrier.state.pending_arrivals
+                and _has_arrivals(facts, blocked_wait)
             ):
                 fault = _fault_of(facts, schedule, located)
-                finding = _finding(facts, stuck, stuck.mbarrier, fault, _late_arrival(facts, stuck, schedule))
+                finding = _finding(
+                    facts, blocked_wait, blocked_wait.mbarrier, fault, _late_arrival(facts, blocked_wait, schedule)
+                )
                 broken.setdefault(finding.primary, finding)
         waits = {
             e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
@@ -96,16 +98,16 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield from make_observations(kernel, number, waits, broken)
 
 
-def _has_arrivals(facts: ScenarioFacts, stuck: BlockedThread) -> bool:
+def _has_arrivals(facts: ScenarioFacts, blocked_wait: BlockedThread) -> bool:
     """Returns whether some thread arrives at the mbarrier; PTX503 reports mbarriers at which none does."""
-    place = location_of(_rank_of(facts, stuck), stuck.event)
+    place = location_of(_rank_of(facts, blocked_wait), blocked_wait.event)
     return place is not None and any(
         isinstance(e.effect, MbarrierArrive | MbarrierTrack) for e in facts.simulation.events_at(place)
     )
 
 
-def _rank_of(facts: ScenarioFacts, stuck: BlockedThread) -> int:
-    return facts.simulation.thread_classes[stuck.thread_class].rank
+def _rank_of(facts: ScenarioFacts, blocked_wait: BlockedThread) -> int:
+    return facts.simulation.thread_classes[blocked_wait.thread_class].rank
 
 
 def _fault_of(
@@ -125,11 +127,13 @@ def _fault_of(
     return facts.simulation.fault or next(elsewhere, None)
 
 
-def _late_arrival(facts: ScenarioFacts, stuck: BlockedThread, schedule: ScheduleResult) -> tuple[Step, Step] | None:
+def _late_arrival(
+    facts: ScenarioFacts, blocked_wait: BlockedThread, schedule: ScheduleResult
+) -> tuple[Step, Step] | None:
     """Returns where another thread is blocked before it arrives at the mbarrier of a blocked wait, and that arrival."""
-    classes, awaited = facts.simulation.thread_classes, location_of(_rank_of(facts, stuck), stuck.event)
+    classes, awaited = facts.simulation.thread_classes, location_of(_rank_of(facts, blocked_wait), blocked_wait.event)
     for other in schedule.blocked_threads:
-        if other.event.step is stuck.event.step:
+        if other.event.step is blocked_wait.event.step:
             continue
         thread = classes[other.thread_class]
         for event in dropwhile(partial(is_not, other.event), thread.events):
@@ -141,7 +145,7 @@ def _late_arrival(facts: ScenarioFacts, stuck: BlockedThread, schedule: Schedule
 
 def _finding(
     facts: ScenarioFacts,
-    stuck: BlockedThread,
+    blocked_wait: BlockedThread,
     known: SimulatedMbarrier,
     fault: PhaseFault | None,
     late_arrival: tuple[Step, Step] | None,
@@ -152,13 +156,13 @@ def _finding(
     state = known.state
     arrived = state.count - state.pending_arrivals
     labels = [(step, ptx5xx.ARRIVES()) for step in dict.fromkeys(event.step for event in known.arrivals)]
-    place = location_of(_rank_of(facts, stuck), stuck.event)
+    place = location_of(_rank_of(facts, blocked_wait), blocked_wait.event)
     initialized = find_initialization(facts, place)
     if initialized is not None:
         labels.append((initialized, ptx5xx.NEEDS_ARRIVALS(count=state.count)))
-    late = stuck.event.amount if isinstance(stuck.event.amount, int) else None
+    late = blocked_wait.event.amount if isinstance(blocked_wait.event.amount, int) else None
     others = ptx5xx.NO_ARRIVAL_IS() if not arrived else ptx5xx.SOME_ARRIVALS_ARE(arrived=arrived, count=state.count)
-    where = format_cta(facts, _rank_of(facts, stuck))
+    where = format_cta(facts, _rank_of(facts, blocked_wait))
     message = ptx5xx.WAIT_FOR_INCOMPLETE_PHASE(where=where, arrivals=others, phase=state.completed_phases + 1)
     fix = ptx5xx.CORRECT_INIT_COUNT(arrived=arrived)
     if not arrived:
@@ -176,15 +180,15 @@ def _finding(
         fix, fixes = format_count_help(fault), count_fixes(fault)
     elif isinstance(fault, WrongParity):
         properties["parity"] = fault.parity
-        if fault.wait is not stuck.event.step:
+        if fault.wait is not blocked_wait.event.step:
             labels.append((fault.wait, ptx5xx.WAITS_FOR_PARITY_FIRST(parity=1)))
             fix = ptx5xx.BEGIN_WITH_PARITY(parity=0, line=LabelLine(len(labels)))
         else:
             fix = ptx5xx.WAIT_FOR_PARITY_0()
     elif isinstance(fault, WrongMbarrier):
-        if fault.wait is not stuck.event.step:
+        if fault.wait is not blocked_wait.event.step:
             labels.append((fault.wait, ptx5xx.WAITS_FOR_WRONG_MBARRIER()))
-        fix = format_mbarrier_help(facts.program, fault, 0 if fault.wait is stuck.event.step else len(labels))
+        fix = format_mbarrier_help(facts.program, fault, 0 if fault.wait is blocked_wait.event.step else len(labels))
         payload = other_mbarrier(facts.program, fault)
     elif isinstance(fault, WrongArrival):
         labels = [(step, text) for step, text in labels if step is not fault.arrival]
@@ -197,7 +201,7 @@ def _finding(
         labels.append((arrival, ptx5xx.ARRIVES_TOO_LATE(line=line)))
         fix = ptx5xx.ARRIVE_BEFORE_BLOCKED_WAIT(line=line)
     return Finding(
-        primary=stuck.event.step,
+        primary=blocked_wait.event.step,
         message=message,
         labels=tuple(labels),
         help=fix,
@@ -209,11 +213,13 @@ def _finding(
 
 def _wrong_first_parity(facts: ScenarioFacts, fault: WrongParity) -> Finding:
     """Returns the finding about a wait for the first phase of a fresh mbarrier that blocks all other waits."""
-    stuck = [each for played in facts.schedules for each in played.blocked_threads if each.event.step is not fault.wait]
+    blocked_wait = [
+        each for played in facts.schedules for each in played.blocked_threads if each.event.step is not fault.wait
+    ]
     return Finding(
         primary=fault.wait,
         message=ptx5xx.WAIT_PASSES_BEFORE_FIRST_PHASE(),
-        labels=tuple((step, ptx5xx.WAITS_SINCE()) for step in dict.fromkeys(each.event.step for each in stuck)),
+        labels=tuple((step, ptx5xx.WAITS_SINCE()) for step in dict.fromkeys(each.event.step for each in blocked_wait)),
         help=ptx5xx.BEGIN_WITH_PARITY_1(),
         properties={"parity": fault.parity},
     )

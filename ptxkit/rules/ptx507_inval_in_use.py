@@ -53,19 +53,19 @@ _EventSite = tuple[ThreadView, int, TraceEvent]
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks every invalidation of an mbarrier."""
-    answered = AtomicGuardedInval(kernel)
+    guarded_invals = AtomicGuardedInval(kernel)
     for number, facts in enumerate(kernel.scenarios):
         ends = {
             id(thread): [(thread, position, event) for position, event in thread.positions(MbarrierInvalidate)]
             for thread in facts.threads.values()
         }
         if any(ends.values()) and not is_ambiguous(facts):
-            yield from _check_waits(number, facts, [spot for spots in ends.values() for spot in spots], answered)
+            yield from _check_waits(number, facts, [spot for spots in ends.values() for spot in spots], guarded_invals)
             yield from _check_excess_invals(number, facts)
 
 
 def _check_waits(
-    number: int, facts: ScenarioFacts, ends: Iterable[_EventSite], answered: AtomicGuardedInval
+    number: int, facts: ScenarioFacts, ends: Iterable[_EventSite], guarded_invals: AtomicGuardedInval
 ) -> Iterator[Observation]:
     """Yields the results for invalidations and waits of other threads for the same mbarrier."""
     made = find_initializations(facts.threads.values())
@@ -76,7 +76,7 @@ def _check_waits(
     for end in ends:
         thread, position, event = end
         address = mbarrier_of(event)
-        atomic = answered.guarding_atomic_of(event.step)
+        atomic = guarded_invals.guarding_atomic_of(event.step)
         others = [wait for wait in waits.get(address, ()) if wait[0] is not thread]
         # Waits of other warps come first because they need more than those of this warp. Threads that do not execute
         # the atomic come next because they need more than a fence.
@@ -87,11 +87,11 @@ def _check_waits(
             if not _is_wait_finished(facts, (other, last, wait), end, made.get(address or 0, [])):
                 key = (event.step, wait.step, exact)
                 finding = found[key] = found.get(key) or _finding(facts, (other, last, wait), end)
-                is_answered = atomic is not None and not exact and other.trace.is_certain(last)
+                is_decided = atomic is not None and not exact and other.trace.is_certain(last)
                 if (
                     atomic is not None
-                    and is_answered
-                    and not answered.may_be_ordered_after(facts, (other, last), (thread, position))
+                    and is_decided
+                    and not guarded_invals.may_be_ordered_after(facts, (other, last), (thread, position))
                 ):
                     exact, finding = True, _unreleased_wait(facts, (other, last, wait), event, atomic)
             yield Observation((event.step, wait.step), number, exact, finding, 2)
@@ -133,17 +133,17 @@ def _is_ordered_after(facts: ScenarioFacts, first: tuple[ThreadView, int], secon
 
 def _check_excess_invals(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     """Yields mbarriers that are invalidated more often than they are initialized, by any threads."""
-    everyone = facts.all_threads(MbarrierInit, MbarrierInvalidate)
-    if everyone is None or any(thread.trace.end_reason != "exit" for thread in everyone):
+    known_threads = facts.all_threads(MbarrierInit, MbarrierInvalidate)
+    if known_threads is None or any(thread.trace.end_reason != "exit" for thread in known_threads):
         return
     begun: Counter[int | None] = Counter()
     ended: dict[int | None, list[TraceEvent]] = defaultdict(list)
-    for thread in everyone:
+    for thread in known_threads:
         for _, event in thread.positions(MbarrierInit):
             begun[mbarrier_of(event)] += 1
         for _, event in thread.positions(MbarrierInvalidate):
             ended[mbarrier_of(event)].append(event)
-    sure = all(thread.trace.is_certain() for thread in everyone)
+    sure = all(thread.trace.is_certain() for thread in known_threads)
     for address, events in ended.items():
         if address is not None and len(events) > begun[address]:
             last = max((event.step for event in events), key=lambda step: step.index)
@@ -154,7 +154,7 @@ def _check_excess_invals(number: int, facts: ScenarioFacts) -> Iterator[Observat
                 labels=((first, ptx5xx.INVALIDATES_TOO()),) if first is not last else (),
                 help=ptx5xx.INVALIDATE_ONCE(),
             )
-            yield Observation((last, None), number, sure, finding, len(everyone))
+            yield Observation((last, None), number, sure, finding, len(known_threads))
 
 
 def _finding(facts: ScenarioFacts, wait: _EventSite, end: _EventSite) -> Finding:
@@ -172,8 +172,8 @@ def _finding(facts: ScenarioFacts, wait: _EventSite, end: _EventSite) -> Finding
 def _unreleased_wait(facts: ScenarioFacts, wait: _EventSite, end: TraceEvent, atomic: Step) -> Finding:
     labels = ((wait[2].step, ptx5xx.OTHER_THREADS_WAIT()), (atomic, ptx5xx.ANSWER_LEADS_HERE()))
     fence = "fence.acq_rel.cta;"
-    mate = _lanes_arriving_for(facts, wait, atomic)
-    if mate is None:
+    peer = _lanes_arriving_for(facts, wait, atomic)
+    if peer is None:
         return Finding(
             primary=end.step,
             message=ptx5xx.INVAL_AFTER_UNRELEASED_WAIT(),
@@ -182,7 +182,7 @@ def _unreleased_wait(facts: ScenarioFacts, wait: _EventSite, end: TraceEvent, at
             group_key=atomic,
             fixes=(add_statement(StepEdit(atomic, fence)),),
         )
-    text = WARP_BARRIER if _is_fenced(mate, wait[2], atomic) else f"{WARP_BARRIER}\n{fence}"
+    text = WARP_BARRIER if _is_fenced(peer, wait[2], atomic) else f"{WARP_BARRIER}\n{fence}"
     return Finding(
         primary=end.step,
         message=ptx5xx.INVAL_AFTER_UNORDERED_LANES(),

@@ -38,29 +38,29 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         for schedule in facts.schedules:
-            stuck = find_root_blocked_thread(facts, schedule)
-            if stuck is not None and stuck.mbarrier is None and isinstance(stuck.event.effect, Barrier):
-                elsewhere = [s for s in schedule.blocked_threads if s.event.step is not stuck.event.step]
-                broken.setdefault(stuck.event.step, _finding(facts, stuck, elsewhere))
+            blocked = find_root_blocked_thread(facts, schedule)
+            if blocked is not None and blocked.mbarrier is None and isinstance(blocked.event.effect, Barrier):
+                elsewhere = [s for s in schedule.blocked_threads if s.event.step is not blocked.event.step]
+                broken.setdefault(blocked.event.step, _finding(facts, blocked, elsewhere))
         barriers = {e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, Barrier)}
         yield from make_observations(kernel, number, barriers, broken)
 
 
-def _finding(facts: ScenarioFacts, stuck: BlockedThread, elsewhere: list[BlockedThread]) -> Finding:
-    effect, actor = stuck.event.effect, facts.simulation.thread_classes[stuck.thread_class]
+def _finding(facts: ScenarioFacts, blocked: BlockedThread, elsewhere: list[BlockedThread]) -> Finding:
+    effect, actor = blocked.event.effect, facts.simulation.thread_classes[blocked.thread_class]
     where = (
         ptx6xx.OF_ALL_CTAS()
         if isinstance(effect, Barrier) and effect.level == "cluster"
         else format_cta(facts, actor.rank)
     )
     steps = list(dict.fromkeys(other.event.step for other in elsewhere))
-    come = ptx6xx.THREADS_COME(arrived=stuck.arrived_threads, expected=stuck.expected_threads, where=where)
+    come = ptx6xx.THREADS_COME(arrived=blocked.arrived_threads, expected=blocked.expected_threads, where=where)
     return Finding(
-        primary=stuck.event.step,
+        primary=blocked.event.step,
         message=ptx6xx.DEADLOCK_AT_BARRIER(threads=come),
         labels=tuple((step, ptx6xx.OTHERS_WAIT_HERE()) for step in steps),
         help=ptx6xx.EXECUTE_BARRIER_EQUALLY(),
-        properties={"arrived": stuck.arrived_threads, "wanted": stuck.expected_threads},
+        properties={"arrived": blocked.arrived_threads, "wanted": blocked.expected_threads},
     )
 
 

@@ -42,10 +42,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     if kernel.policy != "strict" or not has_grid_dependency_wait(kernel.program):
         return
     for number, facts in enumerate(kernel.scenarios):
-        looks = PairBudget(facts.budget)
+        pair_budget = PairBudget(facts.budget)
         for early in find_early_reads(facts):
             step = early.read.step
-            if looks.allow((early.thread.tid, step)):
+            if pair_budget.allow((early.thread.tid, step)):
                 finding = None if early.repeated_read is None else _finding(early)
                 yield Observation((step, None), number, early.thread.trace.is_certain(early.position), finding)
 

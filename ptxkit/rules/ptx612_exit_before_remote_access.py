@@ -47,10 +47,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     polls = may_poll_memory(kernel.program)
     for number, facts in enumerate(kernel.scenarios):
         rank = facts.scenario.rank
-        farewell = ExitSafety(facts, [other for other in kernel.cluster_of(number) if other is not facts])
-        if not farewell.is_known:
+        exit_safety = ExitSafety(facts, [other for other in kernel.cluster_of(number) if other is not facts])
+        if not exit_safety.is_known:
             continue
-        for thread, _, event in farewell.unprotected_accesses():
+        for thread, _, event in exit_safety.unprotected_accesses():
             if polls:
                 yield OpenObligation(event.step, ptx6xx.FLAG_MAY_DELAY_EXIT())
                 continue

@@ -42,10 +42,10 @@ from ptxkit.rules.obligation_sites import is_a, sites_of
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks the requests and queries of each thread in order."""
     for number, facts in enumerate(kernel.scenarios):
-        looks = PairBudget(facts.budget)
+        pair_budget = PairBudget(facts.budget)
         for thread in facts.threads.values():
             for position, step, other, finding in _check_thread(thread, kernel.policy == "strict"):
-                if looks.allow((thread.tid, step, other, finding is None)):
+                if pair_budget.allow((thread.tid, step, other, finding is None)):
                     yield Observation((step, other), number, thread.trace.is_certain(position), finding)
 
 
@@ -53,16 +53,16 @@ def _check_thread(thread: ThreadView, is_strict: bool) -> Iterator[tuple[int, St
     """Yields (position, instruction, previous query, finding) for a thread's requests and decodings."""
     asked: Step | None = None
     refused: Step | None = None
-    answered = False  # whether the thread's last query was for its last request
+    is_answer_tested = False  # whether the thread's last query was for its last request
     for position, event in thread.positions(Cancellation):
         effect = event.effect
         assert isinstance(effect, Cancellation)
         match effect.action:
             case "query":
-                asked, answered = event.step, True
+                asked, is_answer_tested = event.step, True
                 refused = asked if event.amount == 0 else None
             case "request":
-                answered = False
+                is_answer_tested = False
                 if asked is not None:
                     yield (
                         position,
@@ -71,12 +71,12 @@ def _check_thread(thread: ThreadView, is_strict: bool) -> Iterator[tuple[int, St
                         _request_after_refusal(event.step, asked) if refused is not None else None,
                     )
             case "decode":
-                is_wrong = event.amount == 0 and (is_strict or not answered)
+                is_wrong = event.amount == 0 and (is_strict or not is_answer_tested)
                 yield (
                     position,
                     event.step,
                     asked,
-                    _decode_of_refusal(event.step, asked if answered else None) if is_wrong else None,
+                    _decode_of_refusal(event.step, asked if is_answer_tested else None) if is_wrong else None,
                 )
 
 

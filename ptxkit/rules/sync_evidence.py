@@ -167,7 +167,7 @@ def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> 
     """
     if schedule.excess_arrivals or schedule.count_mismatches:
         return None
-    waiting = {stuck.thread_class for stuck in schedule.blocked_threads}
+    waiting = {blocked.thread_class for blocked in schedule.blocked_threads}
     if any(
         actor.end_reason != "exit" and number not in waiting
         for number, actor in enumerate(facts.simulation.thread_classes)
@@ -182,14 +182,14 @@ def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> 
     phases = [s for s in schedule.blocked_threads if s.mbarrier is not None]
     for found in (started, phases):
         if found:
-            return min(found, key=lambda stuck: stuck.mbarrier.last_update if stuck.mbarrier is not None else 0)
+            return min(found, key=lambda blocked: blocked.mbarrier.last_update if blocked.mbarrier is not None else 0)
     return min(schedule.blocked_threads, key=_barrier_level, default=None)
 
 
-def _barrier_level(stuck: BlockedThread) -> int:
+def _barrier_level(blocked: BlockedThread) -> int:
     """Returns the level of a barrier by its number of threads.
 
     The threads of a cluster may wait because those of a CTA do.
     """
-    effect = stuck.event.effect
+    effect = blocked.event.effect
     return _BARRIER_LEVELS.index(effect.level) if isinstance(effect, Barrier) else len(_BARRIER_LEVELS)

@@ -119,14 +119,14 @@ class VerdictBuilder:
     def mark_blocked(
         self,
         rule: Rule,
-        answered: Collection[ObligationKey],
+        decided_keys: Collection[ObligationKey],
         supposed: Iterable[Observation | OpenObligation],
         reason: Message,
         budget: AnalysisBudget,
     ) -> None:
         """Adds as undecided the obligations that a rule checks only in an assumed kernel, within a budget."""
         asked = _obligation_keys(supposed, budget)
-        places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
+        places = dict.fromkeys(step for step, other in asked if (step, other) not in decided_keys)
         self.mark_undecided(rule.code, sorted(places, key=lambda step: step.start), reason)
 
     def mark_undecided(
@@ -207,14 +207,14 @@ class VerdictBuilder:
 
     def _build_fixes(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
         """Returns the fixes, those for all findings of one cause first, because they settle everything."""
-        alone = [Fix(fix.message, self._text_edits(fix.edits), fix.safe) for fix in finding.fixes]
+        single_fixes = [Fix(fix.message, self._text_edits(fix.edits), fix.safe) for fix in finding.fixes]
         together = []
         for number, fix in enumerate(finding.fixes):
             others = [each.fixes[number] for each in same if number < len(each.fixes)]
             changes = dict.fromkeys(change for each in (fix, *others) for change in each.edits)
             if len(changes) > len(fix.edits):
                 together.append(Fix(fix.message, self._text_edits(tuple(changes)), fix.safe))
-        return (*together, *alone)
+        return (*together, *single_fixes)
 
     def _text_edits(self, changes: Sequence[StepEdit]) -> tuple[Edit, ...]:
         edits = []
@@ -275,6 +275,6 @@ def _group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Returns the findings in the order of the text; those of one cause are adjacent."""
     groups: dict[Hashable, list[Finding]] = {}
     for finding in sorted(findings, key=lambda found: found.primary.start):
-        alone = ("alone", finding.primary)
-        groups.setdefault(alone if finding.group_key is None else ("cause", finding.group_key), []).append(finding)
+        own_group = ("single", finding.primary)
+        groups.setdefault(own_group if finding.group_key is None else ("cause", finding.group_key), []).append(finding)
     return list(groups.values())

@@ -32,10 +32,10 @@ def regroup_brackets(
     flat = (
         list(_flatten_brackets(instruction.operands)) if forms and _has_readable_brackets(instruction.operands) else []
     )
-    alone = _lone_bracket_positions(instruction.operands)
+    lone_brackets = _lone_bracket_positions(instruction.operands)
     for layout, matches in sorted(forms.items(), key=lambda item: item[0]):
         starts = _reference_positions(layout)
-        if sum(layout) == len(flat) and alone <= starts:
+        if sum(layout) == len(flat) and lone_brackets <= starts:
             operands = [Address(each, 0) if place in starts else each for place, each in enumerate(flat)]
             yield replace(instruction, operands=tuple(operands)), tuple(map(_without_brackets, matches))
 

@@ -125,10 +125,10 @@ def _parse_image(text: str, kind: str, rest: str) -> ArgumentSpec:
         what = f"`{text}`: `{kind}:` must be followed by an array, and then its fields"
         raise ArgumentSpecError(what, f"write `{kind}:f32[48,64]:random`")
     try:
-        says = image_arguments.parse_fields(kind, [each.partition("=") for each in words if "=" in each])
+        field_texts = image_arguments.parse_fields(kind, [each.partition("=") for each in words if "=" in each])
         if array is None:
-            return ArgumentSpec(text, image_arguments.make_sampler(says))
-        made = replace(_parse_array(text, array), map=says, image=kind)
+            return ArgumentSpec(text, image_arguments.make_sampler(field_texts))
+        made = replace(_parse_array(text, array), map=field_texts, image=kind)
         made.make_value(numpy.random.default_rng(0))
     except (InvalidLaunchError, ValueError, TypeError) as error:
         raise ArgumentSpecError(f"`{text}`: {error}") from error
@@ -140,7 +140,7 @@ def _parse_array(text: str, found: re.Match[str]) -> ArgumentSpec:
         what = f"there is no type `{found['type']}` of array elements"
         raise ArgumentSpecError(what, f"the types are {', '.join(TYPES)}")
     words = found["more"].split(":")[1:]
-    fill, says = "zeros", [each.partition("=") for each in words if "=" in each]
+    fill, field_texts = "zeros", [each.partition("=") for each in words if "=" in each]
     for word in words:
         if "=" not in word:
             fill = word
@@ -153,7 +153,7 @@ def _parse_array(text: str, found: re.Match[str]) -> ArgumentSpec:
         what = f"`{text}` would have {size:,} bytes"
         raise ArgumentSpecError(what, f"an argument has at most {MAX_ARGUMENT_BYTES:,} bytes")
     return ArgumentSpec(
-        text, None, found["type"], shape, fill, _parse_map_fields(text, says, found["type"], shape), count
+        text, None, found["type"], shape, fill, _parse_map_fields(text, field_texts, found["type"], shape), count
     )
 
 
@@ -166,17 +166,17 @@ def _parse_shape(text: str, extents: str) -> tuple[int, ...]:
 
 
 def _parse_map_fields(
-    text: str, says: Sequence[tuple[str, str, str]], type_: str, shape: tuple[int, ...]
+    text: str, field_texts: Sequence[tuple[str, str, str]], type_: str, shape: tuple[int, ...]
 ) -> dict[str, int | str | tuple[int, ...]]:
     """Returns the specified fields of a tensor map.
 
     The map is created once in order to report errors before anything runs.
     """
-    if not says:
+    if not field_texts:
         return {}
-    known = _IM2COL_FIELDS if any(name == "pixels" for name, _, _ in says) else _TILED_FIELDS
+    known = _IM2COL_FIELDS if any(name == "pixels" for name, _, _ in field_texts) else _TILED_FIELDS
     made: dict[str, Any] = {}
-    for name, _, value in says:
+    for name, _, value in field_texts:
         if name not in known:
             what = f"`{text}`: a tensor map has no field `{name}`"
             raise ArgumentSpecError(what, f"its fields are {', '.join(known)}")

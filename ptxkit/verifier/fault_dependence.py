@@ -124,8 +124,8 @@ class FaultDependence:
     @cached_property
     def has_assumed_numbers(self) -> bool:
         """Whether any chosen parameter is not only an address."""
-        alone = {name for name, offset in self._pointer_parameters if not offset} - set(self.structures)
-        return not alone >= set(self._unspecified)
+        pointer_names = {name for name, offset in self._pointer_parameters if not offset} - set(self.structures)
+        return not pointer_names >= set(self._unspecified)
 
     def control_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
         """Returns the sources that decide whether the faulty instruction is executed; None where they are unknown."""

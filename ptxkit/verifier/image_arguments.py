@@ -85,13 +85,13 @@ def _default_contents(shape: tuple[int, ...], type_: str) -> Any:
     return (numpy.arange(prod(shape)) % 113).astype(type_).reshape(shape)
 
 
-def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
+def parse_fields(kind: str, field_texts: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
     """Returns the fields of an object by their names.
 
     Raises ValueError, whose message names the known fields.
     """
     made: dict[str, Any] = {}
-    for name, _, value in says:
+    for name, _, value in field_texts:
         if name not in _FIELDS_OF_KIND[kind]:
             raise ValueError(f"a {kind} has no field `{name}`; its fields are {', '.join(_FIELDS_OF_KIND[kind])}")
         if name == "address":
@@ -105,25 +105,25 @@ def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, A
     return made
 
 
-def make_sampler(says: Mapping[str, Any]) -> Sampler:
+def make_sampler(field_texts: Mapping[str, Any]) -> Sampler:
     """Returns a sampler.
 
     Raises InvalidLaunchError if it is not valid.
     """
-    made = Sampler(**says)
+    made = Sampler(**field_texts)
     made.validate("sampler")
     return made
 
 
-def make_image(kind: str, array: Any, says: Mapping[str, Any]) -> Texture | Surface:
+def make_image(kind: str, array: Any, field_texts: Mapping[str, Any]) -> Texture | Surface:
     """Returns a texture or a surface of an array.
 
     Raises InvalidLaunchError if it is not valid.
     """
     if kind == "surface":
-        made: Texture | Surface = Surface(array, **says)
+        made: Texture | Surface = Surface(array, **field_texts)
     else:
-        own = {name: value for name, value in says.items() if name in _TEXTURE_FIELDS}
-        made = Texture(array, **own, sampler=Sampler(**{k: v for k, v in says.items() if k in _SAMPLER_FIELDS}))
+        own = {name: value for name, value in field_texts.items() if name in _TEXTURE_FIELDS}
+        made = Texture(array, **own, sampler=Sampler(**{k: v for k, v in field_texts.items() if k in _SAMPLER_FIELDS}))
     made.validate(kind)
     return made

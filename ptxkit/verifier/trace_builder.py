@@ -113,8 +113,8 @@ def _thread_columns(rows: Sequence[TraceRow], focus: TraceSlice, block: Dim3) ->
         for kind in range(kinds.shape[1]):
             column = tuple(int(each) for each in kinds[:, kind])
             threads = [int(each) for each in numpy.flatnonzero(which == kind)]
-            alone = [each for each in threads if (cta, each) in named]
-            found += [_ThreadColumn(cta, (each,), column, named[cta, each]) for each in alone]
+            single_threads = [each for each in threads if (cta, each) in named]
+            found += [_ThreadColumn(cta, (each,), column, named[cta, each]) for each in single_threads]
             rest = tuple(each for each in threads if (cta, each) not in named)
             if any(column) and rest:
                 found.append(_ThreadColumn(cta, rest, column, FindingRole.NONE))

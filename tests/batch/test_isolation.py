@@ -76,7 +76,7 @@ def test_a_harmful_text_fails_and_the_next_is_checked(process: SupervisedChecker
 
 def test_the_place_of_a_hanging_check_is_reported(process: SupervisedChecker) -> None:
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
-    assert "in answered" in str(item.properties["stack"])
+    assert "in answer_job" in str(item.properties["stack"])
 
 
 def test_a_process_that_is_not_scheduled_keeps_its_processor_time(
@@ -86,7 +86,7 @@ def test_a_process_that_is_not_scheduled_keeps_its_processor_time(
     monkeypatch.setattr(supervised_checker, "WALL_TIME_FACTOR", 0.0001)
     monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=True))
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
-    assert "in answered" in str(item.properties["stack"])
+    assert "in answer_job" in str(item.properties["stack"])
 
 
 def test_a_blocked_process_is_ended_by_the_clock(process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_among_many_texts_only_the_harmful_ones_fail(monkeypatch: pytest.MonkeyP
 
 
 def test_an_endless_check_in_this_process_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxkit.batch.in_process.run_job", planted.answered)
+    monkeypatch.setattr("ptxkit.batch.in_process.run_job", planted.answer_job)
     alone = InProcessRunner(100)
     result = alone.run_job(make_job(CLEAN + planted.HANGS)).result
     assert message(result) == "the check of this file took longer than 100 seconds, and was terminated"

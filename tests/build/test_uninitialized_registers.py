@@ -125,7 +125,7 @@ def select_value(s: Start) -> None:
     s.out[s.thread].store(s.kernel.selected(value, 0.0, s.below))
 
 
-def one_lane_tells_the_others(s: Start) -> None:
+def one_lane_signals_the_others(s: Start) -> None:
     k = s.kernel
     with k.if_(k.laneid == 0):
         value = s.data[s.thread].load()
@@ -184,7 +184,7 @@ def half_of_a_vector(s: Start) -> None:
         used_where_it_was_set,
         the_other_threads_have_gone,
         select_value,
-        one_lane_tells_the_others,
+        one_lane_signals_the_others,
         set_in_a_loop,
         set_before_the_end_of_a_loop,
         set_in_the_first_turn,

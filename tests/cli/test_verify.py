@@ -110,7 +110,7 @@ def test_a_run_lists_its_undecided_questions(file: Path, ptxkit: Run, monkeypatc
 
 @pytest.mark.parametrize("command", ["verify", "run"])
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (("--entry", "scala"), "there is no kernel `scala`"),
         (("--block", "0"), "is not a shape"),
@@ -124,15 +124,15 @@ def test_a_run_lists_its_undecided_questions(file: Path, ptxkit: Run, monkeypatc
     ],
 )
 def test_an_error_in_the_command_exits_with_2_and_is_described(
-    file: Path, ptxkit: Run, command: str, options: tuple[str, ...], says: str
+    file: Path, ptxkit: Run, command: str, options: tuple[str, ...], message: str
 ) -> None:
     result = ptxkit(command, str(file), *options)
     assert result.exit_code == 2
-    assert says in result.output
+    assert message in result.output
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (("--block", "32"), "requires a value for each of `source`, `target`, `n`"),
         ((*GIVEN, "--arg", "m=1"), "has no parameter `m`"),
@@ -146,10 +146,10 @@ def test_an_error_in_the_command_exits_with_2_and_is_described(
         (GIVEN[2:], "the kernel `scale` has no .reqntid, so the number of threads of a CTA is unknown"),
     ],
 )
-def test_a_run_requires_its_whole_launch(file: Path, ptxkit: Run, options: tuple[str, ...], says: str) -> None:
+def test_a_run_requires_its_whole_launch(file: Path, ptxkit: Run, options: tuple[str, ...], message: str) -> None:
     result = ptxkit("run", str(file), *options)
     assert result.exit_code == 2
-    assert says in result.output
+    assert message in result.output
 
 
 def test_an_argument_may_be_saved_by_its_number_as_it_is_given(file: Path, ptxkit: Run) -> None:
@@ -184,13 +184,15 @@ def test_a_trace_is_one_page_with_the_findings(file: Path, tmp_path: Path, ptxki
     assert "found nothing" in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "says"), [("k.ptx", "does not end in .html"), ("none/out.html", "cannot be written")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("k.ptx", "does not end in .html"), ("none/out.html", "cannot be written")]
+)
 def test_an_unwritable_trace_is_an_error_of_the_command(
-    file: Path, tmp_path: Path, ptxkit: Run, name: str, says: str
+    file: Path, tmp_path: Path, ptxkit: Run, name: str, message: str
 ) -> None:
     result = ptxkit("verify", "--schedules", "1", "--trace", tmp_path / name, *GIVEN, file)
     assert result.exit_code == 2
-    assert says in result.output
+    assert message in result.output
     assert file.read_text() == KERNEL
 
 

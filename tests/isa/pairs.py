@@ -20,14 +20,14 @@ NEWEST = ((9, 5), "sm_107a")
 class Pair:
     """A sentence about instructions, one that satisfies it and one that does not; names are those of the scaffold."""
 
-    says: str
+    sentence: str
     right: str
     wrong: str
     version: Version = NEWEST[0]
     target: str = NEWEST[1]
 
     def __str__(self) -> str:
-        return self.says
+        return self.sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def test_describing_a_whole_opcode_binds_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "says"),
+    ("word", "description"),
     [
         ("%tid", "%tid: a special register of type .u32"),
         ("%clusterid.x", "needs PTX 7.8 and sm_90"),
@@ -59,8 +59,8 @@ def test_describing_a_whole_opcode_binds_it() -> None:
         (".b64", ".b64: a type of variables"),
     ],
 )
-def test_directives_and_registers_are_described_too(word: str, says: str) -> None:
-    assert says in describe(word)
+def test_directives_and_registers_are_described_too(word: str, description: str) -> None:
+    assert description in describe(word)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ _BOTH = (
     f"{_COPY} [%r2], [%rd1], 128, [%r5]; {_COPY} [%r2+128], [%rd1], 128, [%r5];",
 )
 #: The simulation cannot decide whether this wait passes.
-_VAGUE = "mbarrier.test_wait.parity.shared::cta.b64 %p6, [%r5+16], %r6;"
+_UNKNOWN = "mbarrier.test_wait.parity.shared::cta.b64 %p6, [%r5+16], %r6;"
 
 CASES = (
     Case(
@@ -42,7 +42,7 @@ CASES = (
     ),
     Case(
         "bytes expected after the arrival belong to its phase where phases are not simulated",
-        _ring(*_BOTH, other_access=_VAGUE),
+        _ring(*_BOTH, other_access=_UNKNOWN),
         bounds=".reqntid 64, 1, 1",
     ),
     Case(

@@ -20,7 +20,7 @@ def _wait(label: str, parity: int, barrier: str = "%r5") -> str:
 
 _ROUND = f"@%p1 {_expect()} @%p1 {_FILL} [%r2], [%rd1], 1024, [%r5]; {_wait('full', 0)}"
 #: A wait that no simulation supports.
-_VAGUE = """@%p1 mbarrier.arrive.shared::cta.b64 _, [%r5+8]; ld.global.u32 %r11, [%rd1];
+_UNKNOWN = """@%p1 mbarrier.arrive.shared::cta.b64 _, [%r5+8]; ld.global.u32 %r11, [%rd1];
 more: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5+8], %r11; @!%p4 bra more;"""
 
 CASES = (
@@ -95,14 +95,14 @@ CASES = (
     ),
     Case(
         "bytes are expected for a last phase with a wait of unknown parity",
-        f"{_INIT} {_ROUND} @%p1 {_expect()}\n{_VAGUE}",
+        f"{_INIT} {_ROUND} @%p1 {_expect()}\n{_UNKNOWN}",
         undecided=("PTX504",),
     ),
     Case(
         "bytes are expected for a phase that threads wait for with a wait of unknown parity",
         f"""{_INIT} {_ROUND}
 @%p1 {_expect()} //! PTX503
-{_VAGUE} {_wait("last", 1)}""",
+{_UNKNOWN} {_wait("last", 1)}""",
         undecided=("PTX504",),
     ),
     Case(

@@ -97,7 +97,7 @@ def test_shifts_by_more_than_the_width_leave_zeros_or_signs(width: int, is_signe
 
 @quickly
 @given(numbers, numbers, numbers, st.integers(0, 255))
-def test_lop3_looks_each_bit_up_in_its_table(a: int, b: int, c: int, table: int) -> None:
+def test_lop3_finds_each_bit_in_its_table(a: int, b: int, c: int, table: int) -> None:
     a, b, c = (value & bit_mask(32) for value in (a, b, c))
     expected = 0
     for bit in range(32):

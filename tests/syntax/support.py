@@ -44,20 +44,22 @@ def _kind(line: str) -> str:
 
 
 @cache
-def telling_files() -> list[Path]:
+def representative_files() -> list[Path]:
     """Returns the files of the corpus with a line of a kind that no earlier file has: the others add nothing to checks
     of single statements."""
     known: set[str] = set()
-    telling = []
+    selected = []
     for path in corpus_files():
         kinds = set(map(_kind, text_of(path).splitlines()))
         if not kinds <= known:
-            telling.append(path)
+            selected.append(path)
             known |= kinds
-    return telling
+    return selected
 
 
-each_corpus_file = pytest.mark.parametrize("path", telling_files(), ids=lambda path: str(path.relative_to(CORPUS)))
+each_corpus_file = pytest.mark.parametrize(
+    "path", representative_files(), ids=lambda path: str(path.relative_to(CORPUS))
+)
 
 
 def kernel(body: str) -> str:

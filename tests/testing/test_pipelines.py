@@ -126,17 +126,17 @@ def test_no_order_of_lanes_laps_a_warp_that_fills(attends: str) -> None:
 
 
 def test_unread_values_are_omitted() -> None:
-    passages = [
+    snippets = [
         Snippet(("mov.u32 %b32_0, 1;",), value="%b32_0"),
         Snippet(("add.u32 %b32_1, %b32_0, 2;",), value="%b32_1"),
         Snippet(("mov.u32 %b32_2, 3;",), value="%b32_2"),
         Snippet(("st.shared.u32 [tiles], %b32_2;",)),
     ]
-    assert render_lines(passages) == ["mov.u32 %b32_2, 3;", "st.shared.u32 [tiles], %b32_2;"]
+    assert render_lines(snippets) == ["mov.u32 %b32_2, 3;", "st.shared.u32 [tiles], %b32_2;"]
     wrong = render_lines(
-        passages, FaultSite(3, InjectedFault("other-value", ("st.shared.u32 [tiles], %b32_1;",), frozenset()))
+        snippets, FaultSite(3, InjectedFault("other-value", ("st.shared.u32 [tiles], %b32_1;",), frozenset()))
     )
-    assert wrong[:3] == [line for passage in passages[:3] for line in passage.lines]
+    assert wrong[:3] == [line for snippet in snippets[:3] for line in snippet.lines]
 
 
 def test_a_pipeline_shrinks_to_one_slot_and_one_iteration() -> None:

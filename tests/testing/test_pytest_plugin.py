@@ -245,8 +245,8 @@ def test_a_failing_example_is_stored_and_replayed_by_one_command(tmp_path: Path)
 
 def test_a_budget_ends_a_property_that_holds(pytest_here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that advances by a hundredth of a second whenever it is read, which is once an example."""
-    looks = count()
-    monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: next(looks) / 100))
+    checks = count()
+    monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: next(checks) / 100))
     test = """
 from hypothesis import given, settings, strategies as st
 from ptxkit.testing import oracles

@@ -59,7 +59,7 @@ def test_a_file_of_numpy_is_read_and_not_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "expected_message"),
     [
         ("n", "NAME=VALUE"),
         ("=3", "NAME=VALUE"),
@@ -73,8 +73,8 @@ def test_a_file_of_numpy_is_read_and_not_changed(tmp_path: Path) -> None:
         ("x=f16[9999999,9999999]:box=8x8", "would have"),
     ],
 )
-def test_an_error_shows_the_correct_syntax(text: str, says: str) -> None:
-    with pytest.raises(ArgumentSpecError, match=says.replace("[", r"\[")):
+def test_an_error_shows_the_correct_syntax(text: str, expected_message: str) -> None:
+    with pytest.raises(ArgumentSpecError, match=expected_message.replace("[", r"\[")):
         parse_argument(text)
 
 

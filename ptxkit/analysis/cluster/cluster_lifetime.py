@@ -151,10 +151,10 @@ class ExitSafety:
             effect = event.effect
             if isinstance(effect, Barrier) and effect.level == "cluster":
                 rounds = bisect_left(cluster_barrier_arrivals(thread), position)
-                tells = effect.action != "wait" and self._max_cluster_phases > rounds
+                signals = effect.action != "wait" and self._max_cluster_phases > rounds
             else:
-                tells = not isinstance(effect, Access) or effect.completion == "mbarrier"
-            if tells:
+                signals = not isinstance(effect, Access) or effect.completion == "mbarrier"
+            if signals:
                 last = max(last, position)
         return last
 

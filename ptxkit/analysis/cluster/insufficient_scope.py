@@ -129,8 +129,8 @@ def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, l
     by_effect: dict[type, set[MbarrierLocation]] = {MbarrierArrive: set(), MbarrierWait: set()}
     cluster = kernel.cluster_of(number)
     for facts in cluster:
-        everyone = None if facts.has_unknown_call else facts.all_threads(MbarrierArrive, MbarrierWait)
-        for thread in everyone or ():
+        known_threads = None if facts.has_unknown_call else facts.all_threads(MbarrierArrive, MbarrierWait)
+        for thread in known_threads or ():
             for event in thread.trace.events:
                 if isinstance(event, UnknownCall) or not _has_sufficient_scope(event.effect, type(event.effect), lacks):
                     continue
@@ -140,7 +140,7 @@ def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, l
                 seen.add(event.step)
                 own = isinstance(event.effect, MbarrierWait)
                 by_effect[type(event.effect)].update(p for p in places if own or p[0] != facts.scenario.rank)
-        if everyone is None:
+        if known_threads is None:
             return True
     is_known = len(cluster) == pair.releaser.scenario.launch.cluster_size and wide[0] | wide[1] <= seen
     return not is_known or not by_effect[MbarrierArrive].isdisjoint(by_effect[MbarrierWait])

@@ -87,7 +87,7 @@ def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoin
     )
     if unordered is not None:
         return OrderingBarrier(None, release=unordered.step, is_relaxed=True)
-    release = _release_by_warp_mate(facts, first, last)
+    release = _release_by_warp_peer(facts, first, last)
     if release is not None:
         return OrderingBarrier(WARP_BARRIER, release=release)
     if not all(_is_in_function(facts.program, each.step) for each in (first, last)):
@@ -111,23 +111,23 @@ def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoin
     return OrderingBarrier(None)
 
 
-def _release_by_warp_mate(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> Step | None:
+def _release_by_warp_peer(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> Step | None:
     """Returns the instruction by which another lane of the first thread's warp releases to the last thread.
 
     The other lane executes the same access.
     """
     event = first.path.group.events[first.position]
-    for mate in facts.happens_before.paths:
-        if mate.warp != first.path.warp or mate.tids == first.path.tids:
+    for peer in facts.happens_before.paths:
+        if peer.warp != first.path.warp or peer.tids == first.path.tids:
             continue
-        at = facts.happens_before.positions_by_execution(mate.group).get((event.step, event.visit))
+        at = facts.happens_before.positions_by_execution(peer.group).get((event.step, event.visit))
         pairs = (
             ()
             if at is None
-            else find_sync_edges(mate.release_acquire_points, at, last.path.release_acquire_points, last.position)
+            else find_sync_edges(peer.release_acquire_points, at, last.path.release_acquire_points, last.position)
         )
         for pair in pairs:
-            released = mate.group.events[pair.release_position]
+            released = peer.group.events[pair.release_position]
             if not isinstance(released, UnknownCall) and not is_warp_barrier(released.effect):
                 return released.step
     return None

@@ -124,11 +124,11 @@ class HappensBefore:
     def _ordered_positions(self, releaser: WarpPath, since: int, barrier: GroupValue | None) -> dict[WarpPath, int]:
         """Maps each path to its first position that may be ordered after a position of the releasing path."""
         rounds: dict[Hashable, int] = {}
-        mates = {
-            mate: self._warp_ordered_position(releaser, since, mate) for mate in self._paths_by_warp[releaser.warp]
+        peers = {
+            peer: self._warp_ordered_position(releaser, since, peer) for peer in self._paths_by_warp[releaser.warp]
         }
-        for mate, there in mates.items():
-            self._record_releases(mate, there, rounds)
+        for peer, there in peers.items():
+            self._record_releases(peer, there, rounds)
         if isinstance(barrier, int):
             key = ("mbarrier", barrier)
             event = releaser.group.events[since]
@@ -146,7 +146,7 @@ class HappensBefore:
             self._budget.pair_checks -= len(self.paths) * PAIR_CHECK_COST
             found = self._propagation_cache[known] = self._propagate(rounds)
         return found | {
-            mate: min(there, found.get(mate, NEVER)) for mate, there in mates.items() if mate is not releaser
+            peer: min(there, found.get(peer, NEVER)) for peer, there in peers.items() if peer is not releaser
         }
 
     def _propagate(self, rounds: dict[Hashable, int]) -> dict[WarpPath, int]:
@@ -156,11 +156,11 @@ class HappensBefore:
         while pending:
             key = pending.pop()
             for acquirer, at in self._acquirers(key, rounds[key]):
-                for mate in self._paths_by_warp[acquirer.warp]:
-                    there = self._warp_ordered_position(acquirer, at, mate)
-                    if there < found.get(mate, NEVER):
-                        found[mate] = there
-                        pending.extend(self._record_releases(mate, there, rounds))
+                for peer in self._paths_by_warp[acquirer.warp]:
+                    there = self._warp_ordered_position(acquirer, at, peer)
+                    if there < found.get(peer, NEVER):
+                        found[peer] = there
+                        pending.extend(self._record_releases(peer, there, rounds))
         return found
 
     def _record_releases(self, path: WarpPath, since: int, rounds: dict[Hashable, int]) -> list[Hashable]:
@@ -233,53 +233,53 @@ class HappensBefore:
             found = self._convergence_cache[group.tids] = ConvergencePoints(group)
         return found
 
-    def _warp_ordered_position(self, path: WarpPath, position: int, mate: WarpPath) -> int:
+    def _warp_ordered_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
         """Returns the first position of `mate` that may be ordered after a position of another path of its warp."""
-        if mate is path:
+        if peer is path:
             return position
-        key = (path.group.tids[0], position, mate.group.tids[0], mate.tids[0])
+        key = (path.group.tids[0], position, peer.group.tids[0], peer.tids[0])
         found = self._warp_order_cache.get(key)
         if found is None:
-            found = self._warp_order_cache[key] = self._next_convergence(path, position, mate)
+            found = self._warp_order_cache[key] = self._next_convergence(path, position, peer)
         return found
 
-    def _next_convergence(self, path: WarpPath, position: int, mate: WarpPath) -> int:
+    def _next_convergence(self, path: WarpPath, position: int, peer: WarpPath) -> int:
         """Returns the next position at which `mate` converges with a path.
 
         After a truncated exploration, this may be any position.
         """
         if position >= len(path.group.events):
-            return self.first_concurrent_position(path, position, mate) if mate.group is path.group else NEVER
+            return self.first_concurrent_position(path, position, peer) if peer.group is path.group else NEVER
         met = self.convergence_points(path.group)
-        if mate.group is path.group:
+        if peer.group is path.group:
             there = met.next_point(position)
             return there if there is not None else (len(path.group.events) if path.is_truncated else NEVER)
-        places = self.positions_by_execution(mate.group)
+        places = self.positions_by_execution(peer.group)
         own = path.group.events[position]
         ahead = [*([own] if is_collective_step(own.step) else []), *met.barriers_from(position)]
         for event in ahead:
             found = places.get((event.step, event.visit))
             if found is not None:
                 return found
-        apart = any(event.step in mate.group.covered_steps for event in ahead)
+        apart = any(event.step in peer.group.covered_steps for event in ahead)
         return (
-            self.first_concurrent_position(path, position, mate)
-            if apart or path.is_truncated or mate.is_truncated
+            self.first_concurrent_position(path, position, peer)
+            if apart or path.is_truncated or peer.is_truncated
             else NEVER
         )
 
-    def first_concurrent_position(self, path: WarpPath, position: int, mate: WarpPath) -> int:
+    def first_concurrent_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
         """Returns the first position of `mate` that may be concurrent with a position of another path of its warp.
 
         This position follows the last event that both paths executed.
         """
-        if mate.group is path.group:
+        if peer.group is path.group:
             return position
-        key = (path.group.tids[0], position, mate.group.tids[0])
+        key = (path.group.tids[0], position, peer.group.tids[0])
         found = self._concurrency_cache.get(key)
         if found is None:
             found = self._concurrency_cache[key] = self._position_after_common_event(
-                path.group, position, self.positions_by_execution(mate.group)
+                path.group, position, self.positions_by_execution(peer.group)
             )
         return found
 
@@ -334,9 +334,9 @@ class HappensBefore:
     @cached_property
     def _remote_arrivers(self) -> frozenset[WarpPath]:
         """The paths that arrive at unknown mbarriers, or at mbarriers of other CTAs."""
-        alone = self._is_single_cta
+        is_single_cta = self._is_single_cta
         return frozenset(
-            path for path in self.paths if any(_may_arrive_remotely(event, alone) for event in path.sync_events)
+            path for path in self.paths if any(_may_arrive_remotely(event, is_single_cta) for event in path.sync_events)
         )
 
     @cached_property
@@ -344,9 +344,9 @@ class HappensBefore:
         """Maps each path that may release by a strong write to the last position from which it may reach one."""
         strong, found = self._strong_steps("write"), {}
         if self._release_orders is not None:
-            telling = self._reachability.steps_reaching(strong)
+            signaling = self._reachability.steps_reaching(strong)
             strong = frozenset(
-                step for step in self._program.steps if _is_release(step, self._release_orders) and step in telling
+                step for step in self._program.steps if _is_release(step, self._release_orders) and step in signaling
             )
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered_steps):
@@ -381,7 +381,7 @@ def _is_mbarrier_key(key: Hashable) -> bool:
     return isinstance(key, tuple) and key[0] == "mbarrier"
 
 
-def _may_arrive_remotely(event: TraceEvent, alone: bool) -> bool:
+def _may_arrive_remotely(event: TraceEvent, is_single_cta: bool) -> bool:
     """Returns whether an arrival may be at an unknown mbarrier, or at one of another CTA.
 
     alone: whether no other CTA is explored. Then an address in either window that was not mapped to another CTA belongs
@@ -392,7 +392,7 @@ def _may_arrive_remotely(event: TraceEvent, alone: bool) -> bool:
         return False
     if not isinstance(event.address, int) or event.address >> CTA_BITS:
         return True
-    return getattr(effect, "space", "") == "shared::cluster" and (not alone or event.ctas is not None)
+    return getattr(effect, "space", "") == "shared::cluster" and (not is_single_cta or event.ctas is not None)
 
 
 def _matches_parity(path: WarpPath, key: Hashable) -> bool:

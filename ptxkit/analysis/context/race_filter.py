@@ -128,9 +128,9 @@ class BarrierIntervals:
         all other threads at every use.
         """
         met = {id(group): _barrier_positions_by_number(group) for group in groups}
-        vague = {number for found in met.values() for number, positions in found.items() if None in positions}
-        common = set.intersection(*(set(met[id(group)]) for group in acting)) - vague
-        number = min(common, default=_UNKNOWN) if _UNKNOWN not in vague else _UNKNOWN
+        imprecise = {number for found in met.values() for number, positions in found.items() if None in positions}
+        common = set.intersection(*(set(met[id(group)]) for group in acting)) - imprecise
+        number = min(common, default=_UNKNOWN) if _UNKNOWN not in imprecise else _UNKNOWN
         self._barrier_positions = {
             key: [at for at in found.get(number, ()) if at is not None] for key, found in met.items()
         }

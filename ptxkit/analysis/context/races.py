@@ -225,10 +225,10 @@ class RaceAnalysis:
         if self._happens_before.may_converge(writer, write.end_position, reader, read.position):
             return True
         barrier = write.event.barrier if isinstance(write.event, TraceEvent) else write.event.fields[3]
-        horizon = self._happens_before.first_ordered_position(
+        ordered_until = self._happens_before.first_ordered_position(
             writer, write.end_position, reader, None if isinstance(barrier, LaneValues) else barrier
         )
-        return horizon <= read.position or self._happens_before.may_precede(
+        return ordered_until <= read.position or self._happens_before.may_precede(
             reader, read.end_position, writer, write.position
         )
 
@@ -407,7 +407,7 @@ class RaceAnalysis:
                 self._budget.pair_checks -= 1
                 if self._may_precede(read, write):
                     break
-                refills = any(horizon <= read.position for horizon in horizons[:number])
+                refills = any(ordered_until <= read.position for ordered_until in horizons[:number])
                 returns, late = self._is_write_after_read(write, read, refills), self._completes_late(write, read)
                 yield from self._report_once(Race(write, read, returns, late))
 

@@ -71,9 +71,9 @@ class ThreadView:
     @cached_property
     def copies(self) -> list[AsyncCopy]:
         """The asynchronous accesses of the thread to shared memory that rules examine."""
-        looked_at = {position for position, _ in self.accesses}
+        checked = {position for position, _ in self.accesses}
         known = (copy for copy in self.shared_copies if isinstance(copy.event.address, int))
-        unsampled = {copy.position for copy in known if copy.position not in looked_at}
+        unsampled = {copy.position for copy in known if copy.position not in checked}
         return [copy for copy in self.shared_copies if copy.position not in unsampled]
 
     @cached_property

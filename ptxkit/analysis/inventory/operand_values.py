@@ -85,23 +85,23 @@ def _executors(scenarios: Sequence[ScenarioFacts]) -> Iterator[tuple[int, str]]:
         for thread in scenario.threads.values():
             for event in thread.trace.events:
                 threads[event.step.start].add(thread.tid)
-        everyone = {thread.tid for thread in scenario.threads.values()}
-        yield from ((start, describe_threads(own, everyone)) for start, own in threads.items() if start not in seen)
+        all_threads = {thread.tid for thread in scenario.threads.values()}
+        yield from ((start, describe_threads(own, all_threads)) for start, own in threads.items() if start not in seen)
         seen |= threads.keys()
 
 
-def describe_threads(threads: Collection[int], everyone: Collection[int]) -> str:
+def describe_threads(threads: Collection[int], all_threads: Collection[int]) -> str:
     """Returns threads in words: `all`, `thread 128`, `warp 4`, `warps 0..3`, `1 thread each of warps 0..3`.
 
     everyone: all threads that are known, some of each warp that matters.
     """
-    if set(threads) == set(everyone):
+    if set(threads) == set(all_threads):
         return "all"
     if len(threads) == 1:
         return f"thread {min(threads)}"
     warps = sorted({thread // WARP_SIZE for thread in threads})
     words = f"warp{'' if len(warps) == 1 else 's'} {format_runs(warps, '..')}"
-    if {thread for thread in everyone if thread // WARP_SIZE in warps} == set(threads):
+    if {thread for thread in all_threads if thread // WARP_SIZE in warps} == set(threads):
         return words
     return f"1 thread each of {words}" if len(warps) == len(threads) else f"some threads of {words}"
 

@@ -22,13 +22,13 @@ def is_phase_awaited(facts: ScenarioFacts, address: int, ordinal: int | None) ->
     """
     is_whole = all(actor.end_reason == "exit" for actor in facts.simulation.thread_classes)
     if is_whole and facts.schedules:
-        stuck = [
+        blocked = [
             location_of(facts.simulation.thread_classes[each.thread_class].rank, each.event)
             for schedule in facts.schedules
             for each in schedule.blocked_threads
         ]
         own = facts.scenario.rank, address
-        return own in stuck or (None if stuck else False)
+        return own in blocked or (None if blocked else False)
     if ordinal is None:
         return None
     threads = [*facts.threads.values(), *(facts.all_threads(MbarrierArrive, MbarrierWait) or ())]

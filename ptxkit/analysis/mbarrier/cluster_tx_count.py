@@ -38,7 +38,7 @@ def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterat
     """Yields the mbarriers whose bytes do not match, once all actors wait or have ended."""
     if schedule.excess_arrivals or schedule.count_mismatches:
         return
-    stuck = [
+    blocked = [
         (waiting, location_of(cast.thread_classes[waiting.thread_class].rank, waiting.event))
         for waiting in schedule.blocked_threads
     ]
@@ -46,8 +46,8 @@ def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterat
     cut = any(actor.end_reason != "exit" and number not in waiting for number, actor in enumerate(cast.thread_classes))
     if cut:
         return
-    if stuck:
-        for each, place in stuck:
+    if blocked:
+        for each, place in blocked:
             found = (
                 None if place is None or each.mbarrier is None else _phase_imbalance(cast, each, each.mbarrier, place)
             )
@@ -61,7 +61,7 @@ def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterat
 
 
 def _phase_imbalance(
-    cast: SyncSimulation, stuck: BlockedThread, known: SimulatedMbarrier, place: MbarrierLocation
+    cast: SyncSimulation, blocked: BlockedThread, known: SimulatedMbarrier, place: MbarrierLocation
 ) -> TxImbalance | None:
     """Returns what keeps a phase from completion: the bytes, after all arrivals, or the absence of any arrival."""
     state = known.state
@@ -70,12 +70,12 @@ def _phase_imbalance(
     if state.pending_arrivals == 0 and state.tx_count:
         came = state.expected_bytes - state.tx_count
         return TxImbalance(
-            place, state.expected_bytes, came, tuple(dict.fromkeys(known.expect_events)), copies, stuck.event
+            place, state.expected_bytes, came, tuple(dict.fromkeys(known.expect_events)), copies, blocked.event
         )
     if state.pending_arrivals and not any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events):
         came = state.expected_bytes - state.tx_count
         expects = tuple(event for event in events if isinstance(event.effect, MbarrierExpect))
-        return TxImbalance(place, state.expected_bytes, came, expects, copies, stuck.event, has_arrivals=False)
+        return TxImbalance(place, state.expected_bytes, came, expects, copies, blocked.event, has_arrivals=False)
     return None
 
 

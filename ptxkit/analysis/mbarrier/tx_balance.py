@@ -168,8 +168,8 @@ class TxBalanceCheck:
 
     @cached_property
     def _all_threads(self) -> Sequence[tuple[ThreadView, Mapping[int, TxLedger]]]:
-        everyone = self._facts.all_threads(*_TX_EFFECTS) or []
-        return [(thread, build_tx_ledgers(thread.trace)) for thread in everyone]
+        known_threads = self._facts.all_threads(*_TX_EFFECTS) or []
+        return [(thread, build_tx_ledgers(thread.trace)) for thread in known_threads]
 
     def _balance_of_one(self, ledger: TxLedger) -> TxBalance:
         """Returns the result for an mbarrier that one thread uses: its phases must balance.
@@ -274,8 +274,8 @@ def find_waits_and_arrivals(facts: ScenarioFacts) -> Iterator[tuple[TraceEvent, 
                 yield event, True, thread.trace.is_certain(at)
                 continue
             if arrived and by_any_thread is None:
-                everyone = facts.all_threads(MbarrierArrive, MbarrierTrack)
-                by_any_thread = {None} if everyone is None else _arrival_mbarriers(everyone)
+                known_threads = facts.all_threads(MbarrierArrive, MbarrierTrack)
+                by_any_thread = {None} if known_threads is None else _arrival_mbarriers(known_threads)
             if not arrived or not {address, None} & (by_any_thread or set()):
                 yield event, False, thread.trace.is_certain(at)
 

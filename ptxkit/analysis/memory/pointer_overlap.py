@@ -110,10 +110,10 @@ def find_overlaps(
     samples = {each.sample for each in scenarios.values()}
     is_enough = len(samples) > 1 or any(each.sample_count > 1 for each in scenarios.values())
     for key in sorted(dict.fromkeys(key for pairs in found.values() for key in pairs), key=lambda key: key[2]):
-        is_alike = is_enough and all(key in pairs for pairs in found.values())
+        is_equal = is_enough and all(key in pairs for pairs in found.values())
         for number, pairs in found.items():
             same = pairs.get(key)
-            yield OverlapComparison(*key, number, same, same is not None and same.is_certain and is_alike)
+            yield OverlapComparison(*key, number, same, same is not None and same.is_certain and is_equal)
 
 
 def _overlaps_by_scenario(
@@ -142,7 +142,7 @@ def _overlaps_in_scenario(
     for touch in pointer_accesses(facts, causality, others):
         if touch.high > touch.low:
             places.setdefault(touch.identity, IntervalIndex()).add(touch.low, touch.high, touch)
-    looks: dict[_Key, int] = defaultdict(int)
+    pair_budget: dict[_Key, int] = defaultdict(int)
     worst: dict[_Key, AccessOverlap] = {}
     for touch in pointer_accesses(facts, causality, firsts) if places else ():
         if touch.high == touch.low or touch.identity not in places:
@@ -150,8 +150,8 @@ def _overlaps_in_scenario(
         for other in places[touch.identity].overlapping(touch.low, touch.high):
             own = touch.path is other.path and touch.tid == other.tid
             key = touch.step, other.step, splits and own and touch.position < other.position
-            looks[key] += 1
-            if looks[key] <= MAX_OVERLAP_PAIRS:
+            pair_budget[key] += 1
+            if pair_budget[key] <= MAX_OVERLAP_PAIRS:
                 is_earlier = is_maybe_earlier(causality, touch.path, touch.position, other.path, other.position)
                 pair = AccessOverlap(touch, other, is_earlier)
                 worst[key] = max(worst.get(key, pair), pair, key=lambda each: each.evidence_strength)

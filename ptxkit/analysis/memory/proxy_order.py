@@ -196,7 +196,7 @@ def find_proxy_pairs(facts: ScenarioFacts) -> Iterator[ProxyPair]:
     indices_by_range: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, (_, _, _, low, high) in enumerate(readers):
         indices_by_range[(low, high)].append(index)
-    looks = PairBudget(facts.budget)
+    pair_budget = PairBudget(facts.budget)
     for writer in facts.threads.values() if readers else ():
         writes = _generic_writes_of(writer)
         # The last write is reported first.
@@ -211,5 +211,5 @@ def find_proxy_pairs(facts: ScenarioFacts) -> Iterator[ProxyPair]:
             reader, position, event, low, high = readers[index]
             for at, write in written[(low, high)]:
                 key = (writer.tid, reader.tid, write.step, event.step)
-                if (reader is not writer or at < position) and looks.allow(key):
+                if (reader is not writer or at < position) and pair_budget.allow(key):
                     yield ProxyPair(facts, writer, at, write, reader, position, event)

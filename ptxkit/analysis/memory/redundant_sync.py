@@ -49,8 +49,8 @@ def _compare(kernel: KernelFacts, first: Step, second: Step) -> RedundantSync | 
         return None
     before, after = _sole_sync_effect(first), _sole_sync_effect(second)
     if isinstance(after, Barrier):
-        alike = before == after and first.instruction.operands == second.instruction.operands
-        return RedundantSync(second, first, "barrier") if alike and _is_executed_by_all(kernel, first, second) else None
+        equal = before == after and first.instruction.operands == second.instruction.operands
+        return RedundantSync(second, first, "barrier") if equal and _is_executed_by_all(kernel, first, second) else None
     if before == after or (_covers(before, after)):
         return RedundantSync(second, first, "fence")
     return RedundantSync(first, second, "fence") if _covers(after, before) else None

@@ -67,8 +67,8 @@ class RegisterPool:
 
         Where the path of some warp is not known, the last stage includes everything that follows.
         """
-        everyone = self._facts.all_threads(RegisterCount, Barrier) or []
-        paths = {thread.tid: _sequence_of(thread.trace, self._threads) for thread in everyone}
+        known_threads = self._facts.all_threads(RegisterCount, Barrier) or []
+        paths = {thread.tid: _sequence_of(thread.trace, self._threads) for thread in known_threads}
         lowest = min(setmaxnreg_operands_of(self._facts.program), default=self.initial_count)
         common = _count_common_barriers([*paths.values()])
         stages: list[dict[int, _StageRegisters]] = []

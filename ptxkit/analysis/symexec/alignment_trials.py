@@ -120,8 +120,8 @@ class AlignmentTrials:
             return None
         code = self._compiled_for_shift(setting.variable_shift)
         scenario = Scenario(self._explorer.launch, setting.integer_size)
-        everyone = tuple(range(self._explorer.launch.threads))
-        group = GroupState(code, scenario, everyone, SymbolicValueTable(), LaneExchange(), self._pointers)
+        all_threads = tuple(range(self._explorer.launch.threads))
+        group = GroupState(code, scenario, all_threads, SymbolicValueTable(), LaneExchange(), self._pointers)
         for (space, place), value in self._argument_values(group, setting):
             group.private_memory.store(space, place, value, _POINTER)
         exploration, taken = execute_all(group, self._remaining_steps)

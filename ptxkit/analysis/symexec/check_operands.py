@@ -130,11 +130,11 @@ def _alignment_check(
         look(state, value)
         if state.visit or not isinstance(held, LaneValues):
             return
-        looked_at = [first]
+        checked = [first]
         if second is not None and state.tids[second] % WARP_SIZE < used:
             look(state, value_of_lane(held, second))
-            looked_at.append(second)
-        seen = {_remainder(held.at(index), needed) for index in looked_at}
+            checked.append(second)
+        seen = {_remainder(held.at(index), needed) for index in checked}
         lanes = state.active_lanes_of_warp(used)
         for index in lanes if isinstance(value, int) else [lanes[at] for at in _ALIGNMENTS if at < len(lanes)]:
             value = held.at(index)

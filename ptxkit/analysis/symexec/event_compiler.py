@@ -79,9 +79,9 @@ def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepActi
     barrier = operands.shared_offset_reader(effect.barrier)
 
     def wait(state: GroupState) -> None:
-        answered = state.is_second_poll(step, barrier(state) if barrier else None)
-        state.write_register(register, int(answered))
-        if answered:
+        is_complete = state.is_second_poll(step, barrier(state) if barrier else None)
+        state.write_register(register, int(is_complete))
+        if is_complete:
             record(state)
 
     return wait

@@ -177,13 +177,13 @@ class Explorer:
             self._explore(Scenario(self.launch, largest))
 
     def _explore_samples(self, sizes: Sequence[int]) -> None:
-        missed, fruitless = self.unreached_steps, 0
+        missed, idle_trials = self.unreached_steps, 0
         for sample in sizes:
-            if not missed or fruitless == MAX_IDLE_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
+            if not missed or idle_trials == MAX_IDLE_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
                 return
             self._explore(Scenario(self.launch, sample))
             left = self.unreached_steps
-            fruitless = fruitless + 1 if len(left) == len(missed) else 0
+            idle_trials = idle_trials + 1 if len(left) == len(missed) else 0
             missed = left
 
     def _large_sizes(self, missed: list[Step]) -> list[int]:
@@ -237,11 +237,11 @@ class Explorer:
         return compile_program(self.program, outside=True)
 
     def _execute_cta(self, scenario: Scenario, code: CompiledProgram) -> Exploration:
-        everyone = tuple(range(scenario.launch.threads))
+        all_threads = tuple(range(scenario.launch.threads))
         before = dict(scenario.decisions)
         while True:
             exchange = LaneExchange(broadcasts=SharedBroadcasts(self._excluded_loads))
-            group = GroupState(code, scenario, everyone, self.symbolic_values, exchange, self.pointers)
+            group = GroupState(code, scenario, all_threads, self.symbolic_values, exchange, self.pointers)
             exploration, taken = execute_all(group, self.budget.steps)
             self.budget.steps -= taken
             wrong = exchange.broadcasts.invalidated_loads(exploration.groups, scenario.launch.threads)

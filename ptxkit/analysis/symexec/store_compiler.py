@@ -72,7 +72,7 @@ def compile_broadcast_store(
         for source in sources
     ]
 
-    def tell(state: GroupState) -> None:
+    def send(state: GroupState) -> None:
         place = address(state)
         if isinstance(place, int):
             for position, reader in enumerate(readers):
@@ -82,7 +82,7 @@ def compile_broadcast_store(
                     value &= bit_mask(8 * each)
                 state.exchange.broadcasts.store(state, place + position * each, each, value)
 
-    return tell
+    return send
 
 
 def _stored_operands(operands: OperandCompiler, effect: fx.Access) -> tuple[tuple[Operand, ...], int]:

@@ -40,8 +40,8 @@ def alternative_launches(
 
 
 def _suggested_sizes(count: int) -> tuple[int, ...]:
-    alone = (count, count * WARP_SIZE, count * _WARPGROUP)
-    return (*alone, *(size + more for size in alone for more in (WARP_SIZE, _WARPGROUP)))
+    full_sizes = (count, count * WARP_SIZE, count * _WARPGROUP)
+    return (*full_sizes, *(size + more for size in full_sizes for more in (WARP_SIZE, _WARPGROUP)))
 
 
 def _arrival_counts(actors: Iterable[ThreadClass]) -> list[int]:

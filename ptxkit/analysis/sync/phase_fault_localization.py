@@ -197,8 +197,8 @@ class PhaseFaultLocalizer:
     def _waiting_steps(self) -> list[Step]:
         """Returns the instructions that wait for known parities, beginning with those of deadlocked threads."""
         waits = {e.step for actor in self._thread_classes for e in actor.events if _waits_for_known_parity(e)}
-        stuck = {stuck.event.step for played in self._schedules.values() for stuck in played.blocked_threads}
-        return sorted(waits, key=lambda step: (step not in stuck, step.start))
+        blocked = {blocked.event.step for played in self._schedules.values() for blocked in played.blocked_threads}
+        return sorted(waits, key=lambda step: (step not in blocked, step.start))
 
     def _count_hypotheses(self) -> Iterator[_Hypothesis]:
         """Yields the mbarriers with incomplete phases or excess arrivals, with the actual number of arrivals."""
@@ -218,25 +218,25 @@ class PhaseFaultLocalizer:
             made = inits.get(place)
             if made is None or not isinstance(made.amount, int):
                 continue
-            alike = {
+            equal = {
                 other
                 for other, init in inits.items()
                 if init.amount == made.amount and not arrivals[other].keys().isdisjoint(arrivals[place])
             }
-            steps = tuple(sorted({inits[other].step for other in alike}, key=lambda step: step.start))
+            steps = tuple(sorted({inits[other].step for other in equal}, key=lambda step: step.start))
             for count in dict.fromkeys((found, sum(arrivals[place].values()))):
                 if count and count != made.amount:
-                    fault = WrongCount(steps, frozenset(alike), made.amount, count)
-                    yield fault, self._with_changed_events(partial(_replace_count, alike, count))
+                    fault = WrongCount(steps, frozenset(equal), made.amount, count)
+                    yield fault, self._with_changed_events(partial(_replace_count, equal, count))
 
     def _unbalanced_mbarriers(self) -> dict[MbarrierLocation, int]:
         """Returns the mbarriers with missing or excess arrivals, and the number of arrivals in the last phase."""
         found: dict[MbarrierLocation, int] = {}
         for played in self._schedules.values():
-            for stuck in played.blocked_threads:
-                places = locations_of(self._thread_classes[stuck.thread_class].rank, stuck.event)
-                if stuck.mbarrier is not None and stuck.mbarrier.state.pending_arrivals and places:
-                    state = stuck.mbarrier.state
+            for blocked in played.blocked_threads:
+                places = locations_of(self._thread_classes[blocked.thread_class].rank, blocked.event)
+                if blocked.mbarrier is not None and blocked.mbarrier.state.pending_arrivals and places:
+                    state = blocked.mbarrier.state
                     found.setdefault(places[0], state.count - state.pending_arrivals)
             for excess in played.excess_arrivals[:1]:
                 found.setdefault(excess.location, 0)

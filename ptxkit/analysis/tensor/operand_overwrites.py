@@ -45,7 +45,7 @@ def find_operand_overwrites(facts: ScenarioFacts) -> Iterator[OperandOverwrite]:
     issuers = [(thread, operands) for thread, operands in issuers if operands]
     if not issuers:
         return
-    looks = PairBudget(facts.budget)
+    pair_budget = PairBudget(facts.budget)
     for writer in facts.threads.values():
         for position, event in writer.accesses:
             if not _is_store(event):
@@ -53,7 +53,7 @@ def find_operand_overwrites(facts: ScenarioFacts) -> Iterator[OperandOverwrite]:
             for issuer, operands in issuers:
                 for at, operation in operands.overlapping(*(access_range(event) or (0, 1))):
                     key = (issuer.tid, writer.tid, operation.step, event.step)
-                    if (issuer is not writer or at < position) and looks.allow(key):
+                    if (issuer is not writer or at < position) and pair_budget.allow(key):
                         yield from _check_pair(facts, (issuer, at, operation), (writer, position, event))
             if facts.budget.is_exhausted:
                 return

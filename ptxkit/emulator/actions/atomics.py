@@ -69,8 +69,8 @@ def _update_locations(pool: Any, places: Any, size: int, combine: Function, valu
     if value is None:
         value = numpy.zeros(len(places), f"u{size}")
     first = int(places[0])
-    alone = len(places) == 1
-    if not alone and (places == first).all() and combine is _ADD:
+    is_one_place = len(places) == 1
+    if not is_one_place and (places == first).all() and combine is _ADD:
         before = load_lanes(pool, places[:1], size)[0]
         sums = numpy.cumsum(value, dtype=value.dtype)
         store_lanes(pool, places[:1], size, before + sums[-1:])

@@ -98,11 +98,11 @@ def match(*, mode: str) -> Function:
         values, there = found.values[0], found.present
         own = values[found.warp, found.lane]
         same = (values[found.warp] == own[:, None]) & there[found.warp]
-        alike = masks_of_lanes(same)
+        equal = masks_of_lanes(same)
         if mode == "any":
-            return alike
-        all_alike = alike == masks_of_lanes(there)[found.warp]
-        return numpy.where(all_alike, alike, numpy.uint32(0)), all_alike
+            return equal
+        all_equal = equal == masks_of_lanes(there)[found.warp]
+        return numpy.where(all_equal, equal, numpy.uint32(0)), all_equal
 
     return find
 

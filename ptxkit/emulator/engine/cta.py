@@ -193,8 +193,8 @@ class Cta:
     def _select_group(self) -> tuple[ThreadGroup, int]:
         """Removes the next group to run from the list. Returns it and the position where it may merge with another."""
         runnable = self.runnable_groups
-        is_alone = len(runnable) == 1
-        if is_alone and (self.random is None or self.machine.launch.cta_count == 1):
+        is_only_runnable = len(runnable) == 1
+        if is_only_runnable and (self.random is None or self.machine.launch.cta_count == 1):
             return runnable.pop(), _UNLIMITED
         if self.random is not None:
             group = runnable.pop(self.random.randrange(len(runnable)))

@@ -99,14 +99,14 @@ class ForeignTimes:
                 if known is not None:
                     table.put(index[at], function(known))
 
-    def knows(self, index: Any, other: CtaClocks, threads: Any, times: Any, aspect: int) -> Any:
+    def knows(self, index: Any, other: CtaClocks, threads: Any, times: Any, clock_kind: int) -> Any:
         """Returns whether each thread of `index` knows, in an aspect, the access of a thread of another CTA at a
         time.
         """
         found = numpy.zeros(len(index), bool)
         for own, at in self._tables[other].parts(index) if other in self._tables else ():
             if own is not None:
-                found[at] = own[aspect, threads[at]] >= times[at]
+                found[at] = own[clock_kind, threads[at]] >= times[at]
         return found
 
     def _table(self, other: CtaClocks) -> _Table:

@@ -64,10 +64,12 @@ class MbarrierClocks(MachineObserver):
             late = used[~known.happens_before(who, other, used, times[used])]
             # Lanes may act for their warp after a synchronization that does not order accesses by the text of the ISA
             # (`match.sync`), then a fence and an atomic by one lane; only that lane is known here.
-            spoken = numpy.unique(used[(last >= times[used]) & known.happens_before(who, other, used, last)] >> 5)
+            reported_lines = numpy.unique(
+                used[(last >= times[used]) & known.happens_before(who, other, used, last)] >> 5
+            )
             if other is known:
-                spoken = numpy.append(spoken, index[0] >> 5)
-            late = late[~numpy.isin(late >> 5, spoken)]
+                reported_lines = numpy.append(reported_lines, index[0] >> 5)
+            late = late[~numpy.isin(late >> 5, reported_lines)]
             if len(late):
                 message = ptx5xx.INVAL_NOT_ORDERED(barrier=barrier.name, thread=late[0])
                 fault = ExecutionFault(

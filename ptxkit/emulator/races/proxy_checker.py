@@ -61,8 +61,8 @@ class ProxyChecker(MachineObserver):
                 continue
             index, threads = access.threads[at], agents[at] - other.base
             late = known.happens_before(index, other, threads, times[at], IN_SCOPE)  # else unordered
-            for aspect in (FENCED_HERE_SHARED, AFTER_WAIT):
-                late &= ~known.happens_before(index, other, threads, times[at], aspect)
+            for clock_kind in (FENCED_HERE_SHARED, AFTER_WAIT):
+                late &= ~known.happens_before(index, other, threads, times[at], clock_kind)
             for missing in at[late]:
                 site = self._history.site(int(sites[missing]))
                 if site.proxy == "async":
@@ -91,21 +91,21 @@ class OperandStoreChecker(MachineObserver):
 
 def check_fence(history: AccessHistory, access: MemoryAccess, kind: int, proxy: str, rule: DiagnosticCode) -> None:
     """Checks that accesses through a proxy are fenced toward another, for threads that follow their completion."""
-    aspect = FENCED_CLOCK_OF_SPACE.get(access.buffer.name)
-    if aspect is None:
+    clock_kind = FENCED_CLOCK_OF_SPACE.get(access.buffer.name)
+    if clock_kind is None:
         return
     known, sites = access.clocks, access.shadow.sites[kind][access.units]
     agents, times = access.shadow.last_accesses(kind, access.units)
     for other, at in history.group_by_owner(agents, numpy.flatnonzero(agents)):
         index, threads = access.threads[at], agents[at] - other.base
         done = known.happens_before(index, other, threads, times[at])
-        fenced = known.happens_before(index, other, threads, times[at], aspect)
+        fenced = known.happens_before(index, other, threads, times[at], clock_kind)
         unfenced = done & ~fenced
         if known.clock_kinds > IMPLICITLY_FENCED and rule == ptx4xx.REFILL_WITHOUT_PROXY_FENCE and unfenced.any():
             unfenced &= ~known.happens_before(index, other, threads, times[at], IMPLICITLY_FENCED)
         severity = None
         if not unfenced.any() and history.strict and other is not known and known.clock_kinds > FENCED_HERE_SHARED:
-            near = aspect + FENCED_HERE_SHARED - FENCED_SHARED
+            near = clock_kind + FENCED_HERE_SHARED - FENCED_SHARED
             unfenced = done & ~known.happens_before(index, other, threads, times[at], near)
             severity = Severity.WARNING
         for missing in at[unfenced]:

@@ -64,8 +64,8 @@ class RaceDetector(MachineObserver):
         cluster, shadow = event.group.cta.cluster, access.shadow
         site = history.site_number(access.location, access.strength)
         self._check_last_accesses(access, WRITE)
-        hands_over = cluster.size > 1 and event.buffer is cluster.shared_buffer
-        if hands_over:
+        is_release = cluster.size > 1 and event.buffer is cluster.shared_buffer
+        if is_release:
             self._check_cross_cta_order(access, WRITE)
         agents = access.threads + access.clocks.base
         if event.kind == "read":
@@ -73,7 +73,7 @@ class RaceDetector(MachineObserver):
             return
         self._check_last_accesses(access, LAST_READ)
         self._check_last_accesses(access, FIRST_READ)
-        if hands_over and history.strict:
+        if is_release and history.strict:
             self._check_cross_cta_order(access, LAST_READ)
         lost = shadow.record_write(access.units, agents, access.times, site)
         if access.strength:

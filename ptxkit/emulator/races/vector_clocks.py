@@ -138,14 +138,14 @@ class CtaClocks:
 
     def acquire_clock(self, index: Any, vector: ClockVector) -> None:
         """Merges a released vector into the knowledge of some threads."""
-        everyone = len(index) == self.cta.threads
+        is_whole_cta = len(index) == self.cta.threads
         for other, times in vector.items():
             if other is not self:
-                if everyone:
+                if is_whole_cta:
                     join_into(self.remote_times, {other: times})
                 else:
                     self.thread_remote_times.learn(index, other, times)
-            elif everyone:
+            elif is_whole_cta:
                 self.common_times = numpy.maximum(self.common_times, times)
             elif (times > self.common_times).any():
                 extra = self._require_thread_times()
@@ -178,23 +178,25 @@ class CtaClocks:
 
     def fence_proxy(self, index: Any, aspects: Sequence[int]) -> None:
         """Fences the accesses that some threads know to be complete toward the async proxy."""
-        everyone = len(index) == self.cta.threads
-        for aspect in aspects:
-            self.fenced_times[aspect, index] = self.own_times[index]
-            if everyone:
-                self.common_times[aspect] = numpy.maximum(self.common_times[aspect], self.common_times[COMPLETED])
-            elif (self.common_times[COMPLETED] > self.common_times[aspect]).any():
-                self._require_thread_times()[aspect, index] = numpy.maximum(
-                    self._require_thread_times()[aspect, index], self.common_times[COMPLETED]
+        is_whole_cta = len(index) == self.cta.threads
+        for clock_kind in aspects:
+            self.fenced_times[clock_kind, index] = self.own_times[index]
+            if is_whole_cta:
+                self.common_times[clock_kind] = numpy.maximum(
+                    self.common_times[clock_kind], self.common_times[COMPLETED]
+                )
+            elif (self.common_times[COMPLETED] > self.common_times[clock_kind]).any():
+                self._require_thread_times()[clock_kind, index] = numpy.maximum(
+                    self._require_thread_times()[clock_kind, index], self.common_times[COMPLETED]
                 )
             if self.thread_times is not None:
-                self.thread_times[aspect, index] = numpy.maximum(
-                    self.thread_times[aspect, index], self.thread_times[COMPLETED, index]
+                self.thread_times[clock_kind, index] = numpy.maximum(
+                    self.thread_times[clock_kind, index], self.thread_times[COMPLETED, index]
                 )
         self.own_times[index] += 1
-        if everyone:
+        if is_whole_cta:
             self.remote_times = {other: _mark_fenced(times, aspects) for other, times in self.remote_times.items()}
-        if self.thread_remote_times or (self.remote_times and not everyone):
+        if self.thread_remote_times or (self.remote_times and not is_whole_cta):
             self.thread_remote_times.change(index, self.remote_times, partial(_mark_fenced, aspects=aspects))
 
     def note_wait(self, index: Any) -> None:
@@ -208,26 +210,28 @@ class CtaClocks:
 
     def acquire_proxy(self, index: Any, aspects: Sequence[int]) -> None:
         """Fences the accesses that some threads know to be released toward the async proxy."""
-        everyone = len(index) == self.cta.threads
-        for aspect in aspects:
-            self.fenced_times[aspect, index] = numpy.maximum(
-                self.fenced_times[aspect, index], self.fenced_times[RELEASED, index]
+        is_whole_cta = len(index) == self.cta.threads
+        for clock_kind in aspects:
+            self.fenced_times[clock_kind, index] = numpy.maximum(
+                self.fenced_times[clock_kind, index], self.fenced_times[RELEASED, index]
             )
-            if everyone:
-                self.common_times[aspect] = numpy.maximum(self.common_times[aspect], self.common_times[RELEASED])
+            if is_whole_cta:
+                self.common_times[clock_kind] = numpy.maximum(
+                    self.common_times[clock_kind], self.common_times[RELEASED]
+                )
             else:
                 extra = self._require_thread_times()
-                extra[aspect, index] = numpy.maximum(extra[aspect, index], self.common_times[RELEASED])
+                extra[clock_kind, index] = numpy.maximum(extra[clock_kind, index], self.common_times[RELEASED])
             if self.thread_times is not None:
-                self.thread_times[aspect, index] = numpy.maximum(
-                    self.thread_times[aspect, index], self.thread_times[RELEASED, index]
+                self.thread_times[clock_kind, index] = numpy.maximum(
+                    self.thread_times[clock_kind, index], self.thread_times[RELEASED, index]
                 )
         self.own_times[index] += 1
-        if everyone:
+        if is_whole_cta:
             self.remote_times = {
                 other: _mark_fenced(times, aspects, RELEASED) for other, times in self.remote_times.items()
             }
-        if self.thread_remote_times or (self.remote_times and not everyone):
+        if self.thread_remote_times or (self.remote_times and not is_whole_cta):
             self.thread_remote_times.change(
                 index, self.remote_times, partial(_mark_fenced, aspects=aspects, by=RELEASED)
             )
@@ -288,32 +292,34 @@ class CtaClocks:
             return True
         return self.thread_remote_times.has(index, other)
 
-    def happens_before(self, index: Any, other: CtaClocks, threads: Any, times: Any, aspect: int = COMPLETED) -> Any:
+    def happens_before(
+        self, index: Any, other: CtaClocks, threads: Any, times: Any, clock_kind: int = COMPLETED
+    ) -> Any:
         """Returns whether each thread of `index` knows an access of the thread of another CTA, or of this one, at a
         time.
         """
         if other is self:
-            known = self.common_times[aspect, threads]
+            known = self.common_times[clock_kind, threads]
             if self.thread_times is not None:
-                known = numpy.maximum(known, self.thread_times[aspect, index, threads])
-            if aspect == COMPLETED:
+                known = numpy.maximum(known, self.thread_times[clock_kind, index, threads])
+            if clock_kind == COMPLETED:
                 return (known >= times) | (threads == index)
-            return (known >= times) | ((threads == index) & (self.fenced_times[aspect, threads] >= times))
+            return (known >= times) | ((threads == index) & (self.fenced_times[clock_kind, threads] >= times))
         held = self.remote_times.get(other)
-        found = numpy.zeros(len(index), bool) if held is None else held[aspect, threads] >= times
+        found = numpy.zeros(len(index), bool) if held is None else held[clock_kind, threads] >= times
         if self.thread_remote_times and not found.all():
             left = numpy.flatnonzero(~found)
-            found[left] = self.thread_remote_times.knows(index[left], other, threads[left], times[left], aspect)
+            found[left] = self.thread_remote_times.knows(index[left], other, threads[left], times[left], clock_kind)
         return found
 
 
 def _mark_fenced(times: Any, aspects: Sequence[int], by: int = COMPLETED) -> Any:
     """Marks all accesses that another CTA has completed (or released) as fenced in this CTA."""
     made = times.copy()
-    for aspect in aspects:
-        made[aspect] = numpy.maximum(made[aspect], made[by])
-        if len(made) > FENCED_HERE_SHARED and aspect in (FENCED_SHARED, FENCED_GLOBAL):
-            made[aspect + _FENCED_HERE] = numpy.maximum(made[aspect + _FENCED_HERE], made[by])
+    for clock_kind in aspects:
+        made[clock_kind] = numpy.maximum(made[clock_kind], made[by])
+        if len(made) > FENCED_HERE_SHARED and clock_kind in (FENCED_SHARED, FENCED_GLOBAL):
+            made[clock_kind + _FENCED_HERE] = numpy.maximum(made[clock_kind + _FENCED_HERE], made[by])
     return made
 
 

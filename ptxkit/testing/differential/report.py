@@ -76,9 +76,9 @@ def total_lines(tally: DifferentialCounts) -> Iterator[str]:
     yield f"{tally.probe_count:,} instructions compared"
     for release in sorted(cells, reverse=True):
         both, neither, wrongly_open, wrongly_closed = cells[release]
-        answered = sum(cells[release])
+        verdict_count = sum(cells[release])
         yield (
-            f"ptxas {release}: {answered:,} verdicts; both accept {both:,}, both refuse {neither:,}, "
+            f"ptxas {release}: {verdict_count:,} verdicts; both accept {both:,}, both refuse {neither:,}, "
             f"accepted only by ptxkit {wrongly_open:,}, accepted only by ptxas {wrongly_closed:,}"
         )
     for known, count in tally.known_counts.most_common():

@@ -18,7 +18,7 @@ class HangError(AssertionError):
 
 
 @contextmanager
-def report_progress(seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
+def report_progress(seconds: float, send: Callable[[str], None]) -> Iterator[None]:
     """Reports the current location of the code periodically. Raises HangError after the given seconds of processor
     time.
 
@@ -34,7 +34,7 @@ def report_progress(seconds: float, tell: Callable[[str], None]) -> Iterator[Non
         place = "" if frame is None else f" at {Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"
         if used > seconds:
             raise HangError(f"hangs{place}: no end within {seconds:g} s of processor time")
-        tell(f"{used:.0f} s of processor time so far; now{place}")
+        send(f"{used:.0f} s of processor time so far; now{place}")
 
     before = signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, REPORT_INTERVAL, REPORT_INTERVAL)

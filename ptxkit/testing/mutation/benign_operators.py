@@ -62,10 +62,10 @@ def _barrier_twice(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
     for step, barrier in reading.steps_with(Barrier):
         if barrier.level != "cta" or barrier.action != "sync" or not reading.is_executed_by_all(step):
             continue
-        everybody = (
+        all_threads = (
             all(each.threads is None for each in barriers) and resolve_constant(barrier.number, reading, step) == 0
         )
-        if everybody:
+        if all_threads:
             yield duplicate_step(reading, step)
 
 

@@ -66,8 +66,8 @@ def _async_fence(_: FunctionAnalysis, __: Step, fence: ProxyFence) -> tuple[str,
 
 
 def _tensormap_fence(reading: FunctionAnalysis, step: Step, fence: ProxyFence) -> tuple[str, ...] | None:
-    alone = not reading.effects(step, Access)
-    return ("TM2",) if fence.proxy == "tensormap" and alone else None
+    is_without_access = not reading.effects(step, Access)
+    return ("TM2",) if fence.proxy == "tensormap" and is_without_access else None
 
 
 def _memory_fence(_: FunctionAnalysis, __: Step, fence: MemoryFence) -> tuple[str, ...] | None:
@@ -213,7 +213,7 @@ def is_empty_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> boo
         return True
     ends: list[Step] = []
 
-    def brings(each: Step) -> bool:
+    def copies(each: Step) -> bool:
         calls = any(control.kind == "call" for control in reading.effects(each, Control))
         return calls or each.match is None or reading.has_access(each, lambda access: access.completion == wait.group)
 
@@ -227,9 +227,9 @@ def is_empty_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> boo
             other.group == wait.group for other in reading.effects(each, CommitGroup)
         )
 
-    if reading.may_be_preceded_by(step, brings, completes):
+    if reading.may_be_preceded_by(step, copies, completes):
         return False
-    return not any(reading.may_be_preceded_by(end, brings, commits) for end in dict.fromkeys(ends))
+    return not any(reading.may_be_preceded_by(end, copies, commits) for end in dict.fromkeys(ends))
 
 
 def _subsumes_wait(earlier: WaitGroup, step: Step, wait: WaitGroup) -> bool:

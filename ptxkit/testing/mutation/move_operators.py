@@ -192,8 +192,8 @@ def _depends_on_tensor_lanes(reading: FunctionAnalysis, step: Step) -> bool:
     """Returns whether an instruction may depend on the loads and stores of all warps to their lanes of Tensor Memory:
     one that accesses all lanes, frees columns, or signals another thread.
     """
-    tells = bool(reading.effects(step, TensorMemory)) or bool(reading.effects(step, MbarrierArrive))
-    if step.match is None or tells:
+    signals = bool(reading.effects(step, TensorMemory)) or bool(reading.effects(step, MbarrierArrive))
+    if step.match is None or signals:
         return True
     calls = any(control.kind == "call" for control in reading.effects(step, Control))
     others = any(each.level != "warp" for each in reading.barriers(step)) and not reading.is_cta_wide_barrier(step)

@@ -49,12 +49,12 @@ def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
     if not reading.is_cta_wide_barrier(step):
         return False
 
-    def tells(each: Step) -> bool:
+    def signals(each: Step) -> bool:
         return not (reading.is_cta_wide_barrier(each) or _is_read_only(reading, each))
 
-    return not reading.may_be_preceded_by(step, tells, reading.is_cta_wide_barrier) and not reading.may_be_followed_by(
-        step, tells, reading.is_cta_wide_barrier
-    )
+    return not reading.may_be_preceded_by(
+        step, signals, reading.is_cta_wide_barrier
+    ) and not reading.may_be_followed_by(step, signals, reading.is_cta_wide_barrier)
 
 
 def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
@@ -68,7 +68,7 @@ def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
         return False
     reads_outside = False
 
-    def tells(each: Step) -> bool:
+    def signals(each: Step) -> bool:
         nonlocal reads_outside
         if reading.is_cta_wide_barrier(each) or reading.has_no_effects(each) or is_warp_sync(reading, each):
             return False
@@ -85,7 +85,7 @@ def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
     def writes_outside(each: Step) -> bool:
         return reading.has_access(each, lambda access: access.kind != "read" and not access.space.startswith("shared"))
 
-    if reading.may_be_preceded_by(step, tells, reading.is_cta_wide_barrier):
+    if reading.may_be_preceded_by(step, signals, reading.is_cta_wide_barrier):
         return False
     return not (reads_outside and reading.may_be_followed_by(step, writes_outside, reading.is_cta_wide_barrier))
 

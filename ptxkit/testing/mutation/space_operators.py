@@ -27,8 +27,8 @@ def _with_space(step: Step, old: str, new: str | None) -> Instruction | None:
     found = table().match(Instruction(opcode, step.instruction.operands))
     if step.match is None or not isinstance(found, Match) or found.form.tolerated:
         return None
-    alike = [type(each) for each in found.effects] == [type(each) for each in step.match.effects]
-    return replace(step.instruction, opcode=opcode) if alike else None
+    equal = [type(each) for each in found.effects] == [type(each) for each in step.match.effects]
+    return replace(step.instruction, opcode=opcode) if equal else None
 
 
 def _space_words(step: Step, wanted: tuple[str, ...]) -> list[str]:

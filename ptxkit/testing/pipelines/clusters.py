@@ -191,13 +191,13 @@ class _ClusterWriter:
         else:
             copy = tensor_copy(room, turn, to, where or 0, bar)
         copy = copy.replace("::bytes ", "::bytes.multicast::cluster ").replace(f"[{bar}];", f"[{bar}], {mask};")
-        alone = script.value("mov.u16", "1", kind="b16")
+        single_mask = script.value("mov.u16", "1", kind="b16")
         beyond = script.value("mov.u16", str((2 << self.size) - 1), kind="b16")
         # ptxas executes a copy once for all lanes that are converged, and lets other lanes run ahead of it:
         # corpus/vendor.
         script.emit("bar.warp.sync 0xffffffff;")
         with script.guarded_by(leads):
-            fewer = substitute("multicast-to-fewer", copy.replace(mask, alone), *TX_COUNT_CODES)
+            fewer = substitute("multicast-to-fewer", copy.replace(mask, single_mask), *TX_COUNT_CODES)
             more = substitute("multicast-to-more", copy.replace(mask, beyond), ptx2xx.NUMBER_OUT_OF_RANGE)
             script.emit(copy, faults=(omit("delete-copy", *TX_COUNT_CODES), fewer, more))
 

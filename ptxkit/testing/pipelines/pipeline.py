@@ -75,8 +75,8 @@ class GeneratedPipeline:
         """Returns the PTX."""
         major, minor = self.version
         head = f".version {major}.{minor}\n.target {self.target}\n.address_size 64\n"
-        passages, declarations = _write_pipeline(self.plan)
-        body = "\n".join([*_declare_shared(self.plan), *declarations, *render_lines(passages, self.site), "ret;"])
+        crossings, declarations = _write_pipeline(self.plan)
+        body = "\n".join([*_declare_shared(self.plan), *declarations, *render_lines(crossings, self.site), "ret;"])
         entry = f".visible .entry {self.name}({_parameters(self.plan)})\n.reqntid {self.block}, 1, 1"
         if self.plan.cluster > 1:
             entry += f"\n.explicitcluster\n.reqnctapercluster {self.plan.cluster}, 1, 1"
@@ -200,8 +200,8 @@ def _write_pipeline(plan: PipelinePlan) -> tuple[tuple[Snippet, ...], tuple[str,
 
 @lru_cache(maxsize=64)
 def _fault_sites(plan: PipelinePlan) -> tuple[FaultSite, ...]:
-    passages, _ = _write_pipeline(plan)
-    return tuple(FaultSite(place, fault) for place, passage in enumerate(passages) for fault in passage.faults)
+    crossings, _ = _write_pipeline(plan)
+    return tuple(FaultSite(place, fault) for place, crossing in enumerate(crossings) for fault in crossing.faults)
 
 
 def _mechanisms(target: str, version: Version) -> tuple[str, ...]:

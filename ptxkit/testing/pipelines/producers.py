@@ -134,18 +134,18 @@ def expect_tx(plan: PipelinePlan, bar: str) -> tuple[str, tuple[InjectedFault, .
     """Returns the arrival that expects the number of bytes at an mbarrier, and its faults."""
     arrive = f"mbarrier.arrive{{}}.shared::cta.b64 _, [{bar}]{{}};"
     expect = arrive.format(".expect_tx", f", {plan.tile_bytes}")
-    alone = f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile_bytes};"
+    expect_only = f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile_bytes};"
     found = (
         omit("delete-arrive-expect", *TX_COUNT_CODES),
         substitute("expect-half", arrive.format(".expect_tx", f", {plan.tile_bytes // 2}"), *TX_COUNT_CODES),
         substitute("expect-more", arrive.format(".expect_tx", f", {plan.tile_bytes + 16}"), *TX_COUNT_CODES),
         substitute("expect-nothing", arrive.format("", ""), *TX_COUNT_CODES),
-        substitute("expect-without-arrival", alone, *TX_COUNT_CODES),
+        substitute("expect-without-arrival", expect_only, *TX_COUNT_CODES),
         substitute("arrive-by-all", expect, *TX_COUNT_CODES, unguarded=True),
     )
     if plan.expects == "all" and plan.cluster == 1:  # the phase does not complete before others have arrived
         return expect, found
-    return expect, (*found, substitute("expect-after-arrival", (arrive.format("", ""), alone), *TX_COUNT_CODES))
+    return expect, (*found, substitute("expect-after-arrival", (arrive.format("", ""), expect_only), *TX_COUNT_CODES))
 
 
 def copy_faults(script: TextBuilder, copy: str, size: int = 0) -> tuple[InjectedFault, ...]:

@@ -135,7 +135,7 @@ class TextBuilder:
 _REGISTER = re.compile(r"%\w+_\d+")
 
 
-def render_lines(passages: Sequence[Snippet], site: FaultSite | None = None) -> list[str]:
+def render_lines(crossings: Sequence[Snippet], site: FaultSite | None = None) -> list[str]:
     """Returns the text with the fault of a site, without values that nothing reads, so that a kernel shrinks to what
     matters.
 
@@ -144,14 +144,14 @@ def render_lines(passages: Sequence[Snippet], site: FaultSite | None = None) -> 
     """
     wrong = site.fault.lines if site is not None else ()
     mentions = Counter(_registers(wrong))
-    for passage in passages:
-        mentions.update(_registers(passage.lines))
+    for crossing in crossings:
+        mentions.update(_registers(crossing.lines))
     kept: list[str] = []
-    for place, passage in reversed(list(enumerate(passages))):
-        if passage.value and mentions[passage.value] == 1:
-            mentions.subtract(_registers(passage.lines))
+    for place, crossing in reversed(list(enumerate(crossings))):
+        if crossing.value and mentions[crossing.value] == 1:
+            mentions.subtract(_registers(crossing.lines))
         else:
-            kept += reversed(wrong if site is not None and place == site.snippet else passage.lines)
+            kept += reversed(wrong if site is not None and place == site.snippet else crossing.lines)
     return kept[::-1]
 
 

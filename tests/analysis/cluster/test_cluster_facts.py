@@ -123,9 +123,9 @@ def test_strong_loads_and_atomics_may_poll(line: str, is_poll: bool) -> None:
 )
 def test_memory_is_exposed_to_operations_that_its_cta_does_not_wait_for(body: str, exposed: int) -> None:
     own, other = cluster(body).scenarios
-    farewell = ExitSafety(own, [other])
-    assert farewell.is_known
-    assert len(list(farewell.unprotected_accesses())) == exposed
+    exit_safety = ExitSafety(own, [other])
+    assert exit_safety.is_known
+    assert len(list(exit_safety.unprotected_accesses())) == exposed
 
 
 def test_a_guess_leaves_the_ends_of_a_cluster_unknown() -> None:

@@ -95,7 +95,7 @@ def test_other_possible_orders_of_two_ctas_count() -> None:
     )
 
 
-def passages(*lines: str) -> set[tuple[str, bool, bool]]:
+def crossings(*lines: str) -> set[tuple[str, bool, bool]]:
     kernel = explore_lines(*lines)
     return {
         (p.kind, p.may_fence_in_releaser, p.may_fence_in_acquirer)
@@ -105,16 +105,16 @@ def passages(*lines: str) -> set[tuple[str, bool, bool]]:
 
 
 def test_the_fence_of_a_crossing_is_in_either_cta() -> None:
-    assert passages(STORE, MEET, COPY) == {("generic", False, False)}
-    assert passages(STORE, FENCE, MEET, COPY) == {("generic", True, False)}
-    assert passages(STORE, MEET, FENCE, COPY) == {("generic", False, True)}
-    assert passages(STORE, MEET, LOAD) == set()
+    assert crossings(STORE, MEET, COPY) == {("generic", False, False)}
+    assert crossings(STORE, FENCE, MEET, COPY) == {("generic", True, False)}
+    assert crossings(STORE, MEET, FENCE, COPY) == {("generic", False, True)}
+    assert crossings(STORE, MEET, LOAD) == set()
 
 
 def test_a_fence_by_an_untraced_thread_may_be_anywhere() -> None:
     for number, found in ((0, {("generic", False, True)}), (40, set())):
         own = f"setp.eq.u32 %p3, %r3, {number}; @%p3 {FENCE} bar.sync 0;"
-        assert passages(STORE, MEET, own, COPY) == found
+        assert crossings(STORE, MEET, own, COPY) == found
 
 
 def test_without_tensor_operations_no_operand_is_stored() -> None:

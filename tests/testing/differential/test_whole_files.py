@@ -61,11 +61,11 @@ def test_both_give_the_same_verdict_on_changed_files() -> None:
 
 def test_a_verdict_that_only_one_side_gives_is_shown_with_its_reason() -> None:
     sample = FileSample("corpus/k.ptx", ((8, 0), "sm_90"), "", "line 3 dropped")
-    alike = FileVerdicts(sample, "PTX101", (("13.5", "syntax error"),))
+    equal = FileVerdicts(sample, "PTX101", (("13.5", "syntax error"),))
     apart = FileVerdicts(sample, None, (("13.5", "syntax error"),))
-    assert not alike.disagreements()
+    assert not equal.disagreements()
     assert apart.disagreements() == [("13.5", "syntax error")]
-    first, second, last = file_lines([alike, apart])
+    first, second, last = file_lines([equal, apart])
     assert (first, second) == ("k.ptx: line 3 dropped", "    only ptxkit accepts; ptxas 13.5: syntax error")
     assert last.startswith("2 files changed: 1 agree (50.00 %)")
 

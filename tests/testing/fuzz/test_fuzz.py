@@ -146,8 +146,8 @@ def test_a_killed_campaign_continues_where_it_was(tmp_path: Path) -> None:
 
 def test_a_time_limit_ends_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that advances by a quarter of a second whenever it is read."""
-    looks = count()
-    monkeypatch.setattr(scheduler, "time", SimpleNamespace(monotonic=lambda: next(looks) / 4))
+    checks = count()
+    monkeypatch.setattr(scheduler, "time", SimpleNamespace(monotonic=lambda: next(checks) / 4))
     done = asked_here(tmp_path, "--oracle", SINGLE, "--time", "2s", "--jobs", 1)
     assert done.exit_code == 0
     assert 1 <= row(done, SINGLE)[0] <= 8
@@ -242,9 +242,9 @@ def test_the_replay_of_an_example_that_hangs_shows_where_and_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a clock that advances whenever it is read, once the example has started to hang."""
-    looks = count()
+    checks = count()
     monkeypatch.setattr(planted, "rounds", 0)
-    seconds = SimpleNamespace(process_time=lambda: next(looks) * 0.4 if planted.rounds else 0.0)
+    seconds = SimpleNamespace(process_time=lambda: next(checks) * 0.4 if planted.rounds else 0.0)
     monkeypatch.setattr(watchdog, "time", seconds)
     monkeypatch.setattr(watchdog, "REPORT_INTERVAL", 0.05)
     oracle = "tests.testing.fuzz.planted:turn_for_ever"

@@ -104,9 +104,9 @@ def _native_min_max(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, B
         x, y = a.view(native), b.view(native)
         found = best(x, y)
         codes: Bits = found.view(kind)
-        alike = x == y
-        if alike.any():
-            codes = np.where(alike, either(a, b), codes)
+        equal = x == y
+        if equal.any():
+            codes = np.where(equal, either(a, b), codes)
         wrong = np.isnan(found)
         if not wrong.any():
             return codes
