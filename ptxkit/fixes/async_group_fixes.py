@@ -17,7 +17,7 @@ from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.limits import MAX_GROUP_INSERTION_POINTS
 from ptxkit.fixes.snippets import with_guard_of
-from ptxkit.fixes.statement_edits import labeled_steps, locate_finding
+from ptxkit.fixes.statement_edits import labeled_steps
 from ptxkit.isa.effects import Access, AsyncRegisters, Barrier, CommitGroup, MbarrierArrive, WaitGroup
 from ptxkit.isa.group_opcodes import commit_opcode, wait_opcode
 from ptxkit.syntax import statement_spans
@@ -35,14 +35,10 @@ _GROUP_CODES = {
 }
 
 
-def propose_group_fixes(item: Diagnostic) -> Iterator[Fix]:
+def propose_group_fixes(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
     """Yields commits and waits near a finding about an operation that belongs to a group."""
     if item.code not in _GROUP_CODES or item.severity is not Severity.ERROR:
         return
-    here = locate_finding(item)
-    if here is None:
-        return
-    around, step = here
     others = labeled_steps(item, around)
     operation = next((each for each in (*others, step) if _group_of(each) in GROUP_MECHANISMS), None)
     group = None if operation is None else _group_of(operation)

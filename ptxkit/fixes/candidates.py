@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx, ptx5xx, ptx8xx
 from ptxkit.diagnostics.catalogue.ptx8xx import RequiredHeading
 from ptxkit.fixes.async_group_fixes import propose_group_fixes
+from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.insertions import propose_insertions
 from ptxkit.fixes.mbarrier_wait_fixes import propose_wait_fixes
 from ptxkit.fixes.operand_fixes import propose_operand_fixes
 from ptxkit.fixes.ring_fixes import propose_ring_fixes
 from ptxkit.fixes.snippets import join_words
+from ptxkit.fixes.statement_edits import locate_finding
 from ptxkit.source import SourceFile, Span
 
 _HEADING = re.compile(r"^[ \t]*\.(version|target)[ \t]+([\w.]+)", re.MULTILINE)
@@ -24,19 +27,26 @@ def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
     if item.fix is not None:
         yield item.fix
     yield from item.proposals
-    yield from propose_ring_fixes(item)
-    if "parity" in item.properties:
-        yield from propose_wait_fixes(item)
     if item.code == ptx8xx.NEEDS_NEWER_VERSION:
         yield from _fix_heading(item)
     elif item.code == ptx2xx.MISALIGNED_ADDRESS:
         yield from _fix_alignment(item)
-    yield from propose_operand_fixes(item)
-    yield from propose_group_fixes(item)
+    here = locate_finding(item)
+    if here is not None:
+        yield from _propose_code_changes(item, *here)
+
+
+def _propose_code_changes(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """Yields the candidates that change the code of the function that contains the finding."""
+    yield from propose_ring_fixes(item, around, step)
+    if "parity" in item.properties:
+        yield from propose_wait_fixes(item, around, step)
+    yield from propose_operand_fixes(item, around, step)
+    yield from propose_group_fixes(item, around, step)
     if _is_future_phase_wait(item):
-        yield from propose_wait_fixes(item)
-    yield from propose_insertions(item)
-    yield from propose_wait_fixes(item)
+        yield from propose_wait_fixes(item, around, step)
+    yield from propose_insertions(item, around, step)
+    yield from propose_wait_fixes(item, around, step)
 
 
 def _is_future_phase_wait(item: Diagnostic) -> bool:

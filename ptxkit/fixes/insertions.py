@@ -24,7 +24,7 @@ from ptxkit.fixes.snippets import (
     thread_counts,
     with_guard_of,
 )
-from ptxkit.fixes.statement_edits import labeled_steps, locate_finding
+from ptxkit.fixes.statement_edits import labeled_steps
 from ptxkit.isa.effects import (
     Access,
     Barrier,
@@ -52,15 +52,11 @@ _CTA_BARRIER = "bar.sync 0;"
 _CLUSTER_BARRIER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 
 
-def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
+def propose_insertions(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
     """Yields statements to insert for a finding about synchronization."""
     is_wrong = item.severity is Severity.ERROR or item.code == ptx6xx.READ_BEFORE_GRID_WAIT
     if not is_wrong:
         return
-    here = locate_finding(item)
-    if here is None:
-        return
-    around, step = here
     others = labeled_steps(item, around)
     if item.code == ptx4xx.TENSOR_MAP_FENCE:
         yield from _insert_tensormap_acquire(item, around, step)

@@ -16,7 +16,7 @@ from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx, ptx4xx, ptx5xx, ptx
 from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.limits import MAX_CHANGED_WAITS, MAX_WAIT_DISTANCE, MAX_WAIT_INSERTION_POINTS
 from ptxkit.fixes.snippets import is_duplicate, mbarrier_operand_text
-from ptxkit.fixes.statement_edits import labeled_steps, locate_finding
+from ptxkit.fixes.statement_edits import labeled_steps
 from ptxkit.isa.effects import Control, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.source import Span
@@ -36,14 +36,10 @@ _WAIT_CODES = {
 }
 
 
-def propose_wait_fixes(item: Diagnostic) -> Iterator[Fix]:
+def propose_wait_fixes(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
     """Yields changes of waits near a finding that a wait may cause, and waits that may be missing."""
     if item.code not in _WAIT_CODES or item.severity is not Severity.ERROR:
         return
-    here = locate_finding(item)
-    if here is None:
-        return
-    around, step = here
     others = labeled_steps(item, around)
     blamed = [*others, step] if "parity" in item.properties else [step]
     found = list(islice(_nearby_waits(around, blamed), MAX_CHANGED_WAITS))

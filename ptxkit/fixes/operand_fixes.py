@@ -37,7 +37,6 @@ from ptxkit.fixes.snippets import (
 from ptxkit.fixes.statement_edits import (
     delete_statement,
     labeled_steps,
-    locate_finding,
     replace_opcode,
     replace_operand,
     respell_opcode,
@@ -58,12 +57,11 @@ COUNTED_ARRIVE_OPERANDS = 3
 """The number of operands of an arrival with a count: the state, the mbarrier, the count."""
 
 
-def propose_operand_fixes(item: Diagnostic) -> Iterator[Fix]:
+def propose_operand_fixes(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
     """Yields changes for findings about existing statements."""
     found = _BY_CODE.get(item.code)
-    here = locate_finding(item) if found is not None else None
-    if found is not None and here is not None:
-        yield from found(item, *here)
+    if found is not None:
+        yield from found(item, around, step)
 
 
 def _use_neighboring_mbarrier(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:

@@ -20,7 +20,7 @@ from ptxkit.fixes.insertion_points import FunctionContext
 from ptxkit.fixes.insertions import space_suffix
 from ptxkit.fixes.limits import MAX_INSERTION_POINTS
 from ptxkit.fixes.snippets import MbarrierTarget, mbarrier_operand
-from ptxkit.fixes.statement_edits import locate_finding, replace_operand
+from ptxkit.fixes.statement_edits import replace_operand
 from ptxkit.isa.effects import MbarrierWait
 from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Name
@@ -34,12 +34,8 @@ class _MbarrierText:
     setup: str = ""
 
 
-def propose_ring_fixes(item: Diagnostic) -> Iterator[Fix]:
+def propose_ring_fixes(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
     """Yields changes for a finding whose rule determined the mbarrier of an arrival or a wait."""
-    here = locate_finding(item) if isinstance(item.payload, MissingArrival | MisplacedArrival | MbarrierPair) else None
-    if here is None:
-        return
-    around, step = here
     if isinstance(item.payload, MissingArrival):
         yield from _insert_arrival(around, step, item.payload)
     elif isinstance(item.payload, MisplacedArrival):

@@ -216,10 +216,10 @@ def test_a_process_whose_parent_was_killed_ends_even_if_its_check_hangs(tmp_path
         "supervised_checker.WORKER = planted.serve\n"
         "from ptxkit.batch.supervised_checker import SupervisedChecker; from ptxkit.batch.job import "
         "Job; import threading\n"
-        "from tests.batch.test_isolation import asked, CLEAN\n"
+        "from tests.batch.test_isolation import make_job, CLEAN\n"
         "one = SupervisedChecker(10000)\n"
         f"text = CLEAN + planted.SPINS + {str(begun)!r}\n"
-        "threading.Thread(target=one.run_job, args=(asked(text),), daemon=True).start()\n"
+        "threading.Thread(target=one.run_job, args=(make_job(text),), daemon=True).start()\n"
         "while one._process is None: pass\n"
         "print(one._process.pid, flush=True); sys.stdin.read()\n"
     )

@@ -344,13 +344,13 @@ class HappensBefore:
         """Maps each path that may release by a strong write to the last position from which it may reach one."""
         strong, found = self._strong_steps("write"), {}
         if self._release_orders is not None:
-            signaling = self._reachability.steps_reaching(strong)
+            signaling = self._program.analysis(Reachability).steps_reaching(strong)
             strong = frozenset(
                 step for step in self._program.steps if _is_release(step, self._release_orders) and step in signaling
             )
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered_steps):
-                ahead = self._reachability.steps_reaching(strong & path.group.covered_steps)
+                ahead = self._program.analysis(Reachability).steps_reaching(strong & path.group.covered_steps)
                 events = path.group.events
                 last = next((at for at in range(len(events) - 1, -1, -1) if events[at].step in ahead), None)
                 found[path] = len(events) if path.is_truncated else -1 if last is None else last
@@ -362,7 +362,7 @@ class HappensBefore:
         strong, found = self._strong_steps("read"), {}
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered_steps):
-                following = self._reachability.steps_reachable_from(strong & path.group.covered_steps)
+                following = self._program.analysis(Reachability).steps_reachable_from(strong & path.group.covered_steps)
                 events = path.group.events
                 found[path] = next((at for at, event in enumerate(events) if event.step in following), len(events))
         return found
@@ -371,10 +371,6 @@ class HappensBefore:
         """Returns the explored steps with a strong access of a kind."""
         steps = {step for path in self.paths for step in path.group.covered_steps}
         return frozenset(step for step in steps if _is_strong_access(self._program, step, kind))
-
-    @property
-    def _reachability(self) -> Reachability:
-        return self._program.analysis(Reachability)
 
 
 def _is_mbarrier_key(key: Hashable) -> bool:

@@ -30,7 +30,7 @@ def find_grid_residency(program: Program) -> Iterator[DerivedCondition]:
     signals = [step for step in program.effectful_steps if any(map(_is_signal, step.effects))]
     if not reads or not signals:
         return
-    flow, dependence = ControlFlowGraph(program), Dependence(program)
+    flow, dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)
     written = {name for step in signals for name in _pointers_of(step, dependence)}
     for step in reads:
         if written & _pointers_of(step, dependence) and is_polling_read(step, flow, dependence):

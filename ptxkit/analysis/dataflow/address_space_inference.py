@@ -60,10 +60,6 @@ class AddressSpaceInference:
                     found[place], is_stable = more, False
         return _combine_spaces([found[place] for place in places])
 
-    @property
-    def _definitions(self) -> ReachingDefinitions:
-        return self._program.analysis(ReachingDefinitions)
-
     def _dependence_order(self, places: list[_RegisterUse]) -> list[_RegisterUse] | None:
         """Returns the registers at these steps, and all on which they depend, in reverse order.
 
@@ -82,7 +78,7 @@ class AddressSpaceInference:
     def _definitions_reaching(self, place: _RegisterUse) -> frozenset[Step]:
         known = self._reaching.get(place)
         if known is None:
-            known = self._reaching[place] = self._definitions.definitions_reaching(*place)
+            known = self._reaching[place] = self._program.analysis(ReachingDefinitions).definitions_reaching(*place)
         return known
 
     def _registers_read(self, step: Step, expression: Expression) -> Iterator[_RegisterUse]:

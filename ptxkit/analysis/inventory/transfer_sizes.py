@@ -30,13 +30,11 @@ class TransferSizes:
         self._program = program
         self._has_fixed_block = exact
 
-    @property
-    def _dependence(self) -> Dependence:
-        return self._program.analysis(Dependence)
-
     def shared_variables_of(self, step: Step, operand: Operand | None) -> set[str | None]:
         """Returns the variables of shared memory from which an address is derived, by their display names."""
-        leaves = [leaf for leaf in self._dependence.sources_of(step, operand) if leaf.kind == "variable"]
+        leaves = [
+            leaf for leaf in self._program.analysis(Dependence).sources_of(step, operand) if leaf.kind == "variable"
+        ]
         held = [step.scope.variable(leaf.name) for leaf in leaves]
         return {
             short_display_name(variable.name)
@@ -77,7 +75,7 @@ class TransferSizes:
         """Returns the number of bytes if it is the same in every launch, else a description of its sources."""
         if not isinstance(size, OperandRole) or step.match is None:
             return None, "unknown"
-        leaves = self._dependence.sources_of(step, step.operand(size.name))
+        leaves = self._program.analysis(Dependence).sources_of(step, step.operand(size.name))
         causes = [leaf for leaf in leaves if not self._is_fixed(leaf)]
         numbers = set(seen)
         if not causes and len(numbers) == 1:

@@ -20,10 +20,6 @@ class OperandValidity:
         self._program = program
         self._launch_registers = _GRID if launch.is_exact else (*_BLOCK, *_GRID)
 
-    @property
-    def _dependence(self) -> Dependence:
-        return self._program.analysis(Dependence)
-
     def is_launch_independent(self, misfit: OperandViolation) -> bool:
         """Returns whether neither the launch nor a test at run time decides the violation.
 
@@ -34,10 +30,10 @@ class OperandValidity:
         if step.index >= len(steps) or steps[step.index] is not step or step.match is None:
             return False
         operand = step.operand(misfit.role)
-        leaves = self._dependence.sources_of(step, operand)
+        leaves = self._program.analysis(Dependence).sources_of(step, operand)
         if any(leaf.kind == "special" and leaf.name.startswith(self._launch_registers) for leaf in leaves):
             return False
         variable = misfit.variable
         if misfit.is_certain or variable is None:
             return True
-        return not self._dependence.may_test_alignment(variable.name, step, operand)
+        return not self._program.analysis(Dependence).may_test_alignment(variable.name, step, operand)

@@ -146,13 +146,9 @@ class FunctionAnalysis:
         """Returns the instructions that define the register's value at a step."""
         return self._definitions.get(step.scope.register_name(name), [])
 
-    @property
-    def _reaching_definitions(self) -> ReachingDefinitions:
-        return self.program.analysis(ReachingDefinitions)
-
     def is_always_constant(self, step: Step, name: str) -> bool:
         """Returns whether a register's value at a step has one definition, which moves a constant."""
-        found = self._reaching_definitions.definitions_reaching(step, step.scope.register_name(name))
+        found = self.program.analysis(ReachingDefinitions).definitions_reaching(step, step.scope.register_name(name))
         last = next(iter(found), None)
         if last is None or len(found) > 1 or last.instruction.guard is not None:
             return False
