@@ -13,6 +13,7 @@ from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.lsp.documentation import page_link, pages_address
 from ptxkit.lsp.documents import TextSnapshot
+from ptxkit.report.readable_names import with_readable_names
 from ptxkit.settings.model import ON_REQUEST
 from ptxkit.source import SourceLine
 from ptxkit.untrusted_text import escape_lines, escape_text
@@ -61,7 +62,8 @@ class ClientFeatures:
 
 
 def to_lsp_diagnostic(item: Diagnostic, snapshot: TextSnapshot, abilities: ClientFeatures) -> types.Diagnostic:
-    """Converts a finding in a text, whose locations are offsets in that text."""
+    """Converts a finding in a text, whose locations are offsets in that text, with names as their author wrote them."""
+    item = with_readable_names(item)
     related = _related_information(item, snapshot) if abilities.related else ()
     lines = _message_lines(item, snapshot, labels=not abilities.related)
     return make_lsp_diagnostic(item, snapshot.lines.range(item.span), lines, related, abilities)

@@ -12,6 +12,7 @@ from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.limits import MAX_HINT_CHARS, MAX_HINT_SECONDS, MAX_INLAY_HINTS
 from ptxkit.lsp.name_index import NameIndex, SourceWord, StatementContext
 from ptxkit.lsp.register_values import address_value
+from ptxkit.mangled_names import short_names, with_short_names
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans, statement_tokens
 from ptxkit.syntax.tree import Address, Instruction, Name
@@ -35,6 +36,7 @@ def _hints(text: TextSnapshot, names: NameIndex, wanted: Span) -> Iterator[types
             value = address_value(names, word)
             if value is not None:
                 space, held = value
+                held = with_short_names(held, short_names([held]))
                 shown = held if len(held) <= MAX_HINT_CHARS else f"{held[: MAX_HINT_CHARS - 3]}..."
                 yield types.InlayHint(
                     text.lines.position(word.span.end),

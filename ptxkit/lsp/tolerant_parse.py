@@ -18,6 +18,9 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Module
 
+_UNFINISHED = re.compile(r"\s*(@!?[\w%$]+\s+)?[a-z][^;{}]*")
+"""A line with the beginning of an instruction, without a comment."""
+
 _PRESERVED = re.compile(r"[^\S \t]|[{}]")
 """Characters that remain if a line is blanked: its end, and braces."""
 
@@ -65,7 +68,7 @@ class TolerantParse:
         pieces: list[str] = []
         place = 0
         for error in errors:
-            start, end = _line_bounds(text, error.span)
+            start, end = _unfinished_line(text, error.span) or _line_bounds(text, error.span)
             while start > 0 and not text[start:end].strip("{} \t\r\n"):
                 start = text.rfind("\n", 0, start - 1) + 1
             start = max(start, place)
@@ -84,6 +87,24 @@ def _insert_brace(text: str, errors: tuple[Diagnostic, ...]) -> str | None:
     if not text[place:].strip():
         return f"{text}\n}}"
     return f"{text[: place - 1]}}}{text[place:]}" if text[place - 1].isspace() else None
+
+
+def _unfinished_line(text: str, span: Span) -> tuple[int, int] | None:
+    """Returns the bounds of the line with the instruction that lacks its end, if an error is at the first word of a
+    later line; else None.
+
+    Lines that are empty, or have only a comment, may be between.
+    """
+    end = text.rfind("\n", 0, span.start)
+    if end < 0 or text[end : span.start].strip():
+        return None
+    while end > 0:
+        start = text.rfind("\n", 0, end) + 1
+        content = text[start:end].partition("//")[0].strip()
+        if content:
+            return (start, end) if _UNFINISHED.fullmatch(content) else None
+        end = start - 1
+    return None
 
 
 def _line_bounds(text: str, span: Span) -> tuple[int, int]:

@@ -80,6 +80,17 @@ def test_a_text_with_broken_lines_is_read_without_them() -> None:
     assert TolerantParse(SourceFile("a", KERNEL)).is_complete
 
 
+def test_an_unfinished_instruction_removes_no_other_line() -> None:
+    """The error is at the next line, which is correct; so are many more."""
+    rest = "".join(f"\tadd.s32 %r1, %r1, {number};\n\t.loc 1 {number} 3\n" for number in range(1, 20))
+    text = KERNEL.replace("\tbar.sync 0;\n", f"\tbar.sync 0;\n\tld.shared.u32 %r1, [_\n\t// a comment\n\n{rest}")
+    reading = TolerantParse(SourceFile("a", text))
+    assert reading.module is not None
+    assert reading.module.source is not None
+    assert [reading.source.text[each.start : each.end] for each in reading.blanked] == ["\tld.shared.u32 %r1, [_"]
+    assert reading.module.source.text.count("add.s32") == text.count("add.s32")
+
+
 def test_an_unclosed_body_is_read_as_if_it_were_closed() -> None:
     second = KERNEL.partition(".address_size 64\n\n")[2].replace("kernel(", "second(")
     for text in (KERNEL.replace("\tret;\n}\n", "\tret;\n"), KERNEL.replace("\tret;\n}\n", "\tret;\n\n") + second):
