@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxkit.diagnostics import Severity
 from ptxkit.linter import apply_overrides, failure_result
 from ptxkit.model.launch_contract import FileContracts, LaunchContract
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile
-from ptxkit.syntax.tree import Module
+from ptxkit.syntax.tree import Function, Module
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.context.kernel_facts import KernelFacts
 
 
 def survey_contracts(source: SourceFile, settings: Settings = DEFAULT) -> FileContracts:
@@ -32,18 +37,24 @@ def survey_contracts(source: SourceFile, settings: Settings = DEFAULT) -> FileCo
 
 def derive_contracts(module: Module) -> tuple[LaunchContract, ...]:
     """Returns the contract of each kernel of a module that was parsed; kernels without a body have none."""
+    kernels = (each for each in module.functions() if each.kind == "entry" and each.body is not None)
+    return tuple(derive_kernel_contract(module, each) for each in kernels)
+
+
+def derive_kernel_contract(module: Module, kernel: Function, explored: KernelFacts | None = None) -> LaunchContract:
+    """Returns the contract of one kernel.
+
+    explored: the kernel, if it was explored before.
+    """
     from ptxkit.analysis.context.kernel_facts import KernelFacts
-    from ptxkit.analysis.ir.program import ModuleContext, flatten
+    from ptxkit.analysis.ir.program import flatten
     from ptxkit.analysis.symexec.explorer import Explorer
     from ptxkit.rules import RULES
     from ptxkit.rules.launch_contracts import derive_contract
 
-    context, found = ModuleContext(module), []
-    for function in module.functions():
-        if function.kind != "entry" or function.body is None:
-            continue
-        explorer = Explorer(flatten(module, function, context, calls=True))
+    if explored is None:
+        explorer = Explorer(flatten(module, kernel, calls=True))
         if explorer.program.steps:
             explorer.run()
-        found.append(derive_contract(module, KernelFacts(explorer), RULES))
-    return tuple(found)
+        explored = KernelFacts(explorer)
+    return derive_contract(module, explored, RULES)

@@ -52,7 +52,10 @@ MAY_KNOW = {
     "transfer_survey": {"syntax", "isa", "validate", "analysis", "settings", "linter"},
     "contract_survey": {"syntax", "validate", "analysis", "rules", "settings", "linter"},
     "view_builder": {"syntax", "analysis", "linter", "settings"},
-    "verifier": {"syntax", "isa", "semantics", "analysis", "module_overrides", "settings", "linter", "emulator"},
+    "verifier": {
+        *("syntax", "isa", "semantics", "analysis", "module_overrides", "settings", "linter", "contract_survey"),
+        "emulator",
+    },
     "report": {"baseline"},
     "emulator": {"syntax", "isa", "semantics"},
     "prebuild_cache": {"syntax", "isa"},

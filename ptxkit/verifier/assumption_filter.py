@@ -50,7 +50,7 @@ _THREAD_COUNT_CODES = (ptx2xx.NUMBER_OUT_OF_RANGE, ptx5xx.MBARRIER_EXCESS_ARRIVA
 """The codes of findings about counts of threads that do not exist."""
 
 
-NO_TENSOR_MAP_TEMPLATES = (ptx4xx.NO_TENSOR_MAP, ptx4xx.NO_TENSOR_MAP_OF_MODE)
+NO_TENSOR_MAP_TEMPLATES = (ptx4xx.NO_TENSOR_MAP, ptx4xx.NO_TENSOR_MAP_OF_MODE, ptx4xx.NO_TENSOR_MAP_OF_RANK)
 """The messages for an address of a tensor map at which there is no tensor map."""
 
 _WRONG_ARGUMENT_TEMPLATES = (*NO_TENSOR_MAP_TEMPLATES, ptx2xx.NO_OBJECT_WITH_HANDLE)

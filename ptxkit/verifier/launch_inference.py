@@ -3,8 +3,9 @@
 The block is that of `.reqntid`, else of `.maxntid`, with which most kernels are launched, else 128 threads, 16 by 16
 where the kernel reads positions along two axes, or another size where all of these deadlock and that one does not. The
 grid has two CTAs, or one cluster. Each pointer points to a buffer. Integers are small numbers, several of them, so that
-loops execute 0, 1, 2 and more iterations. The contents of memory are usable as numbers and as indices. A kernel may
-have further requirements, which cannot be inferred.
+loops execute 0, 1, 2 and more iterations. Blocks, integers and the boxes of tensor maps satisfy the kernel's contract
+as far as it is known. The contents of memory are usable as numbers and as indices. A kernel may have further
+requirements, which cannot be inferred.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ptxkit.emulator.state.textures import OpaqueObject
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import bits, kind
 from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
+from ptxkit.model.launch_contract import BlockLimits, LaunchContract, ParameterMultiple
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import launch_extents
@@ -37,6 +39,8 @@ from ptxkit.verifier.limits import LARGE_GRID_PERIOD, MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 
 DEFAULT_BLOCK = 128
+NO_CONTRACT = LaunchContract("")
+"""The contract of a kernel that imposes no conditions."""
 
 
 BUFFER_BYTES, _POINTER_BYTES = 1 << 20, 8
@@ -98,15 +102,17 @@ def infer_plans(
     request: VerifyRequest,
     instructions: Iterable[Instruction],
     evidence: LaunchEvidence = LaunchEvidence(),  # noqa: B008 (frozen)
+    contract: LaunchContract = NO_CONTRACT,
 ) -> list[LaunchPlan]:
     """Returns the geometry of a kernel's runs, and alternatives to try where it leads to a deadlock.
 
     The grid has two CTAs, or clusters, along the first axis on which the kernel reads its position.
     """
     required, most = _declared_extents(entry, "reqntid"), _declared_extents(entry, "maxntid")
-    known = request.block or required or most
-    usual = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
-    blocks = [known] if known else [*usual, (DEFAULT_BLOCK,), *_other_blocks(instructions)]
+    known = request.block or required
+    axes = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
+    usual = [most] if most else [*axes, (DEFAULT_BLOCK,), *_other_blocks(instructions)]
+    blocks = [known] if known else _blocks_within(usual, contract)
     cluster = request.cluster or _declared_extents(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (
         cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two_clusters(cluster, evidence)
@@ -115,6 +121,14 @@ def infer_plans(
     shared = dynamic if request.shared is None else request.shared
     is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
     return [LaunchPlan(grid, block, cluster, shared, is_given) for block in blocks]
+
+
+def _blocks_within(blocks: list[Shape], contract: LaunchContract) -> list[Shape]:
+    """Returns the blocks with which no error is known, or those that the contract names if each of them has one."""
+    limits = [each.requirement for each in contract.conditions if isinstance(each.requirement, BlockLimits)]
+    failing = {(size,) for each in limits for size in each.failing}
+    possible = [(size,) for each in limits for size in reversed(each.possible) if (size,) not in failing]
+    return [block for block in blocks if block not in failing] or list(dict.fromkeys(possible)) or blocks
 
 
 def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
@@ -162,11 +176,18 @@ def generate_runs(
     request: VerifyRequest,
     maps: Mapping[str, tuple[TensorMapArgument | OpaqueObject | StructArgument, str]],
     guesses: IntegerGuesses,
+    contract: LaunchContract = NO_CONTRACT,
 ) -> Iterator[VerifierRun]:
     """Yields runs of a kernel, without end.
 
-    maps: the arguments for tensor maps and images, with their descriptions.
+    maps: the arguments for tensor maps and images, with their descriptions. contract: the conditions that chosen
+    numbers satisfy.
     """
+    multiples = {
+        each.requirement.parameter.symbol: each.requirement
+        for each in contract.conditions
+        if isinstance(each.requirement, ParameterMultiple) and not each.requirement.parameter.offset
+    }
     for number in count():
         chance = numpy.random.default_rng((request.seed, number))
         arguments, texts = [], []
@@ -177,7 +198,8 @@ def generate_runs(
                 texts.append(f"{symbol.name}={given.text}")
                 continue
             mapped = maps.get(symbol.name)
-            value, text = mapped or _infer_argument(symbol, number, pointers, chance, guesses)
+            multiple = multiples.get(symbol.name)
+            value, text = mapped or _infer_argument(symbol, number, pointers, chance, guesses, multiple)
             if mapped and isinstance(value, StructArgument):
                 other, more = _infer_argument(symbol, number, pointers, chance, guesses)
                 value = StructArgument(value.data, {**other.pointers, **value.pointers})
@@ -224,6 +246,7 @@ def _infer_argument(
     pointers: Collection[tuple[str, int]],
     chance: numpy.random.Generator,
     guesses: IntegerGuesses,
+    multiple: ParameterMultiple | None = None,
 ) -> tuple[Any, str]:
     contents = _contents_of_run(number)
     memory = f"{BUFFER_BYTES >> 20} MiB {contents}"
@@ -242,5 +265,8 @@ def _infer_argument(
         return buffer(), memory
     if kind(symbol.type) == "f":
         return 1.0, "1.0"
-    value = guesses.integer(number) & ((1 << bits(symbol.type)) - 1)
+    value = guesses.integer(number)
+    if multiple is not None:
+        value += (multiple.remainder - value) % multiple.divisor
+    value &= (1 << bits(symbol.type)) - 1
     return value, str(value)

@@ -6,7 +6,7 @@ Only the host determines the shape of a kernel's tensors. This module guesses a 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from math import prod
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, expec
 from ptxkit.analysis.ir.program import Program
 from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
 from ptxkit.emulator.engine.launch_args import StructArgument
+from ptxkit.model.launch_contract import LaunchContract, TensorMapUse
 from ptxkit.semantics.layout import variable_of
 from ptxkit.tensormap_limits import MAP_ALIGNMENT, MAP_BYTES
 from ptxkit.verifier.limits import MAX_BOX_EXTENT
@@ -36,11 +37,15 @@ _BOXES_PER_DIMENSION = 4
 """The number of boxes of a tensor in each of its first two dimensions."""
 
 
-def infer_maps(program: Program, unspecified: Collection[str]) -> list[InferredMaps]:
+def infer_maps(
+    program: Program, unspecified: Collection[str], boxes: Mapping[tuple[str, int], int] | None = None
+) -> list[InferredMaps]:
     """Returns alternative maps for the unspecified parameters; one empty alternative where nothing is guessed.
 
-    Nothing is guessed where several maps copy boxes: how these share the expected bytes is unknown.
+    boxes: the bytes of the boxes that are known, by the parameter and the byte in it. Nothing is guessed where several
+    maps copy boxes of unknown sizes: how these share the expected bytes is unknown.
     """
+    boxes = boxes or {}
     sizes = _parameter_sizes(program)
     uses = {
         (name, offset): use
@@ -48,18 +53,31 @@ def infer_maps(program: Program, unspecified: Collection[str]) -> list[InferredM
         if 0 <= offset <= sizes[name] - MAP_BYTES and not offset % MAP_ALIGNMENT
     }
     expected = expected_bytes(program)
-    if sum(use.is_loaded for use in uses.values()) > 1:
+    loaded = [place for place, use in uses.items() if use.is_loaded]
+    is_known = bool(loaded) and boxes.keys() >= {*loaded}
+    if len(loaded) > 1 and not is_known:
         return [{}]
     found = []
-    for copies in COPIES_PER_PHASE:
+    for copies in (1,) if is_known else COPIES_PER_PHASE:
+        usual = (expected[0] if expected else DEFAULT_BOX_BYTES) // copies
         made = {
-            place: _infer_tiled_map(use, (expected[0] if expected else DEFAULT_BOX_BYTES) // copies)
+            place: _infer_tiled_map(use, boxes.get(place, usual))
             for place, use in uses.items()
             if place[0] in unspecified
         }
         if made and all(made.values()):
             found.append(_place_in_parameters({place: each for place, each in made.items() if each is not None}, sizes))
     return found or [{}]
+
+
+def known_boxes(contract: LaunchContract) -> dict[tuple[str, int], int]:
+    """Returns the bytes of the boxes that a contract states, by the parameter of the map and the byte in it."""
+    uses = [each.requirement for each in contract.conditions if isinstance(each.requirement, TensorMapUse)]
+    return {
+        (use.parameter.symbol, use.parameter.offset): use.box_bytes
+        for use in uses
+        if use.box_bytes is not None and not use.is_pointer
+    }
 
 
 def is_expected(program: Program) -> bool:

@@ -11,6 +11,7 @@ from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
+from ptxkit.contract_survey import derive_kernel_contract
 from ptxkit.diagnostics import Diagnostic, Message, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator import InvalidLaunchError, RunBudget, RunResult, Violation, run
@@ -37,6 +38,7 @@ from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.image_arguments import infer_images
 from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.launch_inference import (
+    NO_CONTRACT,
     LaunchPlan,
     VerifierRun,
     generate_runs,
@@ -48,7 +50,7 @@ from ptxkit.verifier.launch_inference import (
 from ptxkit.verifier.merged_findings import merge_diagnostics, places_of, sort_traces
 from ptxkit.verifier.parameter_names import by_parameter
 from ptxkit.verifier.request import VerifyRequest
-from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected, map_locations
+from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected, known_boxes, map_locations
 from ptxkit.verifier.violation_diagnostics import (
     ARGUMENTS_NOTE,
     GRID_NOTE,
@@ -58,6 +60,7 @@ from ptxkit.verifier.violation_diagnostics import (
 )
 
 if TYPE_CHECKING:
+    from ptxkit.analysis.context.kernel_facts import KernelFacts
     from ptxkit.emulator.threads.machine_observer import MachineObserver
     from ptxkit.model.trace import FindingTrace
 
@@ -85,13 +88,16 @@ def verify_source(
     settings = replace(request.settings, policy=request.policy)
     try:
         module = parse(source.text, source.path)
-        verdict = static or lint_module(module, request.lint_settings())
+        explored: dict[str, KernelFacts] = {}
+        verdict = static or lint_module(module, request.lint_settings(), explored)
         runs: list[_KernelResult] = []
         if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             _, launched = apply_overrides(module, settings)
             proven = frozenset(place for each in verdict.diagnostics for place in places_of(each))
             entries = request.select_kernels(launched)
-            runs = [_verify_kernel(launched, source, entry, request, progress, proven) for entry in entries]
+            for entry in entries:
+                facts = explored.pop(entry.name, None)
+                runs.append(_verify_kernel(launched, source, entry, request, progress, proven, facts))
         seen = apply_settings(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
         both = merge_diagnostics(verdict.diagnostics, seen.diagnostics)
         questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
@@ -127,10 +133,11 @@ def _verify_kernel(
     request: VerifyRequest,
     progress: Callable[[], None],
     proven: frozenset[tuple[str, int]],
+    explored: KernelFacts | None = None,
 ) -> _KernelResult:
     """Runs one kernel, each time with other inputs; a fault is reported once.
 
-    proven: the codes and offsets of the static findings.
+    proven: the codes and offsets of the static findings. explored: the kernel, if it was explored before.
     """
     request = replace(request, arguments=by_parameter(request.arguments, entry))
     program = Executable(module, entry.name, request.shared or 0)
@@ -146,11 +153,13 @@ def _verify_kernel(
     }
     chosen = has_unspecified_values(program, pointers, request)
     unsaid = unspecified_parameters(program, request)
-    choices = infer_maps(flat, unsaid) if chosen else [{}]
+    has_block = request.block is not None or entry.directive("reqntid") is not None
+    contract = NO_CONTRACT if has_block and not chosen else derive_kernel_contract(module, entry, explored)
+    choices = infer_maps(flat, unsaid, known_boxes(contract)) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
     evidence = find_launch_evidence(flat)
-    plans = infer_plans(entry, program, request, [step.instruction for step in flat.steps], evidence)
+    plans = infer_plans(entry, program, request, [step.instruction for step in flat.steps], evidence, contract)
     wide: list[LaunchPlan] = []
     if request.grid is None and choices[0] and not evidence.shares_global_memory:
         # With boxes of another size, CTAs may interfere with each other. Then only one cluster is run.
@@ -158,7 +167,6 @@ def _verify_kernel(
         plans = [replace(each, grid=each.cluster) for each in plans]
 
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
-    has_block = request.block is not None or entry.directive("reqntid") is not None
     whole = [name for name, (value, _) in choices[0].items() if not isinstance(value, StructArgument)]
     influence = FaultDependence(
         flat,
@@ -190,7 +198,7 @@ def _verify_kernel(
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in choices]
 
     def first_of(maps: InferredMaps) -> VerifierRun:
-        return next(generate_runs(program, pointers, request, {**images, **maps}, IntegerGuesses()))
+        return next(generate_runs(program, pointers, request, {**images, **maps}, IntegerGuesses(), contract))
 
     found, tries_all = None, False
     if len(candidates) > 1:
@@ -200,7 +208,7 @@ def _verify_kernel(
     maps = found[1] if found else choices[0]
     session = found[0] if found else session_of(plans[0], maps, exhausted=tries_all)
     guesses, left = IntegerGuesses(), request.schedules
-    for trial in generate_runs(program, pointers, request, {**images, **maps}, guesses):
+    for trial in generate_runs(program, pointers, request, {**images, **maps}, guesses, contract):
         if time.thread_time() >= deadline:
             session.add_question("the time for this kernel is used up (--seconds)")
             break

@@ -29,15 +29,20 @@ def find_parameter_multiples(
     program: Program, linear: LinearParameters, certain: CertainSteps
 ) -> Iterator[DerivedCondition]:
     """Yields the conditions that follow from each instruction."""
+    for step, wanted in find_multiples(program, linear):
+        declared = wanted.is_address and not linear.declared_alignment(wanted.parameter) % wanted.divisor
+        scope = scope_of(certain.is_certain(step))
+        yield DerivedCondition(wanted, step, scope, is_declared=declared and not wanted.remainder)
+
+
+def find_multiples(program: Program, linear: LinearParameters) -> Iterator[tuple[Step, ParameterMultiple]]:
+    """Yields the instructions that need a parameter to be a multiple of a number."""
     for step in program.effectful_steps:
         for operand, divisor, is_address in _divisors(step):
             for form in linear.forms_of(step, operand):
                 solution = form.solve(divisor)
                 if solution is not None and not (is_address and solution[0] <= _USUAL_ALIGNMENT):
-                    wanted = ParameterMultiple(form.parameter, *solution, is_address=is_address)
-                    declared = is_address and not linear.declared_alignment(form.parameter) % wanted.divisor
-                    scope = scope_of(certain.is_certain(step))
-                    yield DerivedCondition(wanted, step, scope, is_declared=declared and not wanted.remainder)
+                    yield step, ParameterMultiple(form.parameter, *solution, is_address=is_address)
 
 
 def _divisors(step: Step) -> Iterator[tuple[Operand, int, bool]]:

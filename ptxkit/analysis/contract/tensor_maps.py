@@ -15,8 +15,9 @@ from ptxkit.analysis.contract.certain_steps import CertainSteps
 from ptxkit.analysis.contract.derived_condition import DerivedCondition, scope_of
 from ptxkit.analysis.contract.linear_parameters import LinearParameters
 from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, located_map_uses, map_uses
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.mbarrier.tx_balance import TxBalanceCheck
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.model.launch_contract import ParameterPlace, TensorMapUse
 from ptxkit.syntax.tree import Address, Name
@@ -28,31 +29,26 @@ def find_tensor_maps(
     kernel: KernelFacts, linear: LinearParameters, certain: CertainSteps
 ) -> Iterator[DerivedCondition]:
     """Yields the use of a tensor map by each tensor copy."""
-    uses = list(_parameter_uses(kernel, linear))
+    uses = list(find_map_uses(kernel.program, linear))
     boxes = _box_bytes(kernel) if uses else {}
-    for step, place, use, is_pointer in uses:
-        found = TensorMapUse(
-            place,
-            use.rank,
-            "im2col" if use.is_im2col else "tiled",
-            _operations_of(step),
-            boxes.get(step),
-            is_pointer=is_pointer,
-        )
-        yield DerivedCondition(found, step, scope_of(certain.is_certain(step)))
+    for step, use in uses:
+        yield DerivedCondition(replace(use, box_bytes=boxes.get(step)), step, scope_of(certain.is_certain(step)))
 
 
-def _parameter_uses(
-    kernel: KernelFacts, linear: LinearParameters
-) -> Iterator[tuple[Step, ParameterPlace, TensorMapParameter, bool]]:
-    """Yields the tensor copies with the parameter that holds their map, and whether it holds the map's address."""
-    located = {step: (place, use) for step, place, use in located_map_uses(kernel.program)}
-    for step, (found, use) in located.items():
-        yield step, linear.place_of(*found), use, False
-    for step, base, offset, use in map_uses(kernel.program):
-        place = linear.parameter_of(step, Address(Name(base), offset)) if step not in located else None
-        if place is not None:
-            yield step, place, use, True
+def find_map_uses(program: Program, linear: LinearParameters) -> Iterator[tuple[Step, TensorMapUse]]:
+    """Yields the tensor copies whose map, or the address of whose map, is in a parameter."""
+    located = {step: (linear.place_of(*place), use) for step, place, use in located_map_uses(program)}
+    for step, (place, use) in located.items():
+        yield step, _make_use(step, place, use, is_pointer=False)
+    for step, base, offset, use in map_uses(program):
+        pointer = linear.parameter_of(step, Address(Name(base), offset)) if step not in located else None
+        if pointer is not None:
+            yield step, _make_use(step, pointer, use, is_pointer=True)
+
+
+def _make_use(step: Step, place: ParameterPlace, use: TensorMapParameter, *, is_pointer: bool) -> TensorMapUse:
+    mode = "im2col" if use.is_im2col else "tiled"
+    return TensorMapUse(place, use.rank, mode, _operations_of(step), is_pointer=is_pointer)
 
 
 def _operations_of(step: Step) -> tuple[str, ...]:

@@ -83,6 +83,9 @@ TENSOR_MAP_CHANGE_NOT_FENCED = MessageTemplate(
 NO_TENSOR_MAP = MessageTemplate(
     TENSOR_MAP_FENCE, "there is no tensor map at 0x{address:x}: pass a TensorMap, or copy one and replace its fields"
 )
+NO_TENSOR_MAP_OF_RANK = MessageTemplate(
+    TENSOR_MAP_FENCE, "a copy of {rank} dimensions uses a tensor map of {actual}: pass a map of as many dimensions"
+)
 NO_TENSOR_MAP_OF_MODE = MessageTemplate(
     TENSOR_MAP_FENCE, "there is no tensor map for `.{mode}` at 0x{address:x}: its mode is {actual}"
 )

@@ -53,3 +53,23 @@ NO_SUCH_TARGET = MessageTemplate(UNKNOWN_VERSION, "`{word}` is not a target")
 VERSION_TOO_NEW = MessageTemplate(
     UNKNOWN_VERSION, "PTX {word} is newer than the newest version that ptxkit supports, {newest}"
 )
+
+UNSATISFIABLE_LAUNCH = DiagnosticCode(
+    "PTX804", "unsatisfiable-launch", sections=("cp.async.bulk.tensor", "cp.async.bulk")
+)
+MAPS_DIFFER = MessageTemplate(
+    UNSATISFIABLE_LAUNCH,
+    (
+        "no launch satisfies this: {parameter} must be a {rank}-dimensional tensor map in {mode} mode here, and a "
+        "{other_rank}-dimensional one in {other_mode} mode at line {1}"
+    ),
+)
+REMAINDERS_DIFFER = MessageTemplate(
+    UNSATISFIABLE_LAUNCH,
+    (
+        "no launch satisfies this: {parameter} must be {remainder} modulo {divisor} here, and {other_remainder} "
+        "modulo {other_divisor} at line {1}"
+    ),
+)
+OTHER_CONDITION = MessageTemplate(UNSATISFIABLE_LAUNCH, "each launch executes this, too")
+PASS_TWO_ARGUMENTS = MessageTemplate(UNSATISFIABLE_LAUNCH, "pass a separate argument for each use, or make them agree")

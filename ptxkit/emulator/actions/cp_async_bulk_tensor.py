@@ -31,6 +31,8 @@ _MAP_SPACES = ("global", "const", "param")
 """The state spaces in which a tensor map may be (PTX ISA, "cp.async.bulk.tensor")."""
 
 _TILE_ALIGNMENT = 128
+_ROW_MODES = ("tile::gather4", "tile::scatter4")
+"""The modes whose coordinates are those of several rows, and not one for each dimension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,9 @@ def _locate_elements(
 ) -> tuple[ByteBuffer, Any]:
     """Returns the buffer and the offsets in it of a box's elements."""
     machine = group.cta.machine
+    if len(coordinates) != layout.rank and mode not in _ROW_MODES:
+        message = ptx4xx.NO_TENSOR_MAP_OF_RANK(rank=len(coordinates), actual=layout.rank)
+        raise ExecutionFault(message, group.lanes.index[one : one + 1])
     addresses = element_addresses(layout, mode, coordinates, offsets)
     there = addresses != NO_OFFSET
     found = numpy.full(len(addresses), NO_OFFSET, numpy.int64)

@@ -255,7 +255,7 @@ def test_declared_limits_of_block_and_cluster() -> None:
 
 
 MAPS = """
-.shared .align 128 .b8 tile[2048]; .shared .align 8 .b64 bar; mov.u64 %rd1, map;
+.shared .align 128 .b8 tile[2048]; .shared .align 8 .b64 bar; mov.u64 %rd1, map; cvta.param.u64 %rd1, %rd1;
 mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; mov.u32 %r2, bar; mov.u32 %r3, tile; mov.u32 %r4, 0;
 @%p1 bra $wait;
 mbarrier.init.shared::cta.b64 [%r2], 1;
@@ -278,10 +278,17 @@ def test_a_tensor_map_has_the_dimensions_of_the_copy_and_the_expected_bytes() ->
     array = numpy.zeros((64, 64), numpy.float32)
     assert run_kernel(text, TensorMapArgument.tiled(array, box=(32, 16))).is_clean
     assert not run_kernel(text, TensorMapArgument.tiled(array, box=(32, 8))).is_clean
+    line = run_kernel(text, TensorMapArgument.tiled(numpy.zeros(4096, numpy.float32), box=(256,)))
+    assert [str(each.message) for each in line.findings] == [
+        "a copy of 2 dimensions uses a tensor map of 1: pass a map of as many dimensions"
+    ]
 
 
 def test_the_address_of_a_tensor_map_must_be_a_multiple_of_64() -> None:
-    text = text_of(MAPS.replace("mov.u64 %rd1, map;", "ld.param.u64 %rd1, [map];"), parameters=".param .u64 map")
+    text = text_of(
+        MAPS.replace("mov.u64 %rd1, map; cvta.param.u64 %rd1, %rd1;", "ld.param.u64 %rd1, [map];"),
+        parameters=".param .u64 map",
+    )
     assert sentences_of(text) == [
         "Parameter 0, `map`, must be a multiple of 64 bytes.",
         "Parameter 0, `map`, must be the address of a 2-dimensional tensor map in tiled mode, for loads, "

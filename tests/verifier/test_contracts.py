@@ -1,0 +1,51 @@
+"""The launches that `verify` chooses satisfy the contract of the kernel."""
+
+from __future__ import annotations
+
+from ptxkit.source import SourceFile
+from ptxkit.verifier import VerifyRequest, verify_source
+from tests.analysis.contract.support import text_of
+from tests.analysis.contract.test_conditions import MAPS, POINTER, ROLES, bulk_copy
+
+
+def assumptions_of(text: str, schedules: int = 2) -> tuple[str, tuple[str, ...]]:
+    """The launch and the arguments of a verification, in words."""
+    result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=60))
+    assert [str(each.message) for each in result.diagnostics] == []
+    [run] = result.runs
+    assert run.runs == run.whole == schedules
+    return run.launch, run.arguments
+
+
+def test_an_integer_has_the_remainder_that_the_contract_names() -> None:
+    size = "ld.param.u32 %r6, [n]; and.b32 %r6, %r6, 63; sub.u32 %r5, %r6, 4;"
+    text = bulk_copy(size=size, parameters=f"{POINTER}, .param .u32 n")
+    masked = [each for each in assumptions_of(text.replace("and.b32 %r6, %r6, 63;", ""))[1] if each.startswith("n=")]
+    assert masked == ["n=20", "n=68"]
+
+
+def test_a_block_is_one_without_a_known_error() -> None:
+    assert assumptions_of(text_of(ROLES, bounds=""))[0].startswith("grid 2, block 64")
+    assert assumptions_of(text_of(ROLES, bounds=".maxntid 256"))[0].startswith("grid 2, block 64")
+
+
+def test_boxes_of_several_maps_have_the_bytes_that_their_phases_expect() -> None:
+    addresses = "mov.u64 %rd1, map; cvta.param.u64 %rd1, %rd1; mov.u64 %rd2, other; cvta.param.u64 %rd2, %rd2;"
+    both = MAPS.replace("tile[2048]", "tile[6144]").replace("mov.u64 %rd1, map; cvta.param.u64 %rd1, %rd1;", addresses)
+    both = both.replace(".b64 bar;", ".b64 bar; .shared .align 8 .b64 more;").replace(
+        "$wait: bar.sync 0;",
+        """
+        mov.u32 %r6, more; mbarrier.init.shared::cta.b64 [%r6], 1; fence.proxy.async.shared::cta;
+        add.u32 %r7, %r3, 2048;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r6], 4096;
+        cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r7], [%rd2, {%r4, %r4}], [%r6];
+        $wait: bar.sync 0; mov.u32 %r6, more;
+        $more: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r6], 0;
+        @!%p3 bra $more;
+        """,
+    )
+    maps = ".param .align 64 .b8 map[128], .param .align 64 .b8 other[128]"
+    arguments = assumptions_of(text_of(both, parameters=maps))[1]
+    assert len(arguments) == 2
+    assert "box" in arguments[0]
+    assert arguments[0].split("=", 1)[1] != arguments[1].split("=", 1)[1]
