@@ -15,6 +15,7 @@ from math import prod
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, AbstractValue, Alternative
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.symexec.check_address_space import OWN_CTA_SPACES, address_operands
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
 from ptxkit.analysis.symexec.check_generic_window import allowed_windows
@@ -22,6 +23,7 @@ from ptxkit.analysis.symexec.check_operands import constant_of, cta_masks, numbe
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.diagnostics.obligation import LaunchNeed
 from ptxkit.isa.constant_folding import fold_constants
+from ptxkit.isa.effects import Home
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole, roles_in
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.rules.function_proofs import FunctionProofs
@@ -51,7 +53,7 @@ def prove_space(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | 
     def check(each: Alternative, space: str) -> _Verdict:
         if space != "generic":
             is_there = each.window in ("", space.partition("::")[0]) or _is_global(each, space)
-            is_own = not (each.is_remote and space in OWN_CTA_SPACES)
+            is_own = space not in OWN_CTA_SPACES or not (each.is_remote or each.known_offsets[0] >= 1 << CTA_BITS)
             return _in_space(each, space) if is_there and is_own else None
         form = _address_form(site)
         if each.base is None or not _is_certain(each):
@@ -232,10 +234,25 @@ def _prove_own_cta(proofs: FunctionProofs, site: Site) -> Evidence | None:
     return Evidence("base", obligation_words.NO_OTHER_CTA(bases=_describe(value)), sources)
 
 
+def prove_home(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
+    """Proves for PTX210 that an address and its companion are in the shared memory of the executing CTA."""
+    homes = [each for each in site.step.effects if isinstance(each, Home) and each.address == site.subject]
+    if not homes or any(each.where != "same" or each.companion is None for each in homes):
+        return None
+    companions = (Site(site.step, each.companion or "") for each in homes)
+    evidence = [_prove_own_cta(proofs, each) for each in (site, *companions)]
+    steps = {step for each in evidence if each is not None for step in each.steps}
+    if None in evidence or evidence[0] is None:
+        return None
+    return Evidence("base", evidence[0].words, tuple(sorted(steps, key=lambda step: step.index)))
+
+
 def _is_own(each: Alternative) -> _Verdict:
     base = each.base
     is_known = base is not None and base.kind != "converted" and not each.is_remote
-    return _HOLDS if is_known and _is_certain(each) else None
+    low, high = each.known_offsets
+    is_near = base is None or base.kind == "argument" or 0 <= low <= high < 1 << CTA_BITS
+    return _HOLDS if is_known and is_near and _is_certain(each) else None
 
 
 def _prove_addresses(

@@ -30,6 +30,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.isa.effects import Home
+from ptxkit.rules.address_proofs import prove_home
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -66,4 +67,4 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(ptx2xx.WRONG_CTA_ADDRESS, check, sites=sites_of(is_a(Home)))
+RULE = Rule(ptx2xx.WRONG_CTA_ADDRESS, check, sites=sites_of(is_a(Home)), prove=prove_home)

@@ -17,7 +17,7 @@ from ptxkit.syntax import parse, statement_spans
 from tests.rules.test_obligations import judge_text
 
 KERNELS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
-ADDRESSES = ("PTX201", "PTX202", "PTX205", "PTX206", "PTX207", "PTX208", "PTX209")
+ADDRESSES = ("PTX201", "PTX202", "PTX205", "PTX206", "PTX207", "PTX208", "PTX209", "PTX210")
 TID = "mov.u32 %r1, %tid.x;"
 
 
@@ -113,6 +113,7 @@ def test_a_declared_pointer_needs_nothing() -> None:
         ("PTX207", f"{TID} shl.b32 %r2, %r1, 4; mov.u32 %r3, tile; sub.s32 %r4, %r3, %r2; ld.shared.u32 %r5, [%r4];"),
         ("PTX202", "mov.u64 %rd2, tile; @%p1 cvta.shared.u64 %rd2, %rd2; ld.u32 %r5, [%rd2];"),
         ("PTX209", "ld.global.u64 %rd1, [%rd2]; cvta.to.shared.u64 %rd3, %rd1; ld.shared.u32 %r5, [%rd3];"),
+        ("PTX208", "mov.u32 %r3, tile; add.s32 %r4, %r3, 0x1000000; ld.shared.u32 %r5, [%r4];"),
         ("PTX206", "ld.global.u32 %r2, [%rd1]; cp.async.bulk.prefetch.L2.global [%rd1], %r2;"),
     ],
 )

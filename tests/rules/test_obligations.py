@@ -25,6 +25,7 @@ from tests.rules import (
     cases_bounds,
     cases_calls,
     cases_groups,
+    cases_homes,
     cases_registers,
     cases_strict,
     cases_tails,
@@ -147,7 +148,7 @@ def proven(text: str) -> set[tuple[str, Span, str]]:
 
 def test_nothing_that_is_violated_is_proven() -> None:
     modules = (cases_addresses, cases_bounds, cases_calls, cases_groups, cases_registers, cases_strict, cases_tails)
-    modules = (*modules, cases_wgmma, cases_windows)
+    modules = (*modules, cases_homes, cases_wgmma, cases_windows)
     texts = {case.text: case.policy for module in modules for case in module.CASES}
     texts.update(
         (path.read_text("utf-8"), "strict") for rule in PROVING for path in FIXTURES.glob(f"{rule.code}_*.ptx")

@@ -35,7 +35,7 @@ Argument: TypeAlias = "AbstractValue | str | int | bool | float | None"
 _Combine: TypeAlias = Callable[[int, Alternative, Alternative], Alternative | None]
 
 #: The state spaces whose addresses are below 2**31, so that 32 bits hold them.
-_SMALL_SPACES = ("shared", "local", "param")
+_SMALL_SPACES = ("shared", "local")
 #: An offset up to which the address of a variable in these spaces does not exceed 31 bits.
 _LARGEST_OFFSET = 1 << 30
 #: The operations whose results are no addresses, whatever their operands are.
@@ -154,13 +154,13 @@ def _resize(held: Alternative, width: int, *, is_signed: bool) -> Alternative:
         return replace(held, offset=range_ops.resize(width, held.offset, is_signed=is_signed), is_opaque=opaque)
     power, remainder = held.congruence
     if width < held.width:
-        if width >= _ADDRESS_BITS and held.window in _SMALL_SPACES and not held.is_remote:
+        if width >= _ADDRESS_BITS and held.window in _SMALL_SPACES:
             return replace(held, offset=range_ops.resize(width, held.offset))
         return Alternative(None, full_range(width, power, remainder), is_opaque=width >= _ADDRESS_BITS)
     if held.width < _ADDRESS_BITS:
         return Alternative(None, full_range(width, power, remainder))
     low, high = held.known_offsets
-    if low >= 0 and high <= _LARGEST_OFFSET and held.window in _SMALL_SPACES and not held.is_remote:
+    if low >= 0 and high <= _LARGEST_OFFSET and held.window in _SMALL_SPACES:
         return replace(held, offset=range_ops.resize(width, held.offset))
     # The sum of base and offset may wrap around, so that only its lowest bits are known.
     return replace(held, offset=full_range(width, min(held.offset.power, 1 << held.width), held.offset.remainder))
