@@ -89,6 +89,12 @@ def test_packages_have_descriptions() -> None:
     assert [path.relative_to(PACKAGE).as_posix() for path in packages if not ast.get_docstring(tree_of(path))] == []
 
 
+def test_packages_state_what_they_may_import() -> None:
+    packages = {path: ast.get_docstring(tree_of(path)) or "" for path in MODULES if path.name == "__init__.py"}
+    assert len(packages) > 60
+    assert [path.relative_to(PACKAGE).as_posix() for path, text in packages.items() if "import" not in text] == []
+
+
 def test_modules_have_a_readable_size() -> None:
     long = {
         path.relative_to(PACKAGE).as_posix()

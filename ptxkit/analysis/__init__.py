@@ -8,4 +8,6 @@ are a trace of effects for each thread (`symexec`), the synchronization between 
 instructions that no trace reached.
 
 This package words no diagnostic and names no instruction: it describes instructions by their effects.
+
+Input: a validated module. Output: facts about each kernel. It imports `syntax`, `isa`, `semantics` and `validate`.
 """

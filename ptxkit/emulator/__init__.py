@@ -19,6 +19,9 @@ suffice.
 
 There is one device, so a multimem address has one location. A texture has one level, one sample for each element and no
 comparison function.
+
+Input: a module, a launch and a seed. Output: the final arrays, and the violations of a run. It imports `syntax`, `isa`
+and `semantics`.
 """
 
 from __future__ import annotations

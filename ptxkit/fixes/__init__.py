@@ -2,6 +2,9 @@
 
 A fix is valid if the changed text parses, the finding is fixed, there is no new finding, and there is no new open
 question. `fix_source` applies all valid fixes; `with_verified_fixes` adds them to the findings of a result.
+
+Input: the findings of a text. Output: edits. It imports `linter`, `analysis`, `settings`, `baseline`, `isa`
+and `syntax`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Kernels that the project maintains, written with the builder: verified, run on a GPU, and documented as tutorials."""
+"""Kernels that the project maintains, written with the builder: verified, run on a GPU, and documented as tutorials.
+
+Input: sizes and types. Output: kernels of the builder, and the launches that check them. It imports `build` and
+`device`.
+"""
 
 from ptxkit.kernels.async_copy import async_copy
 from ptxkit.kernels.bulk_add_one import bulk_add_one

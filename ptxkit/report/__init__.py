@@ -3,6 +3,8 @@
 `full_report(results)` yields styled lines as results arrive: `plain(lines)` converts them to text, `to_terminal(lines,
 ...)` colors them. `json_report(results)` returns the document that `--format json` prints.
 `ptxkit.report.transfer_table` and `ptxkit.report.transfers_json` do the same for tables of transfers.
+
+Input: results as data. Output: text in one format. It imports `model` and `baseline`, and no analysis.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """The rules, one per file, and `analyze`, which checks a module with them.
 
 A rule reads facts of `ptxkit.analysis` and reports findings; it computes no facts and formats no text.
+
+Input: the facts of a module. Output: findings and open questions. It imports `syntax`, `isa`,
+`semantics` and `analysis`.
 """
 
 from __future__ import annotations

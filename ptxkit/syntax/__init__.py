@@ -1,6 +1,8 @@
 """Parses and prints PTX. The package depends on no specific instruction.
 
 The module that defines a name is loaded when the name is first used: parsing loads neither printer nor formatter.
+
+Input: text. Output: the tree, and its text again. It imports no other package but those of plain data.
 """
 
 from __future__ import annotations

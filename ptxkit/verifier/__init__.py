@@ -4,6 +4,8 @@
 diagnostics (each with its witness) and the launches that were run. A property of a launch that the caller does not
 specify is chosen (`launch_inference`) and reported. A finding that depends on such a choice is a warning, because only
 the host determines the arguments.
+
+Input: a text and the request of a verification. Output: a result. It imports `linter`, `analysis` and `emulator`.
 """
 
 from __future__ import annotations

@@ -7,4 +7,6 @@ The manual does not specify the following. Products of floating-point elements a
 the sum with C is rounded to nearest once; subnormal numbers are not flushed. Hardware sums fewer bits, truncates them,
 and may sum in another order, so that results agree within the bound of the accumulator's precision and not bit for bit.
 Integers and single bits are exact. f64 is a chain of fused operations in the order of k.
+
+Input and output: arrays of elements or bit patterns. It imports `emulator.core` and `emulator.state`.
 """

@@ -2,6 +2,8 @@
 
 Each has an equivalent in CUDA C++ (`corpus/seeds/src`) with the same results, and is short enough to be read in a
 minute.
+
+It imports `build` and the cases of `kernels`.
 """
 
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy

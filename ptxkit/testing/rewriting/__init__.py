@@ -4,4 +4,6 @@
 carry elsewhere, and `value_detour` is what such rewrites share. `sources` yields the kernels, and `campaign` states the
 law: the error of a wrong kernel may become an open question, but not vanish, and a correct kernel may get an open
 question, but no error and no warning. Each other module holds rewrites of one kind.
+
+Input: kernels and a seed. Output: rewritten kernels, and violations of the law. It imports `linter` and `testing`.
 """

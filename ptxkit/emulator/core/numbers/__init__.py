@@ -17,4 +17,6 @@ The manual does not specify the following, which are defined here (`scripts/devi
 * Without a rounding modifier a product and a sum are never fused.
 * Conversions of NaNs of f64 to integers of 8 and 16 bits return the highest bit of that width.
 * Conversions to scale factors (`ue8m0`) drop the sign.
+
+Input and output: arrays of bit patterns. It imports no other package of the reference machine.
 """
