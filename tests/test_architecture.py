@@ -59,7 +59,7 @@ MAY_KNOW = {
     "report": {"baseline"},
     "emulator": {"syntax", "isa", "semantics"},
     "prebuild_cache": {"syntax", "isa"},
-    "kernel_model": {"syntax", "linter"},
+    "kernel_model": {"syntax", "linter", "contract_survey"},
     "device": {"syntax", "isa", "kernel_model"},
     "build": {"syntax", "isa", "kernel_model"},
     "kernels": {"build", "device"},

@@ -23,6 +23,7 @@ from ptxkit.device.signature import Signature, make_kernel_signature, make_modul
 from ptxkit.device.targets import check_target
 from ptxkit.diagnostics import Verdict
 from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.kernel_model.launch_limits import find_launch_limits
 from ptxkit.kernel_model.routines import BuiltRoutine, is_built_kernel
 from ptxkit.kernel_model.source_lines import Assembled, Location, find_location, find_statement_starts
 from ptxkit.kernel_model.verification import verify_assembled
@@ -108,7 +109,9 @@ def compile(  # noqa: A001  (what the step is called everywhere)
 
 
 def _make_cubin(made: cubin_cache.CubinRecord, target: str, prepared: PreparedSource) -> Cubin:
-    return Cubin(made.code, target, prepared.kernels, prepared.text, made.log, made.undecided, made.compiler)
+    limits = dict(made.limits)
+    kernels = tuple(each.with_limits(limits.get(each.name, ())) for each in prepared.kernels)
+    return Cubin(made.code, target, kernels, prepared.text, made.log, made.undecided, made.compiler)
 
 
 def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> ptxas_program.PtxasProgram | None:
@@ -172,7 +175,8 @@ def _read_source(source: BuiltRoutine | tree.Module | str) -> tuple[Assembled, t
 def _compile_and_verify(
     make: Callable[[], cubin_cache.CubinRecord], prepared: PreparedSource
 ) -> cubin_cache.CubinRecord:
-    """Compiles the source and returns the machine code with the properties that the verifier could not decide.
+    """Compiles the source and returns the machine code with the properties that the verifier could not decide, and with
+    the launch limits of the kernels.
 
     Compilation and verification are independent and take similar times, so they run concurrently. An error of the
     verifier has precedence over an error of the compiler.
@@ -180,7 +184,8 @@ def _compile_and_verify(
     with ThreadPoolExecutor(1) as compiling:
         coming = compiling.submit(make)
         undecided = format_undecided(verify_assembled(prepared.assembled, prepared.name))
-    return replace(coming.result(), undecided=undecided)
+        limits = find_launch_limits(prepared.assembled, prepared.name)
+    return replace(coming.result(), undecided=undecided, limits=tuple(limits.items()))
 
 
 def _link_or_assemble(prepared: PreparedSource, target: str, options: list[str]) -> cubin_cache.CubinRecord:

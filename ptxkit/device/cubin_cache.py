@@ -12,6 +12,7 @@ from ptxkit.content_store import ContentStore, user_cache_folder
 from ptxkit.device.limits import MAX_CACHED_CUBINS
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.installation import installation_stamp
+from ptxkit.kernel_model.launch_limits import LaunchLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +35,28 @@ class CubinKey:
 @dataclass(frozen=True, slots=True)
 class CubinRecord:
     """The contents of an entry: machine code, the compiler's log, what the verifier could not decide (None if it did
-    not run), and the compiler's name.
+    not run), the compiler's name, and the launch limits of each kernel.
     """
 
     code: bytes
     log: str
     undecided: tuple[str, ...] | None = None
     compiler: str = ""
+    limits: tuple[tuple[str, tuple[LaunchLimit, ...]], ...] = ()
 
 
 def load_cubin(entry: CubinKey) -> CubinRecord | None:
     """Returns the entry, or None if there is no valid one."""
     match _store().get(entry.digest, entry.digest):
-        case (bytes(code), str(log), None | tuple() as undecided, str(compiler)):
-            return CubinRecord(code, log, undecided, compiler)
+        case (bytes(code), str(log), None | tuple() as undecided, str(compiler), tuple() as limits):
+            return CubinRecord(code, log, undecided, compiler, limits)
     return None
 
 
 def save_cubin(entry: CubinKey, made: CubinRecord) -> None:
     """Saves an entry if the folder can be written."""
     store = _store()
-    if store.put(entry.digest, entry.digest, (made.code, made.log, made.undecided, made.compiler)):
+    if store.put(entry.digest, entry.digest, (made.code, made.log, made.undecided, made.compiler, made.limits)):
         store.evict()
 
 

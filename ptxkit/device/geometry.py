@@ -61,7 +61,18 @@ def make_geometry(
         raise LaunchError(
             f"kernel {signature.name!r} has clusters of {together}, and the grid {found.grid} is not a multiple of that"
         )
+    _check_limits(signature, found)
     return found
+
+
+def _check_limits(signature: Signature, wanted: Geometry) -> None:
+    """Raises `LaunchError` if the geometry violates a condition of the kernel's contract."""
+    ctas = prod(wanted.cluster or signature.cluster or (1,))
+    for kind, _, numbers, words in signature.limits:
+        given = {"block": wanted.block, "cluster": ctas, "shared": wanted.shared}.get(kind)
+        is_small = isinstance(given, int) and given < numbers[0]
+        if is_small or given in [(number, 1, 1) for number in numbers]:
+            raise LaunchError(f"kernel {signature.name!r}: {words}; the launch has {wanted}")
 
 
 def _resolve_block(signature: Signature, block: Extents | None) -> Shape:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 
 from ptxkit.device.written_parameters import find_written_parameters
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import bits
+from ptxkit.kernel_model.launch_limits import LaunchLimit
 from ptxkit.kernel_model.routines import BuiltKernel, Parameter
 from ptxkit.kernel_model.tensor_form import TENSOR_MAP_BYTES, TensorForm
 from ptxkit.syntax import tree
@@ -38,7 +39,8 @@ class Signature:
     """The signature of a kernel.
 
     `threads` is the required shape of the CTA, or None for any, and `cluster` is the cluster that the kernel is
-    compiled for, or None. `dynamic_shared` is the least size of launch-sized shared memory in bytes.
+    compiled for, or None. `dynamic_shared` is the least size of launch-sized shared memory in bytes. `limits` are the
+    other conditions of the kernel's contract, if they were derived.
     """
 
     name: str
@@ -46,6 +48,16 @@ class Signature:
     threads: tuple[int, int, int] | None = None
     dynamic_shared: int = 0
     cluster: tuple[int, int, int] | None = None
+    limits: tuple[LaunchLimit, ...] = ()
+
+    def with_limits(self, limits: tuple[LaunchLimit, ...]) -> Signature:
+        """Returns the signature with these limits; pointers have the alignments that they state."""
+        needed = {index: numbers[0] for kind, index, numbers, _ in limits if kind == "alignment"}
+        arguments = tuple(
+            replace(each, alignment=max(each.alignment, needed.get(index, 1))) if each.type is not None else each
+            for index, each in enumerate(self.arguments)
+        )
+        return replace(self, arguments=arguments, limits=limits)
 
 
 def make_kernel_signature(kernel: BuiltKernel) -> Signature:
