@@ -42,9 +42,9 @@ def _issue(item: Diagnostic, fingerprint: str, root: str | None, sources: Progra
     for offset in (span.start, span.end):
         line, column = source.position(offset)
         places.append({"line": line, "column": column})
-    message = "; ".join((item.message if found is None else found.message, *fault_notes(item)))
+    message, notes = (item.message, fault_notes(item)) if found is None else (found.message, found.notes)
     return {
-        "description": escape_lines(f"{item.code}: {message}"),
+        "description": escape_lines(f"{item.code}: {'; '.join((message, *notes))}"),
         "check_name": item.code,
         "fingerprint": fingerprint,
         "severity": "critical" if item.code == ptx1xx.NO_VERDICT else _SEVERITIES[item.severity],

@@ -98,8 +98,10 @@ def _invocation(results: Sequence[FileResult]) -> JsonObject:
 def _result(item: Diagnostic, rule: int, fingerprint: str, sources: ProgramSources) -> JsonObject:
     """A finding: at the program's line where the program is in the repository, with the PTX among the other places."""
     found = locate_in_repository(item, sources)
-    message, remedy = (item.message, item.help) if found is None else (found.message, found.help)
-    texts = [message, *item.notes, *fault_notes(item), *([f"help: {remedy}"] if remedy else [])]
+    message, notes, remedy = (
+        (item.message, fault_notes(item), item.help) if found is None else (found.message, found.notes, found.help)
+    )
+    texts = [message, *item.notes, *notes, *([f"help: {remedy}"] if remedy else [])]
     in_ptx = _physical_location(item.source, item.span)
     result: JsonObject = {
         "ruleId": item.code,

@@ -17,8 +17,8 @@ MODULES = {
     "ptxkit.device": "Compile, link and launch on a GPU.",
 }
 BUILDER = {
-    "A kernel": ("param", "tensor_map", "module", "pragma", "assembled"),
-    "Check, compile, launch": ("verify", "emulate", "compile", "load", "loaded", "launch"),
+    "A kernel": ("param", "tensor_map", "module", "pragma", "assemble"),
+    "Check, compile, launch": ("verify", "emulate", "compile", "load", "load_once", "launch"),
     "Threads and special registers": (
         *("tid", "ntid", "ctaid", "nctaid", "clusterid", "cluster_ctaid", "cluster_ctarank", "cluster_nctarank"),
         *("laneid", "dynamic_smem_size", "thread_rank", "warp", "special"),

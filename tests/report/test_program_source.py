@@ -168,7 +168,7 @@ def test_copies_of_a_line_are_one_finding_that_counts_them() -> None:
     shown = report(result)
     assert shown.count("PTX302 error") == 1
     assert "(10 places)" in shown
-    assert report(result, all_places=True).count("PTX302 error") == 4
+    assert report(result, all_places=True).count("PTX302 error") == 10
 
 
 @pytest.mark.parametrize(
@@ -234,3 +234,26 @@ def test_a_relative_name_is_resolved_next_to_the_ptx(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text("first line\n")
     result = lint_source(SourceFile(str(tmp_path / "k.ptx"), PTX.replace("%s", "k.cu")))
     assert "1 | first line" in re.sub(" +", " ", report(result))
+
+
+def find_finding_with_copies() -> FileResult:
+    results = (lint_text(name, fault) for name in KERNELS for fault in FAULTS)
+    return next(result for result in results if any(item.copies for item in result.diagnostics))
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_each_place_of_a_finding_is_listed_on_request() -> None:
+    result = find_finding_with_copies()
+    count = sum(1 + len(item.copies) for item in result.diagnostics)
+    assert report(result, all_places=True).count("  = ptx: ") == count > 1
+    assert " places)" not in report(result, all_places=True)
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_a_description_at_a_line_of_the_program_names_no_lines_of_the_ptx() -> None:
+    result = find_finding_with_copies()
+    copied = next(item for item in result.diagnostics if item.copies)
+    lines = {copied.source.position(each.span.start)[0] for each in copied.copies}
+    for form in ("gitlab", "sarif"):
+        text = "".join(text_report(form, [result], tuple))
+        assert not [line for line in lines if re.search(rf"same holds at lines? .*\b{line}\b", text)]
