@@ -37,7 +37,8 @@ def test_the_wheel_contains_the_package_and_works_where_it_is_installed(tmp_path
     the_wheel_holds_every_grammar_and_every_module(wheel)
     the_wheel_holds_nothing_but_the_package(wheel)
     target = tmp_path / "installed"
-    done = run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel)
+    options = ("--no-deps", "--no-index", "--no-compile", "--no-input", "--disable-pip-version-check")
+    done = run(sys.executable, "-m", "pip", "install", *options, "--target", target, wheel)
     assert done.returncode == 0, done.stderr
     ptxkit_lints_from_an_installed_wheel(target, tmp_path)
     the_wheel_brings_its_compiled_grammars_along(target, tmp_path)

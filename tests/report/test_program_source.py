@@ -7,9 +7,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+from docs_lib.cuda_examples import examples
+from docs_lib.json_page import keys_without_meaning
 from inline_snapshot import snapshot
 
 from ptxkit.diagnostic_groups import fold_groups
@@ -27,6 +30,7 @@ KERNELS = ("bulk_scale", "cp_async_ring", "last_block", "tma_ring", "wgmma_produ
 FAULTS = (1, 2, 3, 4)
 
 
+@cache
 def lint_text(name: str, fault: int) -> FileResult:
     path = FOLDER / f"{name}.{fault}.ptx"
     return lint_source(SourceFile(str(path), path.read_text("utf-8")))
@@ -51,6 +55,16 @@ def test_a_fault_is_reported_at_a_line_of_the_program(name: str) -> None:
         assert shown.at.source.path.endswith(f"{name}.cu")
         assert shown.at.source.text
         assert shown.at.place.line in expected, fault
+
+
+def test_the_examples_in_cuda_have_the_faults_of_the_pages_that_show_them() -> None:
+    assert len(examples()) >= 12
+    results = {code: lint_text(name, fault) for code, (name, fault) in examples().items()}
+    assert [code for code, result in results.items() if code not in {each.code for each in result.diagnostics}] == []
+    document = json.loads(
+        "".join(text_report("json", [lint_text(name, fault) for name in KERNELS for fault in FAULTS]))
+    )
+    assert list(keys_without_meaning(document)) == []
 
 
 def test_a_producers_wrong_first_parity_is_not_attributed_to_the_consumer() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ptxkit.analysis.inventory.condition_synthesis import describe_outcome
 from ptxkit.analysis.inventory.transfer_rationale import copy_mechanisms
 from ptxkit.analysis.inventory.transfer_table import collect_transfers
 from ptxkit.analysis.symexec.alignment_trials import SHIFTS, SIZES, USUAL_SIZES, TrialInput, with_shifted_variables
-from ptxkit.model.transfer import Transfer, Unit, UnitSelection
+from ptxkit.model.transfer import Transfer, TransferTable, Unit, UnitSelection
 from tests.analysis.support import module_of, program_of
 
 MEMCPY = Path(__file__).resolve().parents[3] / "corpus/compilers/nvcc"
@@ -24,11 +25,14 @@ def selected_paths(test: Callable[[TrialInput], bool], settings: list[TrialInput
     return describe_outcome({setting: test(setting) for setting in settings})
 
 
-def rows(target: str, kernel: str) -> list[Transfer]:
+@cache
+def transfers_of(target: str) -> TransferTable:
     path = MEMCPY / f"memcpy_async.{target}.ptx"
-    (found,) = [
-        each for each in collect_transfers(parse(path.read_text("utf-8"), path.name)).kernels if each.name == kernel
-    ]
+    return collect_transfers(parse(path.read_text("utf-8"), path.name))
+
+
+def rows(target: str, kernel: str) -> list[Transfer]:
+    (found,) = [each for each in transfers_of(target).kernels if each.name == kernel]
     return list(found.transfers)
 
 
