@@ -60,6 +60,8 @@ class AbstractRegisters:
         self._current: ValueNode | None = None
         self._work = MAX_VALUE_WORK
         self._count = 0
+        self._answers: dict[tuple[Step, Operand | None], AbstractValue] = {}
+        self._sources: dict[tuple[Step, Operand | None], tuple[Step, ...]] = {}
 
     @cached_property
     def is_applicable(self) -> bool:
@@ -70,8 +72,12 @@ class AbstractRegisters:
         """Returns what an operand may hold whenever a step is executed."""
         if not self.is_applicable:
             return unknown(64)
-        conditions = self._conditions.before(step)
-        return self._settle(lambda: self._read_operand(step, operand, conditions))
+        found = self._answers.get((step, operand))
+        if found is None:
+            conditions = self._conditions.before(step)
+            found = self._settle(lambda: self._read_operand(step, operand, conditions))
+            self._answers[(step, operand)] = found
+        return found
 
     def value_of(self, step: Step, text: str) -> AbstractValue:
         """Returns what a register may hold whenever a step reads it, without the conditions that lead to the step."""
@@ -249,6 +255,12 @@ class AbstractRegisters:
 
         These name a variable, load an argument of the kernel, or convert an address.
         """
+        known = self._sources.get((step, operand))
+        if known is None:
+            known = self._sources[(step, operand)] = self._find_sources(step, operand)
+        return known
+
+    def _find_sources(self, step: Step, operand: Operand | None) -> tuple[Step, ...]:
         found: set[Step] = set()
         nodes = Worklist(self._nodes_in(step, operand))
         for node in nodes:

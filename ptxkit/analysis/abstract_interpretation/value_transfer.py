@@ -258,7 +258,7 @@ def to_generic(space: str, value: AbstractValue, index: int) -> AbstractValue:
     for each in value:
         base = each.base
         if base is not None and each.window == family:
-            part = replace(each, window=GENERIC)
+            part = each if family == "global" else replace(each, window=GENERIC)  # generic addresses of it are equal
         else:
             part = _conversion_result(family, index, each, GENERIC)
         found = join_values(found, (part,))

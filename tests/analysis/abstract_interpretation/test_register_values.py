@@ -106,6 +106,8 @@ def test_the_values_of_an_integer_register(body: str, expected: str) -> None:
         ("ld.param.u64 %rd4, [p]; bar.sync 0;", "p@+0"),
         ("ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd4, %rd1; bar.sync 0;", "p@global+0"),
         ("mov.u64 %rd1, tile; cvta.shared.u64 %rd4, %rd1; bar.sync 0;", "tile@generic+0"),
+        ("ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd1, %rd1; cvta.global.u64 %rd4, %rd1; bar.sync 0;",
+         "p@global+0"),
         ("mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; cvta.to.shared.u64 %rd4, %rd2; bar.sync 0;", "tile@shared+0"),
         ("ld.global.u64 %rd1, [%rd2]; cvta.to.shared.u64 %rd4, %rd1; bar.sync 0;", "shared@shared+0"),
         ("mov.u64 %rd1, tile; cvt.u32.u64 %r1, %rd1; add.s32 %r1, %r1, 8; cvt.u64.u32 %rd4, %r1; bar.sync 0;",
