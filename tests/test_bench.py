@@ -72,7 +72,7 @@ def test_many_files_are_measured_by_jobs_and_from_stored_results() -> None:
 
 def test_strategies_are_measured_without_a_health_check_that_fails() -> None:
     run = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "bench"), "strategies", "--examples", "3"],
+        [sys.executable, str(ROOT / "scripts" / "bench"), "strategies", "--examples", "10"],
         capture_output=True,
         text=True,
         check=False,

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.mark.skipif(sys.platform != "linux", reason="needs pipes, devices and /proc")
 def test_malicious_inputs_do_no_harm() -> None:
     run = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "fuzz_hostile"), "--count", "40"],
+        [sys.executable, str(ROOT / "scripts" / "fuzz_hostile"), "--count", "60"],
         capture_output=True,
         text=True,
         check=False,
