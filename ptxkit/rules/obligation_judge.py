@@ -16,7 +16,7 @@ from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, ObligationVerdict
 from ptxkit.fast_dataclasses import replace
 from ptxkit.rules.function_proofs import FunctionProofs
-from ptxkit.rules.model import Evidence, Rule
+from ptxkit.rules.model import STEP_LINES, Evidence, Rule
 from ptxkit.rules.obligation_sites import Site, functions_of
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.source import SourceFile, Span
@@ -83,6 +83,8 @@ class ObligationJudge:
 
     def _words(self, evidence: Evidence) -> str:
         """Returns the words of the evidence with the lines of its steps."""
+        if STEP_LINES not in evidence.words:
+            return evidence.words
         lines = [str(self._source.position(step.start)[0]) for step in evidence.steps]
         listed = f"lines {', '.join(lines[:-1])} and {lines[-1]}" if len(lines) > 1 else f"line {''.join(lines)}"
         return evidence.words.format(lines=listed)
