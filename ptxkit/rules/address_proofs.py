@@ -333,7 +333,7 @@ def _describe(value: Iterable[Alternative]) -> str:
 def _base_words(each: Alternative) -> str:
     base, is_generic = each.base, each.window == GENERIC
     if base is None:
-        return "it is an integer"
+        return obligation_words.BASE_NONE()
     match base.kind:
         case "variable":
             words = obligation_words.BASE_GENERIC if is_generic else obligation_words.BASE_VARIABLE

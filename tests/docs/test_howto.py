@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
 from unittest import SkipTest
-from unittest.mock import patch
 
 import pytest
 from hypothesis import Phase, settings
@@ -69,8 +69,11 @@ def shown_tests(file: str, **compiler: Callable[..., str]) -> dict[str, Any]:
     namespace: dict[str, Any] = {}
     settings.register_profile("few", max_examples=50, phases=[Phase.generate], derandomize=True, database=None)
     settings.load_profile("few")
-    with patch.dict("sys.modules", my_compiler=module):
+    sys.modules[module.__name__] = module  # `patch.dict` would also remove what is imported here for the first time
+    try:
         exec(shown, namespace)
+    finally:
+        del sys.modules[module.__name__]
     settings.load_profile("suite")
     return namespace
 
