@@ -81,7 +81,8 @@ def shown_tests(file: str, **compiler: Callable[..., str]) -> dict[str, Any]:
 def test_the_documented_test_of_an_optimizer_accepts_a_correct_one_and_rejects_a_wrong_one() -> None:
     name = "test_my_optimizer_changes_no_result"
     shown_tests("test_my_compiler.py", optimize=lambda text: str(ptxkit.parse(text)))[name]()
-    wrong = shown_tests("test_my_compiler.py", optimize=lambda text: text.replace("@!%pred", "@%pred"))[name]
+    change = ", 1, 0, %pred", ", 0, 1, %pred"
+    wrong = shown_tests("test_my_compiler.py", optimize=lambda text: text.replace(*change))[name]
     with pytest.raises(AssertionError, match="bytes differ"):
         wrong()
 
