@@ -18,7 +18,6 @@ from ptxkit.device import (
     compiler,
     device_target,
     load,
-    nvjitlink,
     ptxas_program,
     to_device,
     use_device,
@@ -151,9 +150,7 @@ def test_a_module_of_a_version_that_no_compiler_knows_is_explained(
     newer = parse(str(bulk_add_one()).replace(".version 8.0", ".version 9.4"))
     roles = parse(str(kernel_with_roles()).replace(".version 8.0", ".version 9.4"))
     monkeypatch.setattr(ptxas_program, "find_all_ptxas", lambda: (new, old))
-    newest = nvjitlink.newest_nvjitlink_version("sm_90a")
-    assert newest is not None
-    assert newest >= (9, 4)
+    monkeypatch.setattr(compile_paths, "newest_nvjitlink_version", lambda _: (9, 4))
     assert explain_missing_release(newer, "sm_90a") == ""
     missing = "needs PTX 9.4; the newest compiler here knows 9.0"
     assert explain_missing_release(roles, "sm_90a") == missing
@@ -189,7 +186,7 @@ def test_where_nvjitlink_is_too_old_ptxas_compiles(monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise refusal
 
-    monkeypatch.setattr(compiler, "_link_alone", refuse)
+    monkeypatch.setattr(compiler, "_link_single", refuse)
     found = compile_kernel(bulk_add_one(), cache=False)
     assert found.compiler.startswith("ptxas ")
     monkeypatch.setattr(ptxas_program, "find_all_ptxas", tuple)
