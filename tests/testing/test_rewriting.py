@@ -171,6 +171,7 @@ CORRECTED = (
     RewriteCase("broken-pipeline:sm_90a:4146", "assert-call", "3:18:assert-call"),  # lost PTX504
     RewriteCase("kernel:cluster_launch_control.sm_100a.ptx:211181", "spill-shared", "1:79:spill-shared"),  # a PTX503
     RewriteCase("fixture:PTX704_ok_other_half_of_the_lanes.ptx", "spill-shared", "3:116:spill-shared"),  # a PTX708
+    RewriteCase("fixture:PTX205_ok_aligned_at_run_time.ptx", "spill-local", "1:6:spill-local"),  # a PTX205
 )
 """Cases in which an error vanished or was false before the analysis was corrected."""
 
@@ -186,7 +187,7 @@ KNOWN = {
         "threads for which a reloaded number of rounds is unknown are assumed to execute equally many"
     ),
 }
-"""Exceptions of the short campaign that cannot be corrected yet, with the reason."""
+"""Exceptions that cannot be corrected yet, with the reason. Which cases the campaign has depends on the corpus."""
 
 
 def test_no_rewrite_hides_an_error_or_makes_one() -> None:
@@ -195,7 +196,7 @@ def test_no_rewrite_hides_an_error_or_makes_one() -> None:
     cases = choose_cases(small, 60, 1, per_source=6)
     results = run_cases(small, cases, None)
     wrong = {each.case: each.difference for each in results if each.outcome in (EXCEPTION, REFUSED)}
-    assert wrong.keys() == KNOWN.keys(), wrong
+    assert wrong.keys() == KNOWN.keys() & set(cases), wrong
     *_, total = outcome_table(results)
     assert int(total.split()[1]) > 40
 

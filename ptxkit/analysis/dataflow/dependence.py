@@ -61,6 +61,8 @@ class Dependence:
         self._bit_inspections: dict[str, set[str]] = defaultdict(set)
         self._predicates: set[str] = set()
         self._loaded_registers: set[str] = set()
+        self._registers_from_memory: set[str] = set()
+        self._stored_registers: set[str] = set()
         self._spaces: set[str] = set()
         self._parameter_locations: dict[str, tuple[str, int]] = {}
         self._low_bit_cache: dict[str, set[str]] = {}
@@ -69,6 +71,8 @@ class Dependence:
             for effect in step.effects:
                 if isinstance(effect, Value):
                     self._define(step, effect)
+                elif isinstance(effect, Access) and effect.kind != "read" and effect.completion is None:
+                    self._stored_registers |= _register_operands(step)
 
     def sources_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
         """Returns the leaves on which an operand of a step depends; for an address operand, those of the address."""
@@ -139,19 +143,26 @@ class Dependence:
         return not looking.isdisjoint(self._predicates) or not looking.isdisjoint(own)
 
     def _low_bit_dependents(self, variable: str) -> set[str]:
-        """Returns the registers that depend on the low bits of a variable's address.
+        """Returns the registers that may depend on the low bits of a variable's address, also through memory.
 
         The result is cached, because each access to a variable queries it.
         """
         known = self._low_bit_cache.get(variable)
         if known is None:
             leaf = DependenceSource("variable", variable)
-            addresses = self._transitive_dependents(
+            addresses = self._dependents_through_memory(
                 {r for r, leaves in self._sources.items() if leaf in leaves}, self._predicates
             )
             tests = {register for register, inputs in self._bit_inspections.items() if not inputs.isdisjoint(addresses)}
-            known = self._low_bit_cache[variable] = self._transitive_dependents(tests)
+            known = self._low_bit_cache[variable] = self._dependents_through_memory(tests)
         return known
+
+    def _dependents_through_memory(self, first: Collection[str], but: Collection[str] = ()) -> set[str]:
+        """Returns the transitive dependents, where each load may read what any of them was stored to."""
+        found = self._transitive_dependents(first, but)
+        if found.isdisjoint(self._stored_registers):
+            return found
+        return self._transitive_dependents(found | self._registers_from_memory, but)
 
     @property
     def space_tests(self) -> set[str]:
@@ -194,6 +205,8 @@ class Dependence:
         for register in registers:
             self._inputs[register] |= inputs
             self._sources[register] |= leaves
+            if loads:
+                self._registers_from_memory.add(register)
             if any(call.function == "load" for call in calls):
                 self._loaded_registers.add(register)
             if any(call.function == "is_space" for call in calls):
@@ -233,6 +246,12 @@ class Dependence:
             leaves.add(DependenceSource("special", name))
         else:
             yield register
+
+
+def _register_operands(step: Step) -> set[str]:
+    """Returns the registers among the operands of a step, without those in addresses."""
+    operands = (each for each in step.instruction.operands if not isinstance(each, Address))
+    return {step.scope.register_name(name) for operand in operands for name in _names(operand)}
 
 
 def _calls(expression: Expression) -> Iterator[CallExpr]:

@@ -80,3 +80,19 @@ def test_a_loop_variable_depends_on_its_initial_value() -> None:
 def test_only_instructions_that_take_an_address_apart_test_it(body: str, is_test: bool) -> None:
     program = program_of(module_of(f"ld.param.u64 %rd1, [p]; {body}", parameters=PARAMETERS))
     assert ("%p1" in Dependence(program).registers_testing_addresses({("p", 0)})) is is_test
+
+
+@pytest.mark.parametrize(
+    ("rounding", "is_tested"),
+    [
+        ("st.local.b32 [slot], %r1; ld.local.b32 %r2, [slot]; and.b32 %r2, %r2, -16;", True),
+        ("and.b32 %r2, %r1, -16; st.local.b32 [slot], %r2; ld.local.b32 %r2, [slot];", True),
+        ("st.local.b32 [slot], %r1; ld.local.b32 %r2, [slot];", False),
+        ("st.shared.b32 [%r1], %r3; ld.local.b32 %r2, [slot]; and.b32 %r2, %r2, -16;", False),
+    ],
+)
+def test_an_address_that_is_spilled_may_have_been_rounded(rounding: str, is_tested: bool) -> None:
+    body = f".shared .b32 v; .local .b32 slot; mov.u32 %r1, v; {rounding} st.shared.b32 [%r2], %r3;"
+    program = program_of(module_of(body, parameters=PARAMETERS))
+    store = program.steps[-2]
+    assert Dependence(program).may_test_alignment("v", store, store.instruction.operands[0]) == is_tested
