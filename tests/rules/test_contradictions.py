@@ -1,0 +1,11 @@
+"""PTX804, contradictory needs of one argument."""
+
+from __future__ import annotations
+
+from tests.rules.cases_contradictions import CASES
+from tests.rules.support import Case, each, holds
+
+
+@each(CASES)
+def test_the_verdict_is_that_of_the_comments(case: Case) -> None:
+    holds(case)
