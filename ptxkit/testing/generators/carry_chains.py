@@ -12,7 +12,7 @@ from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.testing.generators.form_variants import matches_of
 from ptxkit.testing.generators.step_catalog import Steps, StepTemplate, Version
 
-_CARRY_FUNCTION = "carried"
+_CARRY_FUNCTION = "carry_op"
 """The function of the semantics of such an instruction."""
 
 _CHAPTER = "Extended-Precision Arithmetic"

@@ -143,7 +143,7 @@ class _Noting(CompiledProgram):
 
     def block(self, index: int) -> CompiledBlock:
         block = super().block(index)
-        steps = [(step, guard, (*actions, partial(self._told, step))) for step, guard, actions in block.steps]
+        steps = [(step, guard, (*actions, partial(self._observe, step))) for step, guard, actions in block.steps]
         return replace(block, steps=tuple(steps))
 
     def _observe(self, step: Step, state: GroupState) -> None:

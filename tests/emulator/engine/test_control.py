@@ -115,7 +115,7 @@ def test_a_loop_without_end_is_undecided() -> None:
 FLAG = """
  .shared .u32 flag; mov.u32 %r1, %tid.x; mov.u32 %r3, %cluster_ctarank; setp.ne.u32 %p1, %r1, 3;
  @!%p1 st.shared.u32 [flag], 0; barrier.cluster.arrive; barrier.cluster.wait; @%p1 bra END;
- setp.eq.u32 %p2, %r3, {giver}; @%p2 bra GIVE;
+ setp.eq.u32 %p2, %r3, {releaser}; @%p2 bra GIVE;
 WAIT: ld.relaxed.cluster.shared.u32 %r2, [flag]; setp.eq.u32 %p3, %r2, 0; {more} @%p3 bra WAIT; bra END;
 GIVE: mov.u32 %r4, 0;
 COUNT: add.u32 %r4, %r4, 1; setp.lt.u32 %p4, %r4, 2000; @%p4 bra COUNT;
