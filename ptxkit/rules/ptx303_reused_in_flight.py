@@ -30,30 +30,29 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.barrier_placement import find_barrier_between
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
-from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.context.races import Race
+from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.memory.bulk_source_reads import (
-    LaterBulkWaits,
-    WaitCoverage,
-    bulk_source_reads,
-    find_ineffective_waits,
-    first_wait_after,
-    has_read_source,
-    is_bulk_wait,
+from ptxkit.analysis.memory.bulk_source_reads import WaitCoverage, bulk_source_reads, first_wait_after
+from ptxkit.analysis.memory.copies_at_exit import CopiesAtExit, CopyAtExit
+from ptxkit.analysis.memory.copy_overwrites import (
+    CopyOverwrite,
+    find_overwrite_races,
+    find_source_overwrites,
+    find_target_overwrites,
 )
 from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
-from ptxkit.analysis.symexec.access_ranges import access_range, is_async_write, is_generic_write, is_operand_read
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
-from ptxkit.isa.effects import Access, WaitGroup
+from ptxkit.isa.effects import Access
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import (
     STEP_LINES,
@@ -92,7 +91,7 @@ _WAIT_HELP = {
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each bulk copy from shared memory, each later write of its bytes, and the exit of its thread."""
-    ineffective, waits = find_ineffective_waits(kernel), LaterBulkWaits(kernel)
+    at_exit = CopiesAtExit(kernel)
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
             continue
@@ -102,115 +101,62 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         for step in unlocated.overwrites_of_targets():
             yield OpenObligation(step, ptx3xx.WRITE_MAY_OVERLAP_TARGET())
         for issuer in facts.threads.values():
-            yield from _check_destinations(number, issuer)
+            for found in find_target_overwrites(issuer):
+                yield _overwrite_result(number, found, _destination_overwrite)
             sources = bulk_source_reads(issuer)
             if sources:
-                lone = not any(
-                    copy.source_free_position is not None or waits.may_follow(copy.event.step) for copy in sources
-                )
-                yield from _check_exit(
-                    number, issuer, sources, None if lone else ineffective, kernel.policy == "strict"
-                )
+                yield from _check_exit(number, issuer, at_exit.find(issuer, sources), kernel.policy == "strict")
+                describe = partial(_source_overwrite, facts, issuer)
                 for writer in facts.threads.values():
-                    yield from _check_overwrites(number, facts, issuer, sources, writer)
-    yield from _check_early_releases(kernel)
+                    for found in find_source_overwrites(facts, issuer, sources, writer):
+                        yield _overwrite_result(number, found, describe)
+    for number, race in find_overwrite_races(kernel):
+        finding = _early_release(kernel.scenarios[number], race)
+        exact = race.write.is_certain and race.read.is_certain
+        yield Observation((race.write.event.step, race.read.event.step), number, exact, finding, 2)
 
 
-def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
-    """Yields writes by threads that another thread signaled before it had waited for its copies."""
-    for number, conflict in kernel.races:
-        facts, write, read = kernel.scenarios[number], conflict.write, conflict.read
-        launch = facts.scenario.launch
-        known = launch.is_exact or launch.is_limit
-        if known and conflict.is_early_release and read.completion_wait is not None and not is_operand_read(read.event):
-            wait = read.path.group.events[read.completion_wait].step
-            barrier = find_barrier_between(facts, read, write)
-            noun = operation_noun(read.event.step)
-            labels = (
-                (read.event.step, ptx3xx.COPY_OUT_OF_THESE_BYTES(operation=noun)),
-                (wait, ptx3xx.WAIT_OF_ITS_THREAD()),
-                *release_label(barrier),
-            )
-            finding = Finding(
-                primary=write.event.step,
-                message=ptx3xx.WRITE_DURING_COPY(operation=noun, variable=facts.name_of(write.event)),
-                labels=labels,
-                help=format_barrier_help(
-                    barrier,
-                    ptx3xx.BETWEEN_WAIT_AND_WRITE(),
-                    "issuing threads",
-                    (2, 3),
-                ),
-                properties={"completion": "bulk", "barrier": barrier.sole_text},
-                fixes=barrier_fixes(barrier, wait, write.event.step),
-                lacks=((read.event.step, write.event.step),),
-            )
-            exact = write.is_certain and read.is_certain
-            yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
+def _overwrite_result(
+    number: int, found: CopyOverwrite, describe: Callable[[AsyncCopy, TraceEvent], Finding]
+) -> Observation:
+    finding = None if found.is_safe else describe(found.copy, found.write)
+    return Observation((found.write.step, found.copy.event.step), number, found.is_certain, finding, found.threads)
 
 
-def _check_exit(
-    number: int, issuer: ThreadView, sources: list[AsyncCopy], ineffective: Set[Step] | None, strict: bool
-) -> Iterator[Observation]:
+def _check_exit(number: int, issuer: ThreadView, copies: Iterable[CopyAtExit], strict: bool) -> Iterator[Observation]:
     """Checks the exit of a thread whose copies may still read.
 
-    ineffective: the waits that cover no copy; None if no wait follows any of the copies.
-
-    The manual states that the source must not be modified, not how long the memory of an exited CTA remains valid;
-    libraries do not wait for their last copies. A thread that waits for none of its copies is an error: it has no wait,
-    or a wait that does not cover the copy, or a wait before its first copy only. A thread that does not wait for the
-    last copies is not an error, except under `strict`.
+    A thread that waits for none of its copies is an error. A thread that does not wait for the last copies is not,
+    except under `strict`.
     """
-    if issuer.trace.end_reason != "exit":
-        return
-    waits = [(at, event.step) for at, event in issuer.positions(WaitGroup) if is_bulk_wait(event)]
-    for copy in sources:
-        if copy.commit_position is None:
-            continue  # PTX301 reports it
-        left = not waits or ineffective is None or any(at > copy.position and step in ineffective for at, step in waits)
+    for each in copies:
         finding = None
-        if copy.source_free_position is None and (strict or left):
-            finding = _pending_at_exit(issuer, copy, Severity.ERROR if left else Severity.WARNING)
-        yield Observation((copy.event.step, None), number, issuer.trace.is_certain(), finding)
+        if each.is_pending and (strict or each.is_unawaited):
+            severity = Severity.ERROR if each.is_unawaited else Severity.WARNING
+            finding = _pending_at_exit(issuer, each.copy, severity)
+        yield Observation((each.copy.event.step, None), number, issuer.trace.is_certain(), finding)
 
 
-def _check_overwrites(
-    number: int, facts: ScenarioFacts, issuer: ThreadView, sources: list[AsyncCopy], writer: ThreadView
-) -> Iterator[Observation]:
-    index: IntervalIndex[AsyncCopy] = IntervalIndex()
-    for copy in sources:
-        touched = access_range(copy.event)
-        if touched is not None:
-            index.add(*touched, copy)
-    pair_budget = PairBudget(facts.budget)
-    for position, event in writer.accesses:
-        if facts.budget.is_exhausted:
-            return
-        if not (is_generic_write(event) or is_async_write(event)):
-            continue
-        for copy in index.overlapping(*(access_range(event) or (0, 1))):
-            if not pair_budget.allow((event.step, copy.event.step)):
-                continue
-            safe = has_read_source(facts, issuer, copy, writer, position)
-            exact = issuer.trace.is_certain(copy.position) and writer.trace.is_certain(position)
-            if safe is not None:
-                finding = None if safe else _source_overwrite(facts.name_of(event), issuer, copy, event)
-                threads = 1 if issuer is writer else 2
-                yield Observation((event.step, copy.event.step), number, exact, finding, threads)
-
-
-def _check_destinations(number: int, issuer: ThreadView) -> Iterator[Observation]:
-    """Checks stores of a thread to the destination of its own copy before the wait for it."""
-    if not issuer.copies_by_range:
-        return
-    for position, event in issuer.accesses:
-        effect = event.effect
-        if not is_generic_write(event) or (isinstance(effect, Access) and effect.completion is not None):
-            continue
-        for copy in issuer.copies_by_range.overlapping(*(access_range(event) or (0, 1))):
-            if copy.position < position and copy.completion_position is not None:
-                finding = None if copy.completion_position < position else _destination_overwrite(copy, event)
-                yield Observation((event.step, copy.event.step), number, issuer.trace.is_certain(position), finding)
+def _early_release(facts: ScenarioFacts, race: Race) -> Finding:
+    write, read = race.write, race.read
+    assert read.completion_wait is not None
+    wait = read.path.group.events[read.completion_wait].step
+    barrier = find_barrier_between(facts, read, write)
+    noun = operation_noun(read.event.step)
+    labels = (
+        (read.event.step, ptx3xx.COPY_OUT_OF_THESE_BYTES(operation=noun)),
+        (wait, ptx3xx.WAIT_OF_ITS_THREAD()),
+        *release_label(barrier),
+    )
+    return Finding(
+        primary=write.event.step,
+        message=ptx3xx.WRITE_DURING_COPY(operation=noun, variable=facts.name_of(write.event)),
+        labels=labels,
+        help=format_barrier_help(barrier, ptx3xx.BETWEEN_WAIT_AND_WRITE(), "issuing threads", (2, 3)),
+        properties={"completion": "bulk", "barrier": barrier.sole_text},
+        fixes=barrier_fixes(barrier, wait, write.event.step),
+        lacks=((read.event.step, write.event.step),),
+    )
 
 
 def _pending_at_exit(issuer: ThreadView, copy: AsyncCopy, severity: Severity) -> Finding:
@@ -236,12 +182,12 @@ def _fixes(issuer: ThreadView, copy: AsyncCopy) -> tuple[FixCandidate, ...]:
     return (add_statement(StepEdit(commit, _WAIT, "after")),)
 
 
-def _source_overwrite(name: str, issuer: ThreadView, copy: AsyncCopy, event: TraceEvent) -> Finding:
+def _source_overwrite(facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, event: TraceEvent) -> Finding:
     waits, wait_help = _first_wait(issuer, copy)
     noun = operation_noun(copy.event.step)
     return Finding(
         primary=event.step,
-        message=ptx3xx.WRITE_DURING_COPY(operation=noun, variable=name),
+        message=ptx3xx.WRITE_DURING_COPY(operation=noun, variable=facts.name_of(event)),
         labels=((copy.event.step, ptx3xx.COPY_OUT_OF_THESE_BYTES(operation=noun)), *waits),
         help=ptx3xx.THEN_BARRIER_BEFORE_WRITE(wait=wait_help),
         properties={"completion": "bulk"},

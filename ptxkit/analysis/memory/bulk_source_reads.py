@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
-from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
@@ -29,52 +28,6 @@ class WaitCoverage(Enum):
 def bulk_source_reads(issuer: ThreadView) -> list[AsyncCopy]:
     """Returns the bulk copies that a thread starts out of shared memory."""
     return [copy for copy in issuer.copies if _is_bulk_source_read(copy)]
-
-
-def find_ineffective_waits(kernel: KernelFacts) -> frozenset[Step]:
-    """Returns the waits for bulk copies of a kernel in which no wait ever covers a copy out of shared memory.
-
-    Waits in loops are omitted: they may be executed more often than the explored threads execute them.
-    """
-    threads = [thread for facts in kernel.scenarios for thread in facts.threads.values()]
-    if any(copy.source_free_position is not None for thread in threads for copy in bulk_source_reads(thread)):
-        return frozenset()
-    flow = kernel.program.analysis(ControlFlowGraph)
-    waits = {event.step for thread in threads for _, event in thread.positions(WaitGroup) if is_bulk_wait(event)}
-    own = [step for step in waits if step in kernel.program.steps]
-    return frozenset(step for step in own if not flow.may_repeat(step))
-
-
-class LaterBulkWaits:
-    """Decides after which instructions of a kernel a wait for bulk copies may be executed, on any path."""
-
-    def __init__(self, kernel: KernelFacts) -> None:
-        self._cfg = kernel.explorer.input_independence.cfg
-        self._own_steps = frozenset(kernel.program.steps)
-        self._waits = [step for step in kernel.program.effectful_steps if _is_bulk_wait_step(step)]
-        self._calls_waiting_function = any(
-            _is_bulk_wait_step(step) for each in kernel.program.callees.values() for step in each.effectful_steps
-        )
-        self._cache: dict[Step, bool] = {}
-
-    def may_follow(self, step: Step) -> bool:
-        """Returns whether a wait may follow a step. A wait in a function that the kernel calls is assumed to follow."""
-        if step not in self._cache:
-            self._cache[step] = (
-                self._calls_waiting_function or step not in self._own_steps or self._is_wait_reachable(step)
-            )
-        return self._cache[step]
-
-    def _is_wait_reachable(self, step: Step) -> bool:
-        flow = self._cfg
-        block = flow.block_of(step)
-        reachable = flow.reachable(flow.successors[block])
-        waits = [(flow.block_of(wait), wait.index) for wait in self._waits]
-        return any(at in reachable or (at == block and index > step.index) for at, index in waits)
-
-
-def _is_bulk_wait_step(step: Step) -> bool:
-    return any(isinstance(effect, WaitGroup) and effect.group == "bulk" for effect in step.effects)
 
 
 def _is_bulk_source_read(copy: AsyncCopy) -> bool:
