@@ -18,12 +18,14 @@ from ptxkit.analysis.cluster.cluster_facts import (
     RemoteAccess,
     cluster_barrier_arrivals,
     find_remote_accesses,
+    find_signaled_mbarriers,
     has_observed_signal,
+    may_poll_memory,
     other_ctas_of,
     signal_observations,
 )
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts
-from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.mbarrier_location import location_at
 from ptxkit.analysis.sync.sync_edges import NEVER
@@ -49,6 +51,44 @@ class RemoteCopy:
     high: int
     mbarrier: int
     phase: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRead:
+    """A read of bytes that another CTA copies.
+
+    is_observed: whether the reader has observed that the copy is complete; None where the part of an execution that
+    the budget cut off may order the two. is_certain: whether some input certainly leads to both.
+    """
+
+    copy: RemoteCopy
+    event: TraceEvent
+    is_observed: bool | None
+    is_certain: bool
+
+
+def find_remote_reads(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[RemoteRead]:
+    """Yields the reads of the bytes that other CTAs copy into this one, where the order is known.
+
+    A few executions of each pair of instructions are examined. A kernel that may poll memory is omitted, because a flag
+    may order the two.
+    """
+    if facts.scenario.launch.cluster_size <= 1 or may_poll_memory(kernel.program):
+        return
+    pair_budget, departures = PairBudget(facts.budget), OutgoingSignals(facts)
+    signals: frozenset[int] | None = None
+    for copy in find_remote_copies(kernel.scenarios, facts):
+        signals = find_signaled_mbarriers(kernel.scenarios) if signals is None else signals
+        for reader in facts.threads.values():
+            for position, event in reads_of_copy(reader, copy):
+                if not pair_budget.allow((event.step, copy.event.step)):
+                    continue
+                is_observed = is_completion_observed(facts, reader, position, copy, signals, departures)
+                if is_observed is None:
+                    continue
+                is_certain = copy.issuer.trace.is_certain(copy.position) and reader.trace.is_certain(position)
+                is_cut = not is_observed and facts.may_acquire_from_truncated(reader, position)
+                yield RemoteRead(copy, event, None if is_cut else is_observed, is_certain)
 
 
 def find_remote_copies(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[RemoteCopy]:

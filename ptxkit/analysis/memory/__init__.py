@@ -1,5 +1,5 @@
-"""Accesses to memory that need a fence, a wider scope, or no synchronization at all.
+"""Accesses to memory that need a wait, a fence, a wider scope, or no synchronization at all.
 
-Input: `KernelFacts`. Output: findings about proxies, atomics, polled flags and redundant synchronization. The package
-imports `analysis.context` and what `analysis.context` may import.
+Input: `KernelFacts`. Output: findings about asynchronous copies, proxies, atomics, polled flags and redundant
+synchronization. The package imports `analysis.mbarrier`, `analysis.context` and what `analysis.context` may import.
 """

@@ -15,6 +15,7 @@ from ptxkit.analysis.context.barrier_placement import path_point_of
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.thread_view import CopiesByStep, ThreadView
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.access_ranges import access_range
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
@@ -43,6 +44,17 @@ def last_copy_before(position: int, copies_by_step: CopiesByStep) -> CopiesBySte
     before = (copy for _, copies in copies_by_step for copy in copies if copy.position < position)
     last = max(before, key=lambda copy: copy.position, default=None)
     return ((last.event.step, [last]),) if last is not None else ()
+
+
+def last_phase_wait(reader: ThreadView, position: int, copy: AsyncCopy) -> tuple[Step, int] | None:
+    """Returns the last wait of a thread on a copy's mbarrier, before a position, and the phase that it observes.
+
+    The phase is 0 for a wait that is true at once on a fresh mbarrier. The result is None where no wait exists.
+    """
+    points, key = reader.release_acquire_points, ("mbarrier", copy.barrier)
+    waits = zip(points.acquires.get(key, ()), points.acquire_phases.get(key, ()), strict=True)
+    last = max((wait for wait in waits if wait[0] < position), default=None)
+    return None if last is None else (reader.trace.events[last[0]].step, last[1])
 
 
 def is_copy_race(race: Race) -> bool:
