@@ -34,20 +34,20 @@ from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size, may_
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.missing_release import find_missing_release
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.mbarrier.argument_sizes import steps_with_invalid_size, steps_with_matching_argument
-from ptxkit.analysis.mbarrier.cluster_tx_count import TxImbalance, find_tx_imbalances
+from ptxkit.analysis.mbarrier.argument_sizes import ArgumentDependence
+from ptxkit.analysis.mbarrier.cluster_tx_count import find_tx_events, find_tx_imbalances
 from ptxkit.analysis.mbarrier.mbarrier_objects import is_ambiguous
 from ptxkit.analysis.mbarrier.tx_balance import (
     TxBalance,
     TxBalanceCheck,
     UnknownBalance,
+    find_expects_at,
     find_late_expects,
     find_waits_and_arrivals,
 )
-from ptxkit.analysis.mbarrier.tx_count import PhaseTx
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx
-from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx, ptx5xx
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.mbarrier_help import (
     find_wrong_arrival,
@@ -56,11 +56,11 @@ from ptxkit.rules.mbarrier_help import (
     misplaced_arrival,
     missing_arrival,
 )
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
-from ptxkit.rules.sync_evidence import format_cta, make_observations
+from ptxkit.rules.sync_evidence import make_observations
+from ptxkit.rules.tx_count_findings import make_cluster_finding, make_inconsistency_finding, make_phase_finding
 from ptxkit.semantics.mbarrier_state import MAX_TX_COUNT
-from ptxkit.syntax.tree import Integer
 
 _UNKNOWN = {
     UnknownBalance.TENSOR_MAP: ptx5xx.BYTES_NOT_KNOWN,
@@ -77,7 +77,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if has_unknown_cluster_size(kernel):
         yield from _ask_for_cluster_size(kernel.program)
         return
-    single_checks: list[tuple[int, ScenarioFacts, TxBalanceCheck]] = []
+    single_checks: list[tuple[int, TxBalanceCheck]] = []
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call or is_ambiguous(facts):
             continue
@@ -90,7 +90,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield from _check_missing_arrivals(kernel, number, facts)
         else:
             yield from _ask_for_unreached_arrivals(facts)
-        single_checks.append((number, facts, TxBalanceCheck(facts)))
+        single_checks.append((number, TxBalanceCheck(facts)))
     yield from _check_balances(single_checks)
 
 
@@ -101,37 +101,21 @@ def _ask_for_cluster_size(program: Program) -> Iterator[OpenObligation]:
             yield OpenObligation(step, ptx3xx.CLUSTER_SIZE_NOT_KNOWN(), "cluster")
 
 
-def _check_balances(
-    checks: Sequence[tuple[int, ScenarioFacts, TxBalanceCheck]],
-) -> Iterator[Observation | OpenObligation]:
-    open_steps = steps_with_matching_argument(
-        (balance.step, facts.scenario.sample, balance.unbalanced.missing_bytes)
-        for _, facts, check in checks
-        for balance in check.balances
-        if balance.unbalanced is not None and balance.unbalanced.missing_bytes is not None
-    )
-    invalid = steps_with_invalid_size(
-        (step, facts.scenario.sample, size) for _, facts, check in checks for step, size in check.copy_sizes()
-    )
-    for number, facts, check in checks:
-        invalid_here = {step for step, sample in invalid if sample == facts.scenario.sample}
+def _check_balances(checks: Sequence[tuple[int, TxBalanceCheck]]) -> Iterator[Observation | OpenObligation]:
+    arguments = ArgumentDependence([check for _, check in checks])
+    for number, check in checks:
         for balance in check.balances:
-            phase = balance.unbalanced
-            is_open = phase is not None and (
-                balance.step in open_steps or any(entry.event.step in invalid_here for entry in phase.entries)
-            )
-            yield (
-                OpenObligation(balance.step, ptx5xx.ARGUMENT_DECIDES_BYTES())
-                if is_open
-                else _balance_result(number, balance)
-            )
+            if arguments.decides(balance, check.sample):
+                yield OpenObligation(balance.step, ptx5xx.ARGUMENT_DECIDES_BYTES())
+            else:
+                yield _balance_result(number, balance)
         yield from _check_consistency(number, check)
 
 
 def _balance_result(number: int, balance: TxBalance) -> Observation | OpenObligation:
     if balance.unknown is not None:
         return OpenObligation(balance.step, _UNKNOWN[balance.unknown]())
-    violation = None if balance.unbalanced is None else _finding(balance.unbalanced)
+    violation = None if balance.unbalanced is None else make_phase_finding(balance.unbalanced)
     return Observation((balance.step, None), number, balance.is_certain, violation, balance.threads)
 
 
@@ -139,7 +123,7 @@ def _check_consistency(number: int, check: TxBalanceCheck) -> Iterator[Observati
     whole = check.consistency()
     for result in (*check.consistency_by_thread(), *(() if whole is None else (whole,))):
         for phase, usual in result.inconsistent:
-            finding = _inconsistent_phase(phase, usual)
+            finding = make_inconsistency_finding(phase, usual)
             yield Observation((finding.primary, None), number, result.is_certain, finding, result.threads)
         if not result.inconsistent:
             for step in result.expects:
@@ -156,121 +140,13 @@ def _check_cluster(kernel: KernelFacts, number: int, facts: ScenarioFacts) -> It
     broken: dict[Step, Finding] = {}
     for schedule in facts.schedules:
         for imbalance in find_tx_imbalances(facts.simulation, schedule):
-            finding = _cluster_finding(facts, imbalance)
+            finding = make_cluster_finding(facts, imbalance)
             broken.setdefault(finding.primary, finding)
-    kinds = (MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierWait)
-    events = [e for actor in facts.simulation.thread_classes for e in actor.events if isinstance(e.effect, kinds)]
+    events = find_tx_events(facts.simulation)
     yield from make_observations(kernel, number, {event.step for event in events}, broken)
     for event in events:
         if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
             yield OpenObligation(event.step, _UNKNOWN[UnknownBalance.TENSOR_MAP]())
-
-
-def _cluster_finding(facts: ScenarioFacts, found: TxImbalance) -> Finding:
-    where = format_cta(facts, found.location[0])
-    copies = list(dict.fromkeys(event.step for event in found.copies))
-    expects = list(dict.fromkeys(event.step for event in found.expects))
-    labels = [(step, ptx5xx.COMPLETES_THERE()) for step in copies]
-    if found.wait is not None:
-        labels.append((found.wait.step, ptx5xx.WAITS_FOR_PHASE()))
-    properties = {"expected": found.expected_bytes, "copied": found.copied_bytes, "cta": found.location[0]}
-    primary, *others = expects or copies or [step for step, _ in labels]
-    if not found.has_arrivals and not expects:
-        message = ptx5xx.WAIT_WITHOUT_ARRIVALS(where=where)
-        fix = ptx5xx.ARRIVE_AT_MBARRIER()
-        primary = found.wait.step if found.wait is not None else primary
-    elif not found.has_arrivals:
-        message = ptx5xx.EXPECT_WITHOUT_ARRIVALS(where=where)
-        fix = ptx5xx.MAKE_EXPECT_AN_ARRIVAL()
-    elif not expects:
-        message = ptx5xx.COPIES_NOT_EXPECTED(copied=found.copied_bytes, where=where)
-        fix = ptx5xx.EXPECT_BYTES_OF_COPIES(copied=found.copied_bytes)
-    else:
-        total = ptx5xx.IN_ALL() if found.wait is None else ""
-        message = ptx5xx.EXPECTED_BYTES_DIFFER(
-            expected=found.expected_bytes, total=total, where=where, copied=found.copied_bytes
-        )
-        fix = ptx5xx.EXPECT_OR_COPY(copied=found.copied_bytes, expected=found.expected_bytes)
-    labels = [*((step, ptx5xx.EXPECTS_TOO()) for step in others), *labels]
-    return Finding(
-        primary=primary,
-        message=message,
-        labels=tuple((step, words) for step, words in labels if step is not primary),
-        help=fix,
-        properties=properties,
-        fixes=_byte_count_fixes(primary, found.expected_bytes, found.copied_bytes)
-        if found.has_arrivals and expects
-        else (),
-    )
-
-
-def _byte_count_fixes(step: Step, expected: int | None, brought: int | None) -> tuple[FixCandidate, ...]:
-    """Returns fixes with another number of expected bytes: all, or the share of this part."""
-    operands = step.instruction.operands
-    own = next((each.value for each in reversed(operands) if isinstance(each, Integer)), expected)
-    if not expected or not brought or own is None:
-        return ()
-    numbers = [brought] if own == expected else []
-    numbers += [own * brought // expected] if not own * brought % expected else []
-    numbers += [own + brought - expected] if own + brought > expected else []
-    return tuple(
-        FixCandidate(fix_titles.EXPECT_BYTES(size=number), (change,), safe=False)
-        for number in dict.fromkeys(numbers)
-        for change in replace_constant(step, own, number)
-    )
-
-
-def _inconsistent_phase(round_: PhaseTx, usual: int | None) -> Finding:
-    expects = [entry.event.step for entry in round_.entries if entry.is_expect]
-    copies = dict.fromkeys(entry.event.step for entry in round_.entries if not entry.is_expect)
-    return Finding(
-        primary=expects[-1],
-        message=(
-            ptx5xx.EXPECTED_BYTES_DIFFER_BETWEEN_COPIES(
-                expected=round_.expected_bytes, usual="others" if usual is None else usual
-            )
-        ),
-        labels=tuple((step, ptx5xx.COMPLETES_HERE()) for step in copies),
-        help=(ptx5xx.EXPECT_ALL_BOXES() if usual is None else ptx5xx.EXPECT_USUAL_BYTES(usual=usual)),
-        properties={"expected": round_.expected_bytes, "usual": usual},
-        fixes=_byte_count_fixes(expects[-1], round_.expected_bytes, usual) if len(expects) == 1 else (),
-    )
-
-
-def _finding(round_: PhaseTx) -> Finding:
-    expects = [entry.event.step for entry in round_.entries if entry.is_expect]
-    copies = list(dict.fromkeys(entry.event.step for entry in round_.entries if not entry.is_expect))
-    expected, started = round_.expected_bytes, round_.copied_bytes
-    properties = {"expected": expected, "copied": started}
-    if not expected and copies:
-        amount = "" if started is None else f" {started}"
-        plain = tuple((step, ptx5xx.ARRIVAL_EXPECTS_NOTHING()) for step in expects[:1])
-        primary = expects[-1] if expects else copies[0]
-        return Finding(
-            primary=primary,
-            message=ptx5xx.COPY_NOT_EXPECTED(amount=amount),
-            labels=(*plain, *((step, ptx5xx.COMPLETES_HERE()) for step in copies if step is not primary)),
-            help=ptx5xx.EXPECT_BYTES_OF_COPY(amount=amount),
-            properties=properties,
-        )
-    if not copies:
-        return Finding(
-            primary=expects[-1],
-            message=ptx5xx.EXPECTED_WITHOUT_COPY(expected=expected),
-            help=ptx5xx.EXPECT_NOTHING(),
-            properties=properties,
-        )
-    assert expected is not None
-    assert started is not None
-    effect = ptx5xx.PHASE_NEVER_ENDS() if expected > started else ptx5xx.PHASE_ENDS_TOO_EARLY()
-    return Finding(
-        primary=expects[-1],
-        message=ptx5xx.STARTED_BYTES_DIFFER(expected=expected, started=started, effect=effect),
-        labels=tuple((step, ptx5xx.COMPLETES_HERE()) for step in copies),
-        help=ptx5xx.EXPECT_STARTED_BYTES(started=started),
-        properties=properties,
-        fixes=_byte_count_fixes(expects[-1], expected, started),
-    )
 
 
 def _check_tx_overflow(
@@ -335,15 +211,10 @@ def _ask_for_unreached_arrivals(facts: ScenarioFacts) -> Iterator[OpenObligation
 
 
 def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> Finding:
-    expects = [
-        event.step
-        for thread in facts.threads.values()
-        for _, event in thread.positions(MbarrierExpect)
-        if event.address == wait.address
-    ]
-    if expects:
+    expect = next(find_expects_at(facts, wait.address), None)
+    if expect is not None:
         return Finding(
-            primary=expects[0],
+            primary=expect,
             message=ptx5xx.EXPECT_ONLY_AND_WAIT(),
             labels=((wait.step, ptx5xx.WAITS_FOR_PHASE()),),
             help=ptx5xx.MAKE_EXPECT_AN_ARRIVAL(),

@@ -7,13 +7,40 @@ are a constant, no sample needs to match, and yet the kernel is correct for the 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.tx_balance import TxBalance, TxBalanceCheck
 
 #: The number of bytes of a bulk copy is a multiple of this (PTX ISA, "cp.async.bulk").
 BULK_SIZE_UNIT = 16
+
+
+class ArgumentDependence:
+    """Decides which comparisons of bytes depend on an integer argument of the kernel, from several samples of it."""
+
+    def __init__(self, checks: Sequence[TxBalanceCheck]) -> None:
+        self._steps = steps_with_matching_argument(
+            (balance.step, check.sample, balance.unbalanced.missing_bytes)
+            for check in checks
+            for balance in check.balances
+            if balance.unbalanced is not None and balance.unbalanced.missing_bytes is not None
+        )
+        self._invalid_sizes = steps_with_invalid_size(
+            (step, check.sample, size) for check in checks for step, size in check.copy_sizes()
+        )
+
+    def decides(self, balance: TxBalance, sample: int) -> bool:
+        """Returns whether the bytes that differ for a sample may match for another argument.
+
+        They may also where the sample makes the size of a copy invalid.
+        """
+        phase = balance.unbalanced
+        return phase is not None and (
+            balance.step in self._steps
+            or any((entry.event.step, sample) in self._invalid_sizes for entry in phase.entries)
+        )
 
 
 def steps_with_matching_argument(found: Iterable[tuple[Step, int, int]]) -> frozenset[Step]:

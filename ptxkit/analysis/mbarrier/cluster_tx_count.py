@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
 from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack
+from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,24 @@ class TxImbalance:
     copies: tuple[TraceEvent, ...]
     wait: TraceEvent | None = None
     has_arrivals: bool = True
+
+    @property
+    def expect_steps(self) -> list[Step]:
+        """The instructions that expect bytes, each once."""
+        return list(dict.fromkeys(event.step for event in self.expects))
+
+    @property
+    def copy_steps(self) -> list[Step]:
+        """The instructions that copy bytes, each once."""
+        return list(dict.fromkeys(event.step for event in self.copies))
+
+
+_TX_KINDS = (MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierWait)
+
+
+def find_tx_events(cast: SyncSimulation) -> list[TraceEvent]:
+    """Returns the events of a cluster that affect the bytes of phases, or wait for phases."""
+    return [event for actor in cast.thread_classes for event in actor.events if isinstance(event.effect, _TX_KINDS)]
 
 
 def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterator[TxImbalance]:

@@ -29,6 +29,7 @@ from ptxkit.analysis.mbarrier.tx_count import (
 )
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx, find_late_expect_tx
+from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 
@@ -84,6 +85,11 @@ class TxBalanceCheck:
         for _, ledgers in self._ledgers_by_thread:
             for address, ledger in ledgers.items():
                 self._by_mbarrier[address].append(ledger)
+
+    @property
+    def sample(self) -> int:
+        """The value that the scenario takes for each integer parameter."""
+        return self._facts.scenario.sample
 
     @cached_property
     def balances(self) -> Sequence[TxBalance]:
@@ -278,6 +284,12 @@ def find_waits_and_arrivals(facts: ScenarioFacts) -> Iterator[tuple[TraceEvent, 
                 by_any_thread = {None} if known_threads is None else _arrival_mbarriers(known_threads)
             if not arrived or not {address, None} & (by_any_thread or set()):
                 yield event, False, thread.trace.is_certain(at)
+
+
+def find_expects_at(facts: ScenarioFacts, mbarrier: Value | None) -> Iterator[Step]:
+    """Yields the expect-tx operations at an mbarrier that are no arrivals, for each thread in turn."""
+    for thread in facts.threads.values():
+        yield from (event.step for _, event in thread.positions(MbarrierExpect) if event.address == mbarrier)
 
 
 def _arrival_mbarriers(threads: Iterable[ThreadView]) -> set[int | None]:

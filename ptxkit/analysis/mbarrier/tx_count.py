@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import gcd
 from typing import TypeAlias
 
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.mbarrier_objects import mbarrier_of
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
@@ -48,6 +49,16 @@ class PhaseTx:
     """The entries of one phase."""
 
     entries: tuple[TxEntry, ...]
+
+    @property
+    def expect_steps(self) -> list[Step]:
+        """The instruction of each entry that expects bytes."""
+        return [entry.event.step for entry in self.entries if entry.is_expect]
+
+    @property
+    def copy_steps(self) -> list[Step]:
+        """The instructions that copy bytes, each once."""
+        return list(dict.fromkeys(entry.event.step for entry in self.entries if not entry.is_expect))
 
     @property
     def expected_bytes(self) -> int | None:
