@@ -29,6 +29,9 @@ EMULATOR = ("limits", "core", "state", "tensor", "threads", "sync", "races", "en
 
 MAX_LINES = 500
 
+MAX_RULE_LINES = 150
+"""Lines of code in a rule: more of them compute what belongs in the analysis, or in a module of findings."""
+
 LIMITED = ("build", "device", "emulator", "kernel_model")
 """Packages whose limits are all in a module `limits`."""
 
@@ -102,6 +105,30 @@ def test_modules_have_a_readable_size() -> None:
         if len(path.read_text("utf-8").splitlines()) > MAX_LINES
     }
     assert long == set()
+
+
+def count_lines_of_code(text: str) -> int:
+    """Returns the number of lines without imports, docstrings, comments and blank lines."""
+    omitted: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
+                omitted.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(map(str.strip, text.splitlines()), 1)
+    return sum(bool(line) and not line.startswith("#") and number not in omitted for number, line in lines)
+
+
+def test_lines_of_code_are_counted_without_imports_and_comments() -> None:
+    code = "def one(\n    first: int,\n) -> int:\n    return 2  # a comment\n"
+    assert count_lines_of_code(code) == 4
+    rest = '"""A\n\nmodule."""\n\nfrom sys import (\n    path,\n)\n\n# a comment\n'
+    assert count_lines_of_code(rest + code + '"""Its docstring."""\n') == 4
+
+
+def test_rules_hand_their_computing_to_the_analysis() -> None:
+    rules = {path.name: count_lines_of_code(path.read_text("utf-8")) for path in (PACKAGE / "rules").glob("ptx*.py")}
+    assert len(rules) > 50
+    assert {name: lines for name, lines in rules.items() if lines > MAX_RULE_LINES} == {}
 
 
 def test_limits_are_in_one_module_of_their_package() -> None:
