@@ -10,31 +10,26 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import ModuleContext, flatten
 from ptxkit.analysis.ir.thread_axes import count_thread_axes
-from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.diagnostics.catalogue import notes
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.rules.launch_trials import LaunchTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
-from ptxkit.syntax.tree import Directive, Function, Module
+from ptxkit.syntax.tree import Function
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 """The numbers of threads of a block, the most frequent first; no further size is tried after a correct one."""
 
 
 class BlockSizeTrials:
-    """Tries other block sizes of a kernel than the analyzed one.
+    """Tries other block sizes of a kernel than the analyzed one."""
 
-    budget: the budget of all trials together.
-    """
-
-    def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
-        self._module, self._policy, self._context, self._budget = module, policy, outside, budget
+    def __init__(self, trials: LaunchTrials) -> None:
+        self._trials = trials
 
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         """Turns undecided questions that depend on the block size into warnings if every size has the same result.
@@ -87,18 +82,14 @@ class BlockSizeTrials:
 
     def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> SizeTrial | None:
         """Returns the verdict on the kernel with a block size; None if the analysis was incomplete."""
-        assert self._module.source is not None
-        program = flatten(self._module, _with_block_size(function, launch), self._context, calls=True)
-        explorer = Explorer(program, self._budget)
-        explorer.run()
-        judge, covers_launches = VerdictBuilder(self._module.source), False
-        if explorer.explorations:
-            kernel = KernelFacts(explorer, self._policy)
-            for rule in rules:
-                judge.add_observations(rule, rule.check(kernel), kernel.scenarios, self._budget)
-            covers_launches = bool(judge.diagnostics) and ExecutionCoverage(kernel).is_same_in_all_launches
-        is_cut = self._budget.is_exhausted or self._budget.steps <= 0
-        return None if is_cut else SizeTrial(judge, bool(explorer.explorations), covers_launches)
+        kernel = self._trials.explore(function, "reqntid", launch.block)
+        judge = self._trials.check(kernel, rules)
+        if self._trials.budget.is_used_up:
+            return None
+        is_covered = (
+            kernel is not None and bool(judge.diagnostics) and ExecutionCoverage(kernel).is_same_in_all_launches
+        )
+        return SizeTrial(judge, kernel is not None, is_covered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +120,6 @@ def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
         if size <= most and not size % (y * z):
             yield LaunchConfig((size // (y * z), y, z), given.cluster, is_exact=True)
     yield from alternative_launches(given, kernel.scenarios[0].thread_classes, first)
-
-
-def _with_block_size(function: Function, launch: LaunchConfig) -> Function:
-    """Returns the kernel as if its directives required blocks of this size."""
-    return replace(function, directives=(*function.directives, Directive("reqntid", tuple(map(str, launch.block)))))
 
 
 def _as_warning(item: Diagnostic, sizes: Sequence[int]) -> Diagnostic:

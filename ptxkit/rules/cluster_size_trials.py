@@ -10,28 +10,22 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import ModuleContext, flatten
-from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.diagnostics.catalogue import notes, ptx3xx
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.rules.launch_trials import LaunchTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
-from ptxkit.syntax.tree import Directive, Function, Module
 
 CLUSTER_SIZES = (1, 2, 4)
 """The numbers of CTAs of a cluster that are tried, until one is correct."""
 
 
 class ClusterSizeTrials:
-    """Tries cluster sizes of a kernel that has questions about them.
+    """Tries cluster sizes of a kernel that has questions about them."""
 
-    budget: the budget of all trials together.
-    """
-
-    def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
-        self._module, self._policy, self._context, self._budget = module, policy, outside, budget
+    def __init__(self, trials: LaunchTrials) -> None:
+        self._trials = trials
 
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         """Decides the questions of a kernel about its cluster size as far as the tried sizes decide them.
@@ -51,15 +45,15 @@ class ClusterSizeTrials:
         The threads of a cluster of one CTA were executed before. Other sizes are tried only with the rules that find
         something wrong at each smaller one.
         """
-        given = KernelFacts(kernel.explorer, self._policy, assumes_cluster_size=True)
+        given = KernelFacts(kernel.explorer, kernel.policy, assumes_cluster_size=True)
         codes = {item.code for item in judge.undecided if item.missing.startswith("cluster")}
         found = list[_Trial]()
         for size in CLUSTER_SIZES:
-            facts = given if size == 1 else self._explore(kernel.program.function, size)
+            facts = given if size == 1 else self._trials.explore(kernel.program.function, "reqnctapercluster", [size])
             if facts is None:
                 return []
-            builder = self._check(facts, [rule for rule in rules if rule.code in codes])
-            if self._budget.is_exhausted or self._budget.steps <= 0:
+            builder = self._trials.check(facts, [rule for rule in rules if rule.code in codes])
+            if self._trials.budget.is_used_up:
                 return []
             wrong = {
                 place: item
@@ -71,21 +65,6 @@ class ClusterSizeTrials:
             if not codes:
                 break
         return found
-
-    def _explore(self, function: Function, size: int) -> KernelFacts | None:
-        """Returns the facts about the kernel with clusters of a size; None if no launch of that size is possible."""
-        directive = Directive("reqnctapercluster", (str(size),))
-        declared = replace(function, directives=(*function.directives, directive))
-        explorer = Explorer(flatten(self._module, declared, self._context, calls=True), self._budget)
-        explorer.run()
-        return KernelFacts(explorer, self._policy) if explorer.explorations else None
-
-    def _check(self, kernel: KernelFacts, rules: Sequence[Rule]) -> VerdictBuilder:
-        assert self._module.source is not None
-        builder = VerdictBuilder(self._module.source)
-        for rule in rules:
-            builder.add_observations(rule, rule.check(kernel), kernel.scenarios, self._budget)
-        return builder
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +81,7 @@ def _merge(judge: VerdictBuilder, asked: Mapping[CodeSpan, Undecided], trials: S
     """Replaces the questions by what the trials decide, and adds the questions that only known sizes have."""
     warned = dict[int, Diagnostic]()
     wrong_everywhere = set[CodeSpan]()
-    for place in {place for trial in trials for place in trial.wrong}:
+    for place in dict.fromkeys(place for trial in trials for place in trial.wrong):
         tried = [trial for trial in trials if place[0] in trial.codes]
         if all(place in trial.wrong for trial in tried):
             item = tried[-1].wrong[place]

@@ -20,6 +20,7 @@ from ptxkit.diagnostics.catalogue import ptx5xx, ptx6xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.launch_contract import BlockLimits, ConditionScope, LaunchContract
 from ptxkit.rules.block_size_trials import BlockSizeTrials
+from ptxkit.rules.launch_trials import LaunchTrials
 from ptxkit.rules.model import Rule
 from ptxkit.syntax.tree import Module
 
@@ -50,10 +51,12 @@ def _failing_sizes(module: Module, kernel: KernelFacts, rules: Sequence[Rule]) -
     """Yields a condition for each violation, with the numbers of threads with which it occurs."""
     if kernel.explorer.launch.is_exact or not names_thread_counts(kernel.program):
         return
-    trials = BlockSizeTrials(module, kernel.policy, ModuleContext(module), AnalysisBudget().for_kernel())
+    launches = LaunchTrials(module, kernel.policy, ModuleContext(module), AnalysisBudget().for_kernel())
     failing: dict[_SizeFailure, list[int]] = defaultdict(list)
     possible: list[int] = []
-    for size, trial in trials.trials(kernel, [rule for rule in rules if rule.code in _THREAD_COUNT_CODES]):
+    for size, trial in BlockSizeTrials(launches).trials(
+        kernel, [rule for rule in rules if rule.code in _THREAD_COUNT_CODES]
+    ):
         if trial is None:
             break
         errors = [each for each in trial.builder.diagnostics if each.severity is Severity.ERROR]

@@ -16,6 +16,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
+from ptxkit.rules.launch_trials import LaunchTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
 from ptxkit.syntax.tree import Function, Module
@@ -96,13 +97,13 @@ class RuleRun:
         try:
             yield from self._check_explored(judge, Explorer(program, left), rules)
         finally:  # the caller may stop after any verdict
-            self.is_budget_exceeded = self.is_budget_exceeded or left.is_exhausted or left.steps <= 0
+            self.is_budget_exceeded = self.is_budget_exceeded or left.is_used_up
             self._budget.consume(given, left)
 
     def _try_launches(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         for trials in (ClusterSizeTrials, BlockSizeTrials):
             given, left = self._budget.for_kernel(), self._budget.for_kernel()
-            trials(self._module, self._policy, self._context, left).resolve(judge, kernel, rules)
+            trials(LaunchTrials(self._module, self._policy, self._context, left)).resolve(judge, kernel, rules)
             self._budget.consume(given, left)
 
     def _check_explored(self, judge: VerdictBuilder, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:

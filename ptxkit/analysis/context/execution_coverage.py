@@ -45,7 +45,7 @@ class ExecutionCoverage:
         launch = explorer.launch
         if not launch.is_exact or launch.cluster_size > 1 or self._kernel.program.callees:
             return False
-        if explorer.infeasible_scenarios or explorer.budget.is_exhausted or explorer.budget.steps <= 0:
+        if explorer.infeasible_scenarios or explorer.budget.is_used_up:
             return False
         explorations = explorer.explorations
         if not all(each.is_complete and not each.scenario.reads_sample for each in explorations):

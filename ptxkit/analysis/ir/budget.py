@@ -35,6 +35,11 @@ class AnalysisBudget:
         self.steps, self.pair_checks = MAX_TOTAL_STEPS, MAX_TOTAL_PAIR_CHECKS
 
     @property
+    def is_used_up(self) -> bool:
+        """Whether an analysis was cut short: no steps or no lookups remain."""
+        return self.is_exhausted or self.steps <= 0
+
+    @property
     def is_exhausted(self) -> bool:
         """Whether some obligation was left undecided because no lookups remained."""
         return self.pair_checks <= 0
