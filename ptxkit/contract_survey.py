@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics import Severity, Verdict
 from ptxkit.linter import apply_overrides, failure_result
 from ptxkit.model.launch_contract import FileContracts, LaunchContract
 from ptxkit.settings.model import DEFAULT, Settings
@@ -41,10 +42,13 @@ def derive_contracts(module: Module) -> tuple[LaunchContract, ...]:
     return tuple(derive_kernel_contract(module, each) for each in kernels)
 
 
-def derive_kernel_contract(module: Module, kernel: Function, explored: KernelFacts | None = None) -> LaunchContract:
+def derive_kernel_contract(
+    module: Module, kernel: Function, explored: KernelFacts | None = None, sizes: Sequence[int] | None = None
+) -> LaunchContract:
     """Returns the contract of one kernel.
 
-    explored: the kernel, if it was explored before.
+    explored: the kernel, if it was explored before. sizes: the numbers of threads to try first, where one that is
+    possible suffices; all usual ones are tried for None, and none for an empty sequence.
     """
     from ptxkit.analysis.context.kernel_facts import KernelFacts
     from ptxkit.analysis.ir.program import flatten
@@ -57,4 +61,12 @@ def derive_kernel_contract(module: Module, kernel: Function, explored: KernelFac
         if explorer.program.steps:
             explorer.run()
         explored = KernelFacts(explorer)
-    return derive_contract(module, explored, RULES)
+    return derive_contract(module, explored, RULES, sizes)
+
+
+def depends_on_thread_count(verdict: Verdict) -> bool:
+    """Returns whether a finding or a question may occur with some numbers of threads only."""
+    from ptxkit.rules.launch_contracts import THREAD_COUNT_CODES
+
+    codes = {*(each.code for each in verdict.diagnostics), *(each.code for each in verdict.undecided)}
+    return not codes.isdisjoint(THREAD_COUNT_CODES)

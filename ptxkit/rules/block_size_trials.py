@@ -75,9 +75,16 @@ class BlockSizeTrials:
                     break
         return failing or {}, open_, sorted(sizes)
 
-    def trials(self, kernel: KernelFacts, rules: Sequence[Rule]) -> Iterator[tuple[int, SizeTrial | None]]:
-        """Yields each number of threads to try, with the result; None where the analysis was incomplete."""
-        for launch in _candidate_launches(kernel):
+    def trials(
+        self, kernel: KernelFacts, rules: Sequence[Rule], preferred: Sequence[int] = ()
+    ) -> Iterator[tuple[int, SizeTrial | None]]:
+        """Yields each number of threads to try, with the result; None where the analysis was incomplete.
+
+        preferred: the numbers of threads that come first.
+        """
+        rank = {size: number for number, size in enumerate(preferred)}
+        launches = _candidate_launches(kernel, preferred)
+        for launch in sorted(launches, key=lambda each: rank.get(each.threads, len(rank))):
             yield launch.threads, self._check_at_size(kernel.program.function, launch, rules)
 
     def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> SizeTrial | None:
@@ -105,8 +112,8 @@ class SizeTrial:
     covers_launches: bool
 
 
-def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
-    """Yields the launches of the usual sizes that the kernel allows, and of sizes that its barrier counts suggest.
+def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator[LaunchConfig]:
+    """Yields the launches of usual and further sizes that the kernel allows, and of sizes that barrier counts suggest.
 
     The result is empty if the kernel uses several thread axes without declaring their lengths.
     """
@@ -115,7 +122,7 @@ def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
         return
     _, y, z = given.block
     most = given.threads if given.is_limit else max(COMMON_BLOCK_SIZES)
-    first = (most, *COMMON_BLOCK_SIZES) if given.is_limit else COMMON_BLOCK_SIZES
+    first = (*((most,) if given.is_limit else ()), *COMMON_BLOCK_SIZES, *further)
     for size in dict.fromkeys(first):
         if size <= most and not size % (y * z):
             yield LaunchConfig((size // (y * z), y, z), given.cluster, is_exact=True)

@@ -25,7 +25,7 @@ from ptxkit.rules.model import Rule
 from ptxkit.syntax.tree import Module
 
 #: The codes of violations that occur because a block has too few or too many threads.
-_THREAD_COUNT_CODES = frozenset(
+THREAD_COUNT_CODES = frozenset(
     {
         ptx5xx.MBARRIER_MISSING_ARRIVALS,
         ptx5xx.MBARRIER_EXCESS_ARRIVALS,
@@ -35,9 +35,16 @@ _THREAD_COUNT_CODES = frozenset(
 )
 
 
-def derive_contract(module: Module, kernel: KernelFacts, rules: Sequence[Rule]) -> LaunchContract:
-    """Returns all conditions of a kernel; other numbers of threads are tried where they decide its barriers."""
-    return ContractDerivation(kernel).contract(_failing_sizes(module, kernel, rules))
+def derive_contract(
+    module: Module, kernel: KernelFacts, rules: Sequence[Rule], sizes: Sequence[int] | None = None
+) -> LaunchContract:
+    """Returns all conditions of a kernel; other numbers of threads are tried where they decide its barriers.
+
+    sizes: the numbers of threads to try first, where one that is possible suffices; all usual ones are tried for None,
+    and none for an empty sequence.
+    """
+    skips_trials = sizes is not None and not sizes
+    return ContractDerivation(kernel).contract(() if skips_trials else _failing_sizes(module, kernel, rules, sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,9 @@ class _SizeFailure:
     covers_launches: bool
 
 
-def _failing_sizes(module: Module, kernel: KernelFacts, rules: Sequence[Rule]) -> Iterator[DerivedCondition]:
+def _failing_sizes(
+    module: Module, kernel: KernelFacts, rules: Sequence[Rule], sizes: Sequence[int] | None
+) -> Iterator[DerivedCondition]:
     """Yields a condition for each violation, with the numbers of threads with which it occurs."""
     if kernel.explorer.launch.is_exact or not names_thread_counts(kernel.program):
         return
@@ -55,7 +64,7 @@ def _failing_sizes(module: Module, kernel: KernelFacts, rules: Sequence[Rule]) -
     failing: dict[_SizeFailure, list[int]] = defaultdict(list)
     possible: list[int] = []
     for size, trial in BlockSizeTrials(launches).trials(
-        kernel, [rule for rule in rules if rule.code in _THREAD_COUNT_CODES]
+        kernel, [rule for rule in rules if rule.code in THREAD_COUNT_CODES], sizes or ()
     ):
         if trial is None:
             break
@@ -64,8 +73,10 @@ def _failing_sizes(module: Module, kernel: KernelFacts, rules: Sequence[Rule]) -
             failing[_SizeFailure(errors[0].code, errors[0].span.start, trial.covers_launches)].append(size)
         elif trial.is_launchable:
             possible.append(size)
+            if sizes:
+                break
     steps = {step.start: step for step in kernel.program.steps}
-    for failure, sizes in failing.items():
+    for failure, tried in failing.items():
         scope = ConditionScope.LAUNCH if failure.covers_launches else ConditionScope.SOME
-        wanted = BlockLimits(failing=tuple(sorted(sizes)), possible=tuple(sorted(possible)), code=failure.code)
+        wanted = BlockLimits(failing=tuple(sorted(tried)), possible=tuple(sorted(possible)), code=failure.code)
         yield DerivedCondition(wanted, steps.get(failure.start), scope)

@@ -11,7 +11,7 @@ requirements, which cannot be inferred.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from math import prod
 from typing import Any
@@ -100,19 +100,14 @@ def infer_plans(
     entry: Function,
     program: Executable,
     request: VerifyRequest,
-    instructions: Iterable[Instruction],
+    blocks: Sequence[Shape],
     evidence: LaunchEvidence = LaunchEvidence(),  # noqa: B008 (frozen)
-    contract: LaunchContract = NO_CONTRACT,
 ) -> list[LaunchPlan]:
     """Returns the geometry of a kernel's runs, and alternatives to try where it leads to a deadlock.
 
     The grid has two CTAs, or clusters, along the first axis on which the kernel reads its position.
     """
-    required, most = _declared_extents(entry, "reqntid"), _declared_extents(entry, "maxntid")
-    known = request.block or required
-    axes = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
-    usual = [most] if most else [*axes, (DEFAULT_BLOCK,), *_other_blocks(instructions)]
-    blocks = [known] if known else _blocks_within(usual, contract)
+    required = _declared_extents(entry, "reqntid")
     cluster = request.cluster or _declared_extents(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (
         cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two_clusters(cluster, evidence)
@@ -123,7 +118,18 @@ def infer_plans(
     return [LaunchPlan(grid, block, cluster, shared, is_given) for block in blocks]
 
 
-def _blocks_within(blocks: list[Shape], contract: LaunchContract) -> list[Shape]:
+def candidate_blocks(
+    entry: Function, request: VerifyRequest, instructions: Iterable[Instruction], evidence: LaunchEvidence
+) -> list[Shape]:
+    """Returns the block of a kernel's launch, or where it is unknown the blocks to try, the most likely ones first."""
+    known = request.block or _declared_extents(entry, "reqntid") or _declared_extents(entry, "maxntid")
+    if known:
+        return [known]
+    axes = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
+    return [*axes, (DEFAULT_BLOCK,), *_other_blocks(instructions)]
+
+
+def blocks_within(blocks: list[Shape], contract: LaunchContract) -> list[Shape]:
     """Returns the blocks with which no error is known, or those that the contract names if each of them has one."""
     limits = [each.requirement for each in contract.conditions if isinstance(each.requirement, BlockLimits)]
     failing = {(size,) for each in limits for size in each.failing}

@@ -11,7 +11,7 @@ from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
-from ptxkit.contract_survey import derive_kernel_contract
+from ptxkit.contract_survey import depends_on_thread_count, derive_kernel_contract
 from ptxkit.diagnostics import Diagnostic, Message, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator import InvalidLaunchError, RunBudget, RunResult, Violation, run
@@ -41,6 +41,8 @@ from ptxkit.verifier.launch_inference import (
     NO_CONTRACT,
     LaunchPlan,
     VerifierRun,
+    blocks_within,
+    candidate_blocks,
     generate_runs,
     has_unspecified_structures,
     has_unspecified_values,
@@ -93,11 +95,10 @@ def verify_source(
         runs: list[_KernelResult] = []
         if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             _, launched = apply_overrides(module, settings)
-            proven = frozenset(place for each in verdict.diagnostics for place in places_of(each))
             entries = request.select_kernels(launched)
             for entry in entries:
                 facts = explored.pop(entry.name, None)
-                runs.append(_verify_kernel(launched, source, entry, request, progress, proven, facts))
+                runs.append(_verify_kernel(launched, source, entry, request, progress, verdict, facts))
         seen = apply_settings(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
         both = merge_diagnostics(verdict.diagnostics, seen.diagnostics)
         questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
@@ -132,12 +133,12 @@ def _verify_kernel(
     entry: Function,
     request: VerifyRequest,
     progress: Callable[[], None],
-    proven: frozenset[tuple[str, int]],
+    static: Verdict,
     explored: KernelFacts | None = None,
 ) -> _KernelResult:
     """Runs one kernel, each time with other inputs; a fault is reported once.
 
-    proven: the codes and offsets of the static findings. explored: the kernel, if it was explored before.
+    static: the verdict of the rules on the module. explored: the kernel, if it was explored before.
     """
     request = replace(request, arguments=by_parameter(request.arguments, entry))
     program = Executable(module, entry.name, request.shared or 0)
@@ -151,15 +152,16 @@ def _verify_kernel(
         for name, offset in pointer_parameters(flat)
         if name not in images and offset + program.address_size // 8 <= sizes[name]  # the others are offsets
     }
-    chosen = has_unspecified_values(program, pointers, request)
-    unsaid = unspecified_parameters(program, request)
+    chosen, unsaid = has_unspecified_values(program, pointers, request), unspecified_parameters(program, request)
     has_block = request.block is not None or entry.directive("reqntid") is not None
-    contract = NO_CONTRACT if has_block and not chosen else derive_kernel_contract(module, entry, explored)
+    evidence = find_launch_evidence(flat)
+    blocks = candidate_blocks(entry, request, [step.instruction for step in flat.steps], evidence)
+    tried = [block[0] for block in blocks if len(block) == 1] if depends_on_thread_count(static) else []
+    contract = NO_CONTRACT if has_block and not chosen else derive_kernel_contract(module, entry, explored, tried)
     choices = infer_maps(flat, unsaid, known_boxes(contract)) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
-    evidence = find_launch_evidence(flat)
-    plans = infer_plans(entry, program, request, [step.instruction for step in flat.steps], evidence, contract)
+    plans = infer_plans(entry, program, request, blocks_within(blocks, contract), evidence)
     wide: list[LaunchPlan] = []
     if request.grid is None and choices[0] and not evidence.shares_global_memory:
         # With boxes of another size, CTAs may interfere with each other. Then only one cluster is run.
@@ -187,7 +189,7 @@ def _verify_kernel(
             grid=request.grid is None,
             block=len(plans) > 1,
             cluster=not has_cluster,
-            proven_violations=proven,
+            proven_violations=frozenset(place for each in static.diagnostics for place in places_of(each)),
             laneless=laneless,
             fault_dependence=influence,
             evidence=evidence,

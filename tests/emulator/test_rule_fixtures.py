@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
+from ptxkit.analysis.contract.launch_evidence import LaunchEvidence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.emulator import POLICIES, RunBudget, RunResult, run
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.syntax import parse
 from ptxkit.verifier.integer_guesses import IntegerGuesses
-from ptxkit.verifier.launch_inference import generate_runs, infer_plans, unspecified_parameters
+from ptxkit.verifier.launch_inference import candidate_blocks, generate_runs, infer_plans, unspecified_parameters
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.tensormap_inference import infer_maps
 
@@ -53,7 +54,8 @@ def outcomes(path: Path) -> Iterator[RunResult]:
         program, request = Executable(module, entry.name, 0), VerifyRequest(schedules=len(POLICIES))
         program.decode_function(entry.name)
         flat = flatten(module, entry)
-        plan = infer_plans(entry, program, request, [step.instruction for step in flat.steps])[0]
+        blocks = candidate_blocks(entry, request, [step.instruction for step in flat.steps], LaunchEvidence())
+        plan = infer_plans(entry, program, request, blocks)[0]
         maps = infer_maps(flat, unspecified_parameters(program, request))[0]
         runs = generate_runs(program, pointer_parameters(flat), request, maps, IntegerGuesses())
         first = OF_SET_FLAGS if code_of(path) == "PTX406" else 0

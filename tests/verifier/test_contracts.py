@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ptxkit.contract_survey import derive_kernel_contract
+from ptxkit.model.launch_contract import BlockLimits
 from ptxkit.source import SourceFile
+from ptxkit.syntax import parse
 from ptxkit.verifier import VerifyRequest, verify_source
 from tests.analysis.contract.support import text_of
 from tests.analysis.contract.test_conditions import MAPS, POINTER, ROLES, bulk_copy
@@ -49,3 +54,15 @@ def test_boxes_of_several_maps_have_the_bytes_that_their_phases_expect() -> None
     assert len(arguments) == 2
     assert "box" in arguments[0]
     assert arguments[0].split("=", 1)[1] != arguments[1].split("=", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "failing"),
+    [(None, {32, 96, 128, 192, 256, 512, 1024}), ([128, 64, 32], {128}), ([64, 128], set()), ([], set())],
+)
+def test_given_block_sizes_are_tried_until_one_is_possible(sizes: list[int] | None, failing: set[int]) -> None:
+    module = parse(text_of(ROLES, bounds=""), "k.ptx")
+    [kernel] = module.functions()
+    contract = derive_kernel_contract(module, kernel, sizes=sizes)
+    limits = [each.requirement for each in contract.conditions if isinstance(each.requirement, BlockLimits)]
+    assert {size for each in limits for size in each.failing} == failing
