@@ -43,15 +43,22 @@ def group_by_fault(diagnostics: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
 
 def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
     """For each diagnostic the name of its group, such as `PTX103-1`, which is the same in each run; None for one that
-    is in no group."""
+    is alone at one location."""
     names: dict[int, str] = {}
     counts: dict[str, int] = {}
     for group in group_by_fault(diagnostics):
-        if len(group) > 1:
+        if len(group) > 1 or group[0].copies:
             code = group[0].code
             counts[code] = counts.get(code, 0) + 1
             names.update((id(item), f"{code}-{counts[code]}") for item in group)
     return [names.get(id(item)) for item in diagnostics]
+
+
+def split_places(item: Diagnostic) -> Iterator[Diagnostic]:
+    """Yields a finding that one rule reports for several locations at each of them; the first one has its fix."""
+    yield replace(item, copies=())
+    for each in item.copies:
+        yield replace(item, span=each.span, origin=each.origin, copies=(), fix=None, proposals=())
 
 
 def fold_groups(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostic_groups import fold_groups
+from ptxkit.diagnostic_groups import fold_groups, split_places
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass, field
@@ -106,7 +106,7 @@ class FileResult:
 class Summary:
     """Counts over all inputs: files by status, and diagnostics by severity (without those of failed files).
 
-    faults: the same, with diagnostics of one fault counted once.
+    severities: each location counts. faults: each fault counts once.
 
     suppressed: findings that comments suppress. known: those that are in a baseline. questions: the undecided ones, by
     the option that may decide them, or else by the reason.
@@ -148,7 +148,7 @@ class ResultCounter:
         before = self.summary
         before.statuses[result.status] += 1
         findings = [item for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]
-        before.severities.update(item.severity for item in findings)
+        before.severities.update(each.severity for item in findings for each in split_places(item))
         before.faults.update(each.severity for each in fold_groups(findings))
         before.undecided_by_remedy.update(each.remedy or each.cause or each.reason for each in result.undecided)
         self.summary = Summary(

@@ -1,10 +1,12 @@
-"""Shared by all tests: no test uses results that an earlier run stored, unless it requests them; and garbage
-collection."""
+"""Shared by all tests: no test uses results that an earlier run stored, unless it requests them; the modules of
+`scripts/` can be imported; and garbage collection."""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from ptxkit.gc_control import freeze_all
 
 os.environ["PTXKIT_NO_CACHE"] = "1"
+sys.path.append(str(Path(__file__).parents[1] / "scripts"))
 
 # A worker of dask.distributed on a busy machine is there later than after half a minute.
 for _timeout in ("CONNECT", "TCP"):

@@ -9,7 +9,7 @@ from ptxkit import lint
 from ptxkit.batch.job import JobResult
 from ptxkit.batch.result_codec import decode_result, encode_result
 from ptxkit.diagnostic_groups import fault_notes, fold_groups, group_names
-from ptxkit.diagnostics import Verdict
+from ptxkit.diagnostics import Place, Verdict
 from ptxkit.fast_dataclasses import replace
 from ptxkit.linter import lint_source
 from ptxkit.report import full_report, json_report, plain
@@ -54,6 +54,22 @@ def test_copies_of_one_source_line_are_one_fault() -> None:
     lines = [found.diagnostics[at].source.position(found.diagnostics[at].span.start)[0] for at in (1, 2)]
     assert fault_notes(first) == (f"the same holds at lines {lines[0]}, {lines[1]}",)
     assert group_names(found.diagnostics) == ["PTX401-1"] * 3
+
+
+def test_locations_that_a_rule_reports_together_are_entries_of_one_group_in_json() -> None:
+    found = result_of(copy_finding((9, 9, 9)))
+    first, second, third = found.diagnostics
+    more = tuple(Place(each.span, each.origin) for each in (second, third))
+    merged = replace(found, diagnostics=(replace(first, copies=more),))
+    document = json.loads(json_report([merged]))
+    separate = json.loads(json_report([found]))["files"][0]["diagnostics"]
+    [entries] = [file["diagnostics"] for file in document["files"]]
+    assert [each["line"] for each in entries] == [each["line"] for each in separate]
+    assert [each["source"] for each in entries] == [each["source"] for each in separate]
+    assert [each["group"] for each in entries] == ["PTX401-1"] * 3
+    assert [each["notes"] for each in entries] == [list(first.notes)] * 3
+    assert document["summary"]["diagnostics"]["error"] == 3
+    assert [each["fix"] is None for each in entries] == [first.fix is None, True, True]
 
 
 def test_two_source_lines_are_two_faults() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostic_groups import fault_notes, group_names
+from ptxkit.diagnostic_groups import fault_notes, group_names, split_places
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
 from ptxkit.source import SourceFile, SourceLine, Span
@@ -65,9 +65,13 @@ def _file_object(result: FileResult) -> dict[str, object]:
 
 
 def _diagnostic_objects(result: FileResult) -> list[dict[str, object]]:
-    """All diagnostics of a file; those of one fault have the same group."""
+    """All diagnostics of a file, one for each location; those of one fault have the same group."""
     names = group_names(result.diagnostics)
-    return [{**diagnostic_object(item), "group": name} for item, name in zip(result.diagnostics, names, strict=True)]
+    return [
+        {**diagnostic_object(place), "group": name}
+        for item, name in zip(result.diagnostics, names, strict=True)
+        for place in split_places(item)
+    ]
 
 
 def _run_object(item: KernelRun) -> dict[str, object]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.diagnostic_groups import fold_groups
+from ptxkit.diagnostic_groups import fold_groups, split_places
 from ptxkit.diagnostics import Diagnostic, Undecided
-from ptxkit.fast_dataclasses import replace
 from ptxkit.report.options import ReportOptions
 from ptxkit.report.program_source import (
     ProgramFinding,
@@ -22,17 +21,10 @@ def shown_findings(
     diagnostics: Iterable[Diagnostic], options: ReportOptions, sources: ProgramSources
 ) -> Iterator[tuple[Diagnostic, ProgramFinding | None]]:
     """Each fault, and in terms of the program where it is to be shown and a `.loc` leads to it."""
-    every = (each for item in diagnostics for each in _places(item)) if options.all_places else fold_groups(diagnostics)
-    for item in every:
+    split = (each for item in diagnostics for each in split_places(item))
+    for item in split if options.all_places else fold_groups(diagnostics):
         shown = item if options.verbose else with_readable_names(item)
         yield shown, None if options.show == "ptx" else locate_in_program(shown, sources)
-
-
-def _places(item: Diagnostic) -> Iterator[Diagnostic]:
-    """A finding that the same fix settles in several places, at each of these."""
-    yield replace(item, copies=())
-    for each in item.copies:
-        yield replace(item, span=each.span, origin=each.origin, copies=())
 
 
 def shown_questions(

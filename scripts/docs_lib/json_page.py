@@ -53,7 +53,10 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "fix": ("fix or null", "a change of the text that was validated"),
         "properties": ("object", "values for machines, by code; `witness` of a finding of the reference machine"),
-        "group": ("string or null", "the same in all diagnostics that are one fault, such as the copies by unrolling"),
+        "group": (
+            "string or null",
+            "the same in all diagnostics that are one fault, such as those at the copies that unrolling makes",
+        ),
     },
     "label": {
         "line, column": _PLACE["line, column"],
