@@ -119,19 +119,24 @@ def header_line(item: Diagnostic) -> Line:
     """`k.ptx:3:2: PTX401 error: ...`"""
     line, column = item.source.position(item.span.start)
     place = f":{line}:{column}" if item.code != ptx1xx.NO_VERDICT else ""
-    return _header(item.source.path + place, item.code, str(item.severity), _ROLES[item.severity], _with_count(item))
+    return _header(
+        item.source.path + place,
+        item.code,
+        str(item.severity),
+        _ROLES[item.severity],
+        item.message + _place_count(item, "places"),
+    )
 
 
 def program_header(item: Diagnostic, found: ProgramFinding) -> Line:
     """`k.cu:45:9: PTX401 error: ...`"""
-    message = _with_count(item, found.message)
+    message = found.message + _place_count(item, "places in the PTX")
     return _header(_program_place(found.at), item.code, str(item.severity), _ROLES[item.severity], message)
 
 
-def _with_count(item: Diagnostic, message: str | None = None) -> str:
-    """The message, with the number of places of a finding that has several."""
-    places = f" ({len(item.copies) + 1} places)" if item.copies else ""
-    return (item.message if message is None else message) + places
+def _place_count(item: Diagnostic, noun: str) -> str:
+    """The number of places of a finding that has several: PTX does not tell unrolling from inlining or templates."""
+    return f" ({len(item.copies) + 1} {noun})" if item.copies else ""
 
 
 def _program_place(label: ProgramLabel) -> str:

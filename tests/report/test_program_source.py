@@ -181,7 +181,7 @@ def test_copies_of_a_line_are_one_finding_that_counts_them() -> None:
     assert len(result.diagnostics) == 4
     shown = report(result)
     assert shown.count("PTX302 error") == 1
-    assert "(10 places)" in shown
+    assert "(10 places in the PTX)" in shown
     assert report(result, all_places=True).count("PTX302 error") == 10
 
 
@@ -260,7 +260,7 @@ def test_each_place_of_a_finding_is_listed_on_request() -> None:
     result = find_finding_with_copies()
     count = sum(1 + len(item.copies) for item in result.diagnostics)
     assert report(result, all_places=True).count("  = ptx: ") == count > 1
-    assert " places)" not in report(result, all_places=True)
+    assert " places in the PTX)" not in report(result, all_places=True)
 
 
 @pytest.mark.usefixtures("in_folder")
