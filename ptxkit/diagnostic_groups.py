@@ -43,7 +43,7 @@ def group_by_fault(diagnostics: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
 
 def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
     """For each diagnostic the name of its group, such as `PTX103-1`, which is the same in each run; None for one that
-    is alone at one location."""
+    has one location and no other finding with it."""
     names: dict[int, str] = {}
     counts: dict[str, int] = {}
     for group in group_by_fault(diagnostics):

@@ -8,7 +8,19 @@ from string import Formatter
 from ptxkit.diagnostics.code import DiagnosticCode
 from ptxkit.fast_dataclasses import dataclass
 
-_FORMATTER = Formatter()
+
+class _CountFormatter(Formatter):
+    """Formats fields as `str.format` does, and a field such as `{count:1 arrival}` as `1 arrival` or `2 arrivals`."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """Returns the value, with the noun of its format specification if it has one, in the number of the value."""
+        if not format_spec.startswith("1 "):
+            return str(super().format_field(value, format_spec))
+        noun = format_spec.removeprefix("1 ")
+        return f"{value} {noun if str(value) == '1' else noun + 's'}"
+
+
+_FORMATTER = _CountFormatter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ class TextTemplate:
 
     def __call__(self, **fields: object) -> str:
         """Returns the text with these values of its fields."""
-        return self.text.format(**fields)
+        return _FORMATTER.format(self.text, **fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ def program_header(item: Diagnostic, found: ProgramFinding) -> Line:
 
 
 def _place_count(item: Diagnostic, noun: str) -> str:
-    """The number of places of a finding that has several: PTX does not tell unrolling from inlining or templates."""
+    """The number of places of a finding that has several: PTX does not show whether they are from unrolling."""
     return f" ({len(item.copies) + 1} {noun})" if item.copies else ""
 
 

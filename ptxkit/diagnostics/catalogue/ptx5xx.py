@@ -99,7 +99,7 @@ ARRIVE_AT_MBARRIER = MessageTemplate(
 )
 READERS_ARRIVE = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH,
-    "let the readers of the slot arrive at it after line {line}: a phase needs {count} arrivals",
+    "let the readers of the slot arrive at it after line {line}: a phase needs {count:1 arrival}",
 )
 ALL_READERS_ARRIVE = MessageTemplate(
     MBARRIER_TX_COUNT_MISMATCH, "let each of the {threads} threads that read the slot arrive at it after line {line}"
@@ -195,9 +195,9 @@ MBARRIER_MISSING_ARRIVALS = DiagnosticCode(
     sections=("Phases of the mbarrier object", "mbarrier.init", "mbarrier.arrive"),
 )
 PHASE_INCOMPLETE = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "phase {phase} of {barrier}: {expected} arrivals expected, {seen} seen{bytes}"
+    MBARRIER_MISSING_ARRIVALS, "phase {phase} of {barrier}: {expected:1 arrival} expected, {seen} seen{bytes}"
 )
-NEEDS_ARRIVALS = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "each phase needs {count} arrivals")
+NEEDS_ARRIVALS = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "each phase needs {count:1 arrival}")
 NO_ARRIVAL_IS = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "no arrival is")
 SOME_ARRIVALS_ARE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "{arrived} of its {count} arrivals are")
 WAIT_FOR_INCOMPLETE_PHASE = MessageTemplate(
@@ -295,17 +295,18 @@ ARRIVAL_BEFORE_PHASE_OBSERVED = MessageTemplate(
     "an arrival at {barrier} for phase {phase}, while no thread has observed that phase {previous} is complete",
 )
 MORE_ARRIVALS_THAN_PENDING = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "{arrivals} arrivals at {barrier}, whose phase {phase} has {pending} left of {count}"
+    MBARRIER_EXCESS_ARRIVALS, "{arrivals:1 arrival} at {barrier}, whose phase {phase} has {pending} left of {count}"
 )
 NO_COMPLETE_COMPLETES = MessageTemplate(
     MBARRIER_EXCESS_ARRIVALS, "an arrival with .noComplete would complete phase {phase} of {barrier}"
 )
-PENDING_ARRIVALS = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "{pending} arrivals")
+PENDING_ARRIVALS = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "{pending:1 arrival}")
 ARRIVALS_OVERFLOW = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "{barrier} would expect {arrivals} arrivals, more than its limit"
+    MBARRIER_EXCESS_ARRIVALS, "{barrier} would expect {arrivals:1 arrival}, more than its limit"
 )
 CORRECT_ARRIVAL_COUNT = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "make the count of `mbarrier.init` {count}, or let {threads} threads arrive in each phase"
+    MBARRIER_EXCESS_ARRIVALS,
+    "make the count of `mbarrier.init` {count}, or let {threads:1 thread} arrive in each phase",
 )
 ARRIVES_IN_PHASE_BEFORE = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives in the phase before")
 ARRIVES_TOO = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives too")
@@ -320,7 +321,7 @@ WAIT_BEFORE_NEXT_ARRIVAL = MessageTemplate(
     "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`",
 )
 ARRIVAL_IN_FULL_PHASE = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase}, which already has all of its {count} arrivals"
+    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase}, which already has all of its {count:1 arrival}"
 )
 WAIT_BEFORE_ARRIVING_AGAIN = MessageTemplate(
     MBARRIER_EXCESS_ARRIVALS,

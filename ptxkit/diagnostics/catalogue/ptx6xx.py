@@ -20,7 +20,7 @@ LANES_NOT_ARRIVED = MessageTemplate(
 )
 DEADLOCK = MessageTemplate(BARRIER_DEADLOCK, "deadlock: {threads} of CTA {cta} wait for {awaited}")
 ONE_THREAD = MessageTemplate(BARRIER_DEADLOCK, "thread {thread}")
-SEVERAL_THREADS = MessageTemplate(BARRIER_DEADLOCK, "{count} threads from {first}")
+SEVERAL_THREADS = MessageTemplate(BARRIER_DEADLOCK, "{count:1 thread} from {first}")
 OF_ALL_CTAS = MessageTemplate(BARRIER_DEADLOCK, " of all CTAs")
 THREADS_COME = MessageTemplate(BARRIER_DEADLOCK, "{arrived} of {expected} threads{where} arrive")
 DEADLOCK_AT_BARRIER = MessageTemplate(BARRIER_DEADLOCK, "deadlock at a barrier: {threads}")
@@ -40,7 +40,7 @@ BARRIER_TOO_MANY_ARRIVALS = MessageTemplate(
     BARRIER_COUNT_MISMATCH, "{arrived} threads arrive at barrier {number}, which completes with {expected}"
 )
 BARRIER_COUNT_DIFFERS = MessageTemplate(
-    BARRIER_COUNT_MISMATCH, "names {count} threads at a barrier where others name {other} in the same phase"
+    BARRIER_COUNT_MISMATCH, "names {count:1 thread} at a barrier where others name {other} in the same phase"
 )
 COUNTS_THREADS = MessageTemplate(BARRIER_COUNT_MISMATCH, "names {count}")
 NAME_SAME_COUNT = MessageTemplate(BARRIER_COUNT_MISMATCH, "name the same number of threads at each use of the barrier")
