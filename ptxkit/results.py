@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """The status of one file; the first that applies, in the order failed, findings, undecided, clean."""
+    """The status of one file; the first that applies, in the order failed, findings, undecided, conditional, clean."""
 
     CLEAN = "clean"
     """No finding at `error` or `warning`, and no undecided question; notes are allowed."""
@@ -27,6 +27,8 @@ class Status(StrEnum):
     """At least one diagnostic at `error` or `warning`. A syntax error is a finding."""
     UNDECIDED = "undecided"
     """No finding, and at least one question that the analysis could not decide."""
+    CONDITIONAL = "conditional"
+    """No finding, and each question is decided in all launches that satisfy known conditions."""
     FAILED = "failed"
     """The file could not be read, is not text, or crashed the analysis, so there is no verdict."""
 
@@ -98,7 +100,9 @@ class FileResult:
         if any(found.severity is not Severity.NOTE for found in verdict.diagnostics):
             status = Status.FINDINGS
         else:
-            status = Status.UNDECIDED if verdict.undecided else Status.CLEAN
+            status = Status.CONDITIONAL if verdict.undecided else Status.CLEAN
+            if not all(each.conditions for each in verdict.undecided):
+                status = Status.UNDECIDED
         return cls(path, status, verdict.diagnostics, verdict.undecided)
 
 
@@ -108,8 +112,9 @@ class Summary:
 
     severities: each location counts. faults: each fault counts once.
 
-    suppressed: findings that comments suppress. known: those that are in a baseline. questions: the undecided ones, by
-    the option that may decide them, or else by the reason.
+    undecided: questions without known conditions. conditional: those with conditions. suppressed: findings that
+    comments suppress. known: those that are in a baseline. undecided_by_remedy: the undecided questions, by the option
+    that may decide them, or else by the reason.
     """
 
     files: int
@@ -121,6 +126,7 @@ class Summary:
     fixed: int = 0
     undecided_by_remedy: Counter[str] = field(default_factory=Counter)
     faults: Counter[Severity] = field(default_factory=Counter)
+    conditional: int = 0
 
     @classmethod
     def of(cls, results: Iterable[FileResult]) -> Summary:
@@ -150,16 +156,18 @@ class ResultCounter:
         findings = [item for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]
         before.severities.update(each.severity for item in findings for each in split_places(item))
         before.faults.update(each.severity for each in fold_groups(findings))
-        before.undecided_by_remedy.update(each.remedy or each.cause or each.reason for each in result.undecided)
+        left = [each for each in result.undecided if not each.conditions]
+        before.undecided_by_remedy.update(each.remedy or each.cause or each.reason for each in left)
         self.summary = Summary(
             before.files + 1,
             before.statuses,
             before.severities,
-            before.undecided + len(result.undecided),
+            before.undecided + len(left),
             before.suppressed + result.suppressed,
             before.known + result.known,
             before.fixed + result.fixed,
             before.undecided_by_remedy,
             before.faults,
+            before.conditional + len(result.undecided) - len(left),
         )
         return result

@@ -21,12 +21,14 @@ from ptxkit.diagnostics import (
     Undecided,
 )
 from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, ObligationVerdict
-from ptxkit.fast_dataclasses import replace
+from ptxkit.fast_dataclasses import fields, replace
+from ptxkit.model.launch_contract import KINDS, ParameterPlace, Requirement
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 
 EncodedResult: TypeAlias = "tuple[Any, ...]"
 """Numbers, strings, booleans, None, and tuples, lists and dictionaries of them."""
+_REQUIREMENTS = {kind: made for made, kind in KINDS.items()}
 
 
 def encode_result(answer: JobResult) -> EncodedResult:
@@ -43,6 +45,7 @@ def encode_result(answer: JobResult) -> EncodedResult:
                 each.missing,
                 each.kernel,
                 _encode_origin(each.origin),
+                tuple(map(_encode_requirement, each.conditions)),
             )
             for each in result.undecided
         ),
@@ -62,14 +65,47 @@ def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
         Status(status),
         tuple(_decode_diagnostic(each, about) for each in diagnostics),
         tuple(
-            Undecided(code, reason, about, Span(start, end), missing, kernel, _decode_origin(origin))
-            for code, reason, start, end, missing, kernel, origin in undecided
+            Undecided(
+                code,
+                reason,
+                about,
+                Span(start, end),
+                missing,
+                kernel,
+                _decode_origin(origin),
+                conditions=tuple(map(_decode_requirement, conditions)),
+            )
+            for code, reason, start, end, missing, kernel, origin, conditions in undecided
         ),
         suppressed=suppressed,
         fixed=fixed,
         obligations=None if obligations is None else tuple(_decode_obligation(each, about) for each in obligations),
     )
     return JobResult(result, fixed_source)
+
+
+def _encode_requirement(item: Requirement) -> EncodedResult:
+    """Returns the kind and the values of the fields."""
+    return (KINDS[type(item)], *(_encode_field(getattr(item, each.name)) for each in fields(item)))
+
+
+def _encode_field(value: Any) -> Any:
+    """Returns a field of a requirement: a parameter is a tuple that begins with an empty string."""
+    if isinstance(value, ParameterPlace):
+        return ("", value.name, value.symbol, value.index, value.offset)
+    return tuple(map(_encode_field, value)) if isinstance(value, tuple) else value
+
+
+def _decode_requirement(data: EncodedResult) -> Requirement:
+    kind, *values = data
+    made: Requirement = _REQUIREMENTS[kind](*map(_decode_field, values))
+    return made
+
+
+def _decode_field(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        return value
+    return ParameterPlace(*value[1:]) if value[:1] == ("",) else tuple(map(_decode_field, value))
 
 
 def _encode_obligation(item: JudgedObligation) -> EncodedResult:

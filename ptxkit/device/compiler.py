@@ -27,6 +27,7 @@ from ptxkit.kernel_model.launch_limits import find_launch_limits
 from ptxkit.kernel_model.routines import BuiltRoutine, is_built_kernel
 from ptxkit.kernel_model.source_lines import Assembled, Location, find_location, find_statement_starts
 from ptxkit.kernel_model.verification import verify_assembled
+from ptxkit.model.kernel_conditions import describe_question
 from ptxkit.syntax import parse, tree
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
@@ -135,7 +136,8 @@ def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> ptxas_
 def format_undecided(verdict: Verdict) -> tuple[str, ...]:
     """Returns a sentence for each property that a verifier could not decide."""
     return tuple(
-        f"{each.code}: {each.reason} (ptx:{each.source.position(each.span.start)[0]})" for each in verdict.undecided
+        f"{each.code}: {describe_question(each)} (ptx:{each.source.position(each.span.start)[0]})"
+        for each in verdict.undecided
     )
 
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from shlex import quote
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics.code import Severity
 from ptxkit.diagnostics.message import Message, OpenLinesText
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.mangled_names import short_name
 from ptxkit.source import SourceFile, SourceLine, Span
+
+if TYPE_CHECKING:
+    from ptxkit.model.launch_contract import Requirement
 
 _NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})
 
@@ -115,9 +119,11 @@ class Undecided:
 
     code: the rule that is undecided. reason: the missing fact, e.g. "the address comes from a call". missing: the
     property of the launch that decides it and that `kernel` does not declare, with a number as an example: `block=256`;
-    both are empty if the launch does not decide it. origin: as in a diagnostic. cause: the part of the reason that
-    questions at other locations share, by which they are counted; empty if that is the whole reason. text: the reason
-    with the lines left open: of its own location, then of the `others`; None if it names no line.
+    it is empty if the launch does not decide it. conditions: if a launch of `kernel` satisfies all of them, the
+    question is decided as correct, as the analysis shows; empty if it shows that of no launch. kernel: empty if no
+    launch decides the question. origin: as in a diagnostic. cause: the part of the reason that questions at other
+    locations share, by which they are counted; empty if that is the whole reason. text: the reason with the lines left
+    open: of its own location, then of the `others`; None if it names no line.
     """
 
     code: str
@@ -130,6 +136,7 @@ class Undecided:
     cause: str = ""
     text: OpenLinesText | None = None
     others: tuple[Place, ...] = ()
+    conditions: tuple[Requirement, ...] = ()
 
     @property
     def remedy(self) -> str:

@@ -1,17 +1,19 @@
 """The conditions that a kernel imposes on its launches: plain data that analyses derive, and that launches are held to.
 
-A condition is necessary: if a launch does not satisfy it, some instruction that the launch executes is wrong.
+A condition of a contract is necessary: if a launch does not satisfy it, some instruction that the launch executes is
+wrong. The conditions of a question are sufficient: if a launch satisfies them, the question is decided as correct.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import prod
 from typing import TypeAlias
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.diagnostics.catalogue import contract_words, ptx1xx
+from ptxkit.diagnostics.catalogue.contract_words import DEMANDED
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.results import Status
 from ptxkit.source import SourceLine
@@ -52,8 +54,8 @@ class BlockLimits:
     """The number of threads of a block.
 
     exact: the required extents. most: the largest number. failing: the numbers that the analysis proved to be wrong, of
-    blocks with one dimension. possible: the other numbers that it tried. code: the violation that occurs with the
-    failing ones.
+    blocks with one dimension. possible: the other numbers that it tried, or, if none is wrong, those with which a
+    question is decided. code: the violation that occurs with the failing ones.
     """
 
     exact: LaunchShape | None = None
@@ -62,20 +64,23 @@ class BlockLimits:
     possible: tuple[int, ...] = ()
     code: str = ""
 
-    def sentence(self) -> str:
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         if self.exact is not None:
-            return contract_words.BLOCK_EXACTLY(threads=_extents(self.exact))
+            return contract_words.BLOCK_EXACTLY(threads=_extents(self.exact), **verbs)
         if self.most is not None:
-            return contract_words.BLOCK_AT_MOST(threads=self.most)
+            return contract_words.BLOCK_AT_MOST(threads=self.most, **verbs)
+        if not self.failing:
+            return contract_words.BLOCK_ONE_OF(possible=_either(self.possible), **verbs)
         words = contract_words.BLOCK_NOT if self.possible else contract_words.BLOCK_NONE_OF
-        return words(failing=_either(self.failing), code=self.code, possible=_either(self.possible))
+        return words(failing=_either(self.failing), code=self.code, possible=_either(self.possible), **verbs)
 
     def brief(self) -> str:
         if self.exact is not None:
             return f"block == {_extents(self.exact)}"
         if self.most is not None:
             return f"block <= {self.most}"
-        return f"block not in {', '.join(map(str, self.failing))}"
+        named = "not in" if self.failing else "in"
+        return f"block {named} {', '.join(map(str, self.failing or self.possible))}"
 
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         if launch.block is None:
@@ -88,22 +93,30 @@ class BlockLimits:
 
 @dataclass(frozen=True, slots=True)
 class ClusterLimits:
-    """The number of CTAs of a cluster: the required extents, the smallest or the largest number."""
+    """The number of CTAs of a cluster: the required extents, the smallest or the largest number.
+
+    possible: the numbers with which a question is decided, of those that the analysis tried.
+    """
 
     exact: LaunchShape | None = None
     least: int | None = None
     most: int | None = None
+    possible: tuple[int, ...] = ()
 
-    def sentence(self) -> str:
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         if self.exact is not None:
-            return contract_words.CLUSTER_EXACTLY(ctas=_extents(self.exact))
+            return contract_words.CLUSTER_EXACTLY(ctas=_extents(self.exact), **verbs)
+        if self.possible:
+            return contract_words.CLUSTER_ONE_OF(ctas=_either(self.possible), **verbs)
         if self.most is not None:
-            return contract_words.CLUSTER_AT_MOST(ctas=self.most)
-        return contract_words.CLUSTER_AT_LEAST(ctas=self.least)
+            return contract_words.CLUSTER_AT_MOST(ctas=self.most, **verbs)
+        return contract_words.CLUSTER_AT_LEAST(ctas=self.least, **verbs)
 
     def brief(self) -> str:
         if self.exact is not None:
             return f"cluster == {_extents(self.exact)}"
+        if self.possible:
+            return f"cluster in {', '.join(map(str, self.possible))}"
         return f"cluster >= {self.least}" if self.most is None else f"cluster <= {self.most}"
 
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
@@ -112,6 +125,8 @@ class ClusterLimits:
         ctas = prod(launch.cluster)
         if self.exact is not None:
             return launch.cluster != self.exact
+        if self.possible:
+            return False  # other numbers may be correct
         return ctas > self.most if self.most is not None else ctas < (self.least or 1)
 
 
@@ -122,10 +137,10 @@ class DynamicShared:
     least: int | None = None
     alignment: int | None = None
 
-    def sentence(self) -> str:
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         if self.least is not None:
-            return contract_words.SHARED_AT_LEAST(bytes=self.least)
-        return contract_words.SHARED_ALIGNED(bytes=self.alignment)
+            return contract_words.SHARED_AT_LEAST(bytes=self.least, **verbs)
+        return contract_words.SHARED_ALIGNED(bytes=self.alignment, **verbs)
 
     def brief(self) -> str:
         return f"shared >= {self.least}" if self.least is not None else f"shared base % {self.alignment} == 0"
@@ -166,10 +181,10 @@ class ParameterMultiple:
     remainder: int = 0
     is_address: bool = False
 
-    def sentence(self) -> str:
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         words = contract_words.MULTIPLE_AND_MORE if self.remainder else contract_words.MULTIPLE
         unit = contract_words.BYTES() if self.is_address else ""
-        return words(parameter=self.parameter, divisor=self.divisor, remainder=self.remainder, unit=unit)
+        return words(parameter=self.parameter, divisor=self.divisor, remainder=self.remainder, unit=unit, **verbs)
 
     def brief(self) -> str:
         return f"{self.parameter.short} % {self.divisor} == {self.remainder}"
@@ -195,11 +210,11 @@ class TensorMapUse:
     box_bytes: int | None = None
     is_pointer: bool = False
 
-    def sentence(self) -> str:
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         words = contract_words.TENSOR_MAP_ADDRESS if self.is_pointer else contract_words.TENSOR_MAP
         box = "" if self.box_bytes is None else contract_words.BOX_OF(bytes=self.box_bytes)
-        purposes = [_PURPOSES[each]() for each in self.operations]
-        return words(parameter=self.parameter, rank=self.rank, mode=self.mode, purposes=_both(purposes), box=box)
+        used = join_words([_PURPOSES[each]() for each in self.operations])
+        return words(parameter=self.parameter, rank=self.rank, mode=self.mode, purposes=used, box=box, **verbs)
 
     def brief(self) -> str:
         box = "" if self.box_bytes is None else contract_words.BRIEF_BOX(bytes=self.box_bytes)
@@ -210,11 +225,38 @@ class TensorMapUse:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxBytes:
+    """The bytes of boxes of tensor maps together, as an mbarrier expects them.
+
+    boxes: the maps, with the number of boxes of each.
+    """
+
+    boxes: tuple[tuple[ParameterPlace, int], ...]
+    size: int
+
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
+        named = [
+            contract_words.BOX(parameter=place) if count == 1 else contract_words.BOXES(count=count, parameter=place)
+            for place, count in self.boxes
+        ]
+        is_single = len(self.boxes) == 1 and self.boxes[0][1] == 1
+        words = contract_words.BOX_SIZE if is_single else contract_words.TOTAL_SIZE
+        return words(boxes=join_words(named), bytes=self.size, **verbs)
+
+    def brief(self) -> str:
+        terms = [f"{'' if count == 1 else f'{count} * '}box({place.short})" for place, count in self.boxes]
+        return f"{' + '.join(terms)} == {self.size}"
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the map is compared where it is made)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class Residency:
     """CTAs wait for each other, so that those that wait for others and these others run at the same time."""
 
-    def sentence(self) -> str:
-        return contract_words.RESIDENT()
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
+        return contract_words.RESIDENT(**verbs)
 
     def brief(self) -> str:
         return contract_words.BRIEF_RESIDENT()
@@ -223,7 +265,9 @@ class Residency:
         return False
 
 
-Requirement: TypeAlias = BlockLimits | ClusterLimits | DynamicShared | ParameterMultiple | TensorMapUse | Residency
+Requirement: TypeAlias = (
+    BlockLimits | ClusterLimits | DynamicShared | ParameterMultiple | TensorMapUse | BoxBytes | Residency
+)
 
 KINDS: Mapping[type, str] = {
     BlockLimits: "block",
@@ -231,6 +275,7 @@ KINDS: Mapping[type, str] = {
     DynamicShared: "shared",
     ParameterMultiple: "multiple",
     TensorMapUse: "tensor map",
+    BoxBytes: "boxes",
     Residency: "grid",
 }
 """The kind of each requirement, in the order in which a contract lists them."""
@@ -257,7 +302,7 @@ class LaunchCondition:
     @property
     def sentence(self) -> str:
         """The condition as a sentence."""
-        words = self.requirement.sentence()
+        words = self.requirement.clause()
         if self.scope is ConditionScope.LINE:
             return contract_words.WHERE_EXECUTED(condition=words)
         if self.scope is ConditionScope.SOME:
@@ -320,6 +365,7 @@ def _either(numbers: tuple[int, ...]) -> str:
     return contract_words.OR(first=", ".join(others), last=last) if others else last
 
 
-def _both(words: list[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
+    """Returns `a, b and c`."""
     *others, last = words
     return contract_words.AND(first=", ".join(others), last=last) if others else last

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from ptxkit.diagnostic_groups import fault_notes, group_names, split_places
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
+from ptxkit.model.kernel_conditions import KernelConditions, conditions_by_kernel
+from ptxkit.report.requirements_json import requirement_object
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 from ptxkit.user_code import user_frames
@@ -32,7 +34,8 @@ def json_report(results: Iterable[FileResult]) -> str:
             "files": summary.files,
             **{str(status): summary.statuses[status] for status in Status},
             "diagnostics": {str(severity): summary.severities[severity] for severity in Severity},
-            "undecided_questions": summary.undecided,
+            "undecided_questions": summary.undecided + summary.conditional,
+            "conditional_questions": summary.conditional,
             "suppressed": summary.suppressed,
             "known": summary.known,
             "fixed": summary.fixed,
@@ -56,6 +59,7 @@ def _file_object(result: FileResult) -> dict[str, object]:
         "status": str(result.status),
         "diagnostics": _diagnostic_objects(result),
         "undecided": [_undecided_object(item) for item in result.undecided],
+        "conditions": [_conditions_object(each) for each in conditions_by_kernel(result.undecided)],
     }
     if result.runs:
         document["runs"] = [_run_object(item) for item in result.runs]
@@ -113,6 +117,16 @@ def _undecided_object(item: Undecided) -> dict[str, object]:
         "path": item.source.path,
         **_span_object(item.source, item.span),
         "source": _origin_objects(item.origin),
+        "conditional": bool(item.conditions),
+    }
+
+
+def _conditions_object(item: KernelConditions) -> dict[str, object]:
+    return {
+        "kernel": item.kernel,
+        "message": item.clause,
+        "requirements": [requirement_object(each) for each in item.requirements],
+        "questions": [_undecided_object(each) for each in item.questions],
     }
 
 

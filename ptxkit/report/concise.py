@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics import Diagnostic, Undecided
-from ptxkit.report.full import header_line, program_header, summary_lines, undecided_header
+from ptxkit.report.full import condition_lines, header_line, program_header, summary_lines, undecided_header
 from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
 from ptxkit.report.program_source import ProgramSources
 from ptxkit.report.shown_findings import shown_findings, shown_questions
@@ -29,6 +29,7 @@ def concise_report(results: Iterable[FileResult], options: ReportOptions = DEFAU
         for question, at in shown_questions(result.undecided, options, sources):
             line = undecided_header(question, at)
             yield line if at is None else (*line, *_ptx_place(question, options))
+        yield from condition_lines(result, options)
         if result.obligations is not None:
             from ptxkit.report.obligation_list import obligation_lines
 

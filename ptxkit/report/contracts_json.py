@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.model.launch_contract import (
-    BlockLimits,
-    ClusterLimits,
-    DynamicShared,
-    FileContracts,
-    LaunchCondition,
-    LaunchContract,
-    ParameterMultiple,
-    ParameterPlace,
-    Requirement,
-    Residency,
-    TensorMapUse,
-)
+from ptxkit.model.launch_contract import FileContracts, LaunchCondition, LaunchContract
 from ptxkit.report.as_json import diagnostic_object, replace_surrogates
+from ptxkit.report.requirements_json import requirement_numbers
 
 VERSION = 1
 
@@ -55,30 +44,5 @@ def _condition(condition: LaunchCondition) -> dict[str, object]:
         "source_file": place.file if place is not None else None,
         "source_line": place.line if place is not None else None,
         "message": condition.sentence,
-        "requires": _requirement(condition.requirement),
+        "requires": requirement_numbers(condition.requirement),
     }
-
-
-def _requirement(requirement: Requirement) -> dict[str, object]:
-    """What is required, without what a requirement leaves open."""
-    match requirement:
-        case BlockLimits(exact=exact, most=most, failing=failing, possible=possible, code=code):
-            found: dict[str, object] = {"exact": exact, "most": most, "not": failing, "tried": possible, "code": code}
-        case ClusterLimits(exact=exact, least=least, most=most):
-            found = {"exact": exact, "least": least, "most": most}
-        case DynamicShared(least=least, alignment=alignment):
-            found = {"least": least, "alignment": alignment}
-        case ParameterMultiple(parameter=parameter, divisor=divisor, remainder=remainder):
-            place, is_address = _parameter(parameter), requirement.is_address
-            return {**place, "divisor": divisor, "remainder": remainder, "address": is_address}
-        case TensorMapUse(parameter=parameter, rank=rank, mode=mode, operations=operations):
-            place, pointer, box = _parameter(parameter), requirement.is_pointer, requirement.box_bytes
-            used = {"rank": rank, "mode": mode, "operations": list(operations)}
-            return {**place, **used, "box_bytes": box, "pointer": pointer}
-        case Residency():
-            found = {}
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items() if value}
-
-
-def _parameter(parameter: ParameterPlace) -> dict[str, object]:
-    return {"parameter": parameter.name, "index": parameter.index, "offset": parameter.offset}

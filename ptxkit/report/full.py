@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import contract_words, ptx1xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.mangled_names import short_names, with_short_names
+from ptxkit.model.kernel_conditions import conditions_by_kernel, describe_question
 from ptxkit.report.code_frame import code_frame
 from ptxkit.report.limits import MAX_REASONS
 from ptxkit.report.options import DEFAULT_OPTIONS, ReportOptions
@@ -36,6 +37,7 @@ def full_report(results: Iterable[FileResult], options: ReportOptions = DEFAULT_
         yield from diagnostic_lines(result.diagnostics, options, sources)
         for question, at in shown_questions(result.undecided, options, sources):
             yield from _undecided_lines(question, at, options)
+        yield from condition_lines(result, options)
         yield from (_run_line(run, options) for run in result.runs)
         if result.obligations is not None:
             from ptxkit.report.obligation_list import obligation_lines
@@ -148,7 +150,23 @@ def undecided_header(item: Undecided, at: ProgramLabel | None = None) -> Line:
     """`k.ptx:3:2: PTX501 undecided: ...`, or the place in the program."""
     line, column = item.source.position(item.span.start)
     place = f"{item.source.path}:{line}:{column}" if at is None else _program_place(at)
+    if item.conditions:
+        return _header(place, item.code, str(Status.CONDITIONAL), TextRole.NOTE, describe_question(item))
     return _header(place, item.code, "undecided", TextRole.NOTE, item.reason if at is None else at.message)
+
+
+def condition_lines(result: FileResult, options: ReportOptions) -> Iterator[Line]:
+    """`k.ptx: kernel gemm: clean if the cluster has 1 CTA`, for each kernel that has conditions."""
+    words = contract_words.CLEAN_IF
+    if result.status is not Status.CONDITIONAL:
+        words = contract_words.OTHERWISE_CLEAN_IF
+    for each in conditions_by_kernel(result.undecided):
+        text = words(kernel=each.kernel, clause=each.clause)
+        shown = text if options.verbose else with_short_names(text, short_names([text]))
+        yield (
+            (f"{escape_path(result.path)}: ", TextRole.LOCATION),
+            (_one_line(shown), TextRole.PLAIN),
+        )
 
 
 def summary_lines(summary: Summary, options: ReportOptions) -> Iterator[Line]:
@@ -171,6 +189,8 @@ def summary_line(summary: Summary) -> Line:
     if notes:
         counts.append(_count(notes, "note"))
     counts.append(f"{summary.undecided} undecided")
+    if summary.conditional:
+        counts.append(f"{summary.conditional} conditional")
     if summary.fixed:
         counts.append(f"{summary.fixed} fixed")
     if summary.suppressed:
@@ -208,7 +228,7 @@ def _undecided_lines(item: Undecided, at: ProgramLabel | None, options: ReportOp
     if at is None or options.show == "both":
         shown = code_frame(item.source, item.span)
         yield from shown if at is None else _dim(shown)
-    if item.remedy:
+    if item.remedy and not item.conditions:
         yield _field("help", item.remedy)
     yield ()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptxkit.diagnostic_groups import fault_notes
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.model.kernel_conditions import describe_question
 from ptxkit.report.limits import MAX_LISTED_QUESTIONS, MAX_STATEMENT_CHARS
 from ptxkit.report.markup import escape_markup, tag
 from ptxkit.results import CodePage
@@ -139,7 +140,7 @@ def undecided_list(questions: Sequence[Undecided]) -> str:
         return ""
     equal: dict[tuple[str, str], list[Undecided]] = {}
     for each in questions[:MAX_LISTED_QUESTIONS]:
-        equal.setdefault((each.code, each.reason), []).append(each)
+        equal.setdefault((each.code, describe_question(each)), []).append(each)
     rows = [tag("li", _undecided_item(code, reason, each)) for (code, reason), each in equal.items()]
     left = len(questions) - MAX_LISTED_QUESTIONS
     more = tag("p", escape_markup(f"Left out: {left:,} more questions."), class_="left") if left > 0 else ""

@@ -125,8 +125,11 @@ def _counts(view: FileView) -> Iterator[tuple[str, str]]:
         count = sum(item.severity is severity for item in findings)
         if count or severity is not Severity.NOTE:
             yield f"{count:,} {severity}{'' if count == 1 else 's'}", str(severity) if count else ""
-    if view.result.undecided:
-        yield f"{len(view.result.undecided):,} undecided", ""
+    conditional = sum(bool(each.conditions) for each in view.result.undecided)
+    if len(view.result.undecided) > conditional:
+        yield f"{len(view.result.undecided) - conditional:,} undecided", ""
+    if conditional:
+        yield f"{conditional:,} conditional", ""
     if view.result.suppressed:
         yield f"{view.result.suppressed:,} suppressed", ""
     if view.result.known:

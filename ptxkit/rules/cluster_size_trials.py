@@ -1,11 +1,13 @@
 """Analyzes kernels without a declared cluster size at the usual sizes.
 
-What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. Everything else
-remains a question, which names the sizes that are wrong or correct.
+What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. A question that
+is decided as correct at the sizes without other violations holds on the condition that the cluster has such a size.
+Everything else remains a question, which names the sizes that are wrong or correct.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
@@ -13,6 +15,8 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.diagnostics.catalogue import notes, ptx3xx
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.model.kernel_conditions import join_conditions
+from ptxkit.model.launch_contract import ClusterLimits
 from ptxkit.rules.launch_trials import LaunchTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
@@ -42,17 +46,18 @@ class ClusterSizeTrials:
     def _try_sizes(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> list[_Trial]:
         """Returns the trials up to the first without new findings; empty if the budget is insufficient.
 
-        The threads of a cluster of one CTA were executed before. Other sizes are tried only with the rules that find
-        something wrong at each smaller one.
+        The threads of a cluster of one CTA were executed before, so that only the rules that ask for the size are
+        checked again. Any rule may find something wrong in a larger cluster.
         """
         given = KernelFacts(kernel.explorer, kernel.policy, assumes_cluster_size=True)
         codes = {item.code for item in judge.undecided if item.missing.startswith("cluster")}
+        asking = [rule for rule in rules if rule.code in codes]
         found = list[_Trial]()
         for size in CLUSTER_SIZES:
             facts = given if size == 1 else self._trials.explore(kernel.program.function, "reqnctapercluster", [size])
             if facts is None:
                 return []
-            builder = self._trials.check(facts, [rule for rule in rules if rule.code in codes])
+            builder = self._trials.check(facts, asking if size == 1 else rules)
             if self._trials.budget.is_used_up:
                 return []
             wrong = {
@@ -60,51 +65,60 @@ class ClusterSizeTrials:
                 for place, item in builder.diagnostic_by_span.items()
                 if place not in judge.diagnostic_by_span
             }
-            found.append(_Trial(size, frozenset(codes), wrong, builder.undecided))
-            codes &= {code for code, _ in wrong}
-            if not codes:
+            found.append(_Trial(size, wrong, builder.undecided))
+            if not wrong:
                 break
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """The result for clusters of a size. codes: of the rules that were run. wrong: the findings that are new."""
+    """The result for clusters of a size. wrong: the findings that are new."""
 
     size: int
-    codes: frozenset[str]
     wrong: Mapping[CodeSpan, Diagnostic]
     undecided: Sequence[Undecided]
 
 
 def _merge(judge: VerdictBuilder, asked: Mapping[CodeSpan, Undecided], trials: Sequence[_Trial]) -> None:
     """Replaces the questions by what the trials decide, and adds the questions that only known sizes have."""
-    warned = dict[int, Diagnostic]()
-    wrong_everywhere = set[CodeSpan]()
-    for place in dict.fromkeys(place for trial in trials for place in trial.wrong):
-        tried = [trial for trial in trials if place[0] in trial.codes]
-        if all(place in trial.wrong for trial in tried):
-            item = tried[-1].wrong[place]
-            warned[id(item)] = _as_warning(item, [trial.size for trial in tried])
-            wrong_everywhere.add(place)
-    judge.diagnostics.extend(warned.values())
+    always = set.intersection(*(set(trial.wrong) for trial in trials))
+    warned = {id(item): item for place, item in trials[-1].wrong.items() if place in always}
+    sizes = [trial.size for trial in trials]
+    judge.diagnostics.extend(_as_warning(item, sizes) for item in warned.values())
+    correct = [trial for trial in trials if set(trial.wrong) <= always]
     unchanged = [item for item in judge.undecided if (item.code, item.span) not in asked]
-    known = {(item.code, item.span) for item in unchanged} | wrong_everywhere
-    open_ = {(item.code, item.span): item for trial in trials for item in trial.undecided}
+    known = {(item.code, item.span) for item in unchanged} | always
+    open_: dict[CodeSpan, list[Undecided]] = defaultdict(list)
+    for item in (item for trial in correct or trials for item in trial.undecided):
+        open_[item.code, item.span].append(item)
+    holds = (ClusterLimits(possible=tuple(trial.size for trial in correct)),) if correct else ()
     decided = [
-        open_.get(place) or _with_sizes(asked[place], trials) for place in {**asked, **open_} if place not in known
+        _join(open_[place], holds) if place in open_ else _with_sizes(asked[place], trials, holds)
+        for place in {**asked, **open_}
+        if place not in known
     ]
     judge.undecided = [*unchanged, *decided]
 
 
-def _with_sizes(item: Undecided, trials: Sequence[_Trial]) -> Undecided:
-    """Returns a question about the cluster size with the sizes at which it is wrong, or those that are correct."""
+def _join(items: Sequence[Undecided], holds: tuple[ClusterLimits, ...]) -> Undecided:
+    """Returns the question that several sizes leave open; its conditions suffice if the cluster has such a size."""
+    conditions = join_conditions([each.conditions for each in items]) if holds else ()
+    return replace(items[-1], conditions=(*holds, *conditions) if conditions else ())
+
+
+def _with_sizes(item: Undecided, trials: Sequence[_Trial], holds: tuple[ClusterLimits, ...]) -> Undecided:
+    """Returns a question about the cluster size with the sizes at which it is wrong, or those that are correct.
+
+    holds: the condition under which no size is wrong; empty if every size is.
+    """
     if wrong := [trial.size for trial in trials if (item.code, item.span) in trial.wrong]:
-        return replace(item, reason=str(ptx3xx.WRONG_FOR_CLUSTER_SIZES(sizes=_format_sizes(wrong))))
-    tried = (trial for trial in trials if item.code in trial.codes)
-    if correct := [trial.size for trial in tried if all(code != item.code for code, _ in trial.wrong)]:
-        return replace(item, reason=str(ptx3xx.CORRECT_FOR_CLUSTER_SIZES(sizes=_format_sizes(correct))))
-    return item
+        reason = ptx3xx.WRONG_FOR_CLUSTER_SIZES(sizes=_format_sizes(wrong))
+    elif without := [trial.size for trial in trials if all(code != item.code for code, _ in trial.wrong)]:
+        reason = ptx3xx.CORRECT_FOR_CLUSTER_SIZES(sizes=_format_sizes(without))
+    else:
+        return item
+    return replace(item, reason=str(reason), conditions=holds)
 
 
 def _as_warning(item: Diagnostic, sizes: Iterable[int]) -> Diagnostic:

@@ -11,6 +11,7 @@ from ptxkit.diagnostics import DiagnosticCode, Message, Severity
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
 from ptxkit.diagnostics.obligation import LaunchNeed
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.model.launch_contract import Requirement
 from ptxkit.rules.limits import MAX_CONSTANT_CANDIDATES
 from ptxkit.rules.obligation_sites import Site, SiteFinder, no_sites
 from ptxkit.syntax.tree import Integer, Name
@@ -113,12 +114,14 @@ class Observation:
 class OpenObligation:
     """A question that the rule could not decide.
 
-    missing: the part of the launch that would decide it, `block` or `cluster`.
+    missing: the part of the launch that would decide it, `block` or `cluster`. conditions: those on the launch under
+    which what the rule checks holds; empty if they are unknown.
     """
 
     step: Step
     reason: Message
     missing: str = ""
+    conditions: tuple[Requirement, ...] = ()
 
 
 #: The place for the lines of the steps in the words of evidence.

@@ -33,6 +33,7 @@ from collections.abc import Iterator, Sequence
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size, may_poll_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.missing_release import find_missing_release
+from ptxkit.analysis.contract.box_sizes import BoxSizes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.mbarrier.argument_sizes import ArgumentDependence
 from ptxkit.analysis.mbarrier.cluster_tx_count import find_tx_events, find_tx_imbalances
@@ -91,7 +92,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         else:
             yield from _ask_for_unreached_arrivals(facts)
         single_checks.append((number, TxBalanceCheck(facts)))
-    yield from _check_balances(single_checks)
+    yield from _check_balances(single_checks, BoxSizes(kernel.program))
 
 
 def _ask_for_cluster_size(program: Program) -> Iterator[OpenObligation]:
@@ -101,20 +102,23 @@ def _ask_for_cluster_size(program: Program) -> Iterator[OpenObligation]:
             yield OpenObligation(step, ptx3xx.CLUSTER_SIZE_NOT_KNOWN(), "cluster")
 
 
-def _check_balances(checks: Sequence[tuple[int, TxBalanceCheck]]) -> Iterator[Observation | OpenObligation]:
+def _check_balances(
+    checks: Sequence[tuple[int, TxBalanceCheck]], boxes: BoxSizes
+) -> Iterator[Observation | OpenObligation]:
     arguments = ArgumentDependence([check for _, check in checks])
     for number, check in checks:
         for balance in check.balances:
             if arguments.decides(balance, check.sample):
                 yield OpenObligation(balance.step, ptx5xx.ARGUMENT_DECIDES_BYTES())
             else:
-                yield _balance_result(number, balance)
+                yield _balance_result(number, balance, boxes)
         yield from _check_consistency(number, check)
 
 
-def _balance_result(number: int, balance: TxBalance) -> Observation | OpenObligation:
+def _balance_result(number: int, balance: TxBalance, boxes: BoxSizes) -> Observation | OpenObligation:
     if balance.unknown is not None:
-        return OpenObligation(balance.step, _UNKNOWN[balance.unknown]())
+        conditions = boxes.conditions_of(balance.needed)
+        return OpenObligation(balance.step, _UNKNOWN[balance.unknown](), conditions=conditions)
     violation = None if balance.unbalanced is None else make_phase_finding(balance.unbalanced)
     return Observation((balance.step, None), number, balance.is_certain, violation, balance.threads)
 

@@ -130,6 +130,7 @@ class RuleRun:
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
             self._try_launches(judge, kernel, rules)
+        judge.retract_impossible_conditions()
         self._judge_obligations(judge, explorer.program, kernel)
         self._covered_callee_steps |= _covered_steps_of_callees(kernel)
         if self._kernel_facts is not None:

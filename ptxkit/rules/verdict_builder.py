@@ -12,13 +12,16 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.contract.box_sizes import are_satisfiable
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS, count_thread_axes
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, Edit, Fix, Label, Message, Place, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.model.kernel_conditions import join_conditions
+from ptxkit.model.launch_contract import BoxBytes, Requirement
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
@@ -80,10 +83,10 @@ class VerdictBuilder:
         pairs: dict[tuple[Step, Step | None], dict[int, _ScenarioObservations]] = defaultdict(
             lambda: defaultdict(_ScenarioObservations)
         )
-        open_reasons: dict[tuple[Step, str], str] = {}
+        open_obligations: dict[tuple[Step, str], list[OpenObligation]] = defaultdict(list)
         for item in observed:
             if isinstance(item, OpenObligation):
-                open_reasons[(item.step, str(item.reason))] = item.missing
+                open_obligations[(item.step, str(item.reason))].append(item)
             else:
                 pairs[item.key][item.scenario_index].add(item)
             budget.pair_checks -= 1
@@ -95,24 +98,25 @@ class VerdictBuilder:
                 _weight_of(scenario_facts[number].scenario) if scenario_facts else 1 for number in by_scenario
             )
             self._decide_pair(rule, by_scenario, proven, scenarios, scenario_facts)
-        self._note_satisfied(rule, pairs, open_reasons)
+        self._note_satisfied(rule, pairs, open_obligations)
         for findings in _group_findings(proven.values()):
             self.diagnostics.append(self._build_diagnostic(rule, *findings))
             if self.diagnostics[-1].severity is not Severity.NOTE:
                 places = ((rule.code, self.span_of(each.primary)) for each in findings)
                 self.diagnostic_by_span.update(dict.fromkeys(places, self.diagnostics[-1]))
-        for (step, reason), missing in open_reasons.items():
-            self.mark_undecided(rule.code, [step], reason, missing, scenario_facts)
-        return {*pairs, *((step, None) for step, _ in open_reasons)}
+        for (step, reason), same in open_obligations.items():
+            conditions = join_conditions([each.conditions for each in same])
+            self.mark_undecided(rule.code, [step], reason, same[-1].missing, scenario_facts, conditions)
+        return {*pairs, *((step, None) for step, _ in open_obligations)}
 
     def _note_satisfied(
         self,
         rule: Rule,
         pairs: Mapping[ObligationKey, Mapping[int, _ScenarioObservations]],
-        open_reasons: Iterable[tuple[Step, str]],
+        open_obligations: Iterable[tuple[Step, str]],
     ) -> None:
         """Notes the steps that a rule checked on their own in this kernel and never found to be wrong or undecided."""
-        wrong = {step for step, _ in open_reasons}
+        wrong = {step for step, _ in open_obligations}
         wrong.update(key[0] for key, seen in pairs.items() if any(each.first is not None for each in seen.values()))
         self.satisfied.update((rule.code, step) for step, other in pairs if other is None and step not in wrong)
 
@@ -136,16 +140,27 @@ class VerdictBuilder:
         reason: Message | str,
         missing: str = "",
         scenarios: Sequence[ScenarioFacts] = (),
+        conditions: tuple[Requirement, ...] = (),
     ) -> None:
         """Adds as undecided the obligations of a code at the given steps.
 
-        missing: the part of the launch that decides it (`Undecided`).
+        missing: the part of the launch that decides it (`Undecided`). conditions: those under which it holds.
         """
-        kernel = scenarios[0].program.function.name if missing and scenarios else ""
-        missing = _example_launch(missing, scenarios[0]) if kernel else ""
+        kernel = scenarios[0].program.function.name if (missing or conditions) and scenarios else ""
+        missing = _example_launch(missing, scenarios[0]) if kernel and missing else ""
         self.undecided.extend(
-            Undecided(code, str(reason), self._source, self.span_of(step), missing, kernel) for step in steps
+            Undecided(code, str(reason), self._source, self.span_of(step), missing, kernel, conditions=conditions)
+            for step in steps
         )
+
+    def retract_impossible_conditions(self) -> None:
+        """Removes the conditions of the questions about tensor maps if no maps satisfy those of all questions."""
+        wanted = [each for item in self.undecided for each in item.conditions if isinstance(each, BoxBytes)]
+        if not are_satisfiable(dict.fromkeys(wanted)):
+            self.undecided = [
+                replace(item, conditions=()) if any(isinstance(each, BoxBytes) for each in item.conditions) else item
+                for item in self.undecided
+            ]
 
     def _decide_pair(
         self,

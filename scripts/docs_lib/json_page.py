@@ -26,10 +26,15 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "status": (
             "string",
             "the first that applies of `failed` (no verdict: its one diagnostic, PTX100, states why), `findings` (an "
-            "error or a warning), `undecided` (no finding, but an open question) and `clean`",
+            "error or a warning), `undecided` (an open question without conditions), `conditional` (an open question) "
+            "and `clean`",
         ),
         "diagnostics": ("array of diagnostics", "in the order of the text; all copies of a fault are in it"),
         "undecided": ("array of questions", "what the analysis could not decide: neither a fault nor a proof of none"),
+        "conditions": (
+            "array of conditions",
+            "for each kernel with such questions: what a launch must satisfy so that they are decided; by kernel",
+        ),
         "obligations": (
             "array of obligations",
             "of `ptxkit lint --obligations`: what each instruction must satisfy, by kernel and rule; absent otherwise",
@@ -79,6 +84,21 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "path": ("string", "of the PTX"),
         **_PLACE,
         "source": _ORIGIN,
+        "conditional": (
+            "true or false",
+            "it is decided in each launch that satisfies the conditions of the kernel",
+        ),
+    },
+    "condition": {
+        "kernel": ("string", "the name of the kernel"),
+        "message": ("string", "all requirements as one clause: `the cluster has 1 CTA`"),
+        "requirements": ("array of requirements", "a launch must satisfy all of them"),
+        "questions": ("array of questions", "those of `undecided` that the requirements decide"),
+    },
+    "requirement": {
+        "kind": ("string", "as in a [launch contract](../howto/contracts.md)"),
+        "message": ("string", "a clause that states it"),
+        "requires": ("object", "its numbers, as in a launch contract"),
     },
     "obligation": {
         "code": ("string", "the rule that states it"),
@@ -114,9 +134,10 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "summary": {
         "files": ("number", "how many inputs"),
-        "clean, findings, undecided, failed": ("number", "files of each status"),
+        "clean, findings, undecided, conditional, failed": ("number", "files of each status"),
         "diagnostics": ("object", "the number of diagnostics by severity, without PTX100"),
         "undecided_questions": ("number", "open questions in all files"),
+        "conditional_questions": ("number", "those of them that hold under known conditions"),
         "suppressed": ("number", "findings that comments hide"),
         "known": ("number", "findings that a baseline hides"),
         "fixed": ("number", "findings that `--fix` settled"),
@@ -138,6 +159,9 @@ _PARTS = {
     "needs": "need",
     "summary": "summary",
     "undecided": "question",
+    "questions": "question",
+    "conditions": "condition",
+    "requirements": "requirement",
 }
 """Key -> the object that it holds, or of which it holds an array."""
 

@@ -13,9 +13,11 @@ from ptxkit.batch.job import Job, JobMode, JobResult, run_job
 from ptxkit.batch.result_cache import ResultCache, UnusableCacheError, result_folder
 from ptxkit.content_store import ContentStore
 from ptxkit.diagnostics import Severity
+from ptxkit.results import Status
 from ptxkit.settings.model import DEFAULT, CodeSelection, Settings
 from ptxkit.source import SourceFile
 from tests.cli.support import BROKEN, CLEAN
+from tests.rules.test_box_conditions import ONE_MAP
 
 WARNED = CLEAN.replace("st.global.u32", "st.volatile.global.u32").replace("[%rd2]", "[%rd2+2]")
 
@@ -52,6 +54,12 @@ def entries(folder: Path) -> list[Path]:
 def test_a_stored_result_is_the_found_result(folder: Path, text: str) -> None:
     answer = fill_cache(folder, make_job(text))
     assert load_result(folder, make_job(text)) == answer
+
+
+def test_a_stored_question_has_its_conditions(folder: Path) -> None:
+    answer = fill_cache(folder, make_job(ONE_MAP))
+    assert answer.result.status is Status.CONDITIONAL
+    assert load_result(folder, make_job(ONE_MAP)) == answer
 
 
 def test_the_name_of_the_file_is_that_of_the_job(folder: Path) -> None:

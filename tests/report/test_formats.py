@@ -10,8 +10,11 @@ import pytest
 from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided, Verdict
+from ptxkit.fast_dataclasses import replace
 from ptxkit.linter import unchecked_result
+from ptxkit.model.launch_contract import BoxBytes, ClusterLimits, ParameterPlace
 from ptxkit.report import full_report, json_report, plain, to_terminal
+from ptxkit.report.concise import concise_report
 from ptxkit.report.options import ReportOptions
 from ptxkit.results import ExitStatus, FileResult, Status, Summary
 from ptxkit.source import SourceFile, Span
@@ -152,8 +155,10 @@ def test_the_json_format_is_stable() -> None:
                             "end_line": 3,
                             "end_column": 35,
                             "source": [],
+                            "conditional": False,
                         }
                     ],
+                    "conditions": [],
                 },
                 {
                     "path": "n.ptx",
@@ -180,6 +185,7 @@ def test_the_json_format_is_stable() -> None:
                         }
                     ],
                     "undecided": [],
+                    "conditions": [],
                 },
                 {
                     "path": "u.ptx",
@@ -195,8 +201,10 @@ def test_the_json_format_is_stable() -> None:
                             "end_line": 3,
                             "end_column": 35,
                             "source": [],
+                            "conditional": False,
                         }
                     ],
+                    "conditions": [],
                 },
                 {
                     "path": "no\x1b.ptx",
@@ -223,6 +231,7 @@ def test_the_json_format_is_stable() -> None:
                         }
                     ],
                     "undecided": [],
+                    "conditions": [],
                 },
             ],
             "summary": {
@@ -230,15 +239,73 @@ def test_the_json_format_is_stable() -> None:
                 "clean": 1,
                 "findings": 1,
                 "undecided": 1,
+                "conditional": 0,
                 "failed": 1,
                 "diagnostics": {"error": 1, "warning": 0, "note": 2},
                 "undecided_questions": 2,
+                "conditional_questions": 0,
                 "suppressed": 0,
                 "known": 0,
                 "fixed": 0,
             },
         }
     )
+
+
+def conditional_result(*more: Undecided, path: str = "c.ptx") -> FileResult:
+    asked = replace(ASKED, kernel="gemm", conditions=(ClusterLimits(possible=(1, 2)),))
+    boxes = BoxBytes(((ParameterPlace("a", "a", 0), 2), (ParameterPlace("b", "b", 1), 1)), 64)
+    return FileResult.of(path, Verdict((), (asked, replace(asked, span=at(STORE), conditions=(boxes,)), *more)))
+
+
+def test_a_file_whose_questions_all_have_conditions_is_clean_under_them() -> None:
+    result = conditional_result()
+    assert result.status is Status.CONDITIONAL
+    assert plain(full_report([result], ReportOptions(show_undecided=True))).splitlines()[4:] == [
+        "k.ptx:1:2: PTX501 conditional: holds if the total size of 2 boxes of parameter 0, `a`, and a box of "
+        "parameter 1, `b`, is 64 bytes",
+        "  1 |   st.shared.f32 [%r35], %f1;",
+        "    |   ^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "",
+        "c.ptx: kernel gemm: clean if the cluster has 1 or 2 CTAs and the total size of 2 boxes of parameter 0, `a`, "
+        "and a box of parameter 1, `b`, is 64 bytes",
+        "checked 1 file: 0 errors, 0 warnings, 0 undecided, 2 conditional",
+    ]
+
+
+def test_a_file_with_another_question_is_not_clean_under_the_conditions() -> None:
+    result = conditional_result(replace(ASKED, span=at(BARRIER)))
+    assert result.status is Status.UNDECIDED
+    *_, kernel, reason, counts = plain(concise_report([result])).splitlines()
+    assert kernel.startswith(
+        "c.ptx: kernel gemm: apart from the findings and undecided questions, clean if the cluster"
+    )
+    assert reason == "1 undecided: the address comes from a call"
+    assert counts == "checked 1 file: 0 errors, 0 warnings, 1 undecided, 2 conditional"
+
+
+def test_json_lists_the_conditions_of_each_kernel_with_their_questions() -> None:
+    document = json.loads(json_report([conditional_result()]))
+    [file] = document["files"]
+    assert file["status"] == "conditional"
+    assert [each["conditional"] for each in file["undecided"]] == [True, True]
+    [kernel] = file["conditions"]
+    assert kernel["kernel"] == "gemm"
+    assert kernel["questions"] == file["undecided"]
+    assert [(each["kind"], each["requires"]) for each in kernel["requirements"]] == [
+        ("cluster", {"tried": [1, 2]}),
+        (
+            "boxes",
+            {
+                "boxes": [
+                    {"parameter": "a", "index": 0, "offset": 0, "count": 2},
+                    {"parameter": "b", "index": 1, "offset": 0, "count": 1},
+                ],
+                "bytes": 64,
+            },
+        ),
+    ]
+    assert document["summary"]["conditional_questions"] == document["summary"]["undecided_questions"] == 2
 
 
 def test_json_is_plain_ascii_for_any_input() -> None:

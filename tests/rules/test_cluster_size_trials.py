@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptxkit import Severity, Verdict, lint
+from ptxkit.model.launch_contract import ClusterLimits
+from ptxkit.results import FileResult, Status
 
 COPY = """.version 8.6
 .target sm_90a
@@ -78,6 +80,9 @@ def test_a_kernel_that_is_correct_with_one_cta_remains_a_question_that_states_it
     assert verdict.diagnostics == ()
     assert reasons(verdict) == {"cluster size unknown; correct if it is 1"}
     assert {item.missing for item in verdict.undecided} == {"cluster=2"}
+    assert {item.conditions for item in verdict.undecided} == {(ClusterLimits(possible=(1,)),)}
+    assert FileResult.of("k.ptx", verdict).status is Status.CONDITIONAL
+    assert lint(replace_once((".reqntid 128\n", ".reqntid 128\n.reqnctapercluster 1\n"))) == Verdict(())
 
 
 def test_a_kernel_for_two_ctas_remains_a_question_that_states_which_sizes_are_wrong() -> None:

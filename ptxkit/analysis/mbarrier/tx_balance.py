@@ -20,6 +20,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.awaited_phases import is_phase_awaited, last_awaited_phase
 from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, mbarrier_of
 from ptxkit.analysis.mbarrier.tx_count import (
+    BoxEquation,
     PhaseTx,
     TxEntry,
     TxLedger,
@@ -51,7 +52,7 @@ class TxBalance:
 
     step: the first instruction that expects or copies bytes. unbalanced: the phase whose bytes differ; None where they
     match, or where `unknown` gives the reason why this is not known. threads: the number of threads that expect or copy
-    bytes.
+    bytes. needed: if tensor maps decide whether the bytes match, what they must satisfy; empty if this is unknown.
     """
 
     step: Step
@@ -59,6 +60,7 @@ class TxBalance:
     unbalanced: PhaseTx | None = None
     unknown: UnknownBalance | None = None
     threads: int = 1
+    needed: tuple[BoxEquation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,17 +201,22 @@ class TxBalanceCheck:
         if any(is_unawaited is None for _, is_unawaited in checked):
             return TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE)
         if any(phase.is_balanced is None for phases in groupings for phase in phases):
-            return TxBalance(step, is_certain, unknown=UnknownBalance.TENSOR_MAP)
+            return TxBalance(step, is_certain, unknown=UnknownBalance.TENSOR_MAP, needed=_needed_boxes(groupings))
         return TxBalance(step, is_certain)
 
     def _balance_of_many(self, address: int) -> Iterator[TxBalance]:
         """Yields the result for an mbarrier that several threads use: all expected bytes must be copied."""
         found = [by_mbarrier[address] for _, by_mbarrier in self._all_threads if address in by_mbarrier]
         whole = PhaseTx(tuple(entry for ledger in found for entry in ledger.entries))
-        if not found or not all(ledger.is_complete for ledger in found) or whole.is_balanced is None:
+        if not found or not all(ledger.is_complete for ledger in found):
             return
         step = whole.entries[0].event.step
         is_certain = all(thread.trace.is_certain() for thread, _ in self._all_threads)
+        if whole.is_balanced is None:
+            if whole.expected_bytes is not None and whole.has_known_sizes:
+                needed, threads = _needed_boxes([[whole]]), len(found)
+                yield TxBalance(step, is_certain, None, UnknownBalance.TENSOR_MAP, threads, needed)
+            return
         awaited = whole.is_balanced or not whole.is_pending or is_phase_awaited(self._facts, address, None)
         if awaited is None:
             yield TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE, threads=len(found))
@@ -224,6 +231,20 @@ class TxBalanceCheck:
         address = mbarrier_of(ledger.entries[0].event)
         awaited = None if address is None else is_phase_awaited(self._facts, address, ledger.phase_number_of(phase))
         return None if awaited is None else not awaited
+
+
+def _needed_boxes(groupings: Iterable[Sequence[PhaseTx]]) -> tuple[BoxEquation, ...]:
+    """Returns what tensor maps must satisfy so that all phases are balanced, for one of the groupings.
+
+    The result is empty if no boxes balance them.
+    """
+    for phases in groupings:
+        if all(phase.is_balanced is not False for phase in phases):
+            found = [phase.box_equation for phase in phases if phase.is_balanced is None]
+            known = [each for each in found if each is not None]
+            if known and len(known) == len(found):
+                return tuple(dict.fromkeys(known))
+    return ()
 
 
 def _expects(entries: Iterable[TxEntry]) -> tuple[Step, ...]:

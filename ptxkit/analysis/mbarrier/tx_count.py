@@ -9,10 +9,10 @@ Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mba
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import gcd
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.mbarrier_objects import mbarrier_of
@@ -21,8 +21,12 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect
 
+BoxT = TypeVar("BoxT", bound=Hashable)
+"""What identifies the boxes of one tensor map."""
 #: The number of boxes of each tensor map.
 BoxCounts: TypeAlias = tuple[tuple[SymbolicValue, int], ...]
+BoxEquation: TypeAlias = tuple[tuple[tuple[Step, int], ...], int]
+"""A copy by each tensor map with the number of such copies, and the bytes that all of them transfer together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,19 @@ class PhaseTx:
         return tuple((box, count // lots) for box, count in self.box_counts), (
             self.expected_bytes - self.known_copied_bytes
         ) // lots
+
+    @property
+    def box_equation(self) -> BoxEquation | None:
+        """The number of bytes that the boxes have if the phase is balanced; None if this is unknown or impossible."""
+        unit = self.smallest_unit
+        if unit is None or not self.has_known_sizes or self.expected_bytes is None:
+            return None
+        boxes, size = unit
+        lots = self.box_counts[0][1] // boxes[0][1]
+        if size <= 0 or size * lots != self.expected_bytes - self.known_copied_bytes:
+            return None
+        copies = {entry.size: entry.event.step for entry in reversed(self.entries) if not entry.is_expect}
+        return tuple((copies[box], count) for box, count in boxes), size
 
 
 @dataclass(slots=True)
@@ -235,7 +252,7 @@ def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | N
             lots = gcd(*(count for _, count in whole.box_counts))
             lot = tuple((box, count // lots) for box, count in whole.box_counts)
             by_lot[(lot, Fraction(whole.expected_bytes - whole.known_copied_bytes, lots))].append(whole)
-    known = _LinearSystem()
+    known = BoxSystem[SymbolicValue]()
     for (lot, expected), rounds in sorted(by_lot.items(), key=lambda item: -len(item[1])):
         due = known.bytes_of(dict(lot))
         if due is not None and due != expected:
@@ -247,18 +264,18 @@ def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | N
     return None
 
 
-class _LinearSystem:
+class BoxSystem(Generic[BoxT]):
     """Linear equations between sums of boxes and bytes.
 
     `solutions` expresses solved unknowns by unsolved ones.
     """
 
     def __init__(self) -> None:
-        self.solutions: dict[SymbolicValue, tuple[dict[SymbolicValue, Fraction], Fraction]] = {}
+        self.solutions: dict[BoxT, tuple[dict[BoxT, Fraction], Fraction]] = {}
 
-    def _reduce(self, boxes: dict[SymbolicValue, int]) -> tuple[dict[SymbolicValue, Fraction], Fraction]:
+    def _reduce(self, boxes: Mapping[BoxT, int]) -> tuple[dict[BoxT, Fraction], Fraction]:
         """Returns a sum without the solved unknowns, and the bytes of those."""
-        left: dict[SymbolicValue, Fraction] = defaultdict(Fraction)
+        left: dict[BoxT, Fraction] = defaultdict(Fraction)
         found = Fraction(0)
         for box, count in boxes.items():
             others, constant = self.solutions.get(box, ({box: Fraction(1)}, Fraction(0)))
@@ -267,12 +284,12 @@ class _LinearSystem:
                 left[other] += count * factor
         return {box: factor for box, factor in left.items() if factor}, found
 
-    def bytes_of(self, boxes: dict[SymbolicValue, int]) -> Fraction | None:
+    def bytes_of(self, boxes: Mapping[BoxT, int]) -> Fraction | None:
         """Returns the bytes of some boxes; None where they are not known."""
         left, found = self._reduce(boxes)
         return None if left else found
 
-    def add_equation(self, boxes: dict[SymbolicValue, int], total: Fraction) -> bool:
+    def add_equation(self, boxes: Mapping[BoxT, int], total: Fraction) -> bool:
         """Adds an equation, and returns whether it is possible that no box is empty."""
         left, found = self._reduce(boxes)
         box, factor = left.popitem()

@@ -211,7 +211,7 @@ def test_the_count_of_an_mbarrier_excludes_numbers_of_threads() -> None:
     assert isinstance(excess, BlockLimits)
     assert isinstance(missing, BlockLimits)
     assert (missing.failing, missing.possible, missing.code) == ((32,), (64,), "PTX504")
-    assert missing.sentence() == (
+    assert missing.clause() == (
         "the block must not have 32 threads, with which PTX504 occurs; no error occurs with 64, and no other number "
         "was tried"
     )

@@ -1,0 +1,101 @@
+"""Copies whose bytes tensor maps determine: what the boxes must have so that the expected bytes arrive."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit import lint
+from ptxkit.model.launch_contract import BoxBytes, ClusterLimits, ParameterPlace
+from ptxkit.results import FileResult, Status
+
+ONE_MAP = """.version 8.6
+.target sm_90
+.address_size 64
+
+.visible .entry kernel(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128], .param .u64 maps)
+.reqntid 32
+{
+\t.shared .align 128 .b8 tile[8192];
+\t.shared .align 8 .b64 full[2];
+\t.reg .pred %p<3>;
+\t.reg .b32 %r<4>;
+\t.reg .b64 %rd<4>;
+\tmov.b64 %rd1, a;
+\tcvta.param.u64 %rd1, %rd1;
+\tmov.b64 %rd2, b;
+\tcvta.param.u64 %rd2, %rd2;
+\tld.param.u64 %rd3, [maps];
+\tmov.u32 %r1, %tid.x;
+\tsetp.eq.u32 %p1, %r1, 0;
+\t@%p1 mbarrier.init.shared.b64 [full], 1;
+\t@%p1 mbarrier.init.shared.b64 [full+8], 1;
+\tbar.sync 0;
+\t@!%p1 bra $wait;
+\tmov.u32 %r2, 0;
+\tmbarrier.arrive.expect_tx.shared.b64 _, [full], 4096;
+\tcp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1, {%r2, %r2}], [full];
+$wait:
+\tmbarrier.try_wait.parity.shared.b64 %p2, [full], 0;
+\t@!%p2 bra $wait;
+\tret;
+}
+"""
+COPY = next(line for line in ONE_MAP.splitlines(keepends=True) if "cp.async" in line)
+FROM_B = COPY.replace("%rd1", "%rd2").replace("[tile]", "[tile+4096]")
+SECOND = "\tmbarrier.arrive.expect_tx.shared.b64 _, [full+8], {};\n"
+A, B = ParameterPlace("a", "a", 0), ParameterPlace("b", "b", 1)
+
+
+def with_copies(text: str) -> str:
+    assert ONE_MAP.count(COPY) == 1
+    return ONE_MAP.replace(COPY, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (ONE_MAP, BoxBytes(((A, 1),), 4096)),
+        (with_copies(COPY + COPY.replace("[tile]", "[tile+4096]")), BoxBytes(((A, 1),), 2048)),
+        (with_copies(COPY + FROM_B), BoxBytes(((A, 1), (B, 1)), 4096)),
+    ],
+    ids=["one copy", "two copies by one map", "two maps"],
+)
+def test_the_expected_bytes_are_a_condition_on_the_boxes(text: str, wanted: BoxBytes) -> None:
+    verdict = lint(text)
+    assert verdict.diagnostics == ()
+    assert [(item.code, item.kernel, item.conditions) for item in verdict.undecided] == [
+        ("PTX503", "kernel", (wanted,))
+    ]
+    assert FileResult.of("k.ptx", verdict).status is Status.CONDITIONAL
+
+
+def test_no_box_has_half_a_byte() -> None:
+    text = with_copies(COPY + COPY.replace("[tile]", "[tile+4096]")).replace("[full], 4096;", "[full], 4097;")
+    assert [item.conditions for item in lint(text).undecided if item.code == "PTX503"] == [()]
+
+
+def test_a_map_that_is_not_in_a_parameter_leaves_the_question_undecided() -> None:
+    verdict = lint(
+        ONE_MAP.replace("[%rd1, {%r2", "[%rd0, {%r2").replace("setp.eq", "ld.global.u64 %rd0, [%rd3];\n\tsetp.eq")
+    )
+    assert [item.conditions for item in verdict.undecided if item.code == "PTX503"] == [()]
+
+
+@pytest.mark.parametrize("other", [COPY, COPY + FROM_B], ids=["another size", "a sum of the first size"])
+def test_mbarriers_whose_bytes_no_boxes_satisfy_have_no_conditions(other: str) -> None:
+    """The box of the first map has 4096 bytes, but another mbarrier expects 2048 bytes of it, or 4096 of two boxes."""
+    expect = SECOND.format(2048 if other == COPY else 4096)
+    text = with_copies(COPY + expect + other.replace("[full]", "[full+8]"))
+    questions = [item for item in lint(text).undecided if item.code == "PTX503"]
+    assert questions
+    assert {item.conditions for item in questions} == {()}
+
+
+def test_a_condition_on_boxes_is_joined_with_that_on_the_cluster() -> None:
+    """The barrier of the cluster makes its size a question; with one CTA, the boxes must have the expected bytes."""
+    text = ONE_MAP.replace("bar.sync 0;", "barrier.cluster.arrive;\n\tbarrier.cluster.wait;")
+    found = {item.conditions for item in lint(text).undecided}
+    assert found == {
+        (ClusterLimits(possible=(1,)),),
+        (ClusterLimits(possible=(1,)), BoxBytes(((A, 1),), 4096)),
+    }
