@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostic_groups import fold_groups, split_places
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.exit_status import ExitStatus
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import TextOrigin
 
@@ -31,14 +32,6 @@ class Status(StrEnum):
     """No finding, and each question is decided in all launches that satisfy known conditions."""
     FAILED = "failed"
     """The file could not be read, is not text, or crashed the analysis, so there is no verdict."""
-
-
-class ExitStatus(IntEnum):
-    """The exit statuses of a command."""
-
-    CLEAN = 0
-    FINDINGS = 1
-    COULD_NOT_RUN = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ BASE = {
     *(
         "diagnostic_groups",
         "diagnostics",
+        "exit_status",
         "fast_dataclasses",
         "gc_control",
         "model",

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ptxkit.cli.usage_errors import CommandLineError, explain
-from ptxkit.results import ExitStatus
+from ptxkit.exit_status import ExitStatus
 
 COMPLETION_VARIABLE = "_PTXKIT_COMPLETE"
 """The environment variable with which a shell requests the completion script (`bash_source`) or completions."""

@@ -17,8 +17,9 @@ from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.refusals import write_refusal
 from ptxkit.cli.usage_errors import CommandLineError
+from ptxkit.exit_status import ExitStatus
 from ptxkit.report import diagnostic_lines
-from ptxkit.results import ExitStatus, FileResult
+from ptxkit.results import FileResult
 from ptxkit.source import SourceFile, TextOrigin
 from ptxkit.untrusted_text import escape_path
 

@@ -14,10 +14,11 @@ from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.usage_errors import CommandLineError, exclusive
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.exit_status import ExitStatus
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.linter import unchecked_result
 from ptxkit.report import diagnostic_lines
-from ptxkit.results import ExitStatus, FileResult
+from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
 from ptxkit.untrusted_text import escape_path
 

@@ -19,8 +19,8 @@ from ptxkit.cli.refusals import write_error
 from ptxkit.cli.settings_options import SettingParam
 from ptxkit.cli.usage_errors import CommandLineError
 from ptxkit.cli.value_types import ExistingFolder, Seconds, WholeNumber, join_choices, seed_option
+from ptxkit.exit_status import ExitStatus
 from ptxkit.refusal import RefusedError
-from ptxkit.results import ExitStatus
 from ptxkit.settings import parsers
 from ptxkit.untrusted_text import escape_lines, escape_path, escape_text
 

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from ptxkit.cli.file_replacement import rewrite_file
+from ptxkit.exit_status import ExitStatus
 from ptxkit.report import diagnostic_lines, plain
-from ptxkit.results import ExitStatus, FileResult, Status
+from ptxkit.results import FileResult, Status
 from ptxkit.suppressions import UNSUPPRESSIBLE, add_ignore_comments
 from ptxkit.untrusted_text import escape_path
 

@@ -20,8 +20,9 @@ from ptxkit.cli.output import write_lines
 from ptxkit.cli.progress_bars import progress_bar
 from ptxkit.cli.refusals import write_error
 from ptxkit.cli.reporting import write_report
+from ptxkit.exit_status import ExitStatus
 from ptxkit.fast_dataclasses import replace
-from ptxkit.results import ExitStatus, FileResult, ResultCounter, Status
+from ptxkit.results import FileResult, ResultCounter, Status
 from ptxkit.settings.errors import SettingsError
 from ptxkit.untrusted_text import escape_text
 

@@ -21,7 +21,7 @@ _PIPE_CLOSED = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs a command and exits with its status (`ptxkit.results.ExitStatus`).
+    """Runs a command and exits with its status (`ptxkit.exit_status.ExitStatus`).
 
     arguments: None for those of the process.
     """

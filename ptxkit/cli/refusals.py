@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 
 from ptxkit.cli.output import write_lines
+from ptxkit.exit_status import ExitStatus
 from ptxkit.refusal import RefusedError
 from ptxkit.report import Line, TextRole
-from ptxkit.results import ExitStatus
 from ptxkit.settings.errors import SettingsError
 from ptxkit.untrusted_text import escape_path, escape_text
 

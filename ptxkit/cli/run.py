@@ -25,11 +25,12 @@ from ptxkit.diagnostics import Diagnostic, Severity, Verdict
 from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
 from ptxkit.emulator import run as run_kernel
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
+from ptxkit.exit_status import ExitStatus
 from ptxkit.linter import apply_overrides, apply_settings
 from ptxkit.mangled_names import distinct_short_names, names_meant, short_name
 from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.report import diagnostic_lines, full_report
-from ptxkit.results import ExitStatus, FileResult
+from ptxkit.results import FileResult
 from ptxkit.settings.errors import SettingsError
 from ptxkit.suppressions import apply_suppressions as hidden_by_comments
 from ptxkit.syntax import PTXSyntaxError, parse

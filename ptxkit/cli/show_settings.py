@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.refusals import write_error
-from ptxkit.results import ExitStatus
+from ptxkit.exit_status import ExitStatus
 from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.render import render_settings
 

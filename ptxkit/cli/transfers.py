@@ -16,8 +16,9 @@ from ptxkit.cli.output import write_lines
 from ptxkit.cli.refusals import write_error
 from ptxkit.cli.settings_options import launch_option
 from ptxkit.cli.value_types import format_option
+from ptxkit.exit_status import ExitStatus
 from ptxkit.model.transfer import FileTransfers
-from ptxkit.results import ExitStatus, FileResult, Status
+from ptxkit.results import FileResult, Status
 from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.model import ConfigLayer, KernelLaunch
 

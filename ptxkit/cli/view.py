@@ -16,7 +16,8 @@ from ptxkit.cli.page_files import write_atomically
 from ptxkit.cli.refusals import write_error
 from ptxkit.cli.settings_options import CONFIGURATION_NAMES, MODULE_NAMES, RULE_NAMES, layer_of, settings_options
 from ptxkit.cli.usage_errors import BadPageNameError, CommandLineError
-from ptxkit.results import ExitStatus, FileResult
+from ptxkit.exit_status import ExitStatus
+from ptxkit.results import FileResult
 from ptxkit.settings.errors import SettingsError
 from ptxkit.source import SourceFile
 

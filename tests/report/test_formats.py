@@ -10,13 +10,14 @@ import pytest
 from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided, Verdict
+from ptxkit.exit_status import ExitStatus
 from ptxkit.fast_dataclasses import replace
 from ptxkit.linter import unchecked_result
 from ptxkit.model.launch_contract import BoxBytes, ClusterLimits, ParameterPlace
 from ptxkit.report import full_report, json_report, plain, to_terminal
 from ptxkit.report.concise import concise_report
 from ptxkit.report.options import ReportOptions
-from ptxkit.results import ExitStatus, FileResult, Status, Summary
+from ptxkit.results import FileResult, Status, Summary
 from ptxkit.source import SourceFile, Span
 
 STORE, BARRIER, COPY = "st.shared.f32 [%r35], %f1;", "bar.sync 0;", "cp.async.bulk [%rd1], [%r35], 16;"
