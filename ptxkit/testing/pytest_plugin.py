@@ -25,6 +25,7 @@ from ptxkit.testing.corpus import expectation_files
 from ptxkit.testing.limits import MAX_TEST_NAME_CHARS
 from ptxkit.testing.oracles import session
 from ptxkit.testing.oracles.session import BudgetSpentError, DeviceUse, OracleSession
+from ptxkit.testing.plain_imports import import_plainly
 
 if TYPE_CHECKING:
     from ptxkit.testing.corpus.examples import Example
@@ -62,6 +63,12 @@ def _parse_seconds(text: str) -> float:
     if not value > 0:
         raise ValueError(f"{text} is not a time: write a number of seconds above zero")
     return value
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Precedes the first conftest.py, which may import all of ptxkit."""
+    import_plainly(early_config)
 
 
 def pytest_configure(config: pytest.Config) -> None:

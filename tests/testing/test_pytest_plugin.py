@@ -141,6 +141,18 @@ def test_a_run_that_does_not_use_ptxkit_loads_no_dependency_of_it(tmp_path: Path
     assert outcomes(pytest_in(tmp_path, test_nothing=hypothesis_itself)) == {"passed": 1}
 
 
+def test_pytest_does_not_rewrite_ptxkit(tmp_path: Path) -> None:
+    test = (
+        "import importlib.machinery, sys\nimport ptxkit.linter\n"
+        "def test_loaders():\n"
+        "    module = sys.modules['ptxkit.linter']\n"
+        "    assert isinstance(module.__loader__, importlib.machinery.SourceFileLoader), module.__loader__\n"
+        "    assert not isinstance(sys.modules[__name__].__loader__, importlib.machinery.SourceFileLoader)\n"
+    )
+    done = pytest_in(tmp_path, test_it=test, conftest="import ptxkit.linter\n")
+    assert outcomes(done) == {"passed": 1}, done.stdout
+
+
 def test_the_machine_and_the_linter_are_fixtures(
     pytest_here: Here, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
