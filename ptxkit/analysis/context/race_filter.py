@@ -229,11 +229,15 @@ class RaceFilter:
         these bytes.
         """
         writers = _writers_by_unit(writes, {place for _, places in reads for place, _ in places}, unit)
+        writing_paths: dict[int, tuple[tuple[AccessFootprint, WarpPath], ...]] = {
+            place: tuple((write, path) for write, tid in found for path in self._paths_of(write, tid))
+            for place, found in writers.items()
+        }
         for read, places in reads:
-            pairs: dict[tuple[AccessFootprint, WarpPath, WarpPath], None] = {}
-            for place, reader in places:
-                for other in self._paths_of(read, reader):
-                    pairs.update(((w, one, other), None) for w, tid in writers[place] for one in self._paths_of(w, tid))
+            meeting = dict.fromkeys(
+                (other, writing_paths[place]) for place, reader in places for other in self._paths_of(read, reader)
+            )
+            pairs = dict.fromkeys((write, one, other) for other, found in meeting for write, one in found)
             for write, one, other in pairs:
                 if one.warp == other.warp and one.group is other.group:
                     continue
