@@ -20,16 +20,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.cfg.reachability import Reachability
-from ptxkit.analysis.context.warp_paths import WarpPath, split_into_paths
+from ptxkit.analysis.context.warp_order import NEVER
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.ir.step_registers import is_result_used
-from ptxkit.analysis.limits import MAX_LOOKBACK, PAIR_CHECK_COST
-from ptxkit.analysis.symexec.trace import GroupTrace, TraceEvent
+from ptxkit.analysis.limits import PAIR_CHECK_COST
+from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.sync_edges import NEVER as NOT_AT_ALL
 from ptxkit.analysis.sync.sync_edges import barrier_key
-from ptxkit.analysis.sync.warp_convergence import ConvergencePoints, is_collective_step
 from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue
 from ptxkit.isa.effects import (
     Access,
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 _REMOTE_KEY = ("elsewhere", 0)
 #: The barrier at which all threads of the CTA arrive.
 _CTA_BARRIER_KEY = ("cta", 0)
-#: A position after all others.
-NEVER = 1 << 62
 
 
 class HappensBefore:
@@ -65,29 +63,19 @@ class HappensBefore:
         self._program = facts.program
         self._threads = facts.scenario.launch.threads
         self._is_single_cta = facts.scenario.launch.cluster_size == 1
-        threads = facts.scenario.launch.threads
-        self.paths = [path for group in facts.groups for path in split_into_paths(group, facts.phases_of, threads)]
-        self._paths_by_warp: dict[int, list[WarpPath]] = defaultdict(list)
-        for path in self.paths:
-            self._paths_by_warp[path.warp].append(path)
+        self._warps = facts.warp_order
+        self.paths = self._warps.paths
+        self.path_of = self._warps.path_of
+        self.convergence_points = self._warps.convergence_points
+        self.positions_by_execution = self._warps.positions_by_execution
+        self.first_concurrent_position = self._warps.first_concurrent_position
         self._propagation_cache: dict[frozenset[tuple[Hashable, int]], dict[WarpPath, int]] = {}
         self._ordered_positions_cache: dict[tuple[WarpPath, int, GroupValue | None], dict[WarpPath, int]] = {}
-        self._positions_cache: dict[int, dict[tuple[Step, int], int]] = {}
-        self._concurrency_cache: dict[tuple[int, int, int], int] = {}
-        self._warp_order_cache: dict[tuple[int, int, int, int], int] = {}
-        self._convergence_cache: dict[tuple[int, ...], ConvergencePoints] = {}
 
     @property
     def orders_by_memory(self) -> bool:
         """Whether a strong write of one thread may order what a strong read of another thread precedes."""
         return bool(self._last_strong_write) and bool(self._first_strong_read)
-
-    def path_of(self, tid: int) -> WarpPath:
-        return self._path_of[tid]
-
-    @cached_property
-    def _path_of(self) -> dict[int, WarpPath]:
-        return {tid: path for path in self.paths for tid in path.tids}
 
     def may_precede(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
         """Returns whether the releaser's position `since` may be ordered before the acquirer's position `until`."""
@@ -104,7 +92,7 @@ class HappensBefore:
         return (
             acquirer is not releaser
             and acquirer.warp == releaser.warp
-            and self._warp_ordered_position(releaser, since, acquirer) <= until
+            and self._warps.ordered_position(releaser, since, acquirer) <= until
         )
 
     def first_ordered_position(
@@ -125,7 +113,8 @@ class HappensBefore:
         """Maps each path to its first position that may be ordered after a position of the releasing path."""
         rounds: dict[Hashable, int] = {}
         peers = {
-            peer: self._warp_ordered_position(releaser, since, peer) for peer in self._paths_by_warp[releaser.warp]
+            peer: self._warps.ordered_position(releaser, since, peer)
+            for peer in self._warps.paths_by_warp[releaser.warp]
         }
         for peer, there in peers.items():
             self._record_releases(peer, there, rounds)
@@ -156,8 +145,8 @@ class HappensBefore:
         while pending:
             key = pending.pop()
             for acquirer, at in self._acquirers(key, rounds[key]):
-                for peer in self._paths_by_warp[acquirer.warp]:
-                    there = self._warp_ordered_position(acquirer, at, peer)
+                for peer in self._warps.paths_by_warp[acquirer.warp]:
+                    there = self._warps.ordered_position(acquirer, at, peer)
                     if there < found.get(peer, NEVER):
                         found[peer] = there
                         pending.extend(self._record_releases(peer, there, rounds))
@@ -225,82 +214,6 @@ class HappensBefore:
         its own. In a cluster, another CTA may release to it what it has not yet observed at the cluster barrier.
         """
         return ("memory", path if len(path.tids) == 1 and self._is_single_cta else None)
-
-    def convergence_points(self, group: GroupTrace) -> ConvergencePoints:
-        """Returns the points at which the lanes of a group converge."""
-        found = self._convergence_cache.get(group.tids)
-        if found is None:
-            found = self._convergence_cache[group.tids] = ConvergencePoints(group)
-        return found
-
-    def _warp_ordered_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
-        """Returns the first position of `mate` that may be ordered after a position of another path of its warp."""
-        if peer is path:
-            return position
-        key = (path.group.tids[0], position, peer.group.tids[0], peer.tids[0])
-        found = self._warp_order_cache.get(key)
-        if found is None:
-            found = self._warp_order_cache[key] = self._next_convergence(path, position, peer)
-        return found
-
-    def _next_convergence(self, path: WarpPath, position: int, peer: WarpPath) -> int:
-        """Returns the next position at which `mate` converges with a path.
-
-        After a truncated exploration, this may be any position.
-        """
-        if position >= len(path.group.events):
-            return self.first_concurrent_position(path, position, peer) if peer.group is path.group else NEVER
-        met = self.convergence_points(path.group)
-        if peer.group is path.group:
-            there = met.next_point(position)
-            return there if there is not None else (len(path.group.events) if path.is_truncated else NEVER)
-        places = self.positions_by_execution(peer.group)
-        own = path.group.events[position]
-        ahead = [*([own] if is_collective_step(own.step) else []), *met.barriers_from(position)]
-        for event in ahead:
-            found = places.get((event.step, event.visit))
-            if found is not None:
-                return found
-        apart = any(event.step in peer.group.covered_steps for event in ahead)
-        return (
-            self.first_concurrent_position(path, position, peer)
-            if apart or path.is_truncated or peer.is_truncated
-            else NEVER
-        )
-
-    def first_concurrent_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
-        """Returns the first position of `mate` that may be concurrent with a position of another path of its warp.
-
-        This position follows the last event that both paths executed.
-        """
-        if peer.group is path.group:
-            return position
-        key = (path.group.tids[0], position, peer.group.tids[0])
-        found = self._concurrency_cache.get(key)
-        if found is None:
-            found = self._concurrency_cache[key] = self._position_after_common_event(
-                path.group, position, self.positions_by_execution(peer.group)
-            )
-        return found
-
-    def _position_after_common_event(
-        self, group: GroupTrace, position: int, places: dict[tuple[Step, int], int]
-    ) -> int:
-        """Returns the other group's position after the last event that both groups executed up to a position."""
-        for at in range(position, max(position - MAX_LOOKBACK, -1), -1):
-            there = places.get((group.events[at].step, group.events[at].visit))
-            if there is not None:
-                return there if at == position else there + 1
-        return 0
-
-    def positions_by_execution(self, group: GroupTrace) -> dict[tuple[Step, int], int]:
-        """Maps each step and execution number to the position at which a group executes it."""
-        found = self._positions_cache.get(group.tids[0])
-        if found is None:
-            events = group.events
-            found = {(events[at].step, events[at].visit): at for at in range(len(events) - 1, -1, -1)}
-            self._positions_cache[group.tids[0]] = found
-        return found
 
     @cached_property
     def _uncountable_barriers(self) -> frozenset[Hashable]:

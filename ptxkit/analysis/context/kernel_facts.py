@@ -13,6 +13,7 @@ from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.warp_order import WarpOrder
 from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, find_writer_threads, writes_remote_shared
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
@@ -111,6 +112,11 @@ class ScenarioFacts:
         The list is empty where something is unknown.
         """
         return list(self.simulation.schedules.values())
+
+    @cached_property
+    def warp_order(self) -> WarpOrder:
+        """The paths of the threads of the CTA, and the order of the paths of each warp."""
+        return WarpOrder(self)
 
     @cached_property
     def happens_before(self) -> HappensBefore:

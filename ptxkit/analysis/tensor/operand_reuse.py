@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.collective_participation import WARPGROUP
-from ptxkit.analysis.context.happens_before import NEVER
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.warp_order import NEVER
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_REUSE_EXECUTIONS
 from ptxkit.analysis.symexec.access_ranges import is_async_write

@@ -1,0 +1,122 @@
+"""The paths of the warps of a CTA, and where paths of one warp may be ordered: where lanes converge.
+
+All relations of the order of a CTA's threads (`happens_before`) use the same paths.
+
+Source: PTX ISA, "Causality Order", "Program Order", "bar.warp.sync".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.context.warp_paths import WarpPath, split_into_paths
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_LOOKBACK
+from ptxkit.analysis.symexec.trace import GroupTrace
+from ptxkit.analysis.sync.warp_convergence import ConvergencePoints, is_collective_step
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+
+#: A position after all others.
+NEVER = 1 << 62
+
+
+class WarpOrder:
+    """The paths of the warps of some groups, with the convergence of the lanes of each warp.
+
+    paths_by_warp: the paths by the number of their warp.
+    """
+
+    def __init__(self, facts: ScenarioFacts) -> None:
+        threads = facts.scenario.launch.threads
+        self.paths = [path for group in facts.groups for path in split_into_paths(group, facts.phases_of, threads)]
+        self.paths_by_warp: dict[int, list[WarpPath]] = defaultdict(list)
+        for path in self.paths:
+            self.paths_by_warp[path.warp].append(path)
+        self._path_by_thread = {tid: path for path in self.paths for tid in path.tids}
+        self._positions_cache: dict[int, dict[tuple[Step, int], int]] = {}
+        self._concurrency_cache: dict[tuple[int, int, int], int] = {}
+        self._ordered_positions_cache: dict[tuple[int, int, int, int], int] = {}
+        self._convergence_cache: dict[tuple[int, ...], ConvergencePoints] = {}
+
+    def path_of(self, tid: int) -> WarpPath:
+        """Returns the path of a thread."""
+        return self._path_by_thread[tid]
+
+    def convergence_points(self, group: GroupTrace) -> ConvergencePoints:
+        """Returns the points at which the lanes of a group converge."""
+        found = self._convergence_cache.get(group.tids)
+        if found is None:
+            found = self._convergence_cache[group.tids] = ConvergencePoints(group)
+        return found
+
+    def ordered_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
+        """Returns the first position of `peer` that may be ordered after a position of another path of its warp."""
+        if peer is path:
+            return position
+        key = (path.group.tids[0], position, peer.group.tids[0], peer.tids[0])
+        found = self._ordered_positions_cache.get(key)
+        if found is None:
+            found = self._ordered_positions_cache[key] = self._next_convergence(path, position, peer)
+        return found
+
+    def _next_convergence(self, path: WarpPath, position: int, peer: WarpPath) -> int:
+        """Returns the next position at which `peer` converges with a path.
+
+        After a truncated exploration, this may be any position.
+        """
+        if position >= len(path.group.events):
+            return self.first_concurrent_position(path, position, peer) if peer.group is path.group else NEVER
+        met = self.convergence_points(path.group)
+        if peer.group is path.group:
+            there = met.next_point(position)
+            return there if there is not None else (len(path.group.events) if path.is_truncated else NEVER)
+        places = self.positions_by_execution(peer.group)
+        own = path.group.events[position]
+        ahead = [*([own] if is_collective_step(own.step) else []), *met.barriers_from(position)]
+        for event in ahead:
+            found = places.get((event.step, event.visit))
+            if found is not None:
+                return found
+        apart = any(event.step in peer.group.covered_steps for event in ahead)
+        return (
+            self.first_concurrent_position(path, position, peer)
+            if apart or path.is_truncated or peer.is_truncated
+            else NEVER
+        )
+
+    def first_concurrent_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
+        """Returns the first position of `peer` that may be concurrent with a position of another path of its warp.
+
+        This position follows the last event that both paths executed.
+        """
+        if peer.group is path.group:
+            return position
+        key = (path.group.tids[0], position, peer.group.tids[0])
+        found = self._concurrency_cache.get(key)
+        if found is None:
+            found = self._concurrency_cache[key] = self._position_after_common_event(
+                path.group, position, self.positions_by_execution(peer.group)
+            )
+        return found
+
+    def _position_after_common_event(
+        self, group: GroupTrace, position: int, places: dict[tuple[Step, int], int]
+    ) -> int:
+        """Returns the other group's position after the last event that both groups executed up to a position."""
+        for at in range(position, max(position - MAX_LOOKBACK, -1), -1):
+            there = places.get((group.events[at].step, group.events[at].visit))
+            if there is not None:
+                return there if at == position else there + 1
+        return 0
+
+    def positions_by_execution(self, group: GroupTrace) -> dict[tuple[Step, int], int]:
+        """Maps each step and execution number to the position at which a group executes it."""
+        found = self._positions_cache.get(group.tids[0])
+        if found is None:
+            events = group.events
+            found = {(events[at].step, events[at].visit): at for at in range(len(events) - 1, -1, -1)}
+            self._positions_cache[group.tids[0]] = found
+        return found
