@@ -1,4 +1,4 @@
-"""The exit statuses of commands, in a module of their own: `ptxkit --help` needs nothing else of the results."""
+"""The exit statuses of commands, separate from the results, which `ptxkit --help` does not need."""
 
 from __future__ import annotations
 

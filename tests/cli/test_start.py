@@ -35,6 +35,7 @@ def test_the_help_imports_no_command(arguments: list[str]) -> None:
     assert found & HEAVY == set()
     ours = {name for name in found if name.startswith("ptxkit.cli.")}
     assert ours == {"ptxkit.cli.main", "ptxkit.cli.commands", "ptxkit.cli.usage_errors"}
+    assert not {"ptxkit.results", "ptxkit.diagnostics"} & found
     assert len(found) < 250
 
 
