@@ -69,8 +69,9 @@ class BlockLimits:
             return contract_words.BLOCK_EXACTLY(threads=_extents(self.exact), **verbs)
         if self.most is not None:
             return contract_words.BLOCK_AT_MOST(threads=self.most, **verbs)
-        if not self.failing:
-            return contract_words.BLOCK_ONE_OF(possible=_either(self.possible), **verbs)
+        if self.possible and (verbs is not DEMANDED or not self.failing):
+            wrong = _wrong_with(self.failing, self.code)
+            return contract_words.BLOCK_ONE_OF(possible=_either(self.possible), wrong=wrong, **verbs)
         words = contract_words.BLOCK_NOT if self.possible else contract_words.BLOCK_NONE_OF
         return words(failing=_either(self.failing), code=self.code, possible=_either(self.possible), **verbs)
 
@@ -95,19 +96,23 @@ class BlockLimits:
 class ClusterLimits:
     """The number of CTAs of a cluster: the required extents, the smallest or the largest number.
 
-    possible: the numbers with which a question is decided, of those that the analysis tried.
+    possible: the numbers with which a question is decided, of those that the analysis tried. failing: those with which
+    it found a violation. code: that violation.
     """
 
     exact: LaunchShape | None = None
     least: int | None = None
     most: int | None = None
     possible: tuple[int, ...] = ()
+    failing: tuple[int, ...] = ()
+    code: str = ""
 
     def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         if self.exact is not None:
             return contract_words.CLUSTER_EXACTLY(ctas=_extents(self.exact), **verbs)
         if self.possible:
-            return contract_words.CLUSTER_ONE_OF(ctas=_either(self.possible), **verbs)
+            wrong = _wrong_with(self.failing, self.code)
+            return contract_words.CLUSTER_ONE_OF(ctas=_either(self.possible), wrong=wrong, **verbs)
         if self.most is not None:
             return contract_words.CLUSTER_AT_MOST(ctas=self.most, **verbs)
         return contract_words.CLUSTER_AT_LEAST(ctas=self.least, **verbs)
@@ -358,6 +363,10 @@ def _extents(shape: LaunchShape) -> str:
     while len(kept) > 1 and kept[-1] == 1:
         kept.pop()
     return "x".join(map(str, kept))
+
+
+def _wrong_with(failing: tuple[int, ...], code: str) -> str:
+    return contract_words.WRONG_WITH(failing=_either(failing), code=code) if failing else ""
 
 
 def _either(numbers: tuple[int, ...]) -> str:

@@ -32,7 +32,8 @@ def requirement_numbers(requirement: Requirement) -> dict[str, object]:
         case BlockLimits(exact=exact, most=most, failing=failing, possible=possible, code=code):
             found: dict[str, object] = {"exact": exact, "most": most, "not": failing, "tried": possible, "code": code}
         case ClusterLimits(exact=exact, least=least, most=most):
-            found = {"exact": exact, "least": least, "most": most, "tried": requirement.possible}
+            tried = {"not": requirement.failing, "tried": requirement.possible, "code": requirement.code}
+            found = {"exact": exact, "least": least, "most": most, **tried}
         case DynamicShared(least=least, alignment=alignment):
             found = {"least": least, "alignment": alignment}
         case ParameterMultiple(parameter=parameter, divisor=divisor, remainder=remainder):

@@ -1,7 +1,7 @@
 """Analyzes kernels without a declared block size at each usual size if the size decides a question.
 
 A violation at all sizes is a warning: a launch of another size may be correct, so it is not proven. A question that is
-decided as correct at one size remains undecided.
+decided as correct at one size, at which no rule finds a violation, holds on the condition that the block has that size.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig
-from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.diagnostics.catalogue import notes
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.rules.launch_trials import LaunchTrials
+from ptxkit.model.launch_contract import BlockLimits
+from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_violation
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.syntax.tree import Function
@@ -34,8 +35,9 @@ class BlockSizeTrials:
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         """Turns undecided questions that depend on the block size into warnings if every size has the same result.
 
-        No size is tried for a question that a scenario of the first analysis decides as correct: at that size it
-        remains undecided.
+        The others have the condition that the block has a size at which no rule finds a violation, if one was tried. No
+        size is tried for a question that a scenario of the first analysis decides as correct: at that size it remains
+        undecided.
         """
         known = {*judge.diagnostic_by_span, *judge.satisfied_in_some_scenario}
         asked = [
@@ -45,35 +47,77 @@ class BlockSizeTrials:
             return
         codes = {item.code for item in asked}
         chosen = [rule for rule in rules if rule.code in codes]
-        failing, open_, sizes = self._try_sizes(kernel, chosen, {(item.code, item.span) for item in asked})
+        tried = self._try_sizes(kernel, chosen, {(item.code, item.span) for item in asked})
+        if not tried:
+            return
+        failing = {
+            place: item
+            for place, item in tried[-1][1].diagnostic_by_span.items()
+            if place in {(each.code, each.span) for each in asked}
+            and all(place in builder.diagnostic_by_span for _, builder in tried)
+        }
+        sizes = sorted(launch.threads for launch, _ in tried)
         warned = {id(item): _as_warning(item, sizes) for item in failing.values()}
         judge.diagnostics.extend(warned.values())
+        open_ = {(item.code, item.span) for _, builder in tried for item in builder.undecided}
         judge.undecided = [
             replace(item, missing="") if (item.code, item.span) in open_ else item
             for item in judge.undecided
             if (item.code, item.span) not in failing
         ]
+        correct = next((launch for launch, builder in tried if _finds_nothing_new(builder, judge)), None)
+        if correct is not None:
+            known = judge.diagnostic_by_span.keys() | failing.keys()
+            wrong = {launch.threads: builder.diagnostic_by_span.keys() - known for launch, builder in tried}
+            sizes_and_code = sizes_with_violation(wrong)
+            self._add_conditions(judge, kernel.program.function, correct, rules, sizes_and_code)
 
     def _try_sizes(
         self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]
-    ) -> tuple[dict[CodeSpan, Diagnostic], set[CodeSpan], list[int]]:
-        """Returns the questions that are violations at every size, those undecided at a known size, and the sizes.
+    ) -> list[tuple[LaunchConfig, VerdictBuilder]]:
+        """Returns the results up to the first size at which no question is a violation that is one at all sizes before.
 
         The result is empty if not all sizes could be analyzed.
         """
-        sizes, open_ = list[int](), set[CodeSpan]()
-        failing: dict[CodeSpan, Diagnostic] | None = None
-        for size, trial in self.trials(kernel, rules):
+        found: list[tuple[LaunchConfig, VerdictBuilder]] = []
+        failing = set(asked)
+        for launch in _candidate_launches(kernel, ()):
+            trial = self._check_at_size(kernel.program.function, launch, rules)
             if trial is None:
-                return {}, set(), []
+                return []
             if trial.is_launchable:
-                sizes.append(size)
-                open_ |= {(item.code, item.span) for item in trial.builder.undecided}
-                seen = {place: item for place, item in trial.builder.diagnostic_by_span.items() if place in asked}
-                failing = {place: item for place, item in (failing or seen).items() if place in seen}
+                found.append((launch, trial.builder))
+                failing &= set(trial.builder.diagnostic_by_span)
                 if not failing:
                     break
-        return failing or {}, open_, sorted(sizes)
+        return found
+
+    def _add_conditions(
+        self,
+        judge: VerdictBuilder,
+        function: Function,
+        launch: LaunchConfig,
+        rules: Sequence[Rule],
+        violation: tuple[tuple[int, ...], str],
+    ) -> None:
+        """Adds the condition of a size to the questions that it decides, if no rule finds anything else there.
+
+        violation: other sizes and the violation that was found with them.
+        """
+        trial = self._check_at_size(function, launch, [rule for rule in rules if not rule.on_request])
+        if trial is None or not _finds_nothing_new(trial.builder, judge):
+            return
+        failing, code = violation
+        holds = (BlockLimits(possible=(launch.threads,), failing=failing, code=code),)
+        open_ = {(item.code, item.span): item for item in trial.builder.undecided}
+        decided: list[Undecided] = []
+        for item in judge.undecided:
+            left = open_.pop((item.code, item.span), None)
+            if item.conditions or not item.missing.startswith("block"):
+                decided.append(item)
+            else:
+                decided.append(replace(item, conditions=holds) if left is None else join_open([item, left], holds))
+        judge.undecided = [*decided, *(join_open([item], holds) for item in open_.values())]
 
     def trials(
         self, kernel: KernelFacts, rules: Sequence[Rule], preferred: Sequence[int] = ()
@@ -127,6 +171,10 @@ def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator
         if size <= most and not size % (y * z):
             yield LaunchConfig((size // (y * z), y, z), given.cluster, is_exact=True)
     yield from alternative_launches(given, kernel.scenarios[0].thread_classes, first)
+
+
+def _finds_nothing_new(builder: VerdictBuilder, judge: VerdictBuilder) -> bool:
+    return not builder.diagnostic_by_span.keys() - judge.diagnostic_by_span.keys()
 
 
 def _as_warning(item: Diagnostic, sizes: Sequence[int]) -> Diagnostic:

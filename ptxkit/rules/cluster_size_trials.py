@@ -15,9 +15,8 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.diagnostics.catalogue import notes, ptx3xx
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.model.kernel_conditions import join_conditions
 from ptxkit.model.launch_contract import ClusterLimits
-from ptxkit.rules.launch_trials import LaunchTrials
+from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_violation
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 
@@ -92,19 +91,15 @@ def _merge(judge: VerdictBuilder, asked: Mapping[CodeSpan, Undecided], trials: S
     open_: dict[CodeSpan, list[Undecided]] = defaultdict(list)
     for item in (item for trial in correct or trials for item in trial.undecided):
         open_[item.code, item.span].append(item)
-    holds = (ClusterLimits(possible=tuple(trial.size for trial in correct)),) if correct else ()
+    failing, code = sizes_with_violation({trial.size: set(trial.wrong) - always for trial in trials})
+    possible = tuple(trial.size for trial in correct)
+    holds = (ClusterLimits(possible=possible, failing=failing, code=code),) if correct else ()
     decided = [
-        _join(open_[place], holds) if place in open_ else _with_sizes(asked[place], trials, holds)
+        join_open(open_[place], holds) if place in open_ else _with_sizes(asked[place], trials, holds)
         for place in {**asked, **open_}
         if place not in known
     ]
     judge.undecided = [*unchanged, *decided]
-
-
-def _join(items: Sequence[Undecided], holds: tuple[ClusterLimits, ...]) -> Undecided:
-    """Returns the question that several sizes leave open; its conditions suffice if the cluster has such a size."""
-    conditions = join_conditions([each.conditions for each in items]) if holds else ()
-    return replace(items[-1], conditions=(*holds, *conditions) if conditions else ())
 
 
 def _with_sizes(item: Undecided, trials: Sequence[_Trial], holds: tuple[ClusterLimits, ...]) -> Undecided:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import ModuleContext, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.diagnostics import Undecided
 from ptxkit.fast_dataclasses import replace
+from ptxkit.model.kernel_conditions import join_conditions
+from ptxkit.model.launch_contract import Requirement
 from ptxkit.rules.model import Rule
-from ptxkit.rules.verdict_builder import VerdictBuilder
+from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.syntax.tree import Directive, Function, Module
 
 
@@ -39,3 +43,25 @@ class LaunchTrials:
             for rule in rules:
                 builder.add_observations(rule, rule.check(kernel), kernel.scenarios, self.budget)
         return builder
+
+
+def join_open(items: Sequence[Undecided], holds: tuple[Requirement, ...]) -> Undecided:
+    """Returns a question that trials leave open; its conditions suffice in launches that satisfy `holds`.
+
+    items: the question in each trial. holds: what the launches of the trials satisfy.
+    """
+    conditions = join_conditions([each.conditions for each in items]) if holds else ()
+    return replace(items[-1], conditions=tuple(dict.fromkeys((*holds, *conditions))) if conditions else ())
+
+
+def sizes_with_violation(wrong: Mapping[int, Collection[CodeSpan]]) -> tuple[tuple[int, ...], str]:
+    """Returns the sizes with which the most frequent violation was found, and its code; empty if none was found.
+
+    wrong: the violations that were found with each size.
+    """
+    sizes: dict[str, list[int]] = defaultdict(list)
+    for size in sorted(wrong):
+        for code in dict.fromkeys(code for code, _ in wrong[size]):
+            sizes[code].append(size)
+    code = max(sizes, key=lambda each: (len(sizes[each]), each), default="")
+    return tuple(sizes.get(code, ())), str(code)

@@ -9,7 +9,7 @@ import pytest
 
 from ptxkit import Severity, Verdict, lint
 from ptxkit.report import full_report
-from ptxkit.results import FileResult
+from ptxkit.results import FileResult, Status
 
 RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
 
@@ -41,16 +41,21 @@ def test_the_suggested_option_is_a_size_that_the_kernel_allows() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["PTX621_bad_read_without_barrier", "PTX601_bad_two_barriers_of_all_threads"],
+    ("name", "code"),
+    [("PTX621_bad_read_without_barrier", "PTX621"), ("PTX601_bad_two_barriers_of_all_threads", "PTX601")],
 )
-def test_a_kernel_that_is_correct_at_some_size_remains_a_question_that_suggests_an_option(name: str) -> None:
-    verdict = lint(without_size(name))
+def test_a_kernel_that_is_correct_at_some_size_is_clean_if_the_block_has_that_size(name: str, code: str) -> None:
+    text = without_size(name)
+    verdict = lint(text)
     assert verdict.diagnostics == ()
     assert len(verdict.undecided) > 0
     assert print_report(verdict)[0] == (
-        f"{len(verdict.undecided)} undecided: block size unknown: try --launch kernel:block=256"
+        "k.ptx: kernel kernel: clean if the block has 32 threads "
+        f"(not 64, 128, 256, 512 or 1024, with which {code} occurs)"
     )
+    assert FileResult.of("k.ptx", verdict).status is Status.CONDITIONAL
+    assert lint(without_size(name, ".reqntid 32")) == Verdict(())
+    assert {item.code for item in lint(without_size(name, ".reqntid 64")).diagnostics} == {code}
 
 
 def test_a_kernel_that_counts_its_threads_along_two_axes_is_not_tried() -> None:

@@ -33,11 +33,12 @@ BLOCK_NOT = TextTemplate(
 BLOCK_NONE_OF = TextTemplate(
     "the block {lacks} {failing:1 thread}, with which {code} occurs; no other number was tried"
 )
-BLOCK_ONE_OF = TextTemplate("the block {has} {possible:1 thread}")
+BLOCK_ONE_OF = TextTemplate("the block {has} {possible:1 thread}{wrong}")
+WRONG_WITH = TextTemplate(" (not {failing}, with which {code} occurs)")
 CLUSTER_EXACTLY = TextTemplate("the cluster {has} exactly {ctas:1 CTA}")
 CLUSTER_AT_MOST = TextTemplate("the cluster {has} at most {ctas:1 CTA}")
 CLUSTER_AT_LEAST = TextTemplate("the cluster {has} at least {ctas:1 CTA}")
-CLUSTER_ONE_OF = TextTemplate("the cluster {has} {ctas:1 CTA}")
+CLUSTER_ONE_OF = TextTemplate("the cluster {has} {ctas:1 CTA}{wrong}")
 SHARED_AT_LEAST = TextTemplate("the launch {provides} at least {bytes:1 byte} of dynamic shared memory")
 SHARED_ALIGNED = TextTemplate("dynamic shared memory {begins} at a multiple of {bytes:1 byte}")
 PARAMETER = TextTemplate("{part}parameter {index}, `{name}`,")
