@@ -31,10 +31,6 @@ def sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) -> 
     return tuple(first.values())
 
 
-def _rank(trace: FindingTrace) -> tuple[bool, int, str]:
-    return trace.severity != Severity.ERROR, trace.line, trace.code
-
-
 def merge_diagnostics(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Returns the diagnostics of both verifiers.
 
