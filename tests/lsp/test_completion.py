@@ -67,6 +67,8 @@ async def test_names_are_offered_in_operands_those_of_the_right_type_first(clien
     assert {"%r7", "%rd7", "tile", "%tid.x", "in"} <= set(found)
     assert "%r8" not in found
     assert set(await words(client, "st.shared.u32 [ti")) == {"tile"}
+    bases = await words(client, "ld.shared.u32 %r1, [")
+    assert bases.index("tile") < bases.index("%r0") < bases.index("in")
     assert await words(client, "bra D") == ["DONE"]
     assert await words(client, "bra ") == ["DONE"]
     assert set(await words(client, "@")) == {"%p0", "%p1", "%p2"}
