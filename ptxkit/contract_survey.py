@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Severity, Verdict
@@ -14,13 +14,14 @@ from ptxkit.syntax.tree import Function, Module
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import KernelFacts
+    from ptxkit.diagnostics.obligation import JudgedObligation
 
 
 def survey_contracts(source: SourceFile, settings: Settings = DEFAULT) -> FileContracts:
     """Returns the contracts of a file, or the diagnostics that state why none exist.
 
     Errors of a file that can be parsed are reported with its contracts. Of the settings, the launches and the heading
-    are used.
+    are used. The contracts have the sufficient conditions, too.
     """
     from ptxkit.syntax import PTXSyntaxError, parse
     from ptxkit.validate import validate
@@ -28,7 +29,7 @@ def survey_contracts(source: SourceFile, settings: Settings = DEFAULT) -> FileCo
     try:
         module, launched = apply_overrides(parse(source.text, source.path), settings)
         errors = [item for item in validate(module).diagnostics if item.severity == Severity.ERROR]
-        contracts = derive_contracts(launched)
+        contracts = tuple(_derive_both(launched))
         return FileContracts(source.path, " ".join(module.targets), contracts, tuple(errors))
     except PTXSyntaxError as error:
         return FileContracts(source.path, diagnostics=error.diagnostics)
@@ -36,10 +37,26 @@ def survey_contracts(source: SourceFile, settings: Settings = DEFAULT) -> FileCo
         return FileContracts(source.path, diagnostics=failure_result(source.path, error).diagnostics)
 
 
+def _derive_both(module: Module) -> Iterator[LaunchContract]:
+    """Yields the contract of each kernel, with the conditions that suffice for what the rules leave open."""
+    from ptxkit.rules import analyze
+    from ptxkit.rules.sufficient_conditions import add_sufficient_conditions
+
+    explored: dict[str, KernelFacts] = {}
+    judged: list[JudgedObligation] = []
+    questions = analyze(module, explored=explored, judged=judged).undecided
+    for kernel in _kernels_of(module):
+        contract = derive_kernel_contract(module, kernel, explored.get(kernel.name))
+        yield add_sufficient_conditions(module, kernel, contract, questions, judged)
+
+
+def _kernels_of(module: Module) -> Iterator[Function]:
+    return (each for each in module.functions() if each.kind == "entry" and each.body is not None)
+
+
 def derive_contracts(module: Module) -> tuple[LaunchContract, ...]:
     """Returns the contract of each kernel of a module that was parsed; kernels without a body have none."""
-    kernels = (each for each in module.functions() if each.kind == "entry" and each.body is not None)
-    return tuple(derive_kernel_contract(module, each) for each in kernels)
+    return tuple(derive_kernel_contract(module, each) for each in _kernels_of(module))
 
 
 def derive_kernel_contract(

@@ -44,10 +44,10 @@ def contract(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tupl
     """List the conditions that launches of the kernels in PTX files, and in every *.ptx file of folders, must satisfy;
     - reads standard input.
 
-    A condition is necessary: without it, some instruction that the launch executes faults, deadlocks or is undefined.
+    Without a necessary condition, some instruction that the launch executes faults, deadlocks or is undefined.
     The conditions are about the threads of a block, the CTAs of a cluster, dynamic shared memory, the alignment of
-    pointers, sizes, tensor maps and CTAs that wait for each other. Each has the line from which it follows. They need
-    not be sufficient.
+    pointers, sizes, tensor maps and CTAs that wait for each other. Each has the line from which it follows. Others
+    suffice for what lint cannot decide without the launch.
     """
     from ptxkit.report.contract_list import contract_report
     from ptxkit.report.contracts_json import contracts_json

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.diagnostics.catalogue import contract_words, ptx1xx
-from ptxkit.diagnostics.catalogue.contract_words import DEMANDED
+from ptxkit.diagnostics.catalogue.contract_words import DEMANDED, STATED
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.results import Status
 from ptxkit.source import SourceLine
@@ -200,6 +200,23 @@ class ParameterMultiple:
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterSpace:
+    """A generic address in a state space."""
+
+    parameter: ParameterPlace
+    space: str
+
+    def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
+        return contract_words.SPACE(parameter=self.parameter, space=self.space, **verbs)
+
+    def brief(self) -> str:
+        return f"{self.parameter.short} in .{self.space}"
+
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the windows of the state spaces differ)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class TensorMapUse:
     """A tensor map, in a parameter or at the address in one.
 
@@ -271,7 +288,14 @@ class Residency:
 
 
 Requirement: TypeAlias = (
-    BlockLimits | ClusterLimits | DynamicShared | ParameterMultiple | TensorMapUse | BoxBytes | Residency
+    BlockLimits
+    | ClusterLimits
+    | DynamicShared
+    | ParameterMultiple
+    | ParameterSpace
+    | TensorMapUse
+    | BoxBytes
+    | Residency
 )
 
 KINDS: Mapping[type, str] = {
@@ -279,6 +303,7 @@ KINDS: Mapping[type, str] = {
     ClusterLimits: "cluster",
     DynamicShared: "shared",
     ParameterMultiple: "multiple",
+    ParameterSpace: "space",
     TensorMapUse: "tensor map",
     BoxBytes: "boxes",
     Residency: "grid",
@@ -320,11 +345,38 @@ class LaunchCondition:
 
 
 @dataclass(frozen=True, slots=True)
+class SufficientCondition:
+    """A condition under which a question, or what an instruction demands, is decided as correct.
+
+    A question may have several; then all of them together suffice. codes: the rules. line, source_line: of the first
+    instruction, as for a condition.
+    """
+
+    requirement: Requirement
+    codes: tuple[str, ...]
+    line: int
+    source_line: SourceLine | None = None
+
+    @property
+    def kind(self) -> str:
+        return KINDS[type(self.requirement)]
+
+    @property
+    def sentence(self) -> str:
+        """The condition as a sentence."""
+        return contract_words.SUFFICES(codes=join_words(self.codes), clause=self.requirement.clause(STATED))
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchContract:
-    """The conditions of one kernel, by kind."""
+    """The conditions of one kernel, by kind.
+
+    conditions: the necessary ones. sufficient: those that no necessary condition implies, if they were requested.
+    """
 
     kernel: str
     conditions: tuple[LaunchCondition, ...] = ()
+    sufficient: tuple[SufficientCondition, ...] = ()
 
     def broken_by(self, launch: ProposedLaunch) -> LaunchCondition | None:
         """Returns the first condition that a launch does not satisfy; None where it satisfies all of them."""

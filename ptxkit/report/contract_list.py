@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics.catalogue import contract_words
-from ptxkit.model.launch_contract import FileContracts, LaunchCondition, LaunchContract
+from ptxkit.model.launch_contract import FileContracts, LaunchCondition, LaunchContract, SufficientCondition
 from ptxkit.report.full import diagnostic_lines
 from ptxkit.report.style import Line, TextRole
 from ptxkit.untrusted_text import escape_path, escape_text
@@ -27,14 +27,15 @@ def contract_report(results: Iterable[FileContracts]) -> Iterator[Line]:
 
 
 def _contract_lines(contract: LaunchContract) -> Iterator[Line]:
-    nothing = "" if contract.conditions else f": {contract_words.NO_CONDITIONS()}"
+    nothing = "" if contract.conditions or contract.sufficient else f": {contract_words.NO_CONDITIONS()}"
     yield ()
     yield ((escape_text(contract.kernel), TextRole.LOCATION), (nothing, TextRole.PLAIN))
-    for condition in contract.conditions:
+    listed: list[LaunchCondition | SufficientCondition] = [*contract.conditions, *contract.sufficient]
+    for condition in listed:
         place = f"  line {condition.line}{_program_place(condition)}: "
         yield ((place, TextRole.FIELD), (escape_text(condition.sentence), TextRole.PLAIN))
 
 
-def _program_place(condition: LaunchCondition) -> str:
+def _program_place(condition: LaunchCondition | SufficientCondition) -> str:
     place = condition.source_line
     return "" if place is None else f" ({escape_path(os.path.basename(place.file))}:{place.line})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.model.launch_contract import FileContracts, LaunchCondition, LaunchContract
+from ptxkit.model.launch_contract import FileContracts, LaunchCondition, LaunchContract, SufficientCondition
 from ptxkit.report.as_json import diagnostic_object, replace_surrogates
 from ptxkit.report.requirements_json import requirement_numbers
 
@@ -31,15 +31,19 @@ def _file(result: FileContracts) -> dict[str, object]:
 
 def contract_object(contract: LaunchContract) -> dict[str, object]:
     """A contract as a JSON object."""
-    return {"name": contract.kernel, "conditions": [_condition(each) for each in contract.conditions]}
+    return {
+        "name": contract.kernel,
+        "conditions": [
+            {"scope": str(each.scope), "declared": each.is_declared, **_condition(each)} for each in contract.conditions
+        ],
+        "sufficient": [{"codes": list(each.codes), **_condition(each)} for each in contract.sufficient],
+    }
 
 
-def _condition(condition: LaunchCondition) -> dict[str, object]:
+def _condition(condition: LaunchCondition | SufficientCondition) -> dict[str, object]:
     place = condition.source_line
     return {
         "kind": condition.kind,
-        "scope": str(condition.scope),
-        "declared": condition.is_declared,
         "line": condition.line,
         "source_file": place.file if place is not None else None,
         "source_line": place.line if place is not None else None,

@@ -11,6 +11,7 @@ from ptxkit.model.launch_contract import (
     DynamicShared,
     ParameterMultiple,
     ParameterPlace,
+    ParameterSpace,
     Requirement,
     Residency,
     TensorMapUse,
@@ -39,6 +40,8 @@ def requirement_numbers(requirement: Requirement) -> dict[str, object]:
         case ParameterMultiple(parameter=parameter, divisor=divisor, remainder=remainder):
             place, is_address = _parameter(parameter), requirement.is_address
             return {**place, "divisor": divisor, "remainder": remainder, "address": is_address}
+        case ParameterSpace(parameter=parameter, space=space):
+            return {**_parameter(parameter), "space": space}
         case TensorMapUse(parameter=parameter, rank=rank, mode=mode, operations=operations):
             place, pointer, box = _parameter(parameter), requirement.is_pointer, requirement.box_bytes
             used = {"rank": rank, "mode": mode, "operations": list(operations)}

@@ -9,7 +9,8 @@ from pathlib import Path
 from click.testing import Result
 
 from ptxkit.model.launch_contract import KINDS
-from tests.cli.support import BROKEN, CLEAN, shell
+from tests.cli.support import BROKEN, shell
+from tests.rules.test_cluster_size_trials import COPY
 
 Run = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +33,7 @@ def test_the_conditions_of_a_file_exit_with_0(ptxkit: Run) -> None:
 
 
 def test_a_kernel_without_conditions_is_listed_with_none(tmp_path: Path, ptxkit: Run) -> None:
-    (tmp_path / "k.ptx").write_text(CLEAN)
+    (tmp_path / "k.ptx").write_text(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n")
     result = ptxkit("contract", str(tmp_path / "k.ptx"))
     assert (result.exit_code, "\nk: no conditions\n" in result.stdout) == (0, True)
 
@@ -51,6 +52,26 @@ def test_a_launch_on_the_command_line_counts_as_declared(ptxkit: Run) -> None:
     assert "exactly 256" not in bare
     assert "exactly 256" in given
     assert ptxkit("contract", "--launch", "launch_sized:block=512", str(path)).exit_code == 2
+
+
+def test_the_conditions_that_suffice_follow_the_necessary_ones(ptxkit: Run) -> None:
+    """The necessary alignment of `in` and `out` implies that which other accesses need."""
+    path = ROOT / "corpus/seeds/launch_sized.sm_80.ptx"
+    lines = ptxkit("contract", str(path), str(BULK)).stdout.splitlines()
+    suffices = [line for line in lines if "It suffices for" in line]
+    assert "  line 76: It suffices for PTX205 that parameter 0, `param_0`, is a multiple of 4 bytes." in suffices
+    assert not [line for line in suffices if "`in`" in line or "`out`" in line]
+    document = json.loads(ptxkit("contract", "--format", "json", str(path)).stdout)
+    found = [each for file in document["files"] for kernel in file["kernels"] for each in kernel["sufficient"]]
+    assert ("multiple", ["PTX205"], 76, 4) in [
+        (each["kind"], each["codes"], each["line"], each["requires"].get("divisor")) for each in found
+    ]
+
+
+def test_the_size_of_the_cluster_that_suffices_is_a_condition(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(COPY)
+    lines = ptxkit("contract", str(tmp_path / "k.ptx")).stdout.splitlines()
+    assert "  line 26: It suffices for PTX503 that the cluster has 1 CTA." in lines
 
 
 def test_a_syntax_error_exits_with_1_and_has_its_diagnostic(tmp_path: Path, ptxkit: Run) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable
 from ptxkit.analysis.contract.derived_condition import DerivedCondition
 from ptxkit.fast_dataclasses import replace
 from ptxkit.model.launch_contract import (
+    BoxBytes,
     ClusterLimits,
     ConditionScope,
     DynamicShared,
@@ -25,9 +26,9 @@ def keep_strongest(conditions: Iterable[DerivedCondition]) -> list[DerivedCondit
     ordered = sorted(conditions, key=lambda each: each.scope is not ConditionScope.LAUNCH)
     for each in ordered:
         for place, other in enumerate(kept):
-            if other.scope in (ConditionScope.LAUNCH, each.scope) and _implies(other.requirement, each.requirement):
+            if other.scope in (ConditionScope.LAUNCH, each.scope) and implies(other.requirement, each.requirement):
                 break
-            if other.scope is each.scope and _implies(each.requirement, other.requirement):
+            if other.scope is each.scope and implies(each.requirement, other.requirement):
                 kept[place] = each
                 break
             joined = _join(other.requirement, each.requirement) if other.scope is each.scope else None
@@ -39,7 +40,7 @@ def keep_strongest(conditions: Iterable[DerivedCondition]) -> list[DerivedCondit
     return kept
 
 
-def _implies(first: Requirement, second: Requirement) -> bool:
+def implies(first: Requirement, second: Requirement) -> bool:
     """Returns whether a launch that satisfies the first requirement satisfies the second one."""
     if first == second:
         return True
@@ -58,6 +59,8 @@ def _implies(first: Requirement, second: Requirement) -> bool:
             return exact[0] * exact[1] * exact[2] >= least
         case ClusterLimits(least=int() as more), ClusterLimits(least=int() as less):
             return more >= less
+        case TensorMapUse(parameter=first_map, box_bytes=int() as size), BoxBytes(boxes=((second_map, 1),)):
+            return first_map == second_map and size == second.size
     return False
 
 
