@@ -12,6 +12,7 @@ import numpy
 from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import read_text
 from ptxkit.cli.input_settings import InputSettings
+from ptxkit.cli.launch_check import find_broken_conditions
 from ptxkit.cli.launch_options import LAUNCH_NAMES, launch_options, unique_arguments
 from ptxkit.cli.limits import MAX_SHOWN_ELEMENTS
 from ptxkit.cli.lint_options import LintOptions
@@ -119,7 +120,8 @@ def run(  # noqa: PLR0913 (options)
     """Run a kernel of a PTX file on the reference machine; - reads standard input.
 
     Every kernel parameter needs an --arg. Errors that the run finds are reported with the threads and accesses
-    involved, and what it leaves undecided on standard error. The settings files of lint and suppression comments apply.
+    involved, and what it leaves undecided on standard error, with the conditions of `ptxkit contract` that the launch
+    does not satisfy. The settings files of lint and suppression comments apply.
     """
     source = read_text(path)
     if isinstance(source, FileResult):
@@ -170,6 +172,9 @@ def run(  # noqa: PLR0913 (options)
     found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset.violations)]
     # A single run does not show whether a comment is of use.
     reported, _ = hidden_by_comments(apply_settings(Verdict(tuple(found)), settings), written, lambda _: False)
+    checked: dict[str, Any] = {"block": block, "cluster": cluster, "shared": shared or 0, "arguments": passed}
+    for condition in find_broken_conditions(module, kernel, **checked):
+        click.echo(f"ptxkit: warning: {escape_text(condition)}", err=True)
     for question in (*outcome.unchecked_reasons, *unset.open_questions("registers")):
         click.echo(f"ptxkit: undecided: kernel `{escape_text(name)}`: {escape_text(question)}", err=True)
     ctx.exit(_print_outcome(outcome, name, parameters, reported.diagnostics, kept))

@@ -36,17 +36,30 @@ class ConditionScope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PassedMap:
+    """A tensor map that is passed.
+
+    rank: the number of dimensions. mode: `tiled` or `im2col`. box_bytes: the bytes of a box; None if they are unknown.
+    """
+
+    rank: int
+    mode: str
+    box_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProposedLaunch:
     """A launch that is compared with conditions; a part that is None, or absent, is not known.
 
     block, cluster: the extents in x, y and z. shared: the bytes of dynamic shared memory. values: the numbers and
-    addresses that are passed, by the index of the parameter and the byte in it.
+    addresses that are passed, by the index of the parameter and the byte in it. maps: the same for tensor maps.
     """
 
     block: LaunchShape | None = None
     cluster: LaunchShape | None = None
     shared: int | None = None
     values: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    maps: Mapping[tuple[int, int], PassedMap] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +255,12 @@ class TensorMapUse:
         box = "" if self.box_bytes is None else contract_words.BRIEF_BOX(bytes=self.box_bytes)
         return contract_words.BRIEF_MAP(parameter=self.parameter.short, rank=self.rank, mode=self.mode, box=box)
 
-    def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the map is compared where it is made)
-        return False
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:
+        passed = launch.maps.get((self.parameter.index, self.parameter.offset))
+        if passed is None:
+            return False
+        differs = self.box_bytes is not None and passed.box_bytes not in (None, self.box_bytes)
+        return (passed.rank, passed.mode) != (self.rank, self.mode) or differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +286,10 @@ class BoxBytes:
         terms = [f"{'' if count == 1 else f'{count} * '}box({place.short})" for place, count in self.boxes]
         return f"{' + '.join(terms)} == {self.size}"
 
-    def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the map is compared where it is made)
-        return False
+    def is_broken_by(self, launch: ProposedLaunch) -> bool:
+        passed = [(launch.maps.get((place.index, place.offset)), count) for place, count in self.boxes]
+        sizes = [each.box_bytes * count for each, count in passed if each is not None and each.box_bytes is not None]
+        return len(sizes) == len(passed) and sum(sizes) != self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +400,10 @@ class LaunchContract:
     def broken_by(self, launch: ProposedLaunch) -> LaunchCondition | None:
         """Returns the first condition that a launch does not satisfy; None where it satisfies all of them."""
         return next((each for each in self.conditions if each.is_broken_by(launch)), None)
+
+    def not_satisfied_by(self, launch: ProposedLaunch) -> tuple[LaunchCondition, ...]:
+        """Returns the conditions that a launch does not satisfy, also those that are not about all launches."""
+        return tuple(each for each in self.conditions if each.requirement.is_broken_by(launch))
 
     @property
     def undeclared(self) -> tuple[LaunchCondition, ...]:

@@ -65,6 +65,7 @@ BRIEF_RESIDENT = TextTemplate("CTAs that wait for each other are resident togeth
 OR = TextTemplate("{first} or {last}")
 AND = TextTemplate("{first} and {last}")
 SPACE = TextTemplate("{parameter} {is_} an address in the state space `.{space}`")
+NOT_SATISFIED = TextTemplate("kernel `{kernel}`: the launch does not satisfy a condition of line {line}: {condition}")
 SUFFICES = TextTemplate("It suffices for {codes} that {clause}.")
 HOLDS_IF = TextTemplate("holds if {clause}")
 CLEAN_IF = TextTemplate("kernel {kernel}: clean if {clause}")
