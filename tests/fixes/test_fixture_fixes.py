@@ -1,4 +1,7 @@
-"""Fixes of findings: each offered fix settles the finding, assembles, and adds no other one."""
+"""Fixes of findings: each offered fix settles the finding, assembles, and adds no other one.
+
+So do the statements that the help of a finding names, where a person adds them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,6 +82,11 @@ FIXED = {
 }
 """The minimum number of fixtures of each code that are fixed: a rule with a new message must not lose its fixes."""
 
+ADDED = re.compile(r"add ((?:`[^`]+;`(?:, and | and then | and )?)+)([^`]*)$")
+PLACE = re.compile(r"\b(after|behind|before)\b(?: the (?:fence|write|barrier) at)? line (\d+)")
+HELPED = {"PTX312": 4, "PTX401": 10, "PTX402": 3, "PTX404": 3, "PTX405": 3, "PTX406": 3, "PTX507": 1, "PTX613": 3}
+"""The minimum number of findings of each code whose help names statements and a line."""
+
 DOCUMENTED = tomllib.loads((RULES.parents[1] / "scripts" / "docs_lib" / "fix_safety.toml").read_text("utf-8"))["fixes"]
 FIX_WORDS = {frozenset({True}): "safe", frozenset({False}): "unsafe", frozenset({True, False}): "both"}
 
@@ -92,6 +101,12 @@ def fixture(path: Path) -> tuple[SourceFile, Settings]:
     return SourceFile(str(path), text), Settings(policy="strict" if "expect(strict)" in text else "isa", notes=notes)
 
 
+@cache
+def lint_fixture(path: Path) -> FileResult:
+    """Returns the findings of an unchanged fixture, with which two tests begin."""
+    return lint_source(*fixture(path))
+
+
 @pytest.mark.parametrize("code", sorted({path.name[:6] for path in FIXTURES}))
 def test_a_fixed_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean, checks = 0, []
@@ -99,7 +114,8 @@ def test_a_fixed_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monke
 
     def check_file(found: SourceFile, settings: Settings) -> FileResult:
         """Returns the check with which `mend` begins."""
-        checks.append(lint_source(found, settings))
+        assert (found, settings) == fixture(Path(found.path))
+        checks.append(lint_fixture(Path(found.path)))
         return checks[-1]
 
     monkeypatch.setattr("ptxkit.fixes.validate_fixes.lint_source", check_file)
@@ -121,6 +137,43 @@ def test_a_fixed_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monke
             clean += bool(fixed.applied) and not fixed.result.diagnostics
     assert clean >= FIXED.get(code, 0), code
     assert FIX_WORDS.get(frozenset(kinds)) == DOCUMENTED.get(code), "scripts/docs_lib/fix_safety.toml"
+
+
+def added_lines(text: str, help_: str) -> Iterator[str]:
+    """Returns the text with the statements that a help names at the lines that it names: at both, if both need them,
+    else at one of them, as they are the ends of the valid range."""
+    found = ADDED.match(help_)
+    if found is None or re.search(r"\[(map|bar)\]", found[1]):
+        return
+    statements = re.findall(r"`([^`]+;)`", found[1])
+    places = [int(line) - (word == "before") for word, line in PLACE.findall(found[2])]
+    both = re.search(r"line \d+ and before line", found[2]) is not None
+    for chosen in [places] if both else [[place] for place in places]:
+        lines = text.splitlines()
+        for place in sorted(chosen, reverse=True):
+            lines[place:place] = statements
+        yield "\n".join(lines) + "\n"
+
+
+def codes(diagnostics: tuple[Diagnostic, ...]) -> Counter[str]:
+    return Counter(item.code for item in diagnostics)
+
+
+@pytest.mark.parametrize("code", sorted({path.name[:6] for path in FIXTURES}))
+def test_the_statements_in_the_help_fix_the_finding(code: str) -> None:
+    asked = 0
+    for path in FIXTURES:
+        if not path.name.startswith(code):
+            continue
+        found, settings = fixture(path)
+        before = lint_fixture(path)
+        for item in before.diagnostics:
+            tried = [lint_source(source(new), settings).diagnostics for new in added_lines(found.text, item.help or "")]
+            asked += bool(tried)
+            old = codes(before.diagnostics)
+            settled = (new[item.code] < old[item.code] and not new - old for new in map(codes, tried))
+            assert not tried or any(settled), f"{path.name}: {item.help}"
+    assert asked >= HELPED.get(code, 0)
 
 
 def test_a_correct_text_is_not_changed() -> None:
