@@ -29,7 +29,7 @@ ISA section
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from ptxkit.analysis.context.barrier_placement import WARP_BARRIER, find_ordering_barrier, path_point_of
@@ -70,6 +70,7 @@ def _check_waits(
     """Yields the results for invalidations and waits of other threads for the same mbarrier."""
     made = find_initializations(facts.threads.values())
     waits = _waits_by_mbarrier(facts)
+    executing: dict[Step | None, set[int]] = {}  # the threads that execute each atomic
     found: dict[
         tuple[Step, Step, bool], Finding
     ] = {}  # a pair is reported once, and its barrier is costly to determine
@@ -80,7 +81,9 @@ def _check_waits(
         others = [wait for wait in waits.get(address, ()) if wait[0] is not thread]
         # Waits of other warps come first because they need more than those of this warp. Threads that do not execute
         # the atomic come next because they need more than a fence.
-        others.sort(key=partial(_sort_key, thread, atomic))
+        if atomic not in executing:
+            executing[atomic] = {tid for tid, each in facts.threads.items() if _executes(each, atomic)}
+        others.sort(key=partial(_sort_key, thread, executing[atomic]))
         for other, last, wait in others:
             exact = thread.trace.is_certain(position) and other.trace.is_certain(last)
             finding = None
@@ -209,9 +212,9 @@ def _lanes_arriving_for(facts: ScenarioFacts, wait: _EventSite, atomic: Step) ->
     return None
 
 
-def _sort_key(thread: ThreadView, atomic: Step | None, wait: _EventSite) -> tuple[bool, bool]:
+def _sort_key(thread: ThreadView, executing: Collection[int], wait: _EventSite) -> tuple[bool, bool]:
     """Returns whether a barrier of a warp suffices for another thread's wait, and whether a fence may."""
-    return wait[0].tid // WARP_SIZE == thread.tid // WARP_SIZE, _executes(wait[0], atomic)
+    return wait[0].tid // WARP_SIZE == thread.tid // WARP_SIZE, wait[0].tid in executing
 
 
 def _executes(thread: ThreadView, step: Step | None) -> bool:

@@ -20,6 +20,7 @@ class ReachingDefinitions:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._cache: dict[tuple[Step, str, bool], frozenset[Step]] = {}
 
     def definitions_reaching(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
         """Returns the assignments that may reach a step.
@@ -27,6 +28,13 @@ class ReachingDefinitions:
         The result is empty where the search exceeds its limit, or no step assigns the register. surely: whether to
         verify that the only assignment of a register reaches the step; otherwise this is assumed.
         """
+        key = (step, register, surely)
+        known = self._cache.get(key)
+        if known is None:
+            known = self._cache[key] = self._search_definitions(*key)
+        return known
+
+    def _search_definitions(self, step: Step, register: str, surely: bool) -> frozenset[Step]:
         found = self._program.definitions.get(register, ())
         if len(found) <= 1 and not surely:
             return frozenset(found)

@@ -30,7 +30,11 @@ def read_registers(step: Step) -> list[str]:
     return [*(name for each in read_operands(step) for name in registers_in(each, step.scope)), *guard_registers(step)]
 
 
+def all_read_registers(program: Program) -> frozenset[str]:
+    """Returns the registers that the instructions of a program read; a function for `Program.analysis`."""
+    return frozenset(name for step in program.steps for name in read_registers(step))
+
+
 def is_result_used(program: Program, step: Step) -> bool:
     """Returns whether any instruction reads a register that a step writes; without a form in the table, one may."""
-    written = set(step.result_registers())
-    return step.match is None or any(not written.isdisjoint(read_registers(each)) for each in program.steps)
+    return step.match is None or not program.analysis(all_read_registers).isdisjoint(step.result_registers())

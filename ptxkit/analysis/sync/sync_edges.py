@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import accumulate
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
@@ -38,12 +39,23 @@ class ReleaseAcquirePoints:
     acquires: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
     acquire_phases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
     release_phases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _highest_phases: dict[Hashable, list[int]] = field(default_factory=dict)
+
+    def _highest_phases_of(self, key: Hashable) -> list[int] | None:
+        """Returns the highest phase that each acquire of a barrier and the ones before it observe."""
+        phases = self.acquire_phases.get(key)
+        if phases is None:
+            return None
+        found = self._highest_phases.get(key)
+        if found is None or len(found) != len(phases):
+            found = self._highest_phases[key] = list(accumulate(phases, max))
+        return found
 
     def observed_phases(self, key: Hashable, position: int) -> int:
         """Returns how many completed rounds of a barrier this thread has observed just before `position`."""
         count = bisect_left(self.acquires.get(key, ()), position)
-        phases = self.acquire_phases.get(key)
-        return count if phases is None else max(phases[:count], default=0)
+        highest = self._highest_phases_of(key)
+        return count if highest is None or not count else highest[count - 1]
 
     def acquires_between(self, since: int, until: int) -> bool:
         """Returns whether this thread acquires anywhere between two positions."""
@@ -56,10 +68,9 @@ class ReleaseAcquirePoints:
     def first_acquire(self, key: Hashable, ordinal: int) -> int | None:
         """Returns the position at which this thread first observes that round `ordinal` (from 1) is complete."""
         positions = self.acquires.get(key, [])
-        phases = self.acquire_phases.get(key)
-        if phases is None:
-            return positions[ordinal - 1] if ordinal <= len(positions) else None
-        return next((at for at, phase in zip(positions, phases, strict=True) if phase >= ordinal), None)
+        highest = self._highest_phases_of(key)
+        index = ordinal - 1 if highest is None else bisect_left(highest, ordinal)
+        return positions[index] if index < len(positions) else None
 
 
 def release_acquire_points(
