@@ -27,48 +27,29 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import partial
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
-from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.registers.async_register_uses import AsyncRegisterUses
-from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_hazards
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard
 from ptxkit.diagnostics import Message
-from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
-from ptxkit.rules.model import STEP_LINES, Evidence, Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import Site, functions_of
-
-if TYPE_CHECKING:
-    from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.register_hazards import find_executed_hazards, prove_registers_free, register_sites
 
 _GROUP = "wgmma"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each access to a register in flight, in the threads that execute both instructions."""
-    touches = find_wgmma_hazards(kernel.program, _GROUP)
-    if not touches:
-        return
-    for number, facts in enumerate(kernel.scenarios):
-        for thread in facts.threads.values():
-            for touch in touches:
-                if not _occurs_in(thread, touch):
-                    continue
-                if touch.may_have_waited:
-                    yield OpenObligation(touch.step, ptx3xx.PATH_WITHOUT_WAIT())
-                else:
-                    finding = _finding(thread, touch)
-                    yield Observation((touch.step, touch.issue), number, thread.trace.is_certain(), finding)
-
-
-def _occurs_in(thread: ThreadView, touch: WgmmaHazard) -> bool:
-    """Returns whether the thread executes the multiplication, and the other instruction after it."""
-    if touch.step not in thread.trace.covered_steps:
-        return False
-    issues = [event.visit for _, event in thread.positions(AsyncRegisters) if event.step is touch.issue]
-    return bool(issues) and (not touch.may_precede_issue or max(issues) > 0)
+    for number, thread, touch in find_executed_hazards(kernel, _GROUP):
+        if touch.may_have_waited:
+            yield OpenObligation(touch.step, ptx3xx.PATH_WITHOUT_WAIT())
+        else:
+            finding = _finding(thread, touch)
+            yield Observation((touch.step, touch.issue), number, thread.trace.is_certain(), finding)
 
 
 def _finding(thread: ThreadView, touch: WgmmaHazard) -> Finding:
@@ -109,20 +90,10 @@ def _is_wgmma_group_effect(effect: object) -> bool:
     return isinstance(effect, CommitGroup | WaitGroup) and effect.group == _GROUP
 
 
-def _sites(program: Program) -> Iterator[Site]:
-    """Yields the instructions that name a register of an asynchronous operation, or one that it was moved to."""
-    for function in functions_of(program):
-        for step in AsyncRegisterUses(function, _GROUP).steps:
-            yield Site(step, "registers")
-
-
-def prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
-    """Returns the waits that precede a use of registers on each path from an operation on them."""
-    proof = proofs.registers(_GROUP).proof_of_no_use(site.step)
-    if proof is None:
-        return None
-    words = obligation_words.REGISTERS_FREE(lines=STEP_LINES) if proof else obligation_words.REGISTERS_UNUSED()
-    return Evidence("registers free", words, proof)
-
-
-RULE = Rule(ptx3xx.REGISTERS_IN_FLIGHT, check, asynchronous=True, sites=_sites, prove=prove)
+RULE = Rule(
+    ptx3xx.REGISTERS_IN_FLIGHT,
+    check,
+    asynchronous=True,
+    sites=register_sites(_GROUP),
+    prove=partial(prove_registers_free, _GROUP),
+)

@@ -1,6 +1,6 @@
-"""Classifies the effect of each instruction on the registers that asynchronous operations (wgmma) use.
+"""Classifies the effect of each instruction on the registers that asynchronous operations (wgmma, tcgen05.ld) use.
 
-Source: PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group".
+Source: PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "tcgen05.wait".
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ class WgmmaEvent:
     """The effect of a step on the registers of a group.
 
     registers: all registers that the step names. accumulators, fragments: of an issue, the registers that it writes,
-    and those of A that it only reads. pending: of a wait, the number of groups that it leaves pending. source: of a
-    copy, the register that it copies, None for a constant. target: of a copy, the register that it writes.
-    accumulator_count: of an issue, the number of its accumulators. is_guarded: whether the step has a guard.
+    and those of A that it only reads. pending: of a wait, the number of groups that it leaves pending, less one if it
+    commits first: -1 where it also completes operations that no commit followed. source: of a copy, the register that
+    it copies, None for a constant. target: of a copy, the register that it writes. accumulator_count: of an issue, the
+    number of its accumulators. is_guarded: whether the step has a guard.
     """
 
     step: Step
@@ -53,7 +54,7 @@ class WgmmaEvent:
 class WgmmaEvents:
     """The events of a function's steps, created on first use.
 
-    group: the mechanism, `wgmma`.
+    group: the mechanism, `wgmma` or `tcgen05.ld`.
     """
 
     def __init__(self, group: str) -> None:
@@ -76,8 +77,11 @@ class WgmmaEvents:
                     return WgmmaEvent(step, WgmmaEventKind.COMMIT, is_guarded=guarded)
                 case WaitGroup(group=self._group):
                     pending = _pending_groups(step, effect)
-                    kind = WgmmaEventKind.UNKNOWN if pending is None else WgmmaEventKind.WAIT
-                    return WgmmaEvent(step, kind, pending=pending or 0, is_guarded=guarded)
+                    if pending is None:
+                        return WgmmaEvent(step, WgmmaEventKind.UNKNOWN)
+                    return WgmmaEvent(
+                        step, WgmmaEventKind.WAIT, pending=pending - int(effect.commits), is_guarded=guarded
+                    )
                 case RegisterFence(group=self._group):
                     return WgmmaEvent(step, WgmmaEventKind.FENCE, is_guarded=guarded)
                 case Control(kind="call") if step.is_opaque_call:

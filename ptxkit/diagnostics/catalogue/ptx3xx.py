@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.diagnostics.code import DiagnosticCode
+from ptxkit.diagnostics.code import DiagnosticCode, Severity
 from ptxkit.diagnostics.message import MessageTemplate
 
 NOT_REACHED = DiagnosticCode("PTX300", "not-reached")
@@ -334,4 +334,20 @@ WARPGROUP_MAY_BE_WHOLE = MessageTemplate(
 )
 LAUNCH_WHOLE_WARPGROUPS = MessageTemplate(
     PARTIAL_WARPGROUP, "launch a multiple of 128 threads, or exclude the incomplete warpgroup by a branch"
+)
+
+LOADED_REGISTER_IN_FLIGHT = DiagnosticCode(
+    "PTX316", "loaded-register-in-flight", Severity.WARNING, sections=("tcgen05.ld", "tcgen05.wait")
+)
+USES_LOADED_REGISTER = MessageTemplate(
+    LOADED_REGISTER_IN_FLIGHT,
+    "uses a register of the `tcgen05.ld` at line {1} with no `tcgen05.wait::ld` between: ptxas makes this use wait, "
+    "but the manual does not require it",
+)
+WRITES_REGISTER = MessageTemplate(LOADED_REGISTER_IN_FLIGHT, "writes the register asynchronously")
+ADD_WAIT_FOR_LOADS = MessageTemplate(
+    LOADED_REGISTER_IN_FLIGHT, "add `tcgen05.wait::ld.sync.aligned;` before line {0}, for all lanes of the warp"
+)
+PATH_WITHOUT_WAIT_FOR_LOAD = MessageTemplate(
+    LOADED_REGISTER_IN_FLIGHT, "some paths from the `tcgen05.ld` to this use of its register do not wait for it"
 )
