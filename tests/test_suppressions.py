@@ -143,7 +143,7 @@ def test_a_comment_for_a_warning_of_the_strict_policy_is_not_unused_under_the_ot
         ("// ptxkit: ignore", "the comment does not name the codes that it hides"),
         ("// ptxkit: ignore[]", "the comment does not name the codes that it hides"),
         ("// ptxkit: ignore[PTX106", "the comment does not name the codes that it hides"),
-        ("// ptxkit: ignore[PTX166]", "there is no code `PTX166`; did you mean `PTX1"),
+        ("// ptxkit: ignore[PTX166]", "there is no code `PTX166`; did you mean `PTX"),
         ("// ptxkit: ignore[ptx106]", "there is no code `ptx106`; did you mean `PTX106`?"),
         ("// ptxkit: ingore[PTX106]", "ptxkit knows no `ingore` in a comment"),
         ("// ptxkit: noqa", "ptxkit knows no `noqa` in a comment"),

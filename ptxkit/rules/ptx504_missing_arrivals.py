@@ -68,11 +68,12 @@ from ptxkit.rules.sync_evidence import (
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each wait: those that succeed satisfy the rule."""
+    """Checks each wait: those that succeed satisfy the rule, and those that block whatever the cause do not."""
     yield from ask_without_schedule(kernel, MbarrierWait)
     located = [facts.simulation.fault for facts in kernel.scenarios]
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
+        blocked = {each.event.step for schedule in facts.schedules for each in schedule.blocked_threads}
         # An excess arrival may complete a phase that no thread observes. PTX505 reports it.
         for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
             blocked_wait = find_root_blocked_thread(facts, schedule)
@@ -95,7 +96,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         waits = {
             e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
         }
-        yield from make_observations(kernel, number, waits, broken)
+        yield from make_observations(kernel, number, waits - blocked | broken.keys(), broken)
 
 
 def _has_arrivals(facts: ScenarioFacts, blocked_wait: BlockedThread) -> bool:

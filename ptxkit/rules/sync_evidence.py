@@ -12,7 +12,7 @@ from ptxkit.analysis.sync.bounded_wait import is_bounded_wait
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SimulationObstacle
-from ptxkit.analysis.values.scenario import SAMPLES, SMALL_SIZE
+from ptxkit.analysis.values.scenario import SMALL_SIZE, WHOLE_TILES
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Barrier, MbarrierInit
@@ -50,7 +50,7 @@ def make_observations(
     if (
         broken
         and not facts.scenario.launch.is_exact
-        and any(_may_succeed(kernel, other) for other in _other_launches(kernel))
+        and any(_may_succeed(kernel, other) for other in _other_launches(kernel, facts.scenario.sample))
     ):
         for step in broken:
             yield OpenObligation(step, ptx3xx.BLOCK_SIZE_NOT_KNOWN(), "block")
@@ -58,9 +58,9 @@ def make_observations(
     exact, threads = observation_certainty(facts)
     limit = kernel.scenarios[0].scenario.launch
     if broken and limit.is_limit and facts.scenario.launch == limit:
-        usual = limit.is_exact and facts.scenario.sample == SAMPLES[0]
         exact = threads == 1 and (
-            usual or all(_has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit)
+            facts.scenario.sample in WHOLE_TILES
+            or all(_has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit)
         )
     is_smaller = limit.is_limit and facts.scenario.launch != limit
     silent = facts.scenario.sample == SMALL_SIZE or (is_smaller and _has_failure(facts))
@@ -99,18 +99,25 @@ def find_initialization(facts: ScenarioFacts, place: MbarrierLocation | None) ->
     return next((event.step for event in events if isinstance(event.effect, MbarrierInit)), None)
 
 
-def _other_launches(kernel: KernelFacts) -> Iterator[ScenarioFacts]:
-    """Yields the scenarios of other block sizes.
+def _other_launches(kernel: KernelFacts, sample: int) -> Iterator[ScenarioFacts]:
+    """Yields the scenarios of other block sizes with the same sample.
 
     These are explored scenarios if the kernel declares only the maximum size of its blocks, and further sizes.
     """
     limit = kernel.scenarios[0].scenario.launch
-    yield from (facts for facts in kernel.scenarios if limit.is_limit and facts.scenario.launch != limit)
-    yield from kernel.other_block_sizes
+    for facts in kernel.scenarios if limit.is_limit else ():
+        if facts.scenario.launch != limit and facts.scenario.sample == sample:
+            yield facts
+    yield from kernel.other_block_sizes(sample)
 
 
 def _may_succeed(kernel: KernelFacts, other: ScenarioFacts) -> bool:
-    """Returns whether a block of another size may be correct: it is, or it is unknown and no thread is missing."""
+    """Returns whether a block of another size may be correct: it is, or it is unknown and no thread is missing.
+
+    A block whose threads end in a trap is none that the kernel supports.
+    """
+    if any(actor.end_reason == "trap" for actor in other.simulation.thread_classes):
+        return False
     if other.schedules:
         return not _has_failure(other)
     steps, others = (

@@ -21,6 +21,7 @@ from ptxkit.analysis.sync.barrier_model import BarrierModel, SimulatedBarrier
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
 from ptxkit.analysis.sync.mbarrier_model import ExcessArrival, MbarrierModel, SimulatedMbarrier
 from ptxkit.analysis.sync.thread_classes import ThreadClass
+from ptxkit.analysis.sync.unsized_copy_balance import UnsizedCopyBalance
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import (
     Barrier,
@@ -95,7 +96,7 @@ class _ScheduleSimulator:
         self.awaited_barriers: list[tuple[SimulatedBarrier, int] | None] = [None] * len(actors)
         #: By actor: the mbarrier of its last unsuccessful wait, and the number of phases that were complete then.
         self.failed_waits: list[tuple[MbarrierLocation, SimulatedMbarrier, int] | None] = [None] * len(actors)
-        self.result.is_approximate = has_unknown_copies_of_several_ctas(actors)
+        self.unsized_copies = UnsizedCopyBalance(actors)
         self.pending_async: deque[tuple[int, int, TraceEvent, MbarrierLocation]] = deque()
         self.executed_events = 0
 
@@ -193,6 +194,9 @@ class _ScheduleSimulator:
                 self._defer(actor, number, event, place)
             case MbarrierComplete():
                 self._note_phase(actor, number, event, place, known)
+                if not isinstance(event.size, int):
+                    phase = known.earlier_phases + known.state.completed_phases + 1
+                    self.unsized_copies.add(place, phase, self.thread_classes[actor].rank, times)
                 self.mbarriers.begin_copy(known, event.size, times)
                 self.pending_async.append((actor, number, event, place))
             case MbarrierArrive(asynchronous=True):
@@ -251,6 +255,7 @@ class _ScheduleSimulator:
         result.tx_overflows = self.mbarriers.tx_overflows
         result.is_misused |= self.barriers.is_misused
         result.is_approximate |= self.mbarriers.is_approximate or self.barriers.is_approximate or result.is_misused
+        result.is_approximate |= not self.unsized_copies.is_uniform(self._completed_phases)
         result.is_complete = self.executed_events < MAX_SIMULATED_EVENTS
         if result.is_complete:
             result.blocked_threads, result.tx_mismatches = (
@@ -258,6 +263,11 @@ class _ScheduleSimulator:
                 self.mbarriers.unbalanced_locations(),
             )
         return result
+
+    def _completed_phases(self, place: MbarrierLocation) -> int:
+        """Returns how many phases of the mbarrier at a location are complete."""
+        known = self.mbarriers.get(place)
+        return 0 if known is None else known.earlier_phases + known.state.completed_phases
 
     def _find_blocked_threads(self) -> list[BlockedThread]:
         found: list[BlockedThread] = []
@@ -272,21 +282,6 @@ class _ScheduleSimulator:
                 known = None if place is None else self.mbarriers.get(place)
                 found.append(BlockedThread(actor, event, known))
         return found
-
-
-def has_unknown_copies_of_several_ctas(actors: Sequence[ThreadClass]) -> bool:
-    """Returns whether copies of unknown size from several CTAs complete on one mbarrier.
-
-    It is then unknown which of them complete a phase.
-    """
-    feeders: dict[MbarrierLocation, int] = {}
-    for actor in actors:
-        for event in actor.events:
-            if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
-                for place in locations_of(actor.rank, event) or ():
-                    if feeders.setdefault(place, actor.rank) != actor.rank:
-                        return True
-    return False
 
 
 def simulate_schedule(

@@ -22,6 +22,8 @@ SMALL_SIZE = 5
 #: Further sizes, tried where sizes decide whether unreached code is executed: first a size for few iterations, then one
 #: with another remainder.
 MORE_SAMPLES = (SMALL_SIZE, 22, 99, 1, 4096)
+#: The sizes that consist of whole tiles: a kernel for whole tiles only supports them.
+WHOLE_TILES = (SAMPLES[0], max(MORE_SAMPLES))
 
 
 @dataclass(frozen=True, slots=True)

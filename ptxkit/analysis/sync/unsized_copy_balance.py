@@ -1,0 +1,59 @@
+"""Checks that copies of unknown size by several CTAs complete on the phases of an mbarrier in a fixed pattern.
+
+The model of a phase with copies of unknown size lets the last of those that have started complete all missing bytes.
+Where several CTAs copy to one mbarrier, a CTA that is late would then find its phase complete without its bytes, and
+everything after it would count in the wrong phase. If the copies of each CTA in each complete phase are as many as in
+the first one, no CTA was late.
+
+Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
+from ptxkit.analysis.sync.thread_classes import ThreadClass
+from ptxkit.isa.effects import MbarrierComplete
+
+
+class UnsizedCopyBalance:
+    """The copies of unknown size to mbarriers on which those of several CTAs complete, by phase and CTA."""
+
+    def __init__(self, actors: Sequence[ThreadClass]) -> None:
+        ranks: dict[MbarrierLocation, set[int]] = defaultdict(set)
+        for actor in actors:
+            for event in actor.events:
+                if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
+                    for place in locations_of(actor.rank, event) or ():
+                        ranks[place].add(actor.rank)
+        self._ranks = {place: found for place, found in ranks.items() if len(found) > 1}
+        self._copies: dict[MbarrierLocation, dict[int, Counter[int]]] = {
+            place: defaultdict(Counter) for place in self._ranks
+        }
+
+    def add(self, place: MbarrierLocation, phase: int, rank: int, count: int) -> None:
+        """Counts copies that a CTA starts in a phase of an mbarrier."""
+        if place in self._copies:
+            self._copies[place][phase][rank] += count
+
+    def is_uniform(self, completed_phases: Callable[[MbarrierLocation], int]) -> bool:
+        """Returns whether each complete phase has the same copies of each CTA, and the current one no more than these.
+
+        completed_phases: the number of complete phases of an mbarrier.
+        """
+        return all(
+            self._is_uniform(self._ranks[place], phases, completed_phases(place))
+            for place, phases in self._copies.items()
+        )
+
+    @staticmethod
+    def _is_uniform(ranks: set[int], phases: dict[int, Counter[int]], completed: int) -> bool:
+        complete = [phases.get(number, Counter()) for number in range(1, completed + 1)]
+        if not complete:
+            return True
+        usual = complete[0]
+        current = (copies for number, copies in phases.items() if number > completed)
+        is_repeated = all(each == usual for each in complete) and all(each <= usual for each in current)
+        return usual.keys() == ranks and is_repeated
