@@ -70,22 +70,22 @@ def make_observations(
 
 
 def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObligation]:
-    """Yields one question at the first instruction with effects of a kind, where no scenario has a schedule.
+    """Yields one question at the first instruction with effects of a kind that no scenario with a schedule executes.
 
-    The rules about phases and barriers report nothing for such a kernel.
+    The rules about phases and barriers report nothing for it.
     """
-    obstacles = [facts.simulation.obstacle for facts in kernel.scenarios]
-    if None in obstacles or not obstacles[0]:
-        return
-    steps = [
-        event.step
-        for facts in kernel.scenarios
-        for actor in facts.simulation.thread_classes
-        for event in actor.events
-        if isinstance(event.effect, kind)
-    ]
-    for step in sorted(steps, key=lambda step: step.start)[:1]:
-        yield OpenObligation(step, ptx3xx.NO_SCHEDULE(cause=_OBSTACLES[obstacles[0]]()))
+    simulated: set[Step] = set()
+    left: dict[Step, SimulationObstacle] = {}
+    for facts in kernel.scenarios:
+        obstacle = facts.simulation.obstacle
+        events = (event for actor in facts.simulation.thread_classes for event in actor.events)
+        steps = {event.step for event in events if isinstance(event.effect, kind)}
+        if obstacle is None:
+            simulated |= steps
+        else:
+            left.update(dict.fromkeys(steps - left.keys(), obstacle))
+    for step in sorted(left.keys() - simulated, key=lambda step: step.start)[:1]:
+        yield OpenObligation(step, ptx3xx.NO_SCHEDULE(cause=_OBSTACLES[left[step]]()))
 
 
 def format_cta(facts: ScenarioFacts, rank: int) -> Message | str:

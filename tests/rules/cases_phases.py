@@ -14,6 +14,16 @@ def init(count: int) -> str:
 
 MISSING = (
     Case(
+        "a wait with an unknown parity is open where only executions without it can be simulated",
+        f"""{init(1)}
+@%p1 {ARRIVE}
+setp.lt.u32 %p4, %r6, 100; @%p4 bra end;
+ld.global.u32 %r20, [%rd1];
+wait: {WAIT} %r20; @!%p3 bra wait;
+end:""",
+        undecided=("PTX504",),
+    ),
+    Case(
         "a phase that needs one arrival more than there are threads never ends",
         f"""{init(129)}
 {ARRIVE} //= arrive
