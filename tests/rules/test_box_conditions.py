@@ -69,6 +69,21 @@ def test_the_expected_bytes_are_a_condition_on_the_boxes(text: str, wanted: BoxB
     assert FileResult.of("k.ptx", verdict).status is Status.CONDITIONAL
 
 
+@pytest.mark.parametrize("is_copied_first", [True, False], ids=["copy, arrival", "arrival, copy"])
+def test_the_bytes_of_one_phase_are_the_condition_in_a_loop(is_copied_first: bool) -> None:
+    """The loop is too long to be explored completely, so that an execution ends in the middle of a round."""
+    arrival = next(line for line in ONE_MAP.splitlines(keepends=True) if "expect_tx" in line)
+    first, second = (COPY, arrival) if is_copied_first else (arrival, COPY)
+    wait = ONE_MAP[ONE_MAP.index("$wait:") : ONE_MAP.index("\tret;")].replace("[full], 0", "[full], %r4")
+    body = f"$next:\n{first}{second}{wait}\txor.b32 %r4, %r4, 1;\n\tadd.u32 %r2, %r2, 32;\n"
+    loop = f"{body}\tsetp.lt.u32 %p2, %r2, %r5;\n\t@%p2 bra $next;\n$done:\n\tret;"
+    head = ONE_MAP[: ONE_MAP.index(arrival)].replace("%r<4>", "%r<8>").replace("bra $wait", "bra $done")
+    text = f"{head}\tmov.u32 %r4, 0;\n\tmov.u32 %r5, 0x7fffffff;\n{loop}\n}}\n"
+    questions = [item for item in lint(text).undecided if item.code == "PTX503"]
+    assert questions
+    assert {item.conditions for item in questions} == {(BoxBytes(((A, 1),), 4096),)}
+
+
 def test_no_box_has_half_a_byte() -> None:
     text = with_copies(COPY + COPY.replace("[tile]", "[tile+4096]")).replace("[full], 4096;", "[full], 4097;")
     assert [item.conditions for item in lint(text).undecided if item.code == "PTX503"] == [()]

@@ -201,7 +201,10 @@ class TxBalanceCheck:
         if any(is_unawaited is None for _, is_unawaited in checked):
             return TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE)
         if any(phase.is_balanced is None for phases in groupings for phase in phases):
-            return TxBalance(step, is_certain, unknown=UnknownBalance.TENSOR_MAP, needed=_needed_boxes(groupings))
+            # If copies come first, those of the first phase and of the second one would be in one group in which they
+            # follow the arrival.
+            needed = _needed_boxes(groupings[not ledger.entries[0].is_expect :][:1] + groupings[2:])
+            return TxBalance(step, is_certain, unknown=UnknownBalance.TENSOR_MAP, needed=needed)
         return TxBalance(step, is_certain)
 
     def _balance_of_many(self, address: int) -> Iterator[TxBalance]:
