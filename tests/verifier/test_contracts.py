@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
 from ptxkit.contract_survey import derive_kernel_contract
-from ptxkit.model.launch_contract import BlockLimits
+from ptxkit.emulator.engine.executable import Executable
+from ptxkit.model.launch_contract import BlockLimits, LaunchCondition, LaunchContract, ParameterMultiple, ParameterPlace
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier.integer_guesses import IntegerGuesses
+from ptxkit.verifier.launch_inference import generate_runs
 from tests.analysis.contract.support import text_of
 from tests.analysis.contract.test_conditions import MAPS, POINTER, ROLES, bulk_copy
 
@@ -27,6 +32,28 @@ def test_an_integer_has_the_remainder_that_the_contract_names() -> None:
     text = bulk_copy(size=size, parameters=f"{POINTER}, .param .u32 n")
     masked = [each for each in assumptions_of(text.replace("and.b32 %r6, %r6, 63;", ""))[1] if each.startswith("n=")]
     assert masked == ["n=20", "n=68"]
+
+
+@pytest.mark.parametrize(("divisor", "remainder"), [(16, 0), (16, 12), (64, 0)])
+def test_the_default_runs_reach_the_smallest_numbers_that_the_contract_allows(divisor: int, remainder: int) -> None:
+    """The two smallest numbers are among the first runs, and so is a larger one."""
+    module = parse(bulk_copy(size="ld.param.u32 %r5, [n];", parameters=f"{POINTER}, .param .u32 n"), "k.ptx")
+    [kernel] = module.functions()
+    program = Executable(module, kernel.name, 0)
+    program.decode_function(kernel.name)
+    wanted = ParameterMultiple(ParameterPlace("n", "n", 1), divisor, remainder)
+    contract = LaunchContract(kernel.name, (LaunchCondition(wanted, 1),))
+    request = VerifyRequest()
+    runs = generate_runs(program, {("p", 0)}, request, {}, IntegerGuesses(), contract)
+    numbers = {run.arguments[1] for run in islice(runs, request.schedules)}
+    assert {number % divisor for number in numbers} == {remainder}
+    assert sorted(numbers)[:2] == [remainder, remainder + divisor]
+    assert max(numbers) > 512
+
+
+def test_a_kernel_with_a_limit_runs_with_its_largest_block() -> None:
+    text = text_of("ret;", bounds=".maxntid 96", parameters="")
+    assert "block 96" in assumptions_of(text)[0]
 
 
 def test_a_block_is_one_without_a_known_error() -> None:
