@@ -10,6 +10,7 @@ from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import ModuleContext, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.diagnostics import Undecided
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.model.kernel_conditions import join_conditions
 from ptxkit.model.launch_contract import Requirement
@@ -42,7 +43,14 @@ class LaunchTrials:
         if kernel is not None:
             for rule in rules:
                 builder.add_observations(rule, rule.check(kernel), kernel.scenarios, self.budget)
+            mark_unexplored(builder, kernel.explorer)
         return builder
+
+
+def mark_unexplored(builder: VerdictBuilder, explorer: Explorer) -> None:
+    """Adds as undecided the instructions that no execution reaches, and those of loops that none repeats."""
+    builder.mark_undecided(ptx3xx.NOT_REACHED, explorer.unreached_steps, ptx3xx.NO_PATH_REACHES())
+    builder.mark_undecided(ptx3xx.NOT_REACHED, explorer.unrepeated_steps, ptx3xx.LOOP_NOT_REPEATED())
 
 
 def join_open(items: Sequence[Undecided], holds: tuple[Requirement, ...]) -> Undecided:

@@ -16,7 +16,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
-from ptxkit.rules.launch_trials import LaunchTrials
+from ptxkit.rules.launch_trials import LaunchTrials, mark_unexplored
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
 from ptxkit.syntax.tree import Function, Module
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ptxkit.diagnostics.obligation import JudgedObligation
 
 _NOT_REACHED = ptx3xx.NO_PATH_REACHES()
-_NOT_REPEATED = ptx3xx.LOOP_NOT_REPEATED()
 
 
 class RuleRun:
@@ -122,8 +121,7 @@ class RuleRun:
             checked[rule.code] = judge.add_observations(rule, rule.check(kernel), kernel.scenarios, explorer.budget)
             if len(judge.diagnostics) + len(judge.undecided) > count_before:
                 yield
-        judge.mark_undecided(ptx3xx.NOT_REACHED, explorer.unreached_steps, _NOT_REACHED)
-        judge.mark_undecided(ptx3xx.NOT_REACHED, explorer.unrepeated_steps, _NOT_REPEATED)
+        mark_unexplored(judge, explorer)
         self._mark_blocked(judge, kernel, rules, checked)
         if explorer.budget.is_exhausted:
             reason = ptx3xx.KERNEL_TOO_LARGE()

@@ -58,6 +58,13 @@ def test_a_kernel_that_is_correct_at_some_size_is_clean_if_the_block_has_that_si
     assert {item.code for item in lint(without_size(name, ".reqntid 64")).diagnostics} == {code}
 
 
+def test_a_size_at_which_instructions_are_not_reached_is_no_condition_of_a_clean_kernel() -> None:
+    """With 64 threads, nothing is found, but the analysis does not reach all instructions."""
+    name = "PTX621_bad_relaxed_arrival"
+    assert FileResult.of("k.ptx", lint(without_size(name, ".reqntid 64"))).status is Status.UNDECIDED
+    assert FileResult.of("k.ptx", lint(without_size(name))).status is Status.UNDECIDED
+
+
 def test_a_kernel_that_counts_its_threads_along_two_axes_is_not_tried() -> None:
     text = without_size("PTX621_bad_next_lane_without_warp_barrier")
     verdict = lint(text.replace("ret;", "mov.u32 %r1, %tid.y;\n ret;"))
