@@ -202,7 +202,7 @@ class KernelFacts:
         """The first access that `races` did not compare with all others because there are too many."""
         self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
         self._extents_by_rank: dict[int, AccessExtents] = {}
-        self._other_block_sizes: dict[int, list[ScenarioFacts]] = {}
+        self._other_block_sizes: dict[tuple[LaunchConfig, int], ScenarioFacts] = {}
         self._facts_by_exploration = {
             id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
         }
@@ -280,25 +280,21 @@ class KernelFacts:
                 found.append((number, facts))
         return found
 
-    def other_block_sizes(self, sample: int) -> list[ScenarioFacts]:
-        """Returns the scenarios of other block sizes with a sample, where the kernel does not fix its block size.
+    def other_block_sizes(self, sample: int) -> Iterator[ScenarioFacts]:
+        """Yields the scenarios of other block sizes with a sample, where the kernel does not fix its block size.
 
-        They are explored on demand.
+        Each is explored when it is asked for, and once.
         """
         first = self.scenarios[0]
         if first.scenario.launch.is_exact:
-            return []
-        if sample not in self._other_block_sizes:
-            tried = {facts.scenario.launch.threads for facts in self.scenarios if facts.scenario.sample == sample}
-            scenarios = [
-                Scenario(launch, sample, first.scenario.rank)
-                for launch in alternative_launches(first.scenario.launch, first.thread_classes, tried)
-            ]
-            self._other_block_sizes[sample] = [
-                build_scenario_facts(self.explorer.execute(scenario), self.program, self.explorer.budget)
-                for scenario in scenarios
-            ]
-        return self._other_block_sizes[sample]
+            return
+        tried = {facts.scenario.launch.threads for facts in self.scenarios if facts.scenario.sample == sample}
+        for launch in alternative_launches(first.scenario.launch, first.thread_classes, tried):
+            if (launch, sample) not in self._other_block_sizes:
+                exploration = self.explorer.execute(Scenario(launch, sample, first.scenario.rank))
+                facts = build_scenario_facts(exploration, self.program, self.explorer.budget)
+                self._other_block_sizes[launch, sample] = facts
+            yield self._other_block_sizes[launch, sample]
 
 
 def build_all_scenario_facts(
