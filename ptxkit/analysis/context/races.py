@@ -33,7 +33,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_operand_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.values.symbolic_values import LaneValues
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access
 
@@ -77,6 +77,17 @@ class AccessInstance:
         assert own is not None, "only a thread that takes part in an access has a footprint"
         return own
 
+    @property
+    def barrier(self) -> GroupValue | None:
+        """The mbarrier that signals the completion of the access, if there is one."""
+        held = self.group_event.barrier if isinstance(self.group_event, TraceEvent) else self.group_event.fields[3]
+        return held.at(self.lane_index) if isinstance(held, LaneValues) else held
+
+    @property
+    def execution(self) -> tuple[Step, int]:
+        """The instruction, and how often its path has executed it before."""
+        return self.group_event.step, self.group_event.visit
+
     def count_executions(self, steps: Collection[Step]) -> int:
         """Returns how often the path of the access executes the given instructions up to the access."""
         events = self.path.group.events[: self.position + 1]
@@ -112,7 +123,7 @@ class Race:
     def steps(self) -> tuple[Step, Step]:
         """The two instructions; the first one should be ordered before the other."""
         first, second = (self.read, self.write) if self.is_write_after_read else (self.write, self.read)
-        return first.event.step, second.event.step
+        return first.group_event.step, second.group_event.step
 
     @property
     def is_early_release(self) -> bool:
@@ -266,7 +277,7 @@ class RaceAnalysis:
             for near in index.overlapping(*touched) if place.writes else ():
                 yield from self._races_between_ranges(place, near)
                 if self._budget.is_exhausted:
-                    self._drop(next(at.event.step for each in place.writes.values() for at in each.values()))
+                    self._drop(next(at.group_event.step for each in place.writes.values() for at in each.values()))
                     return
 
     def _access_instances(self, kind: str, fills: int = 0) -> Iterator[_LocatedInstance]:
@@ -370,25 +381,23 @@ class RaceAnalysis:
         """Returns whether anything after one access and up to a later one may order the lanes of a path."""
         group = earlier.path.group
         until = later.position
-        while until + 1 < len(group.events) and group.events[until + 1].step is later.event.step:
+        while until + 1 < len(group.events) and group.events[until + 1].step is later.group_event.step:
             until += 1
         end = earlier.end_position
         return end <= until and self._happens_before.convergence_points(group).may_order_between(end, until)
 
     def _report_once(self, conflict: Race) -> Iterator[Race]:
         write, read = conflict.write, conflict.read
-        if are_apart(write.event, read.event):
-            return
         is_sure = write.is_certain and read.is_certain
         key = (
-            write.event.step,
-            read.event.step,
+            write.group_event.step,
+            read.group_event.step,
             conflict.is_write_after_read,
             conflict.completes_late,
             is_sure,
             conflict.is_intra_warp,
         )
-        if key not in self._reported_keys:
+        if key not in self._reported_keys and not are_apart(write.event, read.event):
             self._reported_keys.add(key)
             yield conflict
 
@@ -397,7 +406,7 @@ class RaceAnalysis:
         writer, reader = writes[0].path, reads[0].path
         positions = [read.position for read in reads]
         horizons = [
-            self._happens_before.first_ordered_position(writer, w.end_position, reader, w.event.barrier) for w in writes
+            self._happens_before.first_ordered_position(writer, w.end_position, reader, w.barrier) for w in writes
         ]
         for number, write in enumerate(writes):
             until = bisect_left(positions, horizons[number])
@@ -415,7 +424,7 @@ class RaceAnalysis:
         """Returns whether one instruction may be ordered before the other while its operation is pending."""
         causality = self._happens_before
         if write.completion_wait is not None:
-            learned = causality.first_ordered_position(write.path, write.position, read.path, write.event.barrier)
+            learned = causality.first_ordered_position(write.path, write.position, read.path, write.barrier)
             if learned <= read.position:
                 return True
         return read.completion_wait is not None and causality.may_precede(
@@ -429,7 +438,7 @@ class RaceAnalysis:
         """
         if self._happens_before.may_precede(read.path, read.end_position, write.path, write.position):
             return True
-        if not is_operand_read(read.event):
+        if not is_operand_read(read.group_event):
             return False
         for path in self._happens_before.paths:
             if path.warp != read.path.warp and path.warp // 4 == read.path.warp // 4:
@@ -440,14 +449,13 @@ class RaceAnalysis:
 
     def _end_on_path(self, read: AccessInstance, path: WarpPath) -> int | None:
         """Returns the position on another path of the same team from which it may release a collective read."""
-        execution = read.event.step, read.event.visit
         own, other = (self._happens_before.positions_by_execution(each.group) for each in (read.path, path))
-        first = other.get(execution)
+        first = other.get(read.execution)
         if first is None:
             return None
-        at = first + read.position - own[execution]
+        at = first + read.position - own[read.execution]
         event = path.group.events[at] if at < len(path.group.events) else None
-        if event is None or isinstance(event, UnknownCall) or event.effect is not read.event.effect:
+        if event is None or isinstance(event, UnknownCall) or event.effect is not read.group_event.effect:
             return first
         over = self._completion_wait_of(path.group, at, event)
         return first if over is None else over
@@ -458,13 +466,13 @@ class RaceAnalysis:
         Where one thread executes both, its program order decides; otherwise an earlier write is required, whose bytes
         are read.
         """
-        own = self._happens_before.positions_by_execution(write.path.group).get((read.event.step, read.event.visit))
+        own = self._happens_before.positions_by_execution(write.path.group).get(read.execution)
         if own is not None:
             return own < write.position
-        own = self._happens_before.positions_by_execution(read.path.group).get((write.event.step, write.event.visit))
+        own = self._happens_before.positions_by_execution(read.path.group).get(write.execution)
         return refills if own is None else own > read.position
 
 
 def _is_warpgroup_read_of_writer(write: AccessInstance, read: AccessInstance) -> bool:
     """Returns whether the read is a collective operation of the writer's warpgroup, which observes its end."""
-    return is_operand_read(read.event) and write.path.warp // 4 == read.path.warp // 4
+    return is_operand_read(read.group_event) and write.path.warp // 4 == read.path.warp // 4

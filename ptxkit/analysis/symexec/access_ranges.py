@@ -92,7 +92,7 @@ def is_async_read(event: TraceEvent) -> bool:
     return isinstance(effect, Access) and effect.kind != "write" and effect.proxy == "async"
 
 
-def is_operand_read(event: TraceEvent) -> bool:
+def is_operand_read(event: TraceEvent | GroupEvent) -> bool:
     """Returns whether an access reads an operand of a `wgmma`: it may be in progress until its threads have waited."""
     return isinstance(event.effect, Access) and event.effect.completion == "wgmma"
 

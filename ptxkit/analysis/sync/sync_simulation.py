@@ -83,10 +83,21 @@ class SyncSimulation:
             if found and self._has_only_barriers:
                 found[first] = next(iter(found.values()))
                 continue
-            found[first] = simulate_schedule(self.thread_classes, first, self.size)
+            found[first] = self._simulate(first)
             if found[first].is_approximate or not found[first].is_complete:
                 return {}
         return found
+
+    def _simulate(self, first: int) -> ScheduleResult:
+        """Returns the schedule with priority for one actor, which is simulated once."""
+        found = self._simulated.get(first)
+        if found is None:
+            found = self._simulated[first] = simulate_schedule(self.thread_classes, first, self.size)
+        return found
+
+    @cached_property
+    def _simulated(self) -> dict[int, ScheduleResult]:
+        return {}
 
     @cached_property
     def obstacle(self) -> SimulationObstacle | None:
@@ -105,7 +116,7 @@ class SyncSimulation:
             return SimulationObstacle.UNEXPLORED
         if len(self.thread_classes) > MAX_THREAD_CLASSES * self.size:
             return SimulationObstacle.CLASSES
-        tried = [simulate_schedule(self.thread_classes, first, self.size) for first in self._priority_classes]
+        tried = [self._simulate(first) for first in self._priority_classes]
         if any(each.is_misused for each in tried):
             return None
         return SimulationObstacle.UNKNOWN if all(each.is_complete for each in tried) else SimulationObstacle.EVENTS
