@@ -18,7 +18,7 @@ from ptxkit.analysis.limits import MAX_ACCESS_BYTES
 from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range, is_outside_shared
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
-from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, is_outside_shared_memory, value_of_lane
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, is_outside_shared_memory
 from ptxkit.analysis.values.term_ranges import TermRanges
 from ptxkit.isa.effects import Access
 from ptxkit.isa.effects import Value as ValueEffect
@@ -178,6 +178,7 @@ def has_unknown_lane(event: TraceEvent | GroupEvent, count: int) -> bool:
     if isinstance(event, TraceEvent):
         return is_unlocated(event)
     address = event.fields[0]
-    return any(
-        not isinstance(None if address is None else value_of_lane(address, index), int) for index in range(count)
-    ) and any((own := event.for_thread(index)) is not None and is_unlocated(own) for index in range(count))
+    is_known = address.are_numbers if isinstance(address, LaneValues) else isinstance(address, int)
+    return not is_known and any(
+        (own := event.for_thread(index)) is not None and is_unlocated(own) for index in range(count)
+    )
