@@ -55,9 +55,14 @@ MAX_SLICE_STEPS = 4096
 CTAs.
 """
 
-MAX_GLOBAL_ACCESSES = (1, 1, 1, 8)
-"""The numbers of accesses to global memory in one turn under a random schedule, of which one is chosen for each CTA.
-Most races between CTAs are revealed when others run between any two of them.
+MAX_ORDERED_GROUPS = 8
+"""The number of groups whose order of priority is stratified over seeds. A larger number has more orders than there are
+runs.
+"""
+
+MAX_WRITTEN_PLACES = 1 << 16
+"""The number of places in global memory that the scheduler remembers as written. Reads of others count as reads of
+constant data, whose order does not matter.
 """
 
 MAX_RESIDENT_CTAS = 16

@@ -19,6 +19,7 @@ from ptxkit.emulator.core.lane_set import LaneSet
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.state.memory import MultipleBuffersError
 from ptxkit.emulator.threads.machine_observer import AccessEvent
+from ptxkit.emulator.threads.paused_access import pause_before_access
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 from ptxkit.isa.functions import kind
 from ptxkit.semantics.value_ops import WRAPPING
@@ -50,6 +51,7 @@ def atomic(
             pool, places = memory.locate(group.cta, space, address, total, group.lanes.index)
         except MultipleBuffersError:
             return _split_by_window(group, address, value, other, change)
+        pause_before_access(group, pool, places, writes=True)
         watch = group.cta.machine.observer
         if watch.is_checking and pool.is_common:
             watch.on_access(AccessEvent(group, "update", pool, places, total, order, scope))

@@ -14,6 +14,7 @@ from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits, Function, effect_semantics
 from ptxkit.emulator.state.memory import ByteBuffer, MultipleBuffersError
 from ptxkit.emulator.threads.machine_observer import AccessEvent
+from ptxkit.emulator.threads.paused_access import pause_before_access
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 _LARGEST_UNIT = 8
@@ -38,6 +39,7 @@ def load(
             pool, places = group.cta.machine.memory.locate(group.cta, space, address, total, group.lanes.index)
         except MultipleBuffersError:
             return _split_by_window(group, address, read)
+        pause_before_access(group, pool, places, writes=False)
         watch = group.cta.machine.observer
         if watch.is_checking and pool.is_common:
             watch.on_access(AccessEvent(group, "read", pool, places, total, order, scope))
@@ -68,6 +70,7 @@ def store(
         except MultipleBuffersError:
             _split_by_window(group, address, write, value)
             return
+        pause_before_access(group, pool, places, writes=True)
         watch = group.cta.machine.observer
         if watch.is_checking and pool.is_common:
             watch.on_access(AccessEvent(group, "write", pool, places, total, order, scope, value))

@@ -21,11 +21,11 @@ from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype
 from ptxkit.emulator.core.findings import BudgetError, ExecutionFault
 from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.emulator.engine.access_scheduler import PendingAccess
 from ptxkit.emulator.engine.calls import enter_call, return_from_call
 from ptxkit.emulator.limits import (
     MAX_BACKWARD_JUMPS,
     MAX_CHECKED_JUMPS,
-    MAX_GLOBAL_ACCESSES,
     MAX_LOCAL_BYTES,
     MAX_RANDOM_STEPS,
     MAX_SLICE_STEPS,
@@ -34,6 +34,7 @@ from ptxkit.emulator.limits import (
 from ptxkit.emulator.state.memory import UNINIT_PATTERN, ByteBuffer
 from ptxkit.emulator.sync.warp_rendezvous import SingleWarpRequired
 from ptxkit.emulator.tensor.tensor_memory import CtaTensorMemory
+from ptxkit.emulator.threads.paused_access import AccessPause
 from ptxkit.emulator.threads.special_registers import changing_special_value, constant_special_value
 from ptxkit.emulator.threads.thread_groups import (
     Activation,
@@ -84,6 +85,8 @@ class Cta:
         self.completed_groups: dict[str, Any] = {}
         """For each kind, the number below which the groups of each thread are known to be complete."""
         self.runnable_groups: list[ThreadGroup] = []
+        self.paused_groups: list[ThreadGroup] = []
+        """Those that wait for their turn to access global memory, under a random schedule."""
         self.blocked_groups: list[tuple[ThreadGroup, Waitable]] = []
         self.steps = 0
         root = Activation(machine.program.decode_function(machine.program.entry.name), self)
@@ -91,8 +94,6 @@ class Cta:
         self.random = random.Random(f"{machine.seed}/{ctaid}") if machine.is_random else None
         self.has_separate_warps = self.random is not None and self.random.random() < _SEPARATE_WARPS_CHANCE
         """Whether the warps run separately from the start, and never merge."""
-        self.max_global_accesses = 1 if self.random is None else self.random.choice(MAX_GLOBAL_ACCESSES)
-        """The number of accesses to global memory after which other CTAs run."""
         for each in (
             numpy.split(self.all_threads, range(WARP_SIZE, self.threads, WARP_SIZE))
             if self.has_separate_warps
@@ -170,7 +171,12 @@ class Cta:
     @property
     def is_over(self) -> bool:
         """Whether all threads have ended."""
-        return not self.runnable_groups and not self.blocked_groups
+        return not self.runnable_groups and not self.blocked_groups and not self.paused_groups
+
+    @property
+    def running_groups(self) -> list[ThreadGroup]:
+        """The groups that no object blocks."""
+        return self.runnable_groups + self.paused_groups
 
     def run(self) -> None:
         """Runs until all threads have exited, or block, or loop without a change of state, or others should run."""
@@ -193,7 +199,7 @@ class Cta:
     def _select_group(self) -> tuple[ThreadGroup, int]:
         """Removes the next group to run from the list. Returns it and the position where it may merge with another."""
         runnable = self.runnable_groups
-        is_only_runnable = len(runnable) == 1
+        is_only_runnable = len(runnable) == 1 and not self.paused_groups
         if is_only_runnable and (self.random is None or self.machine.launch.cta_count == 1):
             return runnable.pop(), _UNLIMITED
         if self.random is not None:
@@ -211,13 +217,14 @@ class Cta:
         if machine.steps_left <= 0:
             raise BudgetError("the run has used up its steps")
         limit = min(machine.steps_left, MAX_STEPS_PER_TURN)
-        accesses = _UNLIMITED
+        machine.pauses_before_access = stop < 0
         if stop < 0:
             assert self.random is not None
             limit, stop = min(limit, self.random.randint(1, MAX_RANDOM_STEPS)), _UNLIMITED
-            accesses = self.random.randint(1, self.max_global_accesses)
         try:
-            self._run_steps(group, stop, limit, accesses)
+            self._run_steps(group, stop, limit)
+        except AccessPause as access:
+            self._pause(group, access)
         except SingleWarpRequired:
             for warp in numpy.unique(group.lanes.index >> 5):
                 some = group.lanes.index[group.lanes.index >> 5 == warp]
@@ -229,8 +236,8 @@ class Cta:
                 fault.location, fault.cta = (group.activation.function, group.pc), self
             raise
 
-    def _run_steps(self, group: ThreadGroup, stop: int, limit: int, accesses: int) -> None:
-        """Executes the steps of a group, of which at most `accesses` use global memory."""
+    def _run_steps(self, group: ThreadGroup, stop: int, limit: int) -> None:
+        """Executes at most `limit` steps of a group, up to the position `stop`. Raises AccessPause."""
         machine = self.machine
         machine.used_global = False
         ops = group.activation.function.steps
@@ -253,18 +260,41 @@ class Cta:
                 group.wait_token = None
                 if machine.used_global:
                     machine.used_global = False
-                    accesses -= 1
-                if pc >= stop or steps >= limit or not accesses:
+                    if machine.pauses_before_access and not group.may_access:
+                        break
+                    group.may_access = False
+                if pc >= stop or steps >= limit:
                     break
         finally:
             self.steps += steps
             machine.steps_left -= steps
             machine.thread_steps += steps * count
         group.pc = pc
+        self._count_progress(group)
+        self.resume(group)
+
+    def _count_progress(self, group: ThreadGroup) -> None:
+        """Counts the end of a turn as progress, unless the group is in a loop that changes nothing."""
         if not group.idle_iterations or not group.is_in_last_loop():
             group.idle_iterations = 0
-            machine.progress_count += 1
-        self.resume(group)
+            self.machine.progress_count += 1
+
+    def _pause(self, group: ThreadGroup, access: AccessPause) -> None:
+        """Lets a group wait for its turn to access global memory, merged with those at the same position."""
+        self._count_progress(group)
+        other = self._mergeable_group(group, self.paused_groups)
+        if other is not None:
+            self._merge(group, other)
+            return
+        self.paused_groups.append(group)
+        is_futile = group.idle_iterations > 0
+        self.machine.access_scheduler.add(PendingAccess(group, self, access.place, access.writes, is_futile))
+
+    def continue_group(self, group: ThreadGroup) -> None:
+        """Lets a group that has paused perform its access."""
+        group.may_access = True
+        self.paused_groups.remove(group)
+        self.runnable_groups.append(group)
 
     def _count_backward_jump(self, group: ThreadGroup, target: int) -> bool:
         """Counts a backward jump. Returns whether the group should yield: after many, or after one without any
@@ -285,19 +315,31 @@ class Cta:
         """Makes a group runnable, merged with those at the same position."""
         if self.blocked_groups:
             self.blocked_groups = [each for each in self.blocked_groups if each[0] is not group]
-        for other in self.runnable_groups:
+        other = self._mergeable_group(group, self.runnable_groups)
+        if other is not None:
+            self._merge(group, other)
+        else:
+            self.runnable_groups.append(group)
+
+    def _mergeable_group(self, group: ThreadGroup, others: list[ThreadGroup]) -> ThreadGroup | None:
+        """Returns a group at the same position that a group may be merged with."""
+        for other in others:
             if (
                 other.pc != group.pc
                 or other.activation is not group.activation
                 or other.wait_token is not group.wait_token
+                or other.may_access is not group.may_access
             ):
                 continue
             if not self.has_separate_warps or other.lanes.index[0] >> 5 == group.lanes.index[0] >> 5:
-                other.lanes = other.lanes.union(group.lanes, self.threads)
-                other.yield_count = min(other.yield_count, group.yield_count)
-                other.idle_iterations, other.last_iteration = 0, None
-                return
-        self.runnable_groups.append(group)
+                return other
+        return None
+
+    def _merge(self, group: ThreadGroup, other: ThreadGroup) -> None:
+        """Adds the threads of a group to another one."""
+        other.lanes = other.lanes.union(group.lanes, self.threads)
+        other.yield_count = min(other.yield_count, group.yield_count)
+        other.idle_iterations, other.last_iteration = 0, None
 
     # ------------------------------------------------------------------------------------------------ signals
 

@@ -1,7 +1,8 @@
 """A launch: clusters of CTAs that run until all have exited, or no thread can proceed.
 
 CTAs are created when they are first scheduled. A CTA runs until its threads block or only loop; then others run. Under
-a random schedule, several CTAs start together and are switched at random, at accesses to global memory.
+a random schedule, several CTAs start together and are switched at random; `AccessScheduler` determines the order of
+their accesses to global memory.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import BudgetError, ExecutionFault, Violation, ViolationReport, Witness
 from ptxkit.emulator.core.uninitialized_reads import UninitializedReads
+from ptxkit.emulator.engine.access_scheduler import AccessScheduler
 from ptxkit.emulator.engine.async_engine import AsyncEngine
 from ptxkit.emulator.engine.cta import Cta
 from ptxkit.emulator.engine.executable import Executable
@@ -82,6 +84,9 @@ class Machine:
         self._clock_readings = 0
         self.used_global = False
         """Whether a step has used global memory since this was last cleared."""
+        self.pauses_before_access = False
+        """Whether the executing group pauses before accesses to global memory, so that others can go first."""
+        self.access_scheduler = AccessScheduler(seed)
         self.progress_count = 0
         """The number of times that groups made progress, other than by an iteration of a loop that changes nothing."""
         self.deadline = float("inf")
@@ -157,20 +162,28 @@ class Machine:
         ctas = [cta for cluster in self.clusters for cta in cluster.ctas]
         turns = {cta: cta.run_slices() for cta in ctas}
         resting: set[Cta] = set()
+        self.access_scheduler.begin_round()
         while True:
             ready = [cta for cta in ctas if cta.runnable_groups]
             if all(cta in resting for cta in ready):
-                return
+                continued = self.access_scheduler.select(self.progress_count)
+                if not continued:
+                    return
+                for access in continued:
+                    access.cta.continue_group(access.group)
+                    resting.discard(access.cta)
+                continue
             cta = chance.choices(ready, [len(each.runnable_groups) for each in ready])[0]
             if cta in resting and chance.random() >= _RECHECK_CHANCE:
                 continue
             if next(turns[cta], None) is None:
                 turns[cta] = cta.run_slices()
-                resting.add(cta)
+                if cta.runnable_groups:
+                    resting.add(cta)
 
     def _may_progress(self) -> bool:
         """Returns whether some thread in a loop may still observe a change by others."""
-        groups = [group for cluster in self.clusters for cta in cluster.ctas for group in cta.runnable_groups]
+        groups = [group for cluster in self.clusters for cta in cluster.ctas for group in cta.running_groups]
         return any(
             group.idle_since != self.progress_count or group.idle_iterations < MAX_IDLE_ITERATIONS for group in groups
         )
@@ -181,7 +194,7 @@ class Machine:
         """
         for cluster in self.clusters:
             for cta in cluster.ctas:
-                for group in cta.runnable_groups:
+                for group in cta.running_groups:
                     line = self.line_of(group.activation.function.offsets[group.pc])
                     who = f"thread {group.lanes.index[0]} of CTA {cta.ctaid}"
                     raise BudgetError(f"livelock: {who} polls at line {line}, and no thread changes the awaited value")

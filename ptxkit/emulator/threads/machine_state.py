@@ -127,6 +127,7 @@ class MachineState(Protocol):
     uninitialized_reads: UninitializedReads
     laneless: frozenset[int]
     used_global: bool
+    pauses_before_access: bool
     progress_count: int
 
     @property

@@ -72,8 +72,9 @@ class ThreadGroup:
     `lanes` are the threads that execute; within a guarded instruction, those for which the guard holds. `active_lanes`
     are the threads that a signal concerns, or None for all. `wait_token` is the object that the threads have waited
     for, if they execute their instruction again. `idle_iterations` counts the iterations of a loop that changed nothing
-    since the machine's progress count was `idle_since`. `last_iteration` has the end of the last iteration, the target
-    of its jump, and the contents of the registers.
+    since the machine's progress count was `idle_since`. `may_access` states that the group has paused before an access
+    to global memory and now performs it. `last_iteration` has the end of the last iteration, the target of its jump,
+    and the contents of the registers.
     """
 
     __slots__ = (
@@ -83,6 +84,7 @@ class ThreadGroup:
             "cta",
             "idle_iterations",
             "lanes",
+            "may_access",
             "pc",
             "yield_count",
             "registers",
@@ -98,6 +100,7 @@ class ThreadGroup:
         self.registers = activation.registers
         self.active_lanes: LaneSet | None = None
         self.wait_token: Any = None
+        self.may_access = False
         self.backward_jumps = 0
         self.yield_count = 0
         self.idle_iterations = 0
