@@ -44,3 +44,36 @@ def test_sixty_seeds_show_most_orders_of_two_writes_and_four_reads() -> None:
 def test_a_seed_gives_the_same_order_again() -> None:
     found = {seed: _outcome(seed) for seed in (0, 1, 59, 123_456_789)}
     assert found == {seed: _outcome(seed) for seed in reversed(found)}
+
+
+_TWO_WINDOWS = """
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 m, .param .u64 o)
+.reqntid 2, 1, 1
+{
+  .reg .b32 %t, %c, %a; .reg .pred %p; .reg .b64 %m, %o, %d, %s;
+  .shared .align 4 .b32 own;
+  ld.param.u64 %m, [m]; ld.param.u64 %o, [o]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;
+  st.shared.u32 [own], 0;
+  bar.warp.sync 3;
+  mov.u64 %s, own; cvta.shared.u64 %s, %s;
+  setp.eq.u32 %p, %t, 0; selp.u64 %d, %s, %m, %p;
+  atom.add.u32 %a, [%d], 1;
+  bar.warp.sync 3;
+  ld.shared.u32 %a, [own];
+  mul.wide.u32 %d, %c, 4; add.u64 %o, %o, %d;
+  @%p st.global.u32 [%o], %a;
+  ret;
+}
+"""
+
+
+def test_an_instruction_for_two_windows_is_executed_once() -> None:
+    for seed in range(8):
+        memory, out = numpy.zeros(1, numpy.uint32), numpy.zeros(4, numpy.uint32)
+        found = run(_TWO_WINDOWS, "k", grid=4, block=2, arguments=[memory, out], policy="random", seed=seed)
+        assert not found.incomplete_reason
+        assert found.outputs[0].tolist() == [4]
+        assert found.outputs[1].tolist() == [1, 1, 1, 1]
