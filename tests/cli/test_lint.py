@@ -95,7 +95,7 @@ def test_every_diagnostic_in_json_has_the_whole_schema(files: Path, ptxkit: Run)
     document = json.loads(ptxkit("lint", "--format", "json", "inner/broken.ptx").stdout)
     [file] = document["files"]
     assert file["status"] == "findings"
-    assert set(file) == {"path", "status", "diagnostics", "undecided"}
+    assert set(file) == {"path", "status", "diagnostics", "undecided", "conditions"}
     [found] = file["diagnostics"]
     assert {
         "code",

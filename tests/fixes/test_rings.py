@@ -286,7 +286,8 @@ def test_the_count_of_all_slots_is_that_of_the_arrivals(
     text = ring(*((f"{slot}, {right};", f"{slot}, {wrong};") for slot in slots))
     [*_, item] = find_all(text)
     assert report_all(text) == expected
-    assert item.help == f"make the count of `mbarrier.init` {right}, or let {wrong} threads arrive in each phase"
+    arriving = "1 thread" if wrong == 1 else f"{wrong} threads"
+    assert item.help == f"make the count of `mbarrier.init` {right}, or let {arriving} arrive in each phase"
     assert fix_all(text) == ([f"{slot}, {wrong};" for slot in slots], [f"{slot}, {right};" for slot in slots])
 
 
