@@ -38,7 +38,7 @@ from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.untrusted_text import escape_text
 from ptxkit.verifier import ArgumentSpec
-from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun, find_declared_extents
 from ptxkit.verifier.parameter_names import (
     by_parameter,
     choose_parameter,
@@ -166,7 +166,9 @@ def run(  # noqa: PLR0913 (options)
         unset = find_significant_reads(module, name, reads, **launch)
     except InvalidLaunchError as error:
         raise CommandLineError(str(error)) from error
-    plan = LaunchPlan(grid or (1,), block or (), cluster or (1,), shared or 0, is_specified=True)
+    threads = block or find_declared_extents(kernel, "reqntid") or (1,)
+    ctas = cluster or find_declared_extents(kernel, "reqnctapercluster") or (1,)
+    plan = LaunchPlan(grid or (1,), threads, ctas, shared or 0, is_specified=True)
     texts = tuple(f"{key}={value.text}" for key, value in given.items())
     trial = VerifierRun(tuple(passed), texts, policy, seed)
     found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset.violations)]

@@ -160,9 +160,10 @@ def condition_lines(result: FileResult, options: ReportOptions) -> Iterator[Line
     words = contract_words.CLEAN_IF
     if result.status is not Status.CONDITIONAL:
         words = contract_words.OTHERWISE_CLEAN_IF
-    for each in conditions_by_kernel(result.undecided):
-        text = words(kernel=each.kernel, clause=each.clause)
-        shown = text if options.verbose else with_short_names(text, short_names([text]))
+    texts = [words(kernel=each.kernel, clause=each.clause) for each in conditions_by_kernel(result.undecided)]
+    names = {} if options.verbose else short_names(texts)
+    for text in texts:
+        shown = with_short_names(text, names)
         yield (
             (f"{escape_path(result.path)}: ", TextRole.LOCATION),
             (_one_line(shown), TextRole.PLAIN),

@@ -107,8 +107,8 @@ def infer_plans(
 
     The grid has two CTAs, or clusters, along the first axis on which the kernel reads its position.
     """
-    required = _declared_extents(entry, "reqntid")
-    cluster = request.cluster or _declared_extents(entry, "reqnctapercluster") or (1,)
+    required = find_declared_extents(entry, "reqntid")
+    cluster = request.cluster or find_declared_extents(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (
         cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two_clusters(cluster, evidence)
     )
@@ -122,7 +122,7 @@ def candidate_blocks(
     entry: Function, request: VerifyRequest, instructions: Iterable[Instruction], evidence: LaunchEvidence
 ) -> list[Shape]:
     """Returns the block of a kernel's launch, or where it is unknown the blocks to try, the most likely ones first."""
-    known = request.block or _declared_extents(entry, "reqntid") or _declared_extents(entry, "maxntid")
+    known = request.block or find_declared_extents(entry, "reqntid") or find_declared_extents(entry, "maxntid")
     if known:
         return [known]
     axes = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
@@ -145,7 +145,7 @@ def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
     return tuple(whole)
 
 
-def _declared_extents(entry: Function, directive: str) -> Shape | None:
+def find_declared_extents(entry: Function, directive: str) -> Shape | None:
     """Returns the extents that a directive declares, without trailing extents of 1."""
     shape: Shape | None = launch_extents(entry, directive)
     while shape is not None and len(shape) > 1 and shape[-1] == 1:

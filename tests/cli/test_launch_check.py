@@ -63,3 +63,9 @@ def test_a_tensor_map_with_another_box_breaks_a_condition(
     given = [word for each in (*maps, "maps=u64[1]") for word in ("--arg", each)]
     found = warnings(ptxkit("run", str(tmp_path / "k.ptx"), *given))
     assert [line.endswith("for loads, with boxes of 4096 bytes.") for line in found] == ([] if is_right else [True])
+
+
+def test_a_finding_names_the_block_that_the_kernel_declares(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(SIZED.replace("[tile], [%rd1], %r2", "[tile], [%rd1], 64"))
+    result = ptxkit("run", str(tmp_path / "k.ptx"), "--arg", "count=32", "--arg", "in=u32[64]")
+    assert "seen in a run of n: grid 1, block 32, count=32" in result.stdout

@@ -274,6 +274,17 @@ def test_a_file_whose_questions_all_have_conditions_is_clean_under_them() -> Non
     ]
 
 
+def test_kernels_with_one_short_name_have_their_mangled_names() -> None:
+    asked = [replace(ASKED, kernel=f"_Z1kILb{flag}EEvv", conditions=(ClusterLimits(possible=(1,)),)) for flag in (0, 1)]
+    lines = plain(full_report([FileResult.of("c.ptx", Verdict((), tuple(asked)))])).splitlines()
+    assert [line.split(":")[1] for line in lines if "clean if" in line] == [
+        " kernel _Z1kILb0EEvv",
+        " kernel _Z1kILb1EEvv",
+    ]
+    alone = plain(full_report([FileResult.of("c.ptx", Verdict((), (asked[0],)))])).splitlines()
+    assert [line.split(":")[1] for line in alone if "clean if" in line] == [" kernel k"]
+
+
 def test_a_file_with_another_question_is_not_clean_under_the_conditions() -> None:
     result = conditional_result(replace(ASKED, span=at(BARRIER)))
     assert result.status is Status.UNDECIDED

@@ -224,16 +224,20 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
 )
 
 
-def _loaded(name: str, body: str) -> Case:
+def _load_case(name: str, body: str) -> Case:
     begin = f"{_BEGIN}{_AFTER} {_STORE} {_STORED}\n"
     return Case(name, f"{begin}{body}\n{_LEAVE}", policy="strict", target="sm_100a")
 
 
 REGISTERS = (
-    _loaded("a register is used after the wait for its load", f"{_LOAD} {_LOADED} {_OUT}"),
-    _loaded("a register is used before the wait for its load", f"{_LOAD} //= load\n{_OUT} //? PTX316 load\n{_LOADED}"),
-    _loaded("a wait for stores is none for a load", f"{_LOAD} //= load\n{_STORED}\n{_OUT} //? PTX316 load\n{_LOADED}"),
-    _loaded("another register is used before the wait", f"{_LOAD} st.global.b32 [%rd2], %r1; {_LOADED} {_OUT}"),
+    _load_case("a register is used after the wait for its load", f"{_LOAD} {_LOADED} {_OUT}"),
+    _load_case(
+        "a register is used before the wait for its load", f"{_LOAD} //= load\n{_OUT} //? PTX316 load\n{_LOADED}"
+    ),
+    _load_case(
+        "a wait for stores is none for a load", f"{_LOAD} //= load\n{_STORED}\n{_OUT} //? PTX316 load\n{_LOADED}"
+    ),
+    _load_case("another register is used before the wait", f"{_LOAD} st.global.b32 [%rd2], %r1; {_LOADED} {_OUT}"),
 )
 
 CASES = (*ALLOCATION, *COMPLETION, *MOVES, *CUT, *REGISTERS)
