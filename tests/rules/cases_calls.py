@@ -55,6 +55,7 @@ _ASSERT = ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 
 _ASSERTS = """{ .param .b64 a; st.param.b64 [a], %rd1; .param .b64 b; st.param.b64 [b], %rd1; .param .b32 c;
 st.param.b32 [c], 7; .param .b64 d; st.param.b64 [d], %rd1; .param .b64 e; st.param.b64 [e], 1;
 call.uni __assertfail, (a, b, c, d, e); }"""
+_WAITS = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"
 _HOLLOW = """cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
 {}
 cp.async.wait_group 0; //= wait"""
@@ -99,6 +100,19 @@ CASES = (
 cp.async.cg.shared.global [%r4], [%rd1], 16; call %f, (), none; cp.async.wait_group 0;""",
         before=".extern .func elsewhere;",
         undecided=("PTX300", "PTX301"),
+    ),
+    Case(
+        "an arrival in a function that no sample calls",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+@!%p1 bra wait;
+setp.lt.u32 %p4, %r6, 1073741824; @%p4 bra end;
+{{ .param .b32 q; st.param.b32 [q], %r5; call arrive, (q); }}
+{_WAITS}
+end:""",
+        before=_function(
+            "arrive", "ld.param.b32 %r2, [a];\nmbarrier.arrive.shared.b64 %rd1, [%r2];", "(.param .b32 a)"
+        ),
+        undecided=("PTX300", "PTX503"),
     ),
     Case(
         "an mbarrier of the caller is not one of the callee",

@@ -132,15 +132,22 @@ class ScenarioFacts:
         return self.is_exact and self.executes_all(*kinds)
 
     def executes_all(self, *kinds: type) -> bool:
-        """Returns whether the explored threads executed every reachable instruction with an effect of these classes."""
+        """Returns whether the explored threads executed every reachable instruction with an effect of these classes.
+
+        The instructions of functions that the kernel calls count, too.
+        """
         known = self._executes_all_cache.get(kinds)
         if known is None:
-            wanted = {step for step in self.program.effectful_steps if any(isinstance(e, kinds) for e in step.effects)}
-            missed = wanted.difference(*(thread.trace.covered_steps for thread in self.threads.values()))
-            live = reachable_steps(self.program) if missed else ()
-            known = not any(step in live for step in missed)
-            self._executes_all_cache[kinds] = known
+            codes = (self.program, *self.program.callees.values())
+            known = self._executes_all_cache[kinds] = not any(self._misses_some(code, kinds) for code in codes)
         return known
+
+    def _misses_some(self, code: Program, kinds: tuple[type, ...]) -> bool:
+        """Returns whether no explored thread executed some reachable instruction of a function, of these effects."""
+        wanted = {step for step in code.effectful_steps if any(isinstance(each, kinds) for each in step.effects)}
+        missed = wanted.difference(*(thread.trace.covered_steps for thread in self.threads.values()))
+        live = reachable_steps(code) if missed else ()
+        return any(step in live for step in missed)
 
     @cached_property
     def _executes_all_cache(self) -> dict[tuple[type, ...], bool]:
