@@ -40,6 +40,17 @@ _ISSUE = f"@!%p1 bra issued;\n{_MULTIPLY} //= issue\n{_COMMIT} //= commit\nissue
 
 ALLOCATION = (
     _case("the allocated columns are deallocated", _LEAVE),
+    Case(
+        "a function deallocates the columns",
+        f"""{_BEGIN}{_AFTER}
+{_BEFORE} bar.sync 0; @!%p3 bra end;
+{{ .param .b32 columns; st.param.b32 [columns], %r10; call give_back, (columns); }}
+end:""",
+        target="sm_100a",
+        before=f""".func give_back(.param .b32 columns) {{ .reg .b32 %r<12>; ld.param.b32 %r10, [columns];
+{_GIVE_BACK}
+ret; }}""",
+    ),
     _case("columns that are never deallocated are lost", "", _BEGIN.replace("//= allocate", "//! PTX701")),
     _case(
         "fewer columns than were taken are no deallocation",

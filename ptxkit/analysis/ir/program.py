@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -153,6 +153,12 @@ class Program:
             if not is_plain:
                 found.append(step)
         return tuple(found)
+
+    @property
+    def all_effectful_steps(self) -> Iterator[Step]:
+        """Yields those of this function and of the functions that it calls."""
+        for code in (self, *self.callees.values()):
+            yield from code.effectful_steps
 
     @cached_property
     def is_fully_matched(self) -> bool:
