@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostic_groups import fold_groups, split_places
+from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.exit_status import ExitStatus
@@ -147,7 +147,8 @@ class ResultCounter:
         before = self.summary
         before.statuses[result.status] += 1
         findings = [item for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]
-        before.severities.update(each.severity for item in findings for each in split_places(item))
+        for each in findings:
+            before.severities[each.severity] += 1 + len(each.copies)
         before.faults.update(each.severity for each in fold_groups(findings))
         left = [each for each in result.undecided if not each.conditions]
         before.undecided_by_remedy.update(each.remedy or each.cause or each.reason for each in left)

@@ -9,7 +9,8 @@ from typing import Any
 from ptxkit.contract_survey import derive_kernel_contract
 from ptxkit.diagnostics.catalogue import contract_words
 from ptxkit.emulator import TensorMapArgument
-from ptxkit.model.launch_contract import LaunchShape, PassedMap, ProposedLaunch
+from ptxkit.emulator.engine.launch_args import to_dim3
+from ptxkit.model.launch_contract import PassedMap, ProposedLaunch
 from ptxkit.syntax.tree import Function, Module
 
 
@@ -26,9 +27,10 @@ def find_broken_conditions(
 
     The alignment of arrays is not compared, because the machine chooses their addresses.
     """
+    is_declared = kernel.directive("reqnctapercluster") is not None
     launch = ProposedLaunch(
-        _whole_shape(block),
-        _whole_shape(cluster or (1,)) if kernel.directive("reqnctapercluster") is None else _whole_shape(cluster),
+        None if block is None else to_dim3(block, "block"),
+        None if cluster is None and is_declared else to_dim3(cluster or 1, "cluster"),
         shared,
         {(at, 0): int(value) for at, value in enumerate(arguments) if isinstance(value, int)},
         {(at, 0): _passed_map(value) for at, value in enumerate(arguments) if isinstance(value, TensorMapArgument)},
@@ -37,13 +39,6 @@ def find_broken_conditions(
     contract = derive_kernel_contract(module, kernel, sizes=sizes)
     for each in contract.not_satisfied_by(launch):
         yield contract_words.NOT_SATISFIED(kernel=contract.kernel, line=each.line, condition=each.sentence)
-
-
-def _whole_shape(extents: Sequence[int] | None) -> LaunchShape | None:
-    if extents is None:
-        return None
-    x, y, z = (*extents, 1, 1)[:3]
-    return x, y, z
 
 
 def _passed_map(argument: TensorMapArgument) -> PassedMap:

@@ -174,8 +174,9 @@ def run(  # noqa: PLR0913 (options)
     found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset.violations)]
     # A single run does not show whether a comment is of use.
     reported, _ = hidden_by_comments(apply_settings(Verdict(tuple(found)), settings), written, lambda _: False)
-    checked: dict[str, Any] = {"block": block, "cluster": cluster, "shared": shared or 0, "arguments": passed}
-    for condition in find_broken_conditions(module, kernel, **checked):
+    for condition in find_broken_conditions(
+        module, kernel, block=block, cluster=cluster, shared=shared or 0, arguments=passed
+    ):
         click.echo(f"ptxkit: warning: {escape_text(condition)}", err=True)
     for question in (*outcome.unchecked_reasons, *unset.open_questions("registers")):
         click.echo(f"ptxkit: undecided: kernel `{escape_text(name)}`: {escape_text(question)}", err=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from ptxkit.diagnostics import Undecided
 from ptxkit.diagnostics.catalogue import contract_words
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.model.launch_contract import KINDS, Requirement, join_words
+from ptxkit.model.launch_contract import Requirement, join_words, rank_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,12 @@ def conditions_by_kernel(questions: Iterable[Undecided]) -> tuple[KernelConditio
     for each in questions:
         if each.conditions:
             found.setdefault(each.kernel, []).append(each)
-    order = list(KINDS)
-    return tuple(
-        KernelConditions(
-            kernel,
-            tuple(
-                sorted(
-                    dict.fromkeys(wanted for each in asked for wanted in each.conditions),
-                    key=lambda wanted: order.index(type(wanted)),
-                )
-            ),
-            tuple(asked),
-        )
-        for kernel, asked in found.items()
-    )
+    return tuple(KernelConditions(kernel, _requirements_of(asked), tuple(asked)) for kernel, asked in found.items())
+
+
+def _requirements_of(questions: Iterable[Undecided]) -> tuple[Requirement, ...]:
+    """Returns the requirements of some questions, each once, by kind."""
+    return tuple(sorted(dict.fromkeys(each for asked in questions for each in asked.conditions), key=rank_of))
 
 
 def join_conditions(alternatives: Sequence[tuple[Requirement, ...]]) -> tuple[Requirement, ...]:

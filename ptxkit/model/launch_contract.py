@@ -328,6 +328,12 @@ KINDS: Mapping[type, str] = {
     Residency: "grid",
 }
 """The kind of each requirement, in the order in which a contract lists them."""
+_ORDER = {kind: number for number, kind in enumerate(KINDS)}
+
+
+def rank_of(requirement: Requirement) -> int:
+    """Returns the place of a requirement's kind in the order in which contracts list them."""
+    return _ORDER[type(requirement)]
 
 
 @dataclass(frozen=True, slots=True)

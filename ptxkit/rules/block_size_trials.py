@@ -45,16 +45,15 @@ class BlockSizeTrials:
         ]
         if not asked or kernel.explorer.launch.is_exact:
             return
-        codes = {item.code for item in asked}
+        codes, places = {item.code for item in asked}, {(item.code, item.span) for item in asked}
         chosen = [rule for rule in rules if rule.code in codes]
-        tried = self._try_sizes(kernel, chosen, {(item.code, item.span) for item in asked})
+        tried = self._try_sizes(kernel, chosen, places)
         if not tried:
             return
         failing = {
             place: item
             for place, item in tried[-1][1].diagnostic_by_span.items()
-            if place in {(each.code, each.span) for each in asked}
-            and all(place in builder.diagnostic_by_span for _, builder in tried)
+            if place in places and all(place in builder.diagnostic_by_span for _, builder in tried)
         }
         sizes = sorted(launch.threads for launch, _ in tried)
         warned = {id(item): _as_warning(item, sizes) for item in failing.values()}
@@ -67,8 +66,8 @@ class BlockSizeTrials:
         ]
         correct = next((launch for launch, builder in tried if _finds_nothing_new(builder, judge)), None)
         if correct is not None:
-            known = judge.diagnostic_by_span.keys() | failing.keys()
-            wrong = {launch.threads: builder.diagnostic_by_span.keys() - known for launch, builder in tried}
+            found = judge.diagnostic_by_span.keys() | failing.keys()
+            wrong = {launch.threads: builder.diagnostic_by_span.keys() - found for launch, builder in tried}
             sizes_and_code = sizes_with_violation(wrong)
             self._add_conditions(judge, kernel.program.function, correct, rules, sizes_and_code)
 

@@ -27,10 +27,20 @@ class LaunchTrials:
 
     def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
         self._module, self._policy, self._context, self.budget = module, policy, outside, budget
+        self._explored: dict[tuple[str, Directive], KernelFacts | None] = {}
 
     def explore(self, function: Function, directive: str, extents: Iterable[int]) -> KernelFacts | None:
-        """Returns the facts about a kernel with one more directive; None if no such launch is possible."""
+        """Returns the facts about a kernel with one more directive; None if no such launch is possible.
+
+        Only the last exploration is retained, because each has many objects.
+        """
         added = Directive(directive, tuple(map(str, extents)))
+        key = (function.name, added)
+        if key not in self._explored:
+            self._explored = {key: self._explore(function, added)}
+        return self._explored[key]
+
+    def _explore(self, function: Function, added: Directive) -> KernelFacts | None:
         declared = replace(function, directives=(*function.directives, added))
         explorer = Explorer(flatten(self._module, declared, self._context, calls=True), self.budget)
         explorer.run()

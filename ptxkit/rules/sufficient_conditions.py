@@ -15,7 +15,6 @@ from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, Obligati
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.limits import MAX_SHARED_BYTES
 from ptxkit.model.launch_contract import (
-    KINDS,
     DynamicShared,
     LaunchContract,
     ParameterMultiple,
@@ -23,6 +22,7 @@ from ptxkit.model.launch_contract import (
     ParameterSpace,
     Requirement,
     SufficientCondition,
+    rank_of,
 )
 from ptxkit.source import Span
 from ptxkit.syntax.tree import Function, Module
@@ -48,7 +48,7 @@ def add_sufficient_conditions(
     wanted = sorted(
         (*_of_questions(kernel, questions), *_of_obligations(kernel, obligations)), key=lambda each: each.span.start
     )
-    source, lines, kinds = module.source, SourceLines(module), list(KINDS)
+    source, lines = module.source, SourceLines(module)
     assert source is not None
     necessary = [each.requirement for each in contract.conditions]
     found: list[SufficientCondition] = []
@@ -58,7 +58,7 @@ def add_sufficient_conditions(
             line = source.position(each.span.start)[0]
             place = lines.location(kernel, each.span.start)
             found.append(SufficientCondition(each.requirement, tuple(codes), line, place))
-    found.sort(key=lambda each: (kinds.index(type(each.requirement)), each.line))
+    found.sort(key=lambda each: (rank_of(each.requirement), each.line))
     return replace(contract, sufficient=tuple(found))
 
 

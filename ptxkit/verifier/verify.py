@@ -156,8 +156,10 @@ def _verify_kernel(
     has_block = request.block is not None or entry.directive("reqntid") is not None
     evidence = find_launch_evidence(flat)
     blocks = candidate_blocks(entry, request, [step.instruction for step in flat.steps], evidence)
-    tried = [block[0] for block in blocks if len(block) == 1] if depends_on_thread_count(static) else []
-    contract = NO_CONTRACT if has_block and not chosen else derive_kernel_contract(module, entry, explored, tried)
+    proven = frozenset(place for each in static.diagnostics for place in places_of(each))
+    sizes_to_try = [block[0] for block in blocks if len(block) == 1] if depends_on_thread_count(static) else []
+    is_known = has_block and not chosen
+    contract = NO_CONTRACT if is_known else derive_kernel_contract(module, entry, explored, sizes_to_try)
     choices = infer_maps(flat, unsaid, known_boxes(contract)) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
@@ -189,7 +191,7 @@ def _verify_kernel(
             grid=request.grid is None,
             block=len(plans) > 1,
             cluster=not has_cluster,
-            proven_violations=frozenset(place for each in static.diagnostics for place in places_of(each)),
+            proven_violations=proven,
             laneless=laneless,
             fault_dependence=influence,
             evidence=evidence,

@@ -17,7 +17,7 @@ from ptxkit.analysis.contract.parameter_multiples import find_parameter_multiple
 from ptxkit.analysis.contract.strongest_conditions import keep_strongest
 from ptxkit.analysis.contract.tensor_maps import find_tensor_maps
 from ptxkit.analysis.ir.source_lines import SourceLines
-from ptxkit.model.launch_contract import KINDS, LaunchCondition, LaunchContract
+from ptxkit.model.launch_contract import LaunchCondition, LaunchContract, rank_of
 
 
 class ContractDerivation:
@@ -46,8 +46,7 @@ class ContractDerivation:
         further: conditions that were derived elsewhere.
         """
         kept = keep_strongest((*self.conditions, *further))
-        order = list(KINDS)
-        found = sorted(map(self._describe, kept), key=lambda each: (order.index(type(each.requirement)), each.line))
+        found = sorted(map(self._describe, kept), key=lambda each: (rank_of(each.requirement), each.line))
         return LaunchContract(self._program.function.name, tuple(found))
 
     def _describe(self, derived: DerivedCondition) -> LaunchCondition:
