@@ -138,6 +138,19 @@ def test_an_edit_of_a_nested_block_stays_in_it() -> None:
     pytest.fail("no seed chose the store in the block")
 
 
+def test_all_addresses_whose_space_one_word_names_become_generic() -> None:
+    text = (FOLDER / "rules" / "PTX614_ok_cluster_of_a_refusal.ptx").read_text()
+    chosen = 0
+    for seed in range(12):
+        made = rewrite_module(parse(text, "k.ptx"), BY_NAME["generic-address"], str(seed))
+        assert made is not None
+        (line,) = (each for each in print_module(made).splitlines() if "clusterlaunchcontrol.try_cancel" in each)
+        if "shared::cta" not in line:
+            chosen += 1
+            assert line.count("_generic") == 2, line
+    assert chosen
+
+
 def test_an_analysis_that_raises_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(text: str) -> Verdict:
         if "rw" in text:
