@@ -20,7 +20,7 @@ from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 
 def run_deletions(folder: Path, options: argparse.Namespace) -> int:
-    """Prints the tables, and returns the exit status: 1 if an explanation no longer holds."""
+    """Prints the tables, and returns the exit status: 1 if an explanation or a note about redundancy does not hold."""
     paths = sorted(folder.rglob("*.ptx")) if folder.is_dir() else [folder]
     base = folder if folder.is_dir() else folder.parent
     kernels = [
@@ -43,12 +43,15 @@ def run_deletions(folder: Path, options: argparse.Namespace) -> int:
         print("\n".join(deletion_report.count_lines(rows, heading)), end="\n\n")
     print("\n".join(deletion_report.original_lines(files)))
     for each in outcomes if options.list_survivors else ():
-        if each.kind != "reported" and each.mutant.identity not in explained:
+        if each.kind != "reported" and not deletion_report.is_equivalent(each, explained):
             print(f"{each.kind}: {each.mutant.family}: {each.mutant} {' '.join(each.codes)}")
     wrong = [each for each in outcomes if each.kind == "reported" and each.mutant.identity in explained]
     for each in wrong:
         print(f"wrong explanation: {each.mutant}: reported: {', '.join(each.codes)}")
-    return 1 if wrong else 0
+    contradictions = [each for each in outcomes if each.is_contradiction]
+    for each in contradictions:
+        print(f"contradiction: {each.mutant}: called redundant, and reported: {', '.join(each.codes)}")
+    return 1 if wrong or contradictions else 0
 
 
 def check_file(kernel: CorpusKernel, options: argparse.Namespace) -> FileDeletions:

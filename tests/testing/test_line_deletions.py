@@ -13,6 +13,7 @@ from ptxkit.linter import lint
 from ptxkit.testing.mutation import deletion_report
 from ptxkit.testing.mutation.campaign import CorpusKernel
 from ptxkit.testing.mutation.line_deletions import (
+    DeletionOutcome,
     LineDeletion,
     check_deletions,
     classify_deletion,
@@ -48,6 +49,7 @@ wait:
 	redux.sync.add.u32 %sum, %v, -1;
 	fence.proxy.async.shared::cta;
 	griddepcontrol.launch_dependents;
+	fence.acq_rel.gpu;
 	ret;
 }
 """
@@ -57,6 +59,7 @@ PLAIN_LINES = {
     18: "mbarrier.arrive.expect_tx.b64",
     21: "mbarrier.try_wait.parity.b64",
     25: "fence.proxy.async.shared::cta",
+    27: "fence.gpu",
 }
 """The synchronization lines of the kernel, with their families. Neither the copy, `redux.sync` nor
 `griddepcontrol.launch_dependents` is one.
@@ -92,12 +95,13 @@ def test_a_deleted_wait_succeeds_at_once() -> None:
     assert "try_wait" not in text
 
 
-def test_findings_are_reported_and_changes_without_effect_are_silent() -> None:
+def test_deletions_are_reported_or_redundant_and_others_are_silent() -> None:
     result = check_deletions(kernel(), len(PLAIN_LINES), find_line_deletions(kernel()))
     kinds = {each.mutant.line: each.kind for each in result.outcomes}
-    assert kinds == {16: "reported", 17: "reported", 18: "reported", 21: "reported", 25: "silent"}
+    assert kinds == {16: "reported", 17: "reported", 18: "reported", 21: "reported", 25: "redundant", 27: "silent"}
     assert (result.errors, result.skipped) == ((), 0)
-    assert all(each.codes for each in result.outcomes if each.kind == "reported")
+    assert all(each.codes for each in result.outcomes if each.kind != "silent")
+    assert not any(each.is_contradiction for each in result.outcomes)
 
 
 def test_a_finding_that_the_original_has_at_the_same_line_is_not_new() -> None:
@@ -105,6 +109,55 @@ def test_a_finding_that_the_original_has_at_the_same_line_is_not_new() -> None:
     assert any(each.severity.name == "ERROR" for each in lint(broken).diagnostics)
     later = deletion_at(25, broken)
     assert classify_deletion(lint(broken), lint(later.mutant.apply(broken)), later)[0] == "silent"
+
+
+def test_a_note_about_another_line_makes_no_deletion_redundant() -> None:
+    base, fence = lint(KERNEL, notes=True), deletion_at(27)
+    assert any(each.code == "PTX901" for each in base.diagnostics)
+    assert classify_deletion(base, lint(fence.mutant.apply(KERNEL)), fence) == ("silent", ())
+
+
+def test_a_reported_deletion_of_a_redundant_line_is_a_contradiction() -> None:
+    base, fence = lint(KERNEL, notes=True), deletion_at(25)
+    kind, codes = classify_deletion(base, lint(deletion_at(17).mutant.apply(KERNEL)), fence)
+    assert kind == "reported"
+    assert "PTX901" in codes
+    assert DeletionOutcome(fence.mutant, kind, codes).is_contradiction
+
+
+UNWAITED = """.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .u64 out)
+.reqntid 32, 1, 1
+{
+	.reg .b32 %t, %v;
+	.reg .b64 %g;
+	.shared .align 4 .b32 slot;
+	ld.param.u64 %g, [out];
+	cvta.to.global.u64 %g, %g;
+	tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+	ld.shared.b32 %t, [slot];
+	tcgen05.st.sync.aligned.32x32b.x1.b32 [%t], {%t};
+	tcgen05.wait::st.sync.aligned;
+	tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v}, [%t];
+	tcgen05.wait::ld.sync.aligned;
+	st.global.b32 [%g], %v;
+	tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, 32;
+	ret;
+}
+"""
+
+
+def test_findings_of_only_the_strict_policy_are_counted_separately() -> None:
+    found = find_line_deletions(kernel(UNWAITED))
+    result = check_deletions(kernel(UNWAITED), len(found), found)
+    kinds = {each.mutant.family: (each.kind, each.codes) for each in result.outcomes}
+    assert kinds["tcgen05.wait::ld.sync.aligned"] == ("strict", ("PTX316",))
+    (row,) = deletion_report.count_deletions(
+        [each for each in result.outcomes if each.kind == "strict"], frozenset(), lambda each: each.mutant.kernel
+    )[-1:]
+    assert (row.strict, row.silent, row.share("reported"), row.share("silent")) == (1, 0, 0.0, 0.0)
 
 
 OPEN = """.version 8.0
@@ -176,11 +229,12 @@ def test_explained_deletions_do_not_count_in_the_shares() -> None:
     result = check_deletions(kernel(), 5, find_line_deletions(kernel()))
     silent = next(each for each in result.outcomes if each.kind == "silent")
     rows = deletion_report.count_deletions(result.outcomes, frozenset(), lambda each: each.mutant.family)
-    assert (rows[-1].reported, rows[-1].silent, rows[-1].share("silent")) == (4, 1, 0.2)
+    assert (rows[-1].reported, rows[-1].silent, rows[-1].equivalent, rows[-1].share("silent")) == (4, 1, 1, 0.2)
+    assert (rows[-1].share("reported", of_all=True), rows[-1].share("silent", of_all=True)) == (4 / 6, 2 / 6)
     rows = deletion_report.count_deletions(
         result.outcomes, frozenset({silent.mutant.identity}), lambda each: each.mutant.family
     )
-    assert (rows[-1].reported, rows[-1].silent, rows[-1].equivalent, rows[-1].share("reported")) == (4, 0, 1, 1.0)
+    assert (rows[-1].reported, rows[-1].silent, rows[-1].equivalent, rows[-1].share("reported")) == (4, 0, 2, 1.0)
 
 
 @pytest.mark.parametrize("explained", [False, True])
@@ -188,8 +242,8 @@ def test_the_script_prints_tables_and_writes_json(tmp_path: Path, explained: boo
     (tmp_path / "k.ptx").write_text(KERNEL, encoding="utf-8")
     if explained:
         (tmp_path / "equivalent.toml").write_text(
-            '[[equivalent]]\nkernel = "k.ptx"\nfamily = "fence.proxy.async.shared::cta"\n'
-            'change = "`fence.proxy.async.shared::cta;` deleted"\nwhy = "no access follows"\nisa = "membar, fence"\n',
+            '[[equivalent]]\nkernel = "k.ptx"\nfamily = "fence.gpu"\n'
+            'change = "`fence.acq_rel.gpu;` deleted"\nwhy = "no access follows"\nisa = "membar, fence"\n',
             encoding="utf-8",
         )
     command = [sys.executable, str(ROOT / "scripts" / "mutate"), "--deletions", str(tmp_path), "--jobs", "1"]
@@ -198,5 +252,6 @@ def test_the_script_prints_tables_and_writes_json(tmp_path: Path, explained: boo
     (document,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert document["lines"] == len(PLAIN_LINES)
     assert [each["outcome"] for each in document["deletions"]].count("silent") == 1
-    assert any(each["equivalent"] for each in document["deletions"]) is explained
-    assert ("silent: fence.proxy.async.shared::cta: k.ptx:25:" in run.stdout) is not explained
+    assert [each["equivalent"] for each in document["deletions"]].count(True) == 1 + explained
+    assert ("silent: fence.gpu: k.ptx:27:" in run.stdout) is not explained
+    assert "PTX901" not in run.stdout

@@ -65,3 +65,6 @@ MULTICAST_MAY_BE_SLOW = MessageTemplate(
     SLOW_MULTICAST, "copies to several CTAs, which may be much slower when compiled for {target}"
 )
 COMPILE_FOR_FEATURES = MessageTemplate(SLOW_MULTICAST, "compile for {target}a where the kernel runs there only")
+
+REDUNDANT_CODES = (REDUNDANT_PROXY_FENCE, EMPTY_WAIT, DUPLICATE_SYNC, EMPTY_GROUP)
+"""The codes that call an instruction redundant: without it, the kernel does the same."""

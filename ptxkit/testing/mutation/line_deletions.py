@@ -2,12 +2,14 @@
 
 The operators of `deletion_operators` know which rule each deletion breaks, and serve kernels that are well known.
 Here nothing is known about a file: every instruction that the table's effects call synchronization is deleted, the
-text is linted as the original is, and the outcome is one of three.
+text is linted as the original is, and the outcome is one of five.
 
 * *reported*: an error or a warning, of any code, at a line where the original has none of that code.
-* *open*: no such finding, but an open question about synchronization (PTX3xx to PTX7xx): with a code at a line where
+* *redundant*: no such finding, and a note about the original calls the line redundant (`ptx9xx.REDUNDANT_CODES`).
+* *open*: neither, but an open question about synchronization (PTX3xx to PTX7xx): with a code at a line where
   the original has none of that code, or one of the original at a site that the deleted line concerns.
-* *silent*: neither. It is a defect unless the deletion is equivalent, as a file of explanations may show.
+* *strict*: none of these, but such a finding under `--policy strict`.
+* *silent*: none of these. It is a defect unless the deletion is equivalent, as a file of explanations may show.
 
 A kernel that has open questions anyway is not open for that reason. The sites that a line concerns are the instruction
 itself; for operations on an mbarrier, the others whose address is written with the same operand; and for barriers,
@@ -24,11 +26,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from random import Random
 from time import process_time
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.gc_control import pause_collection
 from ptxkit.isa.effects import (
@@ -52,6 +56,7 @@ from ptxkit.isa.effects import (
 )
 from ptxkit.isa.forms import Match
 from ptxkit.linter import lint
+from ptxkit.settings.model import Policy
 from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Name
 from ptxkit.testing.mutation.campaign import CorpusKernel
@@ -77,6 +82,9 @@ _MBARRIER_CODES = "PTX5"
 _SYNC_CODES = ("PTX3", "PTX4", _MBARRIER_CODES, "PTX6", "PTX7")
 """The prefixes of the groups of codes about synchronization."""
 
+REDUNDANT: frozenset[str] = frozenset(ptx9xx.REDUNDANT_CODES)
+"""The codes of the notes that call an instruction redundant."""
+
 Sites = frozenset[tuple[str, int]]
 """Codes with their lines."""
 
@@ -98,14 +106,21 @@ class LineDeletion:
 
 @dataclass(frozen=True, slots=True)
 class DeletionOutcome:
-    """The result of ptxkit for a deletion. kind: `reported`, `open` or `silent`. codes: of the new findings, or of the
-    questions. seconds: the processor time of the check.
+    """The result of ptxkit for a deletion.
+
+    kind: `reported`, `redundant`, `open`, `strict` or `silent`. codes: of the new findings, of the questions, or of the
+    notes that call the line redundant. seconds: the processor time of the check.
     """
 
     mutant: Mutant
     kind: str
     codes: tuple[str, ...]
     seconds: float = 0.0
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether the line is called redundant, and its deletion is reported."""
+        return self.kind == "reported" and not REDUNDANT.isdisjoint(self.codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,19 +263,49 @@ def sample_deletions(found: Sequence[LineDeletion], most: int, seed: int, name: 
     return [each for each in found if id(each) in kept]
 
 
+class DeletionCheck:
+    """Compares the verdicts on deletions with those on the original, which are computed once."""
+
+    def __init__(self, kernel: CorpusKernel) -> None:
+        self._kernel = kernel
+
+    @cached_property
+    def base(self) -> Verdict:
+        """The verdict on the original, with its notes."""
+        with pause_collection():
+            return lint(self._kernel.text, path=self._kernel.name, notes=True)
+
+    @cached_property
+    def _strict_base(self) -> Verdict:
+        return self._lint(self._kernel.text, "strict")
+
+    def check(self, deletion: LineDeletion) -> DeletionOutcome:
+        """Lints a deletion, under `strict` too if it would be silent."""
+        start = process_time()
+        text = deletion.mutant.apply(self._kernel.text)
+        kind, codes = classify_deletion(self.base, self._lint(text, "isa"), deletion)
+        if kind == "silent":
+            strict = _finding_sites(self._lint(text, "strict")) - _finding_sites(self._strict_base)
+            kind, codes = ("strict", _codes(strict)) if strict else (kind, codes)
+        return DeletionOutcome(deletion.mutant, kind, codes, process_time() - start)
+
+    def _lint(self, text: str, policy: Policy) -> Verdict:
+        with pause_collection():
+            return lint(text, path=self._kernel.name, policy=policy)
+
+
 def check_deletions(
     kernel: CorpusKernel, found: int, chosen: Sequence[LineDeletion], seconds: float | None = None
 ) -> FileDeletions:
     """Lints a file and its deletions. seconds: of processor time, after which no further check begins."""
     since = process_time()
-    base = _lint(kernel.text, kernel.name)
+    check = DeletionCheck(kernel)
+    base = check.base
     outcomes: list[DeletionOutcome] = []
     for each in chosen:
-        start = process_time()
-        if seconds is not None and start - since > seconds:
+        if seconds is not None and process_time() - since > seconds:
             break
-        kind, codes = classify_deletion(base, _lint(each.mutant.apply(kernel.text), kernel.name), each)
-        outcomes.append(DeletionOutcome(each.mutant, kind, codes, process_time() - start))
+        outcomes.append(check.check(each))
     return FileDeletions(
         kernel.name,
         found,
@@ -273,11 +318,6 @@ def check_deletions(
     )
 
 
-def _lint(text: str, name: str) -> Verdict:
-    with pause_collection():
-        return lint(text, path=name)
-
-
 def _finding_texts(verdict: Verdict, severity: Severity) -> tuple[str, ...]:
     return tuple(
         f"{each.code} line {each.source.position(each.span.start)[0]}: {each.message}"
@@ -287,10 +327,16 @@ def _finding_texts(verdict: Verdict, severity: Severity) -> tuple[str, ...]:
 
 
 def classify_deletion(base: Verdict, mutant: Verdict, deletion: LineDeletion) -> tuple[str, tuple[str, ...]]:
-    """Returns the kind of a deletion, and the codes that make it so. base, mutant: the verdicts before and after it."""
+    """Returns the kind of a deletion, and the codes that make it so. base, mutant: the verdicts before and after it.
+
+    A deletion that is reported although a note of `base` calls the line redundant has the code of that note, too.
+    """
+    redundant = _redundant_sites(base, deletion.mutant.line)
     reported = _finding_sites(mutant) - _finding_sites(base)
     if reported:
-        return "reported", _codes(reported)
+        return "reported", _codes(reported | redundant)
+    if redundant:
+        return "redundant", _codes(redundant)
     known = _question_sites(base)
     asked = (_question_sites(mutant) - known) | {each for each in known if deletion.concerns(*each)}
     return ("open", _codes(asked)) if asked else ("silent", ())
@@ -298,6 +344,12 @@ def classify_deletion(base: Verdict, mutant: Verdict, deletion: LineDeletion) ->
 
 def _codes(sites: Sites) -> tuple[str, ...]:
     return tuple(sorted({code for code, _ in sites}))
+
+
+def _redundant_sites(verdict: Verdict, line: int) -> Sites:
+    """Returns the notes that call the instruction at a line redundant."""
+    notes = (each for each in verdict.diagnostics if each.code in REDUNDANT)
+    return frozenset(site for each in notes for site in _lines_of_finding(each) if site[1] == line)
 
 
 def _finding_sites(verdict: Verdict) -> Sites:
