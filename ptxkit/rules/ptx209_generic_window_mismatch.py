@@ -4,11 +4,12 @@ What it does
     Finds generic addresses whose state space is known in instructions that accept only some state spaces: atomic
     operations and operations with memory ordering on local or constant memory, matrix loads and `st.bulk` outside
     shared memory, and multimem operations outside global memory. It also finds accesses through the result of a
-    `cvta.to` whose source is not an address in that state space, or is not a generic address.
+    `cvta.to` whose source is not an address in that state space, or is not a generic address, and of a `cvta` whose
+    source is an address in another state space, or is a generic address already.
 
 Why it matters
-    The behavior is undefined: the operation may not be atomic, use unrelated data, or fault. The result of `cvta.to`
-    for an address outside its window is not a valid address.
+    The behavior is undefined: the operation may not be atomic, use unrelated data, or fault. The result of a conversion
+    for an address that it does not accept is not a valid address.
 
 Example
     cvta.local.u64 %rd2, %rd1;
@@ -38,7 +39,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every generic address whose window is known, and every address that was converted from one."""
-    yield from observe_operand_violations(kernel, lambda misfit: misfit.kind == "window", _finding)
+    yield from observe_operand_violations(kernel, lambda misfit: misfit.kind in ("window", "source"), _finding)
 
 
 def _finding(misfit: OperandViolation) -> Finding:
@@ -49,7 +50,7 @@ def _finding(misfit: OperandViolation) -> Finding:
             primary=misfit.step,
             message=ptx2xx.CONVERSION_OUTSIDE_WINDOW(conversion=converts, space=misfit.rule),
             labels=((misfit.other, ptx2xx.ADDRESS_SPACE_LABEL(space=misfit.rule)),),
-            help=ptx2xx.CONVERT_ONLY_IN_SPACE(),
+            help=ptx2xx.CONVERT_FROM_NAMED_SPACE() if misfit.kind == "source" else ptx2xx.CONVERT_ONLY_IN_SPACE(),
             properties=properties,
         )
     match = misfit.step.match

@@ -62,6 +62,28 @@ cvta.to.shared.u64 %rd6, %rd5; //= made
 ld.shared.u32 %r10, [%rd6]; //! PTX209 made""",
     ),
     Case(
+        "a generic address is not converted again",
+        """mov.u64 %rd5, tile; cvta.shared.u64 %rd6, %rd5;
+cvta.shared.u64 %rd7, %rd6; //= made
+ld.u32 %r10, [%rd7]; //! PTX209 made""",
+    ),
+    Case(
+        "an address in global memory is not converted as one in shared memory",
+        """cvta.to.global.u64 %rd5, %rd1;
+cvta.shared.u64 %rd6, %rd5; //= made
+st.u32 [%rd6+8], %r1; //! PTX209 made""",
+    ),
+    Case(
+        "an offset in the memory of the thread is not converted as one in shared memory",
+        """.local .align 8 .b8 mine[16]; mov.u64 %rd5, mine;
+cvta.shared.u64 %rd6, %rd5; //= made
+st.u32 [%rd6], %r1; //! PTX209 made""",
+    ),
+    Case(
+        "a generic address in global memory is equal to the address there",
+        "cvta.to.global.u64 %rd5, %rd1; cvta.global.u64 %rd6, %rd5; cvta.global.u64 %rd7, %rd6; st.u32 [%rd7], %r1;",
+    ),
+    Case(
         "an undefined address that nothing uses does no harm",
         "cvta.global.u64 %rd5, %rd1; cvta.to.shared.u64 %rd6, %rd5;",
     ),

@@ -1,7 +1,8 @@
 """Finds generic addresses that are certainly in another window than their instruction accepts.
 
 A form that may omit its state space accepts generic addresses in one of the spaces that it could name; `cvta.to`
-accepts those of the space that it names. The result for any other address is undefined.
+accepts those of the space that it names, and `cvta` accepts addresses in that space. The result for any other address
+is undefined.
 
 Source: PTX ISA, "Generic Addressing", "cvta", "isspacep", and the sections of the instructions ("if no state space is
 specified"; "may be used only with").
@@ -18,7 +19,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue, Value, value_of_lane
-from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.analysis.values.value_ops import Operation, SymbolicOps
 from ptxkit.isa.effects import Access
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.isa.forms import Form, Match
@@ -28,8 +29,9 @@ from ptxkit.syntax.tree import Address
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState
 
-#: The key of the unknown that results from the conversion of an address outside its window.
-_OUTSIDE = "outside"
+#: The keys of the unknowns that result from conversions of addresses that they do not accept, each with the kind of
+#: violation of an access through the result.
+_REFUSED = {"outside": "window", "not in space": "source"}
 
 
 def generic_window_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
@@ -94,10 +96,10 @@ def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -
 
 
 def note_conversion(state: GroupState, step: Step, role: str, value: SymbolicValue) -> None:
-    """Records an access through the result of converting an address outside its window."""
+    """Records an access through the result of converting an address that the conversion does not accept."""
     match state.symbolic_values.key_of(value):
-        case (str(kind), Step() as conversion, str(window)) if kind == _OUTSIDE:
-            misfit = OperandViolation(step, role, 0, "window", 0, rule=window, other=conversion)
+        case (str(key), Step() as conversion, str(window)) if key in _REFUSED:
+            misfit = OperandViolation(step, role, 0, _REFUSED[key], 0, rule=window, other=conversion)
             state.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
 
 
@@ -106,6 +108,28 @@ def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
     The result is a fresh unknown if the generic address is certainly in another space.
     """
+    return _conversion_reader(operands, call, SymbolicOps.op_from_generic, "outside", _other_window)
+
+
+def to_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    """Returns a reader of the generic address of an address in a state space.
+
+    The result is a fresh unknown if the address is certainly in another space, or is a generic address.
+    """
+    return _conversion_reader(operands, call, SymbolicOps.op_to_generic, "not in space", _other_kind)
+
+
+def _conversion_reader(
+    operands: OperandCompiler,
+    call: CallExpr,
+    operation: Operation,
+    key: str,
+    fault_of: Callable[[GroupState, Value, str], str | None],
+) -> ValueReader:
+    """Returns a reader of a converted address, and of a fresh unknown if the conversion does not accept the address.
+
+    key: of that unknown. fault_of: describes such an address, given the state space of the conversion.
+    """
     first, source = call.arguments
     name = str(first.value) if isinstance(first, ConstantExpr) else "generic"
     family, step = name.partition("::")[0], operands.step
@@ -113,10 +137,10 @@ def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
     def convert(state: GroupState) -> GroupValue:
         held = reader(state)
-        window = _other_window(state, value_of_lane(held, state.first_active), family)
-        if window is not None:
-            return state.symbolic_values.intern((_OUTSIDE, step, window))
-        return state.operations.apply(SymbolicOps.op_from_generic, name, held)
+        fault = fault_of(state, value_of_lane(held, state.first_active), family)
+        if fault is not None:
+            return state.symbolic_values.intern((key, step, fault))
+        return state.operations.apply(operation, name, held)
 
     return convert
 
@@ -133,6 +157,25 @@ def _other_window(state: GroupState, value: Value, family: str) -> str | None:
         return None if window == family else f"in .{window}"
     held = state.code.program.variable_at(value) if isinstance(value, int) and family != "global" else None
     return f"an offset in .{held.space}" if held is not None else None
+
+
+def _other_kind(state: GroupState, value: Value, family: str) -> str | None:
+    """Describes an address that is converted to a generic one, but is not in `family`; None where it may be there.
+
+    An address in `global` is its own generic address, so its conversion changes no address.
+    """
+    if family == "global":
+        return None
+    if isinstance(value, int):
+        if state.window.space_of_generic(value) != "global":
+            return "generic"
+        held = state.code.program.variable_at(value)
+        space = held.space if held is not None else family
+    else:
+        space = value.space or family
+    if space == family:
+        return None
+    return space if space == "generic" else f"in .{space}"
 
 
 def _window_of(state: GroupState, value: Value) -> str | None:

@@ -7,7 +7,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.check_generic_window import from_generic
+from ptxkit.analysis.symexec.check_generic_window import from_generic, to_generic
 from ptxkit.analysis.symexec.lane_exchange import ExecutionPoint
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader, constant_reader
 from ptxkit.analysis.values.symbolic_values import (
@@ -320,6 +320,7 @@ LANE_OPS: dict[str, Callable[[OperandCompiler, CallExpr], ValueReader]] = {
     "load": _load,
     "elected": _elect,
     "from_generic": from_generic,
+    "to_generic": to_generic,
     "shuffle": _shuffle,
     "redux": _redux,
     "vote": _vote,

@@ -221,6 +221,10 @@ CONVERT_ONLY_IN_SPACE = MessageTemplate(
         "with `isspacep` first"
     ),
 )
+CONVERT_FROM_NAMED_SPACE = MessageTemplate(
+    GENERIC_WINDOW_MISMATCH,
+    "convert an address in the state space that the conversion names; a generic address needs no conversion",
+)
 GENERIC_ADDRESS_OUTSIDE_WINDOW = MessageTemplate(
     GENERIC_WINDOW_MISMATCH, "takes a generic address in {expected}, but this one is {actual}"
 )

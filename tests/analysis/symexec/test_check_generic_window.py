@@ -12,10 +12,10 @@ HEAD = """.shared .align 16 .b8 tile[64]; .local .align 8 .b8 mine[16]; mov.u64 
 cvta.shared.u64 %rd3, %rd1; cvta.local.u64 %rd4, %rd2; ld.param.u64 %rd5, [in]; cvta.to.global.u64 %rd6, %rd5;"""
 
 
-def violations_of(line: str, before: str = "") -> list[tuple[str, str]]:
-    """Returns (opcode, window of its address) of each access through an address outside the accepted window."""
+def violations_of(line: str, before: str = "", kind: str = "window") -> list[tuple[str, str]]:
+    """Returns (opcode, window of its address) of each access through an address that is not accepted."""
     trace = walk(module_of(HEAD + line, parameters=".param .u64 in", before=before)).trace
-    found = [misfit for misfit in trace.operand_violations.values() if misfit.kind == "window"]
+    found = [misfit for misfit in trace.operand_violations.values() if misfit.kind == kind]
     return [(misfit.step.instruction.opcode, misfit.rule) for misfit in found]
 
 
@@ -42,6 +42,17 @@ def test_a_conversion_of_an_address_in_another_window_is_noticed_where_it_is_use
     assert violations_of(f"cvta.to.shared.u64 %rd9, %rd1; {use}") == [("ld.shared.u32", "an offset in .shared")]
     assert violations_of(f"cvta.to.shared.u64 %rd9, %rd5; {use}") == []
     assert violations_of("cvta.to.shared.u64 %rd9, %rd4;") == []
+
+
+def test_a_conversion_to_a_generic_address_accepts_only_addresses_in_its_space() -> None:
+    use = "ld.u32 %r9, [%rd9+4];"
+    assert violations_of(f"cvta.shared.u64 %rd9, %rd1; {use}") == []
+    assert violations_of(f"cvta.shared.u64 %rd9, %rd3; {use}", kind="source") == [("ld.u32", "generic")]
+    assert violations_of(f"cvta.local.u64 %rd9, %rd1; {use}", kind="source") == [("ld.u32", "in .shared")]
+    assert violations_of(f"cvta.shared.u64 %rd9, %rd6; {use}", kind="source") == [("ld.u32", "in .global")]
+    assert violations_of(f"cvta.global.u64 %rd9, %rd3; {use}", kind="source") == []
+    assert violations_of(f"cvta.shared.u64 %rd9, %rd5; {use}", kind="source") == []
+    assert violations_of("cvta.shared.u64 %rd9, %rd3;", kind="source") == []
 
 
 def test_constants_have_a_separate_window() -> None:
