@@ -249,6 +249,10 @@ REGISTERS = (
         "a wait for stores is none for a load", f"{_LOAD} //= load\n{_STORED}\n{_OUT} //? PTX316 load\n{_LOADED}"
     ),
     _load_case("another register is used before the wait", f"{_LOAD} st.global.b32 [%rd2], %r1; {_LOADED} {_OUT}"),
+    _load_case(
+        "a register is used before the wait for the second load of a block",
+        f"{_LOAD} {_LOADED} {_OUT}\n{_LOAD} //= load\n{_OUT} //? PTX316 load\n{_LOADED}",
+    ),
 )
 
 CASES = (*ALLOCATION, *COMPLETION, *MOVES, *CUT, *REGISTERS)

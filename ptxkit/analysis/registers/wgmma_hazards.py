@@ -85,12 +85,12 @@ class WgmmaHazardAnalysis:
         return there in self._cfg.reachable(self._cfg.successors[here]) or here == there
 
     def _batches(self, issues: Collection[Step]) -> Iterator[list[Step]]:
-        """Yields the issues of one block without a commit between them, which complete together."""
+        """Yields the issues of one block that complete together: no commit, or wait for all of them, is between."""
         batch: list[Step] = []
         block = -1
         for step in sorted(issues, key=lambda each: each.index):
             here = self._cfg.block_of(step)
-            if batch and (here != block or self._commits_between(batch[-1], step)):
+            if batch and (here != block or self._closes_between(batch[-1], step)):
                 yield batch
                 batch = []
             block = here
@@ -98,8 +98,13 @@ class WgmmaHazardAnalysis:
         if batch:
             yield batch
 
-    def _commits_between(self, first: Step, last: Step) -> bool:
-        return any(self._events[s].kind is WgmmaEventKind.COMMIT for s in self._program.steps[first.index : last.index])
+    def _closes_between(self, first: Step, last: Step) -> bool:
+        """Returns whether a commit, or a wait that completes operations without one, is between two steps."""
+        between = (self._events[step] for step in self._program.steps[first.index : last.index])
+        return any(
+            each.kind is WgmmaEventKind.COMMIT or (each.kind is WgmmaEventKind.WAIT and each.pending < 0)
+            for each in between
+        )
 
     def _follow_batch(self, batch: list[Step]) -> _BatchOutcome | None:
         """Follows a batch along every path; returns None where this exceeds the limit."""
