@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from tests.rules.support import Case
 
+_ROUNDS = """
+rounds: st.shared.u32 [%r11], %r1;
+add.u32 %r11, %r11, 4; sub.u32 %r10, %r10, 1; setp.eq.u32 %p3, %r10, 0; @%p3 bra done; bra rounds;
+done:"""
+_RETURNS = """.func (.param .b32 result) same(.param .b32 number)
+{ .reg .b32 %v; ld.param.b32 %v, [number]; st.param.b32 [result], %v; ret; }"""
+
 CASES = (
     Case(
         "the last word of a variable is within it",
@@ -194,5 +201,40 @@ ld.shared.u32 %r12, [%r13+8];""",
 st.local.u64 [%rd5+8], %rd1; st.local.u64 [more], %rd1;
 st.u64 [%rd6+144], %rd1; //! PTX207
 }""",
+    ),
+    *(
+        Case(
+            f"{what} decides how often a loop is executed",
+            f"""{load}
+add.u32 %r11, %r2, 8188; {_ROUNDS}""",
+            before=f"{_RETURNS} .const .u32 rounds = 1;",
+            undecided=undecided,
+        )
+        for what, load, undecided in (
+            ("constant memory, which the host may write,", "ld.const.u32 %r10, [rounds];", ()),
+            (
+                "a parameter variable with data",
+                "mov.u32 %r12, %clock; { .param .b32 v; st.param.b32 [v], %r12; ld.param.b32 %r10, [v]; }",
+                (),
+            ),
+            (
+                "a called function with an argument",
+                "{ .param .b32 v; .param .b32 w; st.param.b32 [v], %r6; call (w), same, (v); ld.param.b32 %r10, [w]; }",
+                (),
+            ),
+            (
+                "an unknown function",
+                """mov.u64 %rd3, same;
+{ .param .b32 v; .param .b32 w; types: .callprototype (.param .b32 _) _ (.param .b32 _);
+st.param.b32 [v], 1; call (w), %rd3, (v), types; ld.param.b32 %r10, [w]; }""",
+                ("PTX300",),
+            ),
+        )
+    ),
+    Case(
+        "a called function with a constant decides how often a loop is executed",
+        f"""{{ .param .b32 v; .param .b32 w; st.param.b32 [v], 2; call (w), same, (v); ld.param.b32 %r10, [w]; }}
+add.u32 %r11, %r2, 8188; {_ROUNDS.replace("%r1;", "%r1; //? PTX207")}""",
+        before=_RETURNS,
     ),
 )

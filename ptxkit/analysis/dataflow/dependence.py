@@ -1,6 +1,7 @@
 """Computes the transitive dependences of a register's value, through all definitions of all registers in any order.
 
-The leaves are kernel parameters, special registers, variables, and memory.
+The leaves are kernel parameters, special registers, variables, and memory. The host may write constant memory before a
+launch, so that it counts as memory, also where the variable has an initial value.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
+from ptxkit.analysis.dataflow.param_variables import param_variable, param_variable_writes
 from ptxkit.analysis.dataflow.pointer_params import location_of, parameter_locations
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
@@ -55,6 +57,11 @@ class DependenceSource:
 
 
 class Dependence:
+    """The dependences of one function. A `.param` variable of its body counts as a register.
+
+    param_variable_writes: the steps that assign such a variable, by its unique name.
+    """
+
     def __init__(self, program: Program) -> None:
         self._inputs: dict[str, set[str]] = defaultdict(set)
         self._sources: dict[str, set[DependenceSource]] = defaultdict(set)
@@ -73,6 +80,10 @@ class Dependence:
                     self._define(step, effect)
                 elif isinstance(effect, Access) and effect.kind != "read" and effect.completion is None:
                     self._stored_registers |= _register_operands(step)
+        self.param_variable_writes = param_variable_writes(program)
+        for variable, steps in self.param_variable_writes.items():
+            for step in steps:
+                self._assign_param_variable(program, variable, step)
 
     def sources_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
         """Returns the leaves on which an operand of a step depends; for an address operand, those of the address."""
@@ -105,6 +116,11 @@ class Dependence:
             found |= own
             registers.add(inputs)
         return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_THREAD_POSITION) for leaf in found)
+
+    @property
+    def all_sources(self) -> frozenset[DependenceSource]:
+        """The leaves of all registers."""
+        return frozenset(leaf for leaves in self._sources.values() for leaf in leaves)
 
     def direct_dependences(self, register: str) -> tuple[frozenset[str], frozenset[DependenceSource]]:
         """Returns the registers and leaves that a register's definitions read."""
@@ -184,6 +200,16 @@ class Dependence:
                 feeds[each].append(register)
         return feeds
 
+    def _assign_param_variable(self, program: Program, variable: str, step: Step) -> None:
+        """Adds the dependences of a variable that a step stores to, or that is the result of a call."""
+        leaves: set[DependenceSource] = set()
+        is_call = callee_of(step) is not None
+        values = (step.operand("parameters"),) if is_call else step.instruction.operands
+        for operand in values:
+            names = _names(operand) if not isinstance(operand, Address) else ()
+            self._inputs[variable].update(each for name in names for each in self._input(step, name, leaves))
+        self._sources[variable] |= leaves | (_sources_of_callee(program, step) if is_call else set())
+
     def _define(self, step: Step, effect: Value) -> None:
         registers = [step.scope.register_name(name) for name in _names(step.operand(effect.result))]
         leaves: set[DependenceSource] = set()
@@ -218,7 +244,7 @@ class Dependence:
 
     def _loads_parameter(self, step: Step) -> bool:
         return any(
-            isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith(("param", "const"))
+            isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith("param")
             for effect in step.effects
         )
 
@@ -236,9 +262,12 @@ class Dependence:
         return None
 
     def _input(self, step: Step, name: str, leaves: set[DependenceSource]) -> Iterator[str]:
-        """Yields the register with a name; for any other name, adds a leaf."""
+        """Yields the register or `.param` variable with a name; for any other name, adds a leaf."""
         register = step.scope.register_name(name)
-        if step.scope.parameter(name) is not None:
+        variable = param_variable(step.scope, name)
+        if variable is not None:
+            yield variable
+        elif step.scope.parameter(name) is not None:
             leaves.add(DependenceSource("parameter", name))
         elif register == name and step.scope.variable(name) is not None:
             leaves.add(DependenceSource("variable", name))
@@ -246,6 +275,15 @@ class Dependence:
             leaves.add(DependenceSource("special", name))
         else:
             yield register
+
+
+def _sources_of_callee(program: Program, call: Step) -> frozenset[DependenceSource]:
+    """Returns the leaves, other than the arguments, that may decide what a function returns."""
+    callee = program.callees.get(callee_of(call) or "")
+    # The callees of a callee are not followed, because they may call each other.
+    if callee is None or not program.is_kernel or not callee.is_fully_matched:
+        return frozenset([DependenceSource("unknown")])
+    return frozenset(leaf for leaf in callee.analysis(Dependence).all_sources if leaf.kind != "parameter")
 
 
 def _register_operands(step: Step) -> set[str]:

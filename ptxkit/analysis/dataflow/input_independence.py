@@ -115,7 +115,8 @@ class InputIndependence:
             note(self.dependence.direct_dependences(register))
             if register in self._call_registers:
                 found.add(DependenceSource("unknown", register))
-            for definition in self.program.definitions.get(register, ()):
+            writes = self.dependence.param_variable_writes.get(register, ())
+            for definition in (*self.program.definitions.get(register, ()), *writes):
                 come_to(definition)
         return frozenset(found)
 

@@ -14,7 +14,7 @@ STORE = "st.shared.u32 [%r9], %r2;"
 def looked_at(body: str, bounds: str = ".reqntid 64") -> tuple[InputIndependence, Step]:
     """Returns the store of a kernel and the analysis of its inputs."""
     program = program_of(module_of(HEAD + body, parameters=".param .u32 n", bounds=bounds))
-    (store,) = (step for step in program.steps if step.instruction.name == "st")
+    (store,) = (step for step in program.steps if step.instruction.opcode == "st.shared.u32")
     return InputIndependence(program, launch_config_of(program)), store
 
 
@@ -77,6 +77,25 @@ def test_the_result_of_a_call_is_unknown() -> None:
         InputIndependence(program, launch_config_of(program)).sole_variable(store, store.instruction.operands[0])
         is None
     )
+
+
+def test_a_parameter_variable_depends_on_what_is_stored_to_it() -> None:
+    variable = ".param .b32 v;"
+    loaded = f"ld.param.u32 %r3, [v]; mad.lo.u32 %r9, %r3, 4, %r1; {STORE}"
+    assert base(f"{variable} st.param.b32 [v], %r2; {loaded}") == "tile"
+    assert base(f"{variable} st.param.b32 [v], %r5; {loaded}") is None
+    assert (
+        base(f"{variable} st.param.b32 [v], %r2; setp.gt.u32 %p1, %r5, 4; @%p1 st.param.b32 [v], 1; {loaded}") is None
+    )
+    assert base(f"{variable} st.param.b32 [v], %r2; {{ .param .b32 v; st.param.b32 [v], %r5; }} {loaded}") == "tile"
+
+
+def test_constant_memory_is_data() -> None:
+    body = f"ld.const.u32 %r3, [v]; mad.lo.u32 %r9, %r3, 4, %r1; {STORE}"
+    program = program_of(module_of(HEAD + body, parameters=".param .u32 n", before=".const .u32 v = 1;"))
+    (store,) = (step for step in program.steps if step.instruction.name == "st")
+    certainty = InputIndependence(program, launch_config_of(program))
+    assert certainty.sole_variable(store, store.instruction.operands[0]) is None
 
 
 def test_two_variables_are_not_a_base() -> None:
