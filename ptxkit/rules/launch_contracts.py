@@ -75,7 +75,7 @@ def _failing_sizes(
             possible.append(size)
             if sizes:
                 break
-    steps = {step.start: step for step in kernel.program.steps}
+    steps = {step.start: step for code in kernel.program.functions for step in code.steps}
     for failure, tried in failing.items():
         scope = ConditionScope.LAUNCH if failure.covers_launches else ConditionScope.SOME
         wanted = BlockLimits(failing=tuple(sorted(tried)), possible=tuple(sorted(possible)), code=failure.code)

@@ -17,7 +17,7 @@ from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, Obligati
 from ptxkit.fast_dataclasses import replace
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import STEP_LINES, Evidence, Rule
-from ptxkit.rules.obligation_sites import Site, functions_of
+from ptxkit.rules.obligation_sites import Site
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans
@@ -35,7 +35,7 @@ class ObligationJudge:
     ) -> None:
         self._source, self._program, self._policy, self._builder = source, program, policy, builder
         self._coverage = ExecutionCoverage(kernel) if kernel is not None else None
-        self._proofs = [(each.steps, FunctionProofs(each)) for each in functions_of(program)]
+        self._proofs = [(each.steps, FunctionProofs(each)) for each in program.functions]
         self._violations: dict[CodeSpan, str] = {}
         for item in builder.diagnostics:
             if item.severity is not Severity.NOTE:

@@ -43,11 +43,6 @@ def no_sites(program: Program) -> Iterator[Site]:  # noqa: ARG001 (the signature
     return iter(())
 
 
-def functions_of(program: Program) -> tuple[Program, ...]:
-    """Returns a kernel and the functions that it may call."""
-    return (program, *program.callees.values())
-
-
 def sites_of(wanted: EffectTest, *partners: EffectTest) -> SiteFinder:
     """Returns the finder of the instructions with a wanted effect.
 
@@ -55,14 +50,12 @@ def sites_of(wanted: EffectTest, *partners: EffectTest) -> SiteFinder:
     """
 
     def find(program: Program) -> Iterator[Site]:
-        functions = functions_of(program)
         for partner in partners:
-            if not any(partner(e) for each in functions for step in each.effectful_steps for e in step.effects):
+            if not any(partner(effect) for step in program.effectful_steps for effect in step.effects):
                 return
-        for function in functions:
-            for step in function.effectful_steps:
-                subjects = dict.fromkeys(_subject_of(effect) for effect in step.effects if wanted(effect))
-                yield from (Site(step, subject) for subject in subjects)
+        for step in program.effectful_steps:
+            subjects = dict.fromkeys(_subject_of(effect) for effect in step.effects if wanted(effect))
+            yield from (Site(step, subject) for subject in subjects)
 
     return find
 
@@ -74,7 +67,7 @@ def sites_of_address_operands(*, named: bool, generic: bool) -> SiteFinder:
     """
 
     def find(program: Program) -> Iterator[Site]:
-        for step in (step for each in functions_of(program) for step in each.effectful_steps):
+        for step in program.effectful_steps:
             for form in step.match.operands if step.match is not None else ():
                 if form.kind != "address" or not isinstance(form.space, ConstantExpr):
                     continue
@@ -86,7 +79,7 @@ def sites_of_address_operands(*, named: bool, generic: bool) -> SiteFinder:
 
 def sites_of_numbers(program: Program) -> Iterator[Site]:
     """Yields the sizes, counts and sets of CTAs in registers, and the addresses that hold the rank of a CTA."""
-    for step in (step for each in functions_of(program) for step in each.effectful_steps):
+    for step in program.effectful_steps:
         match = step.match
         if match is None:
             continue

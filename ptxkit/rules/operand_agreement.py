@@ -105,7 +105,7 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
     if not isinstance(found, WrongAddressKind) or found.origin == REMOTE or step.match is None:
         return False
     own = kernel.explorer.input_independence
-    return own.is_in_function(step) and own.dependence.depends_on_position_only(step, step.operand(found.role))
+    return own.program.contains(step) and own.dependence.depends_on_position_only(step, step.operand(found.role))
 
 
 def _do_samples_agree(kernel: KernelFacts, by_scenario: Mapping[int, set[tuple[int, Value]]]) -> bool:

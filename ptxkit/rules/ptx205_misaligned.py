@@ -90,7 +90,7 @@ def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandV
     step = misfit.step
     if misfit.thread is None or (step.match is not None and step.match.is_aligned):
         return True
-    return certainty.is_in_function(step) and certainty.is_input_independent(step, None)
+    return certainty.program.contains(step) and certainty.is_input_independent(step, None)
 
 
 def _finding(misfit: OperandViolation) -> Finding:

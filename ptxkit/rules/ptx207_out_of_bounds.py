@@ -55,7 +55,7 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
     The result is None if the access is correct or unknown.
     """
     step = misfit.step
-    if misfit.kind != "bounds" or step.match is None or not certainty.is_in_function(step):
+    if misfit.kind != "bounds" or step.match is None or not certainty.program.contains(step):
         return None
     name = certainty.sole_variable(step, step.operand(misfit.role))
     base = step.scope.variable(name) if name is not None else None

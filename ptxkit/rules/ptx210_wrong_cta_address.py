@@ -42,7 +42,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
     def is_reported(misfit: OperandViolation) -> bool:
         step = misfit.step
-        if misfit.kind != "home" or step.match is None or not certainty.is_in_function(step):
+        if misfit.kind != "home" or step.match is None or not certainty.program.contains(step):
             return False
         roles = (misfit.role, misfit.rule)
         return all(certainty.is_input_independent(step, step.operand(role)) for role in roles)

@@ -73,8 +73,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield _check_remote_read(number, facts, remote)
     for number, race, is_proof in find_racing_reads(kernel):
         yield _check_race(number, kernel.scenarios[number], race, is_proof=is_proof)
-    for wait in find_unchecked_waits(kernel.program):
-        yield OpenObligation(wait, ptx3xx.WAIT_MAY_GIVE_UP())
+    for code in kernel.program.functions:
+        for wait in find_unchecked_waits(code):
+            yield OpenObligation(wait, ptx3xx.WAIT_MAY_GIVE_UP())
 
 
 def _check_read(number: int, facts: ScenarioFacts, read: CopyRead) -> Observation | OpenObligation:

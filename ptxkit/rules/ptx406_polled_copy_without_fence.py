@@ -36,7 +36,7 @@ from ptxkit.rules.obligation_sites import both, is_async_proxy, is_global_access
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks each copy after a loop that polls a flag."""
     if kernel.policy == "strict":
-        for found in find_polled_copies(kernel.program):
+        for found in (each for code in kernel.program.functions for each in find_polled_copies(code)):
             yield Observation((found.copy, found.poll), 0, True, _finding(found))
 
 

@@ -40,7 +40,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
     def is_decided(misfit: OperandViolation, *, by_block: bool) -> bool:
         step = misfit.step
-        if misfit.kind != "member" or step.match is None or not certainty.is_in_function(step):
+        if misfit.kind != "member" or step.match is None or not certainty.program.contains(step):
             return False
         mask = step.operand(misfit.role)
         in_every_launch = misfit.is_in_every_launch and certainty.is_input_independent(step, mask)

@@ -40,7 +40,7 @@ from ptxkit.syntax.constants import WARP_SIZE
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks the allocations of each warp, and all deallocations of the CTA."""
-    if not any(_has_allocation_effect(step) for step in kernel.program.all_effectful_steps):
+    if not any(_has_allocation_effect(step) for step in kernel.program.effectful_steps):
         return
     for number, facts in enumerate(kernel.scenarios):
         yield from check_whole_warps(number, facts, _is_management, ptx7xx.BRANCH_ON_WARP_NUMBER())
@@ -92,14 +92,14 @@ def _check_deallocations(number: int, kernel: KernelFacts, facts: ScenarioFacts)
     leaders = [thread for thread in facts.all_threads(TensorMemory) or () if thread.tid % WARP_SIZE == 0]
     taken = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "allocate")]
     given = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "deallocate")]
-    if not any(_has_allocation_effect(step, "allocate") for step in kernel.program.all_effectful_steps):
+    if not any(_has_allocation_effect(step, "allocate") for step in kernel.program.effectful_steps):
         for thread in facts.threads.values():
             for at, event in _actions(thread, "deallocate"):
                 yield Observation(
                     (event.step, None), number, thread.trace.is_certain(at), _unmatched_deallocation(event.step)
                 )
         return
-    if not any(_has_allocation_effect(step, "deallocate") for step in kernel.program.all_effectful_steps):
+    if not any(_has_allocation_effect(step, "deallocate") for step in kernel.program.effectful_steps):
         for thread in facts.threads.values():
             for at, event in _actions(thread, "allocate"):
                 yield Observation(

@@ -40,7 +40,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             if isinstance(effect, CtaGroup):
                 first.setdefault(effect.ctas, step)
     if len(first) > 1:
-        (ctas, usual), (others, odd) = sorted(first.items(), key=lambda item: item[1].index)
+        (ctas, usual), (others, odd) = sorted(first.items(), key=lambda item: item[1].start)
         finding = Finding(
             primary=odd,
             message=ptx7xx.CTA_GROUP_DIFFERS(ctas=_format_cta_count(others), other=_format_cta_count(ctas)),

@@ -35,7 +35,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     targets = kernel.program.module.targets
     if not targets or targets[0].endswith(("a", "f")):
         return
-    for step in kernel.program.steps:
+    for step in kernel.program.effectful_steps:
         if any(isinstance(effect, Access) and effect.multicast is not None for effect in step.effects):
             yield Observation((step, None), 0, True, _finding(step, targets[0]))
 

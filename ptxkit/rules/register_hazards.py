@@ -14,7 +14,7 @@ from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_haza
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.isa.effects import AsyncRegisters
 from ptxkit.rules.model import STEP_LINES, Evidence
-from ptxkit.rules.obligation_sites import Site, SiteFinder, functions_of
+from ptxkit.rules.obligation_sites import Site, SiteFinder
 
 if TYPE_CHECKING:
     from ptxkit.rules.function_proofs import FunctionProofs
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def find_executed_hazards(kernel: KernelFacts, group: str) -> Iterator[tuple[int, ThreadView, WgmmaHazard]]:
     """Yields each access to a register in flight, with the scenarios and threads that execute both instructions."""
-    hazards = find_wgmma_hazards(kernel.program, group)
+    hazards = [each for code in kernel.program.functions for each in find_wgmma_hazards(code, group)]
     for number, facts in enumerate(kernel.scenarios if hazards else ()):
         for thread in facts.threads.values():
             for hazard in hazards:
@@ -44,7 +44,7 @@ def register_sites(group: str) -> SiteFinder:
 
 
 def _find_sites(group: str, program: Program) -> Iterator[Site]:
-    for function in functions_of(program):
+    for function in program.functions:
         for step in AsyncRegisterUses(function, group).steps:
             yield Site(step, "registers")
 

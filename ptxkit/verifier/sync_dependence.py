@@ -96,14 +96,16 @@ class SyncDependence:
         """Whether values that plain loads read from outside the CTA decide it."""
         return any(
             not self._controlling_registers.isdisjoint(step.result_registers())
-            for step in self._program.effectful_steps
+            for step in self._program.own_effectful_steps
             if any(_is_plain_load(effect) for effect in step.effects)
         )
 
     @cached_property
     def _steps(self) -> list[Step]:
         return [
-            step for step in self._program.effectful_steps if any(_is_sync_effect(effect) for effect in step.effects)
+            step
+            for step in self._program.own_effectful_steps
+            if any(_is_sync_effect(effect) for effect in step.effects)
         ]
 
     @cached_property

@@ -12,7 +12,6 @@ from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, Obligati
 from ptxkit.rules import RULES
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Evidence
-from ptxkit.rules.obligation_sites import functions_of
 from ptxkit.syntax import parse, statement_spans
 from tests.rules.test_obligations import judge_text
 
@@ -135,7 +134,7 @@ def proofs(text: str) -> dict[tuple[str, int, str], Evidence]:
         if function.kind != "entry" or function.body is None:
             continue
         program = flatten(module, function, calls=True)
-        for each in functions_of(program):
+        for each in program.functions:
             about = FunctionProofs(each)
             for rule in RULES:
                 for site in rule.sites(program) if rule.code in ADDRESSES else ():

@@ -16,7 +16,6 @@ from ptxkit.results import FileResult
 from ptxkit.rules import RULES, Rule
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Evidence
-from ptxkit.rules.obligation_sites import functions_of
 from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import parse, statement_spans
@@ -136,7 +135,7 @@ def proven(text: str) -> set[tuple[str, Span, str]]:
             continue
         program = flatten(module, function, calls=True)
         by_step = {
-            step: proofs for each in functions_of(program) for proofs in [FunctionProofs(each)] for step in each.steps
+            step: proofs for each in program.functions for proofs in [FunctionProofs(each)] for step in each.steps
         }
         for rule in PROVING:
             for site in rule.sites(program):

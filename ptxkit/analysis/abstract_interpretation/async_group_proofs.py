@@ -77,7 +77,7 @@ class AsyncGroupProofs:
 
     @cached_property
     def _solutions(self) -> list[tuple[PathCase, ForwardSolution[AsyncGroupState]]]:
-        steps = [step for step in self._program.effectful_steps if self._domain.is_relevant(step)]
+        steps = [step for step in self._program.own_effectful_steps if self._domain.is_relevant(step)]
         cases = path_cases(self._program, self._cfg, steps)
         return [(case, ForwardSolution(case, self._domain)) for case in cases]
 

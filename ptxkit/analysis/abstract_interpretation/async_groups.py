@@ -50,7 +50,7 @@ class AsyncGroups:
     def __init__(self, program: Program) -> None:
         self._group_of: dict[int, str] = {}
         self._work: float = MAX_GROUP_WORK
-        for step in program.effectful_steps:
+        for step in program.own_effectful_steps:
             for effect in step.effects:
                 group = _group_started(effect)
                 if group is not None:

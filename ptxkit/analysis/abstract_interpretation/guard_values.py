@@ -38,7 +38,7 @@ class GuardValues:
 
     def __init__(self, program: Program, cfg: ControlFlowGraph) -> None:
         self._program, self._cfg = program, cfg
-        calls = [step for step in program.effectful_steps if any(map(_is_call, step.effects))]
+        calls = [step for step in program.own_effectful_steps if any(map(_is_call, step.effects))]
         self._named_by_calls = {name for step in calls for name in named_registers(step)}
         self._known: dict[tuple[str, Step], Hashable] = {}
 

@@ -27,7 +27,7 @@ class ReturningCalls:
             self._known[name] = (
                 callee is not None
                 and has_known_paths(callee)
-                and not any(_exits(step) or not self.returns(step) for step in callee.effectful_steps)
+                and not any(_exits(step) or not self.returns(step) for step in callee.own_effectful_steps)
             )
         return self._known[name]
 
@@ -36,7 +36,7 @@ def has_known_paths(program: Program) -> bool:
     """Returns whether the table has each instruction of a function, and the targets of all branches are known."""
     return program.is_fully_matched and all(
         step.targets
-        for step in program.effectful_steps
+        for step in program.own_effectful_steps
         if any(isinstance(effect, Control) and effect.kind.startswith("branch") for effect in step.effects)
     )
 

@@ -61,7 +61,7 @@ class ValueGraph:
         found: dict[str, list[int]] = defaultdict(list)
         for register, steps in self._program.definitions.items():
             found[register] = list(dict.fromkeys(step.index for step in steps))
-        calls = [step for step in self._program.effectful_steps if _is_call(step)]
+        calls = [step for step in self._program.own_effectful_steps if _is_call(step)]
         for step in calls:
             for register in dict.fromkeys(named_registers(step)):
                 if step.index not in found[register]:
@@ -73,7 +73,7 @@ class ValueGraph:
         """The registers that asynchronous operations write."""
         return frozenset(
             register
-            for step in self._program.effectful_steps
+            for step in self._program.own_effectful_steps
             for effect in step.effects
             if isinstance(effect, AsyncRegisters) and effect.kind != "read"
             for register in registers_in(step.operand(effect.operand), step.scope)

@@ -21,9 +21,7 @@ class StepSet:
         self._indices = inside
 
     def __contains__(self, step: Step) -> bool:
-        steps = self._program.steps
-        own = step.index < len(steps) and steps[step.index] is step
-        return not own or self._indices is None or step.index in self._indices
+        return self._indices is None or step.index in self._indices or not self._program.contains(step)
 
 
 class Reachability:
@@ -42,11 +40,10 @@ class Reachability:
         return self._propagate(steps, self._cfg.predecessors, forward=False)
 
     def _propagate(self, steps: Iterable[Step], next_of: list[tuple[int, ...]], *, forward: bool) -> StepSet:
-        own = self._program.steps
         found: set[int] = set()
         blocks = Worklist[int](())
         for step in steps:
-            if step.index >= len(own) or own[step.index] is not step:
+            if not self._program.contains(step):
                 return StepSet(self._program, None)
             block = self._cfg.block_of(step)
             found.update(

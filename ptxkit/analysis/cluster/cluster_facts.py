@@ -138,7 +138,7 @@ def has_unknown_cluster_size(kernel: KernelFacts) -> bool:
     """Returns whether a kernel interacts with the CTAs of its cluster, and nothing determines how many there are."""
     if kernel.assumes_cluster_size or kernel.program.function.directive("reqnctapercluster") is not None:
         return False
-    return any(_uses_cluster(step) for step in kernel.program.steps)
+    return any(_uses_cluster(step) for code in kernel.program.functions for step in code.steps)
 
 
 def _uses_cluster(step: Step) -> bool:

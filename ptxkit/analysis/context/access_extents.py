@@ -104,7 +104,7 @@ class AccessExtents:
         """Returns whether a generic address may be in shared memory, on any path."""
         if not self._has_generic_shared_addresses:
             return False
-        if step not in self._own_steps:
+        if not self._explorer.program.contains(step):
             return True
         spaces = self._explorer.address_spaces.spaces_of(step, operand)
         return not spaces or not spaces <= _OTHER_SPACES
@@ -112,17 +112,12 @@ class AccessExtents:
     @cached_property
     def _has_generic_shared_addresses(self) -> bool:
         """Whether the kernel, or a function that it calls, makes a generic address of a shared one."""
-        program = self._explorer.program
         return any(
             isinstance(effect, ValueEffect) and _makes_generic_shared(effect.value)
-            for code in (program, *program.callees.values())
+            for code in self._explorer.program.functions
             for step in code.steps
             for effect in step.effects
         )
-
-    @cached_property
-    def _own_steps(self) -> frozenset[Step]:
-        return frozenset(self._explorer.program.steps)
 
 
 def _makes_generic_shared(value: Expression) -> bool:

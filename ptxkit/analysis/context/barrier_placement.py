@@ -90,7 +90,7 @@ def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoin
     release = _release_by_warp_peer(facts, first, last)
     if release is not None:
         return OrderingBarrier(WARP_BARRIER, release=release)
-    if not all(_is_in_function(facts.program, each.step) for each in (first, last)):
+    if not all(facts.program.contains(each.step) for each in (first, last)):
         return OrderingBarrier(CTA_BARRIER)
     flow, number = facts.cfg, _unused_barrier_number(facts.program)
     come_by = max(_common_threads(facts, first, last), key=len, default=frozenset())
@@ -157,18 +157,13 @@ def are_whole_warps(facts: ScenarioFacts, tids: frozenset[int]) -> bool:
     return len(tids) == min(len({tid // WARP_SIZE for tid in tids}) * WARP_SIZE, facts.scenario.launch.threads)
 
 
-def _is_in_function(program: Program, step: Step) -> bool:
-    """Returns whether a step is in this function, and not in one that it calls."""
-    return step.index < len(program.steps) and program.steps[step.index] is step
-
-
 def _unused_barrier_number(program: Program) -> int | None:
-    """Returns the first barrier number from 1 on that the function does not use.
+    """Returns the first barrier number from 1 on that neither the kernel nor a function that it calls uses.
 
     The result is None where a register names a barrier.
     """
     used: set[int] = set()
-    for step in program.steps:
+    for step in program.effectful_steps:
         for effect in step.effects:
             if isinstance(effect, Barrier) and effect.level == "cta":
                 number = step.instruction.operands[0] if step.instruction.operands else None

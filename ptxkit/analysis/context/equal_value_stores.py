@@ -41,7 +41,7 @@ def stores_equal_values(facts: ScenarioFacts, conflict: Race, certainty: InputIn
     step, effect = conflict.write.event.step, conflict.write.event.effect
     if not isinstance(effect, Access) or effect.kind != "write" or effect.completion is not None:
         return False
-    if not certainty.is_in_function(step) or any(visit for visit in _execution_numbers(facts, step)):
+    if not certainty.program.contains(step) or any(visit for visit in _execution_numbers(facts, step)):
         return False
     leaves = {
         leaf for operand in _stored_operands(step, effect) for leaf in certainty.dependence_sources(step, operand)

@@ -65,7 +65,7 @@ class ExecutionCoverage:
         program, independence = self._kernel.program, self._kernel.explorer.input_independence
         return program.is_fully_matched and all(
             source.kind == "variable" or (source.kind == "special" and source.name.startswith(_FIXED_REGISTERS))
-            for step in program.effectful_steps
+            for step in program.own_effectful_steps
             if any(map(_decides_order, step.effects))
             for source in independence.dependence_sources(step, None)
         )

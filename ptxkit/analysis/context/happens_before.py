@@ -259,7 +259,9 @@ class HappensBefore:
         if self._release_orders is not None:
             signaling = self._program.analysis(Reachability).steps_reaching(strong)
             strong = frozenset(
-                step for step in self._program.steps if _is_release(step, self._release_orders) and step in signaling
+                step
+                for step in self._program.effectful_steps
+                if _is_release(step, self._release_orders) and step in signaling
             )
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered_steps):

@@ -138,13 +138,13 @@ class ScenarioFacts:
         """
         known = self._executes_all_cache.get(kinds)
         if known is None:
-            codes = (self.program, *self.program.callees.values())
-            known = self._executes_all_cache[kinds] = not any(self._misses_some(code, kinds) for code in codes)
+            functions = self.program.functions
+            known = self._executes_all_cache[kinds] = not any(self._misses_some(code, kinds) for code in functions)
         return known
 
     def _misses_some(self, code: Program, kinds: tuple[type, ...]) -> bool:
         """Returns whether no explored thread executed some reachable instruction of a function, of these effects."""
-        wanted = {step for step in code.effectful_steps if any(isinstance(each, kinds) for each in step.effects)}
+        wanted = {step for step in code.own_effectful_steps if any(isinstance(each, kinds) for each in step.effects)}
         missed = wanted.difference(*(thread.trace.covered_steps for thread in self.threads.values()))
         live = reachable_steps(code) if missed else ()
         return any(step in live for step in missed)

@@ -144,7 +144,7 @@ def _is_in_loops_of(flow: ControlFlowGraph, block: int, wait: Step) -> bool:
 
 def _place_after(facts: ScenarioFacts, reads: Sequence[Step], wait: Step) -> tuple[Step, Step, bool] | None:
     """Returns the nearest place that all reads reach, as (last read in the text, step, is after the step)."""
-    if any(step.index >= len(facts.program.steps) or facts.program.steps[step.index] is not step for step in reads):
+    if not all(map(facts.program.contains, reads)):
         return None
     flow = facts.cfg
     last = max(reads, key=lambda step: step.index)

@@ -28,7 +28,7 @@ class CertainSteps:
         """Returns whether each launch executes a step, with the operand of the explored threads if one is given."""
         return (
             self._has_known_calls
-            and self._independence.is_in_function(step)
+            and self._independence.program.contains(step)
             and self._independence.is_input_independent(step, operand)
             and step in self._executed
         )

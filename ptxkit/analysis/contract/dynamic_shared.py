@@ -42,7 +42,7 @@ class DynamicSharedUse:
         if not self._variables:
             return
         yield from self._find_executed_bytes()
-        for step in self._program.effectful_steps:
+        for step in self._program.own_effectful_steps:
             for operand, size in _accesses(step):
                 place = self._constant_place(step, operand)
                 if place is None:

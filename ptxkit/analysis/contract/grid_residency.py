@@ -26,8 +26,8 @@ _DRIVER_REGISTERS = "%envreg"
 
 def find_grid_residency(program: Program) -> Iterator[DerivedCondition]:
     """Yields a condition for each such loop."""
-    reads = [step for step in program.effectful_steps if any(map(_is_global_read, step.effects))]
-    signals = [step for step in program.effectful_steps if any(map(_is_signal, step.effects))]
+    reads = [step for step in program.own_effectful_steps if any(map(_is_global_read, step.effects))]
+    signals = [step for step in program.own_effectful_steps if any(map(_is_signal, step.effects))]
     if not reads or not signals:
         return
     flow, dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)

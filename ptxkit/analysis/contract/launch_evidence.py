@@ -55,16 +55,18 @@ class LaunchEvidence:
 
 
 def find_launch_evidence(program: Program) -> LaunchEvidence:
-    """Returns the evidence in a kernel. Of the functions that it calls, only the referenced names count."""
+    """Returns the evidence in a kernel and in the functions that it calls."""
     names = _names_in(program)
     axes = tuple(
         number for number, axis in enumerate(_AXES) if any(f"{place}.{axis}" in names for place in _CTA_ID_REGISTERS)
     )
     meets = any(_is_for_warps(effect) for step in program.effectful_steps for effect in step.effects)
     clusters = any(name.startswith(_CLUSTER_REGISTERS) for name in names) or any(
-        _is_for_clusters(effect) for step in program.steps for effect in step.effects
+        _is_for_clusters(effect) for code in program.functions for step in code.steps for effect in step.effects
     )
-    return LaunchEvidence(axes, _shares_global_memory(program), meets, clusters, count_thread_axes(program))
+    return LaunchEvidence(
+        axes, any(map(_shares_global_memory, program.functions)), meets, clusters, count_thread_axes(program)
+    )
 
 
 def _is_for_warps(effect: Effect) -> bool:
@@ -95,7 +97,8 @@ def _names_in(program: Program) -> set[str]:
 
 
 def _shares_global_memory(program: Program) -> bool:
-    reads = [step for step in program.effectful_steps if any(_reads_global(effect) for effect in step.effects)]
+    """Returns whether one function uses global memory as CTAs do that communicate."""
+    reads = [step for step in program.own_effectful_steps if any(_reads_global(effect) for effect in step.effects)]
     if not reads:
         return False
     flow, dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)

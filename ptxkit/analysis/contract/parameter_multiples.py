@@ -37,7 +37,7 @@ def find_parameter_multiples(
 
 def find_multiples(program: Program, linear: LinearParameters) -> Iterator[tuple[Step, ParameterMultiple]]:
     """Yields the instructions that need a parameter to be a multiple of a number."""
-    for step in program.effectful_steps:
+    for step in program.own_effectful_steps:
         for operand, divisor, is_address in _divisors(step):
             for form in linear.forms_of(step, operand):
                 solution = form.solve(divisor)

@@ -54,11 +54,6 @@ class InputIndependence:
         calls = [step for step in self.program.steps if _changes_control(step, "call")]
         return frozenset(name for step in calls for name in named_registers(step))
 
-    def is_in_function(self, step: Step) -> bool:
-        """Returns whether a step belongs to this program and not to a callee, whose callers are not all known."""
-        steps = self.program.steps
-        return step.index < len(steps) and steps[step.index] is step
-
     def sole_variable(self, step: Step, operand: Operand | None) -> str | None:
         """Returns the only variable that decides an operand and the path to its step in each launch; None otherwise."""
         if (step, operand) not in self._sole_variables:

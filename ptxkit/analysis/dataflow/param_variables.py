@@ -27,7 +27,7 @@ def param_variable(scope: SymbolScope, name: str) -> str | None:
 def param_variable_writes(program: Program) -> Mapping[str, Sequence[Step]]:
     """Returns the steps that store to each `.param` variable, or call a function with this result."""
     found: dict[str, list[Step]] = defaultdict(list)
-    for step in program.effectful_steps:
+    for step in program.own_effectful_steps:
         for name in _written_names(step):
             variable = param_variable(step.scope, name)
             if variable is not None:

@@ -6,13 +6,15 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 from typing import TypeAlias
 
+from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.match_cache import cached_by_match
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.program import Program, Step, callee_of
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
-from ptxkit.syntax.tree import Address, Integer, Name, Vector
+from ptxkit.syntax.tree import Address, Integer, Name, Vector, operand_names
 
 #: The value operations whose result is an address when an operand is.
 _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
@@ -22,24 +24,34 @@ _MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 _TENSOR_ADDRESS = "global_address"
 
 
+_Holder: TypeAlias = tuple[str, str] | int
+"""What may hold an address: (function, register), or the place of a byte in the parameter space of calls."""
+
+
 def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
-    """Returns the (parameter, byte offset) of every parameter that is used as an address, or declared `.ptr`."""
-    addresses: set[str] = set()
-    copies: list[tuple[str, set[str]]] = []
-    loads: list[tuple[str, tuple[str, int]]] = []
-    places: dict[str, tuple[str, int]] = {}
-    for step in program.steps:
-        addresses.update(_bases(step))
-        copies.extend(_copies(step))
-        places.update(parameter_locations(step, places))
-        loads.extend(_parameter_loads(step, places))
-    feeding: dict[str, set[str]] = defaultdict(set)
-    for result, sources in copies:
-        feeding[result] |= sources
+    """Returns the (parameter, byte offset) of every parameter that is used as an address, or declared `.ptr`.
+
+    The functions that the program calls may use it so, too, or compute the address.
+    """
+    addresses: set[_Holder] = set()
+    feeding: dict[_Holder, set[_Holder]] = defaultdict(set)
+    loads: list[tuple[_Holder, tuple[str, int]]] = []
+    for code in program.functions:
+        name = code.function.name
+        places: dict[str, tuple[str, int]] = {}
+        for step in code.steps:
+            addresses.update((name, register) for register in _bases(step))
+            for result, sources in _copies(step):
+                feeding[(name, result)].update((name, source) for source in sources)
+            places.update(parameter_locations(step, places))
+            if code is program:
+                loads.extend(((name, register), place) for register, place in _parameter_loads(step, places))
+        for target, source in _moves_of_arguments(code) if program.callees else ():
+            feeding[target].add(source)
     pointers = Worklist(addresses)
-    for register in pointers:
-        pointers.add(feeding[register])
-    found = {place for register, place in loads if register in pointers.seen}
+    for holder in pointers:
+        pointers.add(feeding[holder])
+    found = {place for holder, place in loads if holder in pointers.seen}
     for parameter in program.function.parameters:
         if parameter.pointer is not None:
             found.update((declarator.name, 0) for declarator in parameter.declarators)
@@ -53,6 +65,43 @@ def _bases(step: Step) -> Iterator[str]:
         base = operand.base if isinstance(operand, Address) else operand if is_map_address else None
         if isinstance(base, Name):
             yield step.scope.register_name(base.text)
+
+
+def _moves_of_arguments(code: Program) -> Iterator[tuple[_Holder, _Holder]]:
+    """Yields (target, source) of what a function moves to and from the parameter space, and of its calls."""
+    for step in code.own_effectful_steps:
+        for effect in step.effects:
+            operand = step.operand(effect.address) if isinstance(effect, Access) else None
+            if (
+                isinstance(effect, Access)
+                and effect.space.startswith("param")
+                and isinstance(operand, Address)
+                and isinstance(operand.base, Name)
+                and (place := _holder(code, step.scope, operand.base.text, operand.offset)) is not None
+            ):
+                others = (each for each in step.instruction.operands if each is not operand)
+                registers = ((code.function.name, each) for other in others for each in registers_in(other, step.scope))
+                yield from ((place, each) if effect.kind == "write" else (each, place) for each in registers)
+        callee = code.callees.get(callee_of(step) or "")
+        if callee is not None and step.match is not None:
+            for role, formals, is_result in (
+                ("parameters", callee.function.parameters, False),
+                ("results", callee.function.results, True),
+            ):
+                actual = step.operand(role) if role in step.match.roles else None
+                names = [each.name for declaration in formals for each in declaration.declarators]
+                for formal, given in zip(names, operand_names(actual), strict=False):
+                    inner, outer = _holder(callee, callee.scope, formal), _holder(code, step.scope, given)
+                    if inner is not None and outer is not None:
+                        yield (outer, inner) if is_result else (inner, outer)
+
+
+def _holder(code: Program, scope: SymbolScope, name: str, offset: int = 0) -> _Holder | None:
+    """Returns the place of a parameter of a call, or the register with a name."""
+    variable = scope.variable(name)
+    if variable is not None and scope.register_name(name) == name:
+        return variable.address + offset if variable.space == "param" else None
+    return code.function.name, scope.register_name(name)
 
 
 def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:

@@ -64,7 +64,7 @@ def _structure_sizes(program: Program) -> dict[str, int]:
 def _stored_sources(program: Program, dependence: Dependence) -> dict[_Place, set[DependenceSource]]:
     """Returns the sources of the bytes that are stored or copied to each location."""
     found: dict[_Place, set[DependenceSource]] = defaultdict(set)
-    for step in program.effectful_steps:
+    for step in program.own_effectful_steps:
         written = {each.address for each in _accesses(step, "write")}
         if step.match is None or not written:
             continue

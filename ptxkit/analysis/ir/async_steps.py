@@ -7,8 +7,8 @@ from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence
 
 
 def async_steps_of(program: Program) -> list[Step]:
-    """Returns the instructions that are asynchronous or that order asynchronous ones."""
-    return [step for step in program.effectful_steps if any(map(_is_async_effect, step.effects))]
+    """Returns the instructions of one function that are asynchronous or that order asynchronous ones."""
+    return [step for step in program.own_effectful_steps if any(map(_is_async_effect, step.effects))]
 
 
 def _is_async_effect(effect: Effect) -> bool:
@@ -21,4 +21,4 @@ def _is_async_effect(effect: Effect) -> bool:
 
 def has_async_steps(program: Program) -> bool:
     """Returns whether a kernel, or a function that it calls, has such instructions."""
-    return any(async_steps_of(each) for each in (program, *program.callees.values()))
+    return any(async_steps_of(each) for each in program.functions)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from ptxkit.analysis.ir.layout import SymbolScope, VariableLayout
-from ptxkit.analysis.ir.referenced_names import names_in, registers_in
+from ptxkit.analysis.ir.referenced_names import addressed_names, names_in, registers_in
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.ir.system_functions import ends_the_launch, is_system_function
 from ptxkit.fast_dataclasses import dataclass, field, replace
@@ -34,6 +34,7 @@ from ptxkit.syntax.tree import (
     Module,
     Name,
     Operand,
+    operand_names,
 )
 
 AnalysisT = TypeVar("AnalysisT")
@@ -94,8 +95,9 @@ class Step:
 class Program:
     """A function with a body, prepared for analyses.
 
-    callees: the functions that it calls, directly or indirectly, by name; empty where they were not requested. All of
-    them share the same `variables`, each at a distinct address.
+    callees: the functions that it may call, directly or through others, by name; empty where they were not requested.
+    All of them share the same `variables`, each at a distinct address. functions: the function that was flattened, such
+    as a kernel, and then its callees; the same for all of them.
     """
 
     function: Function
@@ -104,6 +106,7 @@ class Program:
     steps: tuple[Step, ...]
     variables: tuple[DeclaredVariable, ...]
     callees: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
+    functions: Sequence[Program] = field(default=(), repr=False, compare=False)
 
     @property
     def scopes(self) -> tuple[SymbolScope, ...]:
@@ -126,6 +129,14 @@ class Program:
         found: AnalysisT = self._analyses[kind]
         return found
 
+    def contains(self, step: Step) -> bool:
+        """Returns whether a step is one of this function, and not of another one."""
+        return step.index < len(self.steps) and self.steps[step.index] is step
+
+    def function_of(self, step: Step) -> Program:
+        """Returns the one of the `functions` that contains a step."""
+        return self if self.contains(step) else next(each for each in self.functions if each.contains(step))
+
     @cached_property
     def definitions(self) -> Mapping[str, Sequence[Step]]:
         """The steps that assign each register, in the order of the text."""
@@ -137,10 +148,16 @@ class Program:
 
     @cached_property
     def effectful_steps(self) -> tuple[Step, ...]:
-        """The steps that do more than assign register values, or for which the table has no form.
+        """The steps of all `functions` that do more than assign register values, or for which the table has no form.
 
-        A search for effects of one kind can skip all other steps, which are most of a kernel.
+        Whether a kernel has an effect of some kind is a question about these steps: a function that it calls has the
+        effect for it. A search for effects can skip all other steps, which are most of a kernel.
         """
+        return tuple(step for code in self.functions for step in code.own_effectful_steps)
+
+    @cached_property
+    def own_effectful_steps(self) -> tuple[Step, ...]:
+        """Those of only this function, for analyses of its control flow or its registers."""
         plain: dict[int, bool] = {}
         found: list[Step] = []
         for step in self.steps:
@@ -154,11 +171,15 @@ class Program:
                 found.append(step)
         return tuple(found)
 
-    @property
-    def all_effectful_steps(self) -> Iterator[Step]:
-        """Yields those of this function and of the functions that it calls."""
-        for code in (self, *self.callees.values()):
-            yield from code.effectful_steps
+    def own_steps_with(self, wanted: Callable[[Effect], bool]) -> list[Step]:
+        """Returns the steps of this function with an effect, and its calls if a function that may be called has it."""
+        others = (step for code in self.functions if code is not self for step in code.own_effectful_steps)
+        in_calls = any(wanted(effect) for step in others for effect in step.effects)
+        return [
+            step
+            for step in self.own_effectful_steps
+            if (in_calls and step.is_opaque_call) or any(map(wanted, step.effects))
+        ]
 
     @cached_property
     def is_fully_matched(self) -> bool:
@@ -247,12 +268,31 @@ class ModuleContext:
 
     def __init__(self, module: Module) -> None:
         self.functions = defined_functions(module)
+        self._declared = {*self.functions, *(function.name for function in module.functions())}
         self._names_by_function: dict[str, set[str]] = {}
         self._layout, self._scope = VariableLayout(), SymbolScope()
         for item, start in module.with_offsets():
             self._scope.enter(item, start)
         for declaration, declarator in self._scope.declared_variables():
             self._layout.place(self._scope, variable_of(declaration, declarator))
+
+    @cached_property
+    def addressed_functions(self) -> frozenset[str]:
+        """The functions that an indirect call may reach: code takes their address, or an initializer contains it."""
+        names: set[str] = set()
+        for function in self.functions.values():
+            assert function.body is not None
+            names.update(addressed_names(function.body))
+        for _, declarator in self._scope.declared_variables():
+            names.update(operand_names(declarator.initialiser))
+        return frozenset(name for name, each in self.functions.items() if name in names and each.kind == "func")
+
+    def callees_of(self, steps: Sequence[Step]) -> list[str]:
+        """Returns the functions with a body that steps call, or may call by an address."""
+        named = dict.fromkeys(name for step in steps if (name := callee_of(step)) is not None)
+        if any(name not in self._declared for name in named):
+            named.update(dict.fromkeys(sorted(self.addressed_functions)))
+        return [name for name in named if name in self.functions]
 
     def layout_for(self, function: Function) -> tuple[VariableLayout, SymbolScope]:
         """Returns a layout and a scope that this function and its callees can extend."""
@@ -300,18 +340,21 @@ def flatten(
     parts = {function.name: _flatten_function(module, function, layout, outer, outside.functions)}
     waiting = [function.name] if calls and outside.functions.keys() - parts else []
     while waiting:
-        for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][1])):
-            callee = outside.functions.get(name) if name is not None else None
-            if callee is not None and callee.name not in parts:
+        for callee in map(outside.functions.__getitem__, outside.callees_of(parts[waiting.pop()][1])):
+            if callee.name not in parts:
                 parts[callee.name] = _flatten_function(module, callee, layout, outer, outside.functions)
                 waiting.append(callee.name)
     layout.finish()
     variables = tuple(layout.placed_variables)
     called: dict[str, Program] = {}
+    together: list[Program] = []
     made = {
-        name: Program(outside.functions[name] if name != function.name else function, module, *part, variables, called)
+        name: Program(
+            outside.functions[name] if name != function.name else function, module, *part, variables, called, together
+        )
         for name, part in parts.items()
     }
+    together.extend(made.values())
     whole = made.pop(function.name)
     called.update({name: made[callee.name] for name, callee in outside.functions.items() if callee.name in made})
     return whole

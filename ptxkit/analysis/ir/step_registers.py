@@ -31,10 +31,15 @@ def read_registers(step: Step) -> list[str]:
 
 
 def all_read_registers(program: Program) -> frozenset[str]:
-    """Returns the registers that the instructions of a program read; a function for `Program.analysis`."""
+    """Returns the registers that the instructions of a function read; for `Program.analysis`."""
     return frozenset(name for step in program.steps for name in read_registers(step))
 
 
 def is_result_used(program: Program, step: Step) -> bool:
-    """Returns whether any instruction reads a register that a step writes; without a form in the table, one may."""
-    return step.match is None or not program.analysis(all_read_registers).isdisjoint(step.result_registers())
+    """Returns whether an instruction reads a register that a step of a program, or of a function that it calls, writes.
+
+    Without a form in the table, one may.
+    """
+    if step.match is None:
+        return True
+    return not program.function_of(step).analysis(all_read_registers).isdisjoint(step.result_registers())

@@ -23,6 +23,10 @@ def count_thread_axes(program: Program) -> int:
     that reads them along y, else 1.
     """
     names = {
-        operand.text for step in program.steps for operand in step.instruction.operands if isinstance(operand, Name)
+        operand.text
+        for code in program.functions
+        for step in code.steps
+        for operand in step.instruction.operands
+        if isinstance(operand, Name)
     }
     return next((axes for axes, registers in _REGISTERS_OF_AXIS.items() if not names.isdisjoint(registers)), 1)

@@ -51,7 +51,7 @@ class AtomicGuardedInval:
 
     def _find_guarding_atomic(self, end: Step) -> Step | None:
         program = self._kernel.program
-        if not self._atomics or program.callees or not any(step is end for step in program.steps):
+        if not self._atomics or program.callees or not program.contains(end):
             return None
         found = self._condition_inputs.inputs_of(end, None)
         places = all(name.startswith(_THREAD_POSITION_REGISTERS) for name in found.special_registers)

@@ -70,7 +70,7 @@ def _find_ineffective_waits(kernel: KernelFacts) -> frozenset[Step]:
         return frozenset()
     flow = kernel.program.analysis(ControlFlowGraph)
     waits = {event.step for thread in threads for _, event in thread.positions(WaitGroup) if is_bulk_wait(event)}
-    own = [step for step in waits if step in kernel.program.steps]
+    own = [step for step in waits if kernel.program.contains(step)]
     return frozenset(step for step in own if not flow.may_repeat(step))
 
 
@@ -79,18 +79,17 @@ class _LaterBulkWaits:
 
     def __init__(self, kernel: KernelFacts) -> None:
         self._cfg = kernel.explorer.input_independence.cfg
-        self._own_steps = frozenset(kernel.program.steps)
-        self._waits = [step for step in kernel.program.effectful_steps if _is_bulk_wait_step(step)]
-        self._calls_waiting_function = any(
-            _is_bulk_wait_step(step) for each in kernel.program.callees.values() for step in each.effectful_steps
-        )
+        self._program = kernel.program
+        waits = [step for step in kernel.program.effectful_steps if _is_bulk_wait_step(step)]
+        self._waits = [step for step in waits if kernel.program.contains(step)]
+        self._calls_waiting_function = len(waits) > len(self._waits)
         self._cache: dict[Step, bool] = {}
 
     def may_follow(self, step: Step) -> bool:
         """Returns whether a wait may follow a step. A wait in a function that the kernel calls is assumed to follow."""
         if step not in self._cache:
             self._cache[step] = (
-                self._calls_waiting_function or step not in self._own_steps or self._is_wait_reachable(step)
+                self._calls_waiting_function or not self._program.contains(step) or self._is_wait_reachable(step)
             )
         return self._cache[step]
 

@@ -46,7 +46,9 @@ class CtaScopeAccess:
 
 def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
     """Yields the atomics of scope `.cta` on words that all CTAs share, and the loops that wait for such words."""
-    uses = [(step, effect) for step in program.effectful_steps for effect in _accesses(step) if _is_cta_scope(effect)]
+    uses = [
+        (step, effect) for step in program.own_effectful_steps for effect in _accesses(step) if _is_cta_scope(effect)
+    ]
     if not uses or not program.is_fully_matched:
         return
     if not reads_cta_position(program):
@@ -75,7 +77,8 @@ def reads_cta_position(program: Program) -> bool:
 
     Such a kernel is intended for several CTAs.
     """
-    return any(_is_special(step, name, _GRID_REGISTERS) for step in program.steps for name in read_registers(step))
+    steps = (step for code in program.functions for step in code.steps)
+    return any(_is_special(step, name, _GRID_REGISTERS) for step in steps for name in read_registers(step))
 
 
 def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: Step, effect: Access) -> Iterator[Step]:

@@ -63,11 +63,11 @@ class LastBlockRead:
 def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
     """Yields the reads of a kernel that no fence orders after other CTAs' stores; each pair of instructions once."""
     program = explorer.program
-    atomics = [step for step in program.effectful_steps if _is_returning_relaxed_atomic(step)]
+    atomics = [step for step in program.own_effectful_steps if _is_returning_relaxed_atomic(step)]
     if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.callees:
         return
     (atomic,) = atomics
-    if any(_may_order(step) for step in program.effectful_steps if step is not atomic) or not reads_cta_position(
+    if any(_may_order(step) for step in program.own_effectful_steps if step is not atomic) or not reads_cta_position(
         program
     ):
         return
@@ -101,7 +101,7 @@ class _GuardedAccesses:
 
     def __init__(self, explorer: Explorer, atomic: Step) -> None:
         self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, {atomic})
-        steps = [step for step in explorer.program.effectful_steps if step is not atomic]
+        steps = [step for step in explorer.program.own_effectful_steps if step is not atomic]
         self.reads = {step for step in steps if self._is_guarded_by_atomic(step)}
         self.stores = {step for step in steps if self._is_executed_by_each_cta(step)} if self.reads else set()
 

@@ -39,7 +39,10 @@ class MixedProxyUpdate:
 def find_mixed_proxy_updates(program: Program) -> Iterator[MixedProxyUpdate]:
     """Yields the updates of one word through both proxies."""
     updates = [
-        (step, e) for step in program.effectful_steps for e in step.effects if isinstance(e, Access) and _is_update(e)
+        (step, e)
+        for step in program.own_effectful_steps
+        for e in step.effects
+        if isinstance(e, Access) and _is_update(e)
     ]
     if {effect.proxy for _, effect in updates} != {"generic", "async"}:
         return

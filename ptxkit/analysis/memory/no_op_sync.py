@@ -114,12 +114,12 @@ def is_independent_of_loop_count(step: Step, kernel: KernelFacts) -> bool:
 
 def find_shared_proxy_fences(kernel: KernelFacts) -> list[Step]:
     """Returns the proxy fences for shared memory of a kernel, in both directions."""
-    return [step for step in kernel.program.steps if any(_is_fence(effect) for effect in step.effects)]
+    return [step for step in kernel.program.effectful_steps if any(_is_fence(effect) for effect in step.effects)]
 
 
 def has_external_communication(kernel: KernelFacts) -> bool:
     """Returns whether a kernel may synchronize with other CTAs: by flags, in a cluster, or with another grid."""
-    effects = [effect for step in kernel.program.steps for effect in step.effects]
+    effects = [effect for step in kernel.program.effectful_steps for effect in step.effects]
     strong = any(isinstance(e, Access) and (e.kind == "update" or e.order != "weak") for e in effects)
     beyond = any(isinstance(e, Grid) or (isinstance(e, Barrier) and e.level == "cluster") for e in effects)
     return strong or beyond or any(facts.scenario.launch.cluster_size > 1 for facts in kernel.scenarios)
@@ -135,7 +135,7 @@ def accessed_spaces(kernel: KernelFacts, proxy: str) -> set[str]:
     """Returns the state spaces, without sub-qualifiers, that a kernel's accesses through a proxy name."""
     return {
         effect.space.partition("::")[0]
-        for step in kernel.program.steps
+        for step in kernel.program.effectful_steps
         for effect in step.effects
         if isinstance(effect, Access) and effect.proxy == proxy
     }

@@ -8,7 +8,7 @@ the addresses of two instructions have a pointer in common.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
 from ptxkit.analysis.context.happens_before import HappensBefore
@@ -165,17 +165,31 @@ def _with_common_pointers(
     if not firsts or not others:
         return set(), set()
     own, theirs = _pointers(explorer, firsts), _pointers(explorer, others)
-    common = set().union(*own.values()) & set().union(*theirs.values())
-    chosen = [{step for step, names in each.items() if names & common} for each in (own, theirs)]
-    return chosen[0], chosen[1]
+    return _using_one_of(own, theirs), _using_one_of(theirs, own)
 
 
-def _pointers(explorer: Explorer, steps: Collection[Step]) -> dict[Step, set[tuple[str, int]]]:
-    """Returns the pointers of the addresses of each step: parameters, and variables of global memory."""
+def _using_one_of(
+    pointers: Mapping[Step, set[tuple[str, int]] | None], others: Mapping[Step, set[tuple[str, int]] | None]
+) -> set[Step]:
+    """Returns the steps with a pointer that one of the other steps uses as well; pointers that are unknown may be."""
+    if None in others.values():
+        return set(pointers)
+    used = set[tuple[str, int]]().union(*(names for names in others.values() if names is not None))
+    return {step for step, names in pointers.items() if names is None or not names.isdisjoint(used)}
+
+
+def _pointers(explorer: Explorer, steps: Collection[Step]) -> dict[Step, set[tuple[str, int]] | None]:
+    """Returns the pointers of the addresses of each step: parameters, and variables of global memory.
+
+    Those of steps in called functions are unknown (None).
+    """
     dependence = explorer.input_independence.dependence
-    found: dict[Step, set[tuple[str, int]]] = {}
+    found: dict[Step, set[tuple[str, int]] | None] = {}
     for step in steps:
-        names = found.setdefault(step, set())
+        if not explorer.program.contains(step):
+            found[step] = None
+            continue
+        names = found[step] = set()
         for effect in step.effects:
             if isinstance(effect, Access) and effect.space in ("global", "generic") and step.match is not None:
                 operand = step.operand(effect.address)

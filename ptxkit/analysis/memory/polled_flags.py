@@ -27,16 +27,13 @@ class PolledCopy:
 
 def find_polled_copies(program: Program) -> Iterator[PolledCopy]:
     """Yields the copies of a function that follow a poll in the same thread."""
-    copies = [step for step in program.effectful_steps if any(_is_copy(effect) for effect in step.effects)]
-    reads = (
-        [step for step in program.effectful_steps if any(is_strong_global_read(effect) for effect in step.effects)]
-        if copies
-        else []
-    )
+    copies = [step for step in program.own_effectful_steps if any(map(_is_copy, step.effects))]
+    strong = (step for step in program.own_effectful_steps if any(map(is_strong_global_read, step.effects)))
+    reads = list(strong) if copies else []
     if not reads:
         return
     flow = program.analysis(ControlFlowGraph)
-    fences = [step for step in program.effectful_steps if any(_fences_global(effect) for effect in step.effects)]
+    fences = program.own_steps_with(_fences_global)
     for copy in copies:
         polls = [
             read for read in reads if _is_poll(flow, read, copy) and _is_acquired_before(flow, program, read, copy)
@@ -89,7 +86,7 @@ def _is_acquired_before(flow: ControlFlowGraph, program: Program, read: Step, co
     """Returns whether the thread acquires what was released with the flag, by the read itself or by a later fence."""
     if any(isinstance(effect, Access) and effect.order in ACQUIRE_ORDERS for effect in read.effects):
         return True
-    fences = [step for step in program.effectful_steps if any(map(_is_acquire_fence, step.effects))]
+    fences = program.own_steps_with(_is_acquire_fence)
     return any(flow.dominates(read, fence) and flow.dominates(fence, copy) for fence in fences)
 
 

@@ -79,7 +79,7 @@ def may_synchronize_between(thread: ThreadView, since: int, until: int) -> bool:
 
 def setmaxnreg_operands_of(program: Program) -> Iterator[int]:
     """Yields the register counts that a kernel sets anywhere."""
-    for step in program.steps:
+    for step in program.effectful_steps:
         if step.match and any(isinstance(effect, RegisterCount) for effect in step.match.effects):
             operand = step.instruction.operands[0]
             yield operand.value if isinstance(operand, Integer) else 0

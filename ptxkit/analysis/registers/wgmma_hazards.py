@@ -247,7 +247,7 @@ def find_issues(program: Program, group: str) -> list[Step]:
     """Returns the instructions that issue operations of a group on registers."""
     return [
         step
-        for step in program.effectful_steps
+        for step in program.own_effectful_steps
         if any(isinstance(effect, AsyncRegisters) and effect.group == group for effect in step.effects)
     ]
 

@@ -290,7 +290,7 @@ def _loads_from_remote_stores(program: Program) -> frozenset[Step]:
     """Returns the loads from shared memory that other CTAs may write: all loads if there are such stores."""
     if not any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects):
         return frozenset()
-    return frozenset(step for step in program.steps if step.match is not None)
+    return frozenset(step for code in program.functions for step in code.steps if step.match is not None)
 
 
 def _is_remote_store(effect: Effect) -> bool:

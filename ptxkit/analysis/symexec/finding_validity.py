@@ -26,8 +26,7 @@ class OperandValidity:
         For called functions, the result is false because this is not known.
         """
         step = misfit.step
-        steps = self._program.steps
-        if step.index >= len(steps) or steps[step.index] is not step or step.match is None:
+        if not self._program.contains(step) or step.match is None:
             return False
         operand = step.operand(misfit.role)
         leaves = self._program.analysis(Dependence).sources_of(step, operand)

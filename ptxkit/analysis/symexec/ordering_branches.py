@@ -14,15 +14,16 @@ from ptxkit.isa import effects as fx
 
 def is_ordering(step: Step) -> bool:
     """Returns whether an instruction may order others, beyond an access to memory."""
-    return any(
-        not isinstance(effect, fx.Value | fx.Control | fx.Access) and not is_warp_convergence(effect)
-        for effect in step.effects
-    )
+    return any(map(_orders, step.effects))
+
+
+def _orders(effect: fx.Effect) -> bool:
+    return not isinstance(effect, fx.Value | fx.Control | fx.Access) and not is_warp_convergence(effect)
 
 
 def ordering_branches(program: Program) -> frozenset[Step]:
     """Returns the branches of which one side executes an ordering instruction and another side may not."""
-    ordering = [step for step in program.effectful_steps if is_ordering(step)]
+    ordering = program.own_steps_with(_orders)
     if not ordering or not any(step.targets for step in program.steps):
         return frozenset()
     flow = program.analysis(ControlFlowGraph)

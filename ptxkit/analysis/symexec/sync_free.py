@@ -20,7 +20,7 @@ def sync_free_accesses(program: Program) -> frozenset[Step] | None:
     The result is None where the program has other effects, or calls functions other than the system's.
     """
     found: set[Step] = set()
-    for step in program.effectful_steps:
+    for step in program.own_effectful_steps:
         if step.match is None or step.is_opaque_call or is_collective_instruction(step.match):
             return None
         if not all(map(_is_unobserved, step.effects)):

@@ -8,6 +8,7 @@ the block's size determines.
 
 from __future__ import annotations
 
+from ptxkit.analysis.cfg.reachability import reachable_steps
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
@@ -26,12 +27,14 @@ def unreached_shared_accesses(explorer: Explorer) -> list[Step]:
     writes to shared memory.
     """
     program = explorer.program
-    own = [step for step in program.effectful_steps if any(map(_is_shared_access, step.effects))]
+    accesses = [step for step in program.effectful_steps if any(map(_is_shared_access, step.effects))]
     if not any(map(_may_write_shared, (effect for step in program.effectful_steps for effect in step.effects))):
         return []
     covered = explorer.covered_steps()
-    missed = [step for step in own if step not in covered]
-    return _UnreachedCode(explorer).possible_steps(missed) if missed else []
+    missed = [step for step in accesses if step not in covered]
+    own = [step for step in missed if program.contains(step)]
+    others = [step for step in missed if step not in own and step in reachable_steps(program.function_of(step))]
+    return [*(_UnreachedCode(explorer).possible_steps(own) if own else ()), *others]
 
 
 def _is_shared_access(effect: Effect) -> bool:

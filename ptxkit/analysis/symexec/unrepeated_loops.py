@@ -62,10 +62,8 @@ def _events(program: Program, groups: Iterable[GroupTrace]) -> Iterator[tuple[St
     """Yields the steps of the kernel itself that executions made events of, with the number of earlier executions."""
     for group in groups:
         for event in group.events:
-            if not isinstance(event, UnknownCall):
-                step = event.step
-                if step.index < len(program.steps) and program.steps[step.index] is step:
-                    yield step, event.visit
+            if not isinstance(event, UnknownCall) and program.contains(event.step):
+                yield event.step, event.visit
 
 
 def _only_waits(step: Step) -> bool:

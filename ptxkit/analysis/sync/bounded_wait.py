@@ -22,15 +22,13 @@ from ptxkit.isa.effects import Access, Effect, MbarrierWait
 
 
 def is_bounded_wait(program: Program, wait: Step) -> bool:
-    """Returns whether a thread may continue after a wait that never returns true."""
-    if wait.index >= len(program.steps) or program.steps[wait.index] is not wait:
-        return False  # the step belongs to a called function
-    return _WaitLoops(program).may_give_up(wait)
+    """Returns whether a thread may continue after a wait, of a kernel or of what it calls, that never returns true."""
+    return _WaitLoops(program.function_of(wait)).may_give_up(wait)
 
 
 def find_unchecked_waits(program: Program) -> list[Step]:
     """Returns the bounded waits whose result the kernel does not test after the loop."""
-    waits = [step for step in program.effectful_steps if _is_wait(step)]
+    waits = [step for step in program.own_effectful_steps if _is_wait(step)]
     if not waits:
         return []
     loops = _WaitLoops(program)

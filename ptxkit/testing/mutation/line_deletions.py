@@ -207,7 +207,7 @@ def _concerned_lines(reading: FunctionAnalysis, step: Step) -> set[int]:
     found = {reading.line(step)}
     barriers = _barrier_operands(step)
     found.update(
-        reading.line(other) for other in reading.program.effectful_steps if barriers & _barrier_operands(other)
+        reading.line(other) for other in reading.program.own_effectful_steps if barriers & _barrier_operands(other)
     )
     kinds = set(_kinds(step))
     if not kinds:

@@ -41,7 +41,9 @@ class EvidenceChecker:
     def _sides(self, start: Step, evidence: Collection[Step]) -> Iterator[Mapping[Hashable, bool]]:
         """All values of the guards that several branches and steps of the evidence have."""
         steps = (
-            step for step in self._program.effectful_steps if step in (start, *evidence) or is_control_transfer(step)
+            step
+            for step in self._program.own_effectful_steps
+            if step in (start, *evidence) or is_control_transfer(step)
         )
         values = (self._guards.value_of_guard(step) for step in steps)
         counts = Counter(value[0] for value in values if value is not None)

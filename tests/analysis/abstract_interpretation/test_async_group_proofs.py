@@ -26,7 +26,7 @@ def starts(program: Program) -> list[Step]:
     """The steps that start operations of a group."""
     return [
         step
-        for step in program.effectful_steps
+        for step in program.own_effectful_steps
         if any(
             isinstance(effect, AsyncRegisters)
             or (isinstance(effect, Access) and effect.completion in ("cp.async", "bulk", "wgmma"))
@@ -200,7 +200,7 @@ def test_without_a_commit_or_a_wait_no_verdict_is_better() -> None:
         ordering = [
             step
             for program in functions(text)
-            for step in program.effectful_steps
+            for step in program.own_effectful_steps
             if any(isinstance(effect, CommitGroup | WaitGroup) for effect in step.effects)
         ]
         for step in ordering:

@@ -11,7 +11,6 @@ from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegi
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.diagnostics import Verdict
-from ptxkit.rules.obligation_sites import functions_of
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Name
@@ -44,7 +43,7 @@ def test_each_register_of_a_run_is_inside_its_abstract_value(path: Path, monkeyp
         module = parse(text)
         program = flatten(module, module.function(request.entries[0]), calls=True)
         compared = bounded = 0
-        for each in functions_of(program):
+        for each in program.functions:
             observed = ObservedValues(each, samples)
             assert list(observed.misfits()) == []
             compared += observed.compared

@@ -103,8 +103,8 @@ def test_two_variables_are_not_a_base() -> None:
     assert base(f"{body} {STORE}") is None
 
 
-def test_a_step_of_a_called_function_is_not_part_of_the_kernel() -> None:
+def test_a_step_of_another_program_is_not_part_of_the_kernel() -> None:
     certainty, store = looked_at(f"mov.u32 %r9, %r1; {STORE}")
     _, other = looked_at(f"mov.u32 %r9, %r1; {STORE}")
-    assert certainty.is_in_function(store)
-    assert not certainty.is_in_function(other)
+    assert certainty.program.contains(store)
+    assert not certainty.program.contains(other)

@@ -115,3 +115,21 @@ def test_the_representatives_of_a_group_are_two_neighbors_one_of_another_warp_an
     assert len(found) <= 4
     warps = {tid // 32 for tid in group}
     assert len({tid // 32 for tid in found}) >= min(len(warps), 2)
+
+
+PASS = "{{ .param .b64 a; st.param.b64 [a], {}; .param .b64 r; call (r), {}, (a); ld.param.b64 %rd3, [r]; }}"
+STRIDE = ".func (.param .b64 r) moved(.param .b64 a) { .reg .b64 %rd<4>; ld.param.b64 %rd1, [a]; add.u64 %rd2, %rd1, 8;"
+USE = ".func (.param .b64 r) used(.param .b64 a) { .reg .b64 %rd<4>; ld.param.b64 %rd1, [a];"
+
+
+def test_a_parameter_is_a_pointer_that_a_called_function_uses_or_returns_as_an_address() -> None:
+    before = f"{STRIDE} st.param.b64 [r], %rd2; ret; }}\n{USE} ld.global.u64 %rd2, [%rd1]; st.param.b64 [r], 1; ret; }}"
+
+    def pointers_in(body: str) -> frozenset[tuple[str, int]]:
+        loads = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n];"
+        return pointer_parameters(program_of(module_of(f"{loads} {body}", parameters=TWO, before=before)))
+
+    assert pointers_in(PASS.format("%rd1", "used")) == {("p", 0)}
+    assert pointers_in(f"{PASS.format('%rd1', 'moved')} {PASS.format('%rd2', 'moved')}") == frozenset()
+    assert pointers_in(f"{PASS.format('%rd1', 'moved')} ld.global.u32 %r1, [%rd3];") == {("p", 0)}
+    assert pointers_in(f"{PASS.format('%rd2', 'moved')} {PASS.format('%rd1', 'used')}") == {("p", 0)}

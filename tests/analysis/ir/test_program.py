@@ -224,7 +224,7 @@ def test_a_kernel_that_mentions_more_than_a_cta_can_have_is_oversized() -> None:
 def test_the_acting_steps_are_those_that_do_more_than_compute() -> None:
     body = "mov.u32 %r1, 1; st.global.u32 [%rd1], %r1; add.u32 %r2, %r1, 1; ld.global.u32 %r3, [%rd1]; bar.sync 0;"
     program = program_of(module_of(body + "add.strange %r1, %r2; mul.lo.u32 %r1, %r2, %r3;"))
-    assert [step.instruction.name for step in program.effectful_steps] == ["st", "ld", "bar", "add", "ret"]
+    assert [step.instruction.name for step in program.own_effectful_steps] == ["st", "ld", "bar", "add", "ret"]
 
 
 def test_an_oversized_module_has_a_layout_for_each_function_and_the_remaining_variables() -> None:
@@ -244,3 +244,30 @@ def test_a_call_of_an_alias_leads_to_its_function() -> None:
     assert program.callees["f"] is program.callees["g"]
     assert [each.name for each in program.variables] == ["mine"]
     assert program_of(module_of("call f;", before=before.replace(".alias f, g;", ""))).callees == {}
+
+
+def test_the_effects_of_a_kernel_include_those_of_the_functions_that_it_calls() -> None:
+    before = ".func inner() { membar.gl; ret; } .func outer() { call inner; ret; }"
+    program = program_of(module_of("bar.sync 0; call outer;", before=before))
+    assert [each.function.name for each in program.functions] == ["k", "outer", "inner"]
+    names = [step.instruction.name for step in program.effectful_steps]
+    assert [*names] == ["bar", "call", "ret", "call", "ret", "membar", "ret"]
+    assert all(each.effectful_steps == program.effectful_steps for each in program.functions)
+    (fence,) = (step for step in program.effectful_steps if step.instruction.name == "membar")
+    assert program.function_of(fence).function.name == "inner"
+    assert not program.contains(fence)
+
+
+@pytest.mark.parametrize(
+    ("before", "take"),
+    [
+        (".global .u64 table[1] = {inner};", "ld.global.u64 %rd1, [table];"),
+        ("", "mov.u64 %rd1, inner;"),
+    ],
+)
+def test_an_indirect_call_may_reach_each_function_whose_address_is_taken(before: str, take: str) -> None:
+    functions = ".func inner() { membar.gl; ret; } .func other() { ret; } .entry unrelated() { call other; ret; }"
+    call = f"none: .callprototype _ (); {take} call %rd1, (), none;"
+    program = program_of(module_of(call, before=f"{functions} {before}"))
+    assert [*program.callees] == ["inner"]
+    assert not program_of(module_of(take, before=f"{functions} {before}")).callees
