@@ -305,4 +305,6 @@ _BY_CODE: Mapping[str, FixProposer] = {
     ptx9xx.DUPLICATE_SYNC: _delete_redundant,
     ptx9xx.EMPTY_GROUP: _delete_redundant,
     ptx9xx.OVERBROAD_PROXY_FENCE: _insert_suggested,
+    ptx9xx.INEFFECTIVE_SYNC: _delete_redundant,
+    ptx9xx.UNUSED_MBARRIER: _delete_redundant,
 }

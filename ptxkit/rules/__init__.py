@@ -76,6 +76,8 @@ from ptxkit.rules import (
     ptx904_empty_commit_group,
     ptx905_overbroad_fence,
     ptx906_slow_multicast,
+    ptx907_ineffective_sync,
+    ptx908_unused_mbarrier,
 )
 from ptxkit.rules.model import Rule
 from ptxkit.rules.runner import RuleRun
@@ -146,6 +148,8 @@ RULES: tuple[Rule, ...] = (
     ptx904_empty_commit_group.RULE,
     ptx905_overbroad_fence.RULE,
     ptx906_slow_multicast.RULE,
+    ptx907_ineffective_sync.RULE,
+    ptx908_unused_mbarrier.RULE,
 )
 
 

@@ -2,8 +2,8 @@
 
 What it does
     Finds a `fence.proxy.async` for shared memory that no access through the generic proxy precedes, or no access
-    through the async proxy follows, in any order of the threads. An `mbarrier.init` needs no such fence: copies signal
-    their mbarrier through the generic proxy.
+    through the async proxy follows, in any order of the threads, or the kernel has no accesses through one of the
+    proxies. An `mbarrier.init` needs no such fence: copies signal their mbarrier through the generic proxy.
 
 Why it matters
     A fence delays its thread until earlier accesses are complete. A redundant one also hides which fence is required.
@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.ineffective_sync import accesses_shared_through_one_proxy
 from ptxkit.analysis.memory.no_op_sync import (
     accessed_spaces,
     find_ordering_fences,
@@ -42,17 +43,25 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each fence in both directions, if the kernel is completely known."""
+    """Checks each fence in both directions, if the kernel is completely known or uses only one of the proxies."""
     fences = find_shared_proxy_fences(kernel)
-    if not fences or not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
+    if not fences:
         return
-    if any(facts.scenario.launch.cluster_size > 1 for facts in kernel.scenarios):
-        return  # other CTAs access the memory of this one
     copies_global = "global" in accessed_spaces(kernel, "async") or has_external_communication(kernel)
-    useful = find_ordering_fences(kernel, fences)
+    fences = [fence for fence in fences if is_shared_only_fence(fence) or not copies_global]
+    useful = set() if accesses_shared_through_one_proxy(kernel.program) else _find_useful_fences(kernel, fences)
     for fence in fences:
-        if fence not in useful and (is_shared_only_fence(fence) or not copies_global):
+        if fence not in useful:
             yield Observation((fence, None), 0, True, _finding(fence))
+
+
+def _find_useful_fences(kernel: KernelFacts, fences: list[Step]) -> set[Step]:
+    """Returns the fences that order something in some execution; all if the executions do not show it."""
+    if not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
+        return set(fences)
+    if any(facts.scenario.launch.cluster_size > 1 for facts in kernel.scenarios):
+        return set(fences)  # other CTAs access the memory of this one
+    return find_ordering_fences(kernel, fences)
 
 
 def _finding(fence: Step) -> Finding:

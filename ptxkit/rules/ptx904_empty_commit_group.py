@@ -1,13 +1,14 @@
-"""PTX904: a commit always creates an empty group (a note, reported with `--notes`).
+"""PTX904: a commit has no effect: its group is empty, or no wait needs it (a note, reported with `--notes`).
 
 What it does
     Finds `cp.async.commit_group`, `cp.async.bulk.commit_group` and `wgmma.commit_group` before which no thread has
     started an operation of that kind since its last commit. Nothing is reported if a wait leaves a number of groups
-    pending, because empty groups are included in that number.
+    pending, because empty groups are included in that number. Also finds `cp.async.commit_group` if the next wait for
+    such copies is `cp.async.wait_all` on each path, which completes the copies of no group, too.
 
 Why it matters
     An empty group is complete at once, so the kernel is correct. But a copy that should belong to the group is
-    elsewhere, or of another kind.
+    elsewhere, or of another kind. A commit that no wait needs has no effect at all.
 
 Example
     cp.async.bulk.commit_group;
@@ -28,6 +29,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.ineffective_groups import find_commits_before_full_waits
 from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed
 from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.isa.effects import CommitGroup
@@ -35,12 +37,15 @@ from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks each commit, if the kernel is completely known."""
+    """Checks for each commit whether a wait needs it, and whether its group is empty in all executions."""
     if not any(_kinds(step) for step in kernel.program.effectful_steps):
         return
+    needless = set(find_commits_before_full_waits(kernel.program))
+    for step in needless:
+        yield Observation((step, None), 0, True, Finding(step, ptx9xx.GROUP_NOT_AWAITED(), help=ptx9xx.REMOVE_COMMIT()))
     groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
     for step, useful in groups.useful_commits.items() if groups is not None else ():
-        if groups is not None and not useful and not groups.counted_kinds & _kinds(step):
+        if groups is not None and step not in needless and not useful and not groups.counted_kinds & _kinds(step):
             yield Observation((step, None), 0, True, _finding(step))
 
 

@@ -1,4 +1,4 @@
-"""PTX901 to PTX906: instructions without effect, reported if notes are selected."""
+"""PTX901 to PTX908: instructions without effect, reported if notes are selected."""
 
 from __future__ import annotations
 
@@ -167,5 +167,105 @@ bar.sync 0;
         target="sm_100",
         notes=True,
         undecided=("PTX503",),
+    ),
+    Case(
+        "a fence orders nothing where all accesses are of one proxy, whatever data decide",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p4, %r10, 7;
+@%p4 fence.proxy.async.shared::cta; //~ PTX901
+bar.sync 0;
+{FILL}""",
+        notes=True,
+    ),
+    Case(
+        "a wait after a loop that data end has nothing to wait for",
+        f"""ld.global.u32 %r10, [%rd1];
+next: {COPY} cp.async.commit_group; cp.async.wait_group 0;
+add.u32 %r10, %r10, -1; setp.gt.s32 %p3, %r10, 0; @%p3 bra next;
+cp.async.wait_group 0; //~ PTX902
+""",
+        notes=True,
+    ),
+    Case(
+        "a wait after a loop that may leave a group",
+        f"""ld.global.u32 %r10, [%rd1];
+next: {COPY} cp.async.commit_group; add.u32 %r4, %r4, 2048;
+add.u32 %r10, %r10, -1; setp.gt.s32 %p3, %r10, 0; @%p3 bra next;
+cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "a commit before a wait for everything is redundant",
+        f"{COPY}\ncp.async.commit_group; //~ PTX904\ncp.async.wait_all;",
+        notes=True,
+    ),
+    Case(
+        "a commit before a wait for everything under a guard is needed",
+        f"{COPY} cp.async.commit_group; @%p1 cp.async.wait_all; cp.async.wait_group 0;",
+        notes=True,
+    ),
+    Case(
+        "the first of two waits that count needs the commit",
+        f"{COPY} cp.async.commit_group; cp.async.wait_group 0; {COPY} cp.async.commit_group; cp.async.wait_group 0;",
+        notes=True,
+    ),
+    Case(
+        "an initialization in a kernel for one CTA needs no fence",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 fence.mbarrier_init.release.cluster; //~ PTX907
+bar.sync 0;
+{FILL}""",
+        notes=True,
+    ),
+    Case(
+        "an initialization needs a fence where the number of the CTA is read",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 fence.mbarrier_init.release.cluster;
+mov.u32 %r10, %cluster_ctarank; st.global.u32 [%rd2], %r10;
+bar.sync 0;
+{FILL}""",
+        notes=True,
+        undecided=("PTX503",),
+    ),
+    Case(
+        "a warp barrier comes before everything",
+        "bar.warp.sync -1; //~ PTX907\nst.shared.u32 [%r4], %r1;",
+        notes=True,
+    ),
+    Case(
+        "a warp barrier is on only one of two paths",
+        "setp.lt.u32 %p4, %r1, 32; @%p4 bra end; bar.warp.sync -1;\nend: st.shared.u32 [%r4], %r1;",
+        notes=True,
+    ),
+    Case(
+        "an mbarrier is initialized and not used",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 mbarrier.init.shared::cta.b64 [%r5+16], 1; //~ PTX908
+bar.sync 0;
+{FILL}""",
+        notes=True,
+    ),
+    Case(
+        "an mbarrier is initialized and invalidated",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+16], 1;
+@%p1 mbarrier.inval.shared::cta.b64 [%r5+16];
+bar.sync 0;
+{FILL}""",
+        notes=True,
+    ),
+    Case(
+        "each of two mbarriers may be the one that is used",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1;
+bar.sync 0; and.b32 %r10, %r6, 1; mad.lo.u32 %r5, %r10, 8, %r5;
+@%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];""",
+        notes=True,
+    ),
+    Case(
+        "a second mbarrier is initialized where another variable is used",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 mbarrier.init.shared::cta.b64 [%r8], 1; //~ PTX908
+bar.sync 0;
+{FILL}""",
+        notes=True,
     ),
 )

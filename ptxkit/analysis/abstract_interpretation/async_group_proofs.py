@@ -53,6 +53,10 @@ class AsyncGroupProofs:
         """Returns the commits and waits that complete the operations of some steps on some path."""
         return _in_text_order(step for index in starts for step in (*self._commits[index], *self._waits[index]))
 
+    def group_of(self, index: int) -> str:
+        """Returns the group of the operations that the step with an index starts."""
+        return self._domain.starts[index]
+
     @property
     def is_applicable(self) -> bool:
         """Whether all paths of the function are known."""

@@ -43,3 +43,8 @@ def has_known_paths(program: Program) -> bool:
 
 def _exits(step: Step) -> bool:
     return any(isinstance(effect, Control) and effect.kind == "exit" for effect in step.effects)
+
+
+def is_self_contained(program: Program) -> bool:
+    """Returns whether all paths of a function are known, and it calls no other functions than those of the system."""
+    return has_known_paths(program) and not any(step.is_opaque_call for step in program.effectful_steps)

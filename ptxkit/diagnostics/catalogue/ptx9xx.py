@@ -40,6 +40,10 @@ EMPTY_GROUP = DiagnosticCode(
 GROUP_ALWAYS_EMPTY = MessageTemplate(
     EMPTY_GROUP, "this group is always empty: no operation of its kind was started since the last commit"
 )
+GROUP_NOT_AWAITED = MessageTemplate(
+    EMPTY_GROUP, "this commit is redundant: the next wait completes the copies of no group, too"
+)
+REMOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it")
 REMOVE_OR_MOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it, or move it after the operation that it is for")
 
 OVERBROAD_PROXY_FENCE = DiagnosticCode(
@@ -66,5 +70,31 @@ MULTICAST_MAY_BE_SLOW = MessageTemplate(
 )
 COMPILE_FOR_FEATURES = MessageTemplate(SLOW_MULTICAST, "compile for {target}a where the kernel runs there only")
 
-REDUNDANT_CODES = (REDUNDANT_PROXY_FENCE, EMPTY_WAIT, DUPLICATE_SYNC, EMPTY_GROUP)
+INEFFECTIVE_SYNC = DiagnosticCode(
+    "PTX907", "ineffective-sync", Severity.NOTE, sections=("membar / fence", "bar.warp.sync")
+)
+NO_OTHER_CTA = MessageTemplate(
+    INEFFECTIVE_SYNC, "this fence orders nothing: no instruction of the kernel reaches another CTA of the cluster"
+)
+NOTHING_TO_ORDER = MessageTemplate(
+    INEFFECTIVE_SYNC, "this barrier orders nothing: no access or other synchronization precedes it on any path"
+)
+REMOVE_INEFFECTIVE = MessageTemplate(INEFFECTIVE_SYNC, "remove it")
+
+UNUSED_MBARRIER = DiagnosticCode(
+    "PTX908", "unused-mbarrier", Severity.NOTE, sections=("Lifecycle of the mbarrier object",)
+)
+NOTHING_USES_MBARRIER = MessageTemplate(
+    UNUSED_MBARRIER, "initializes an mbarrier that no other instruction of the kernel can use"
+)
+REMOVE_INITIALIZATION = MessageTemplate(UNUSED_MBARRIER, "remove it, or use the mbarrier")
+
+REDUNDANT_CODES = (
+    REDUNDANT_PROXY_FENCE,
+    EMPTY_WAIT,
+    DUPLICATE_SYNC,
+    EMPTY_GROUP,
+    INEFFECTIVE_SYNC,
+    UNUSED_MBARRIER,
+)
 """The codes that call an instruction redundant: without it, the kernel does the same."""

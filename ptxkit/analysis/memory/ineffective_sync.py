@@ -1,0 +1,129 @@
+"""Finds fences and warp barriers without effect, on all paths of a kernel and for all launches and data.
+
+Unlike `no_op_sync`, this needs no executions, and knows nothing about the order of different threads: an instruction is
+found if the kernel contains nothing that it could order, or nothing that it orders can precede it in any thread.
+
+Source: PTX ISA, "membar / fence" (`fence.mbarrier_init`), "Async Proxy", "bar.warp.sync",
+"Cluster of Cooperative Thread Arrays".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.reachability import reachable_steps
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    Control,
+    CtaGroup,
+    Effect,
+    Grid,
+    Home,
+    MbarrierEffect,
+    MemoryFence,
+    ProxyFence,
+    TensorFence,
+    TensorMemory,
+    Value,
+)
+from ptxkit.isa.expressions import CallExpr
+from ptxkit.syntax.tree import operand_names
+
+_PRIVATE_SPACES = ("const", "local", "param")
+_CLUSTER_REGISTERS = ("%cluster", "%ncluster", "%is_explicit_cluster")
+
+
+def find_local_init_fences(program: Program) -> Iterator[Step]:
+    """Yields each `fence.mbarrier_init` of a kernel that has no instruction for the memory or threads of other CTAs.
+
+    The threads of the CTA learn of the initialization by their own synchronization.
+    """
+    fences = [step for step in program.effectful_steps if _sole_effect(step, MemoryFence, only="mbarrier.init")]
+    if not fences or not is_self_contained(program):
+        return
+    reachable = reachable_steps(program)
+    if not any(step in reachable and _concerns_other_ctas(step) for step in program.steps):
+        yield from fences
+
+
+def find_first_warp_barriers(program: Program) -> Iterator[Step]:
+    """Yields each `bar.warp.sync` that comes before everything that threads of one warp can observe of each other.
+
+    All paths to an access or to another synchronization lead through it, and it is executed once.
+    """
+    barriers = [step for step in program.effectful_steps if _sole_effect(step, Barrier, level="warp", order="acq_rel")]
+    barriers = [step for step in barriers if step.instruction.guard is None]
+    if not barriers or not is_self_contained(program):
+        return
+    flow, reachable = program.analysis(ControlFlowGraph), reachable_steps(program)
+    observable = [
+        step for step in program.effectful_steps if step in reachable and any(map(_is_observable, step.effects))
+    ]
+    for barrier in barriers:
+        others = (step for step in observable if step is not barrier)
+        if not flow.may_repeat(barrier) and all(flow.dominates(barrier, step) for step in others):
+            yield barrier
+
+
+def accesses_shared_through_one_proxy(program: Program) -> bool:
+    """Returns whether a kernel accesses shared memory through the generic or the async proxy only, if at all.
+
+    The operations on mbarriers need no fence, whatever the proxy.
+    """
+    if not is_self_contained(program):
+        return False
+    proxies = {
+        effect.proxy
+        for step in program.effectful_steps
+        for effect in step.effects
+        if isinstance(effect, Access) and effect.space.startswith(("shared", "generic"))
+    }
+    return not {"generic", "async"} <= proxies
+
+
+def _sole_effect(step: Step, kind: type[Effect], **values: object) -> bool:
+    """Returns whether an instruction has one effect, of a kind, with some values of its fields."""
+    effects = step.effects
+    return (
+        len(effects) == 1
+        and isinstance(effects[0], kind)
+        and all(getattr(effects[0], name) == value for name, value in values.items())
+    )
+
+
+def _concerns_other_ctas(step: Step) -> bool:
+    names = (name for operand in step.instruction.operands for name in operand_names(operand))
+    return any(map(_reaches_other_ctas, step.effects)) or any(name.startswith(_CLUSTER_REGISTERS) for name in names)
+
+
+def _reaches_other_ctas(effect: Effect) -> bool:
+    match effect:
+        case Barrier(level=level):
+            return level == "cluster"
+        case CtaGroup(ctas=ctas):
+            return ctas > 1
+        case Home(where=where):
+            return where == "other"
+        case Value(value=CallExpr(function="map_rank" | "rank_of")):
+            return True
+        case Access(via="multimem"):
+            return True
+    return getattr(effect, "multicast", None) is not None
+
+
+def _is_observable(effect: Effect) -> bool:
+    """Returns whether other threads of the warp may observe an effect, or learn of earlier ones by it."""
+    match effect:
+        case Access(space=space):
+            return space not in _PRIVATE_SPACES
+        case Barrier(order=order):
+            return order != "relaxed"
+        case Grid(action=action):
+            return action == "wait"
+        case Control(kind=kind):
+            return kind == "call"
+    return isinstance(effect, MbarrierEffect | MemoryFence | ProxyFence | TensorFence | TensorMemory)
