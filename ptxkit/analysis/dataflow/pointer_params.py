@@ -1,4 +1,4 @@
-"""Finds the kernel parameters that are pointers: declared as such, or used as an address."""
+"""Finds the kernel parameters that are pointers: declared as such, used as an address, or converted as one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from ptxkit.syntax.tree import Address, Integer, Name, Vector, operand_names
 
 #: The value operations whose result is an address when an operand is.
 _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
+#: The value operations that convert an address, whatever the result is used for.
+_CONVERTS_ADDRESS = ("to_generic", "from_generic")
 #: The value operations whose result is the same address, possibly plus a constant.
 _MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 #: The field of a tensor map that holds the address of its tensor.
@@ -59,12 +61,14 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
 
 
 def _bases(step: Step) -> Iterator[str]:
-    """Yields the registers that hold addresses which a step accesses, or writes into a tensor map."""
+    """Yields the registers that hold addresses which a step accesses, converts, or writes into a tensor map."""
     is_map_address = step.match is not None and step.match.modifiers.get("field") == _TENSOR_ADDRESS
     for operand in step.instruction.operands:
         base = operand.base if isinstance(operand, Address) else operand if is_map_address else None
         if isinstance(base, Name):
             yield step.scope.register_name(base.text)
+    for _, roles in _address_conversions(step.match) if step.match is not None else ():
+        yield from (name for role in roles if (name := _register(step, role)) is not None)
 
 
 def _moves_of_arguments(code: Program) -> Iterator[tuple[_Holder, _Holder]]:
@@ -119,6 +123,12 @@ _AddressFlows: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 def _address_propagations(match: Match) -> _AddressFlows:
     """Returns the roles of the result and of the operands, for each operation that propagates an address."""
     return _address_flows(match, _KEEPS_ADDRESS)
+
+
+@cached_by_match
+def _address_conversions(match: Match) -> _AddressFlows:
+    """Returns the roles as `_address_propagations` does, for the conversions of addresses."""
+    return _address_flows(match, _CONVERTS_ADDRESS)
 
 
 @cached_by_match

@@ -21,6 +21,7 @@ from ptxkit.analysis.values.symbolic_values import (
     lift,
     value_of_lane,
 )
+from ptxkit.analysis.values.undone_operations import key_with_spaces, undo_unpack
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.semantics.value_ops import WRAPPING, bit_mask, interpret
@@ -282,7 +283,8 @@ def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 def _pack_values(terms: SymbolicValueTable, each: int, *parts: Value) -> Value:
     numbers = [part for part in parts if isinstance(part, int)]
     if not parts or len(numbers) < len(parts):
-        return terms.intern(("pack", each, *parts))
+        whole = undo_unpack(terms, each, parts)
+        return terms.intern(key_with_spaces("pack", each, *parts)) if whole is None else whole
     return sum((number & bit_mask(each)) << each * position for position, number in enumerate(numbers))
 
 

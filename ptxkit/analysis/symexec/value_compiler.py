@@ -9,6 +9,7 @@ from ptxkit.analysis.ir.sign_extension import sign_extension
 from ptxkit.analysis.symexec.lane_ops import load_parts, load_value
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
 from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, lift
+from ptxkit.analysis.values.undone_operations import key_with_spaces, undo_pack
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.value_ops import bit_mask
@@ -98,12 +99,14 @@ def _compile_unpack(operands: OperandCompiler, names: list[str], call: CallExpr)
     def unpack(state: GroupState) -> None:
         whole = source(state)
         for position, name in enumerate(names):
-            state.write_register(name, lift(partial(_vector_element, state.symbolic_values, position, each), whole))
+            element = partial(_vector_element, state.symbolic_values, position, each, len(names))
+            state.write_register(name, lift(element, whole))
 
     return unpack
 
 
-def _vector_element(terms: SymbolicValueTable, position: int, width: int, whole: Value) -> Value:
+def _vector_element(terms: SymbolicValueTable, position: int, width: int, count: int, whole: Value) -> Value:
     if isinstance(whole, int):
         return whole >> position * width & bit_mask(width)
-    return terms.intern(("unpack", whole, position, width))
+    part = undo_pack(terms, position, width, whole)
+    return terms.intern(key_with_spaces("unpack", whole, position, width, count)) if part is None else part

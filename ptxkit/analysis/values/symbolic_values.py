@@ -282,3 +282,7 @@ class SymbolicValueTable:
     def key_of(self, term: SymbolicValue) -> Hashable:
         """Returns the origin of an unknown, independent of its offset."""
         return self._keys[term.identity]
+
+    def term_of(self, identity: int) -> SymbolicValue:
+        """Returns the unknown of an identity."""
+        return self._known[self._keys[identity]]

@@ -69,7 +69,7 @@ def _and(read: _RangeReader, width: int, a: Value, b: Value) -> Range | None:
     return (0, min(*highs, bit_mask(width))) if highs else None
 
 
-def _or(read: _RangeReader, _width: int, a: Value, b: Value) -> Range | None:
+def _or(read: _RangeReader, _width: int, a: Value, b: Value, *_spaces: object) -> Range | None:
     first, other = read(a), read(b)
     if first is None or other is None:
         return None
@@ -159,7 +159,7 @@ def _bit_count(_read: _RangeReader, width: int, _a: Value) -> Range:
     return 0, width
 
 
-def _unpack(_read: _RangeReader, _whole: Value, _position: int, width: int) -> Range | None:
+def _unpack(_read: _RangeReader, _whole: Value, _position: int, width: int, *_others: object) -> Range | None:
     return (0, bit_mask(width)) if width < 32 else None
 
 

@@ -20,6 +20,15 @@ from ptxkit.analysis.values.symbolic_values import (
     SymbolicValueTable,
     Value,
 )
+from ptxkit.analysis.values.undone_operations import (
+    key_with_spaces,
+    permuted_word,
+    shifted_word,
+    truth_of,
+    undo_add,
+    undo_not,
+    undo_xor,
+)
 from ptxkit.analysis.values.value_ops_vectorized import VECTORIZED_OPS, VectorizedOp, vectorized_op
 from ptxkit.semantics.value_ops import COMPARISONS, INTEGER_OPERATIONS, bit_mask, integer_type, to_signed
 
@@ -107,7 +116,7 @@ class SymbolicOps:
             return self.simplify_add(width, a, -b)
         if isinstance(a, SymbolicValue) and a.identity == b.identity:
             return (a.offset - b.offset) & bit_mask(width)
-        return None
+        return undo_add(self._terms, width, a, b)
 
     def simplify_mul(self, _: int, a: Value, b: Value) -> Value | None:
         if 0 in (a, b):
@@ -125,8 +134,21 @@ class SymbolicOps:
             return 1
         return b if a in (0, b) else a if b == 0 else None
 
-    def simplify_xor(self, _: int, a: Value, b: Value) -> Value | None:
-        return 0 if a == b else b if a == 0 else a if b == 0 else None
+    def simplify_xor(self, width: int, a: Value, b: Value) -> Value:
+        if a == b or 0 in (a, b):
+            return 0 if a == b else b if a == 0 else a
+        left = undo_xor(self._terms, width, a, b)
+        return self._terms.intern(key_with_spaces("xor", width, a, b)) if left is None else left
+
+    def simplify_not(self, width: int, a: Value) -> Value:
+        left = undo_not(self._terms, width, a)
+        return self._terms.intern(key_with_spaces("not", width, a)) if left is None else left
+
+    def simplify_prmt(self, a: Value, b: Value, selectors: Value, mode: str | None) -> Value | None:
+        return permuted_word(a, b, selectors, mode)
+
+    def simplify_funnel(self, direction: str, _mode: str, a: Value, b: Value, n: Value) -> Value | None:
+        return shifted_word(direction, a, b, n)
 
     def simplify_shl(self, _: int, a: Value, n: Value) -> Value | None:
         return a if n == 0 else None
@@ -139,7 +161,9 @@ class SymbolicOps:
             return None
         if isinstance(a, SymbolicValue) and isinstance(b, SymbolicValue) and a.identity == b.identity:
             return int(COMPARISONS[operator](a.offset, b.offset))
-        return int(operator == "ne") if operator in ("eq", "ne") and _is_null_test(a, b) else None
+        if operator in ("eq", "ne") and _is_null_test(a, b):
+            return int(operator == "ne")
+        return truth_of(self._terms, operator, a, b)
 
     def simplify_combine(self, operator: str, p: Value, q: Value) -> Value:
         return self.compute(operator, 1, p, q)

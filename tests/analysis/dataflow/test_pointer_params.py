@@ -57,7 +57,14 @@ def test_a_pointer_is_found_through_copies_conversions_and_sums() -> None:
     body = """ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1; mov.u64 %rd3, %rd2; add.u64 %rd4, %rd3, 64;
     st.global.u32 [%rd4], %r1;"""
     assert ("p", 0) in pointers(body)
-    assert pointers(body.replace("[%rd4]", "[%rd9]")) == frozenset()
+    without_access = body.replace("[%rd4]", "[%rd9]")
+    assert pointers(without_access.replace("cvta.to.global", "mov")) == frozenset()
+
+
+def test_a_parameter_that_is_converted_as_an_address_is_a_pointer_whatever_becomes_of_the_result() -> None:
+    load = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n];"
+    assert pointers(f"{load} cvta.to.global.u64 %rd3, %rd1; xor.b64 %rd4, %rd3, %rd2;") == {("p", 0)}
+    assert pointers(f"{load} cvta.shared.u64 %rd3, %rd1;") == {("p", 0)}
 
 
 def test_a_parameter_declared_as_a_pointer_is_one_even_if_it_is_unused() -> None:
