@@ -99,15 +99,15 @@ class Finding:
 class Observation:
     """The result of one check of a pair of steps: `finding` is None if the rule holds.
 
-    scenario_index: the scenario of the check. exact: whether the paths need no guess. threads: the number of threads
-    involved; two threads that guess may guess differently, which proves nothing.
+    scenario_index: the scenario of the check. exact: whether a launch certainly takes the paths. by_size: whether only
+    the size of the block or of an argument decides that, and no guess; the paths of all scenarios are then proof.
     """
 
     key: tuple[Step, Step | None]
     scenario_index: int
     exact: bool
     finding: Finding | None = None
-    threads: int = 1
+    by_size: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     )
     for each in find_overlaps(kernel.explorer, others, chosen):
         finding = None if each.overlap is None else _finding(each.first, each.other)
-        threads = 1 if each.overlap is None else each.overlap.threads
-        yield Observation((each.first, each.other), each.scenario_index, each.is_exact, finding, threads)
+        yield Observation((each.first, each.other), each.scenario_index, each.is_exact, finding)
 
 
 def _finding(step: Step, other: Step) -> Finding:

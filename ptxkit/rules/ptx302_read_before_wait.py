@@ -85,7 +85,7 @@ def _check_read(number: int, facts: ScenarioFacts, read: CopyRead) -> Observatio
         return OpenObligation(read.event.step, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA())
     finding = None if read.status is CopyStatus.COMPLETE else _early_read(facts, read)
     key = (read.event.step, read.copy.event.step)
-    return Observation(key, number, read.is_certain, finding, 1 if read.is_own else 2)
+    return Observation(key, number, read.is_certain, finding)
 
 
 def _check_remote_read(number: int, facts: ScenarioFacts, read: RemoteRead) -> Observation | OpenObligation:
@@ -93,7 +93,7 @@ def _check_remote_read(number: int, facts: ScenarioFacts, read: RemoteRead) -> O
     if read.is_observed is None:
         return OpenObligation(read.event.step, TRUNCATED)
     finding = None if read.is_observed else _unobserved_remote_copy(facts.name_of(read.event), read.copy, read.event)
-    return Observation((read.event.step, read.copy.event.step), number, read.is_certain, finding, 2)
+    return Observation((read.event.step, read.copy.event.step), number, read.is_certain, finding)
 
 
 def _check_race(number: int, facts: ScenarioFacts, race: Race, *, is_proof: bool) -> Observation | OpenObligation:
@@ -102,7 +102,7 @@ def _check_race(number: int, facts: ScenarioFacts, race: Race, *, is_proof: bool
     if not is_proof:
         return OpenObligation(read.event.step, ptx3xx.BLOCK_SIZE_MAY_BE_ONE_WARP(), "block")
     finding = _incomplete_copy(facts, write, read)
-    return Observation((read.event.step, write.event.step), number, write.is_certain and read.is_certain, finding, 2)
+    return Observation((read.event.step, write.event.step), number, write.is_certain and read.is_certain, finding)
 
 
 def _early_read(facts: ScenarioFacts, read: CopyRead) -> Finding:

@@ -113,14 +113,14 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, race in find_overwrite_races(kernel):
         finding = _early_release(kernel.scenarios[number], race)
         exact = race.write.is_certain and race.read.is_certain
-        yield Observation((race.write.event.step, race.read.event.step), number, exact, finding, 2)
+        yield Observation((race.write.event.step, race.read.event.step), number, exact, finding)
 
 
 def _overwrite_result(
     number: int, found: CopyOverwrite, describe: Callable[[AsyncCopy, TraceEvent], Finding]
 ) -> Observation:
     finding = None if found.is_safe else describe(found.copy, found.write)
-    return Observation((found.write.step, found.copy.event.step), number, found.is_certain, finding, found.threads)
+    return Observation((found.write.step, found.copy.event.step), number, found.is_certain, finding)
 
 
 def _check_exit(number: int, issuer: ThreadView, copies: Iterable[CopyAtExit], strict: bool) -> Iterator[Observation]:

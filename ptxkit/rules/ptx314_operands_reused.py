@@ -57,7 +57,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
             if kept is not None:
                 sure = turn.reader.trace.is_certain(turn.read.position) and turn.writer.trace.is_certain(turn.position)
                 finding = None if kept else _finding(facts.name_of(turn.write), turn)
-                yield Observation((turn.write.step, turn.read.event.step), number, sure, finding, 2)
+                yield Observation((turn.write.step, turn.read.event.step), number, sure, finding)
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
@@ -84,7 +84,7 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
                 lacks=((read.event.step, write.event.step),),
             )
             exact = write.is_certain and read.is_certain
-            yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
+            yield Observation((write.event.step, read.event.step), number, exact, finding)
 
 
 def _finding(name: str, turn: OperandReuse) -> Finding:

@@ -49,7 +49,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             elif not _is_in_every_launch(kernel, facts, uneven):
                 yield OpenObligation(step, ptx3xx.WARPGROUP_MAY_BE_WHOLE(), "block")
             else:
-                yield Observation((step, None), number, uneven.is_certain, _finding(uneven), 2)
+                yield Observation((step, None), number, uneven.is_certain, _finding(uneven))
         if facts.scenario.launch == kernel.explorer.launch:
             yield from _check_incomplete_warpgroups(number, facts)
 

@@ -54,10 +54,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         for pair in find_proxy_pairs(facts):
             missing = pair.check_order()
             if missing is not None:
-                threads = 1 if pair.writer is pair.reader else 2
-                yield Observation(
-                    (pair.read.step, pair.write.step), number, pair.is_exact, _finding_of(pair, missing), threads
-                )
+                yield Observation((pair.read.step, pair.write.step), number, pair.is_exact, _finding_of(pair, missing))
         if not facts.has_unknown_call:
             for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).unfenced_reads():
                 yield OpenObligation(step, ptx4xx.READ_MAY_BE_UNFENCED())

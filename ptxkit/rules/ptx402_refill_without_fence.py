@@ -47,7 +47,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         for refill in find_refills(facts):
             key = (refill.write.step, refill.use.step)
             finding = None if refill.is_fenced else _finding(facts, refill)
-            yield Observation(key, number, refill.is_certain, finding, refill.threads)
+            yield Observation(key, number, refill.is_certain, finding)
         if not facts.has_unknown_call:
             for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).unfenced_refills():
                 yield OpenObligation(step, ptx4xx.REFILL_MAY_BE_UNFENCED())

@@ -103,7 +103,7 @@ class _ScenarioChecker:
             return
         exact = change.thread.trace.is_certain(change.position) and use.thread.trace.is_certain(use.copy.position)
         key = (use.copy.event.step, change.event.step)
-        yield Observation(key, self._number, exact, finding, 1 if change.thread is use.thread else 2)
+        yield Observation(key, self._number, exact, finding)
 
     def _is_ordered_before(self, change: MapWrite, use: MapUse) -> bool:
         if change.thread is use.thread:

@@ -49,7 +49,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
         for crossing in find_remote_proxy_crossings(kernel, facts):
             key = (crossing.after.event.step, crossing.before.event.step)
             exact = crossing.before.is_certain and crossing.after.is_certain
-            yield Observation(key, number, exact, _finding(crossing, strict=kernel.policy == "strict"), 2)
+            yield Observation(key, number, exact, _finding(crossing, strict=kernel.policy == "strict"))
 
 
 def _finding(crossing: RemoteProxyCrossing, *, strict: bool) -> Finding | None:

@@ -44,7 +44,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     for number, facts in enumerate(kernel.scenarios):
         for found in find_operand_overwrites(facts):
             key = (found.store.step, found.operation.step)
-            yield Observation(key, number, found.is_certain, _finding(facts, found), found.threads)
+            yield Observation(key, number, found.is_certain, _finding(facts, found))
 
 
 def _finding(facts: ScenarioFacts, found: OperandOverwrite) -> Finding | None:

@@ -55,8 +55,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
                 yield Observation((each.first, None), each.scenario_index, True, _in_place_finding(each.overlap))
             continue
         finding = None if each.overlap is None else _finding(each.overlap)
-        threads = 1 if each.overlap is None else each.overlap.threads
-        yield Observation((each.first, each.other), each.scenario_index, each.is_exact, finding, threads)
+        yield Observation((each.first, each.other), each.scenario_index, each.is_exact, finding)
 
 
 def _in_place_finding(pair: AccessOverlap) -> Finding:

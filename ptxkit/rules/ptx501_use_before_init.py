@@ -140,7 +140,7 @@ def _check_use(
                 return Observation(key, number, exact)
         elif any(facts.sync_edges(other, at, thread, position)):
             return Observation(key, number, exact)
-    return Observation(key, number, exact, _unordered_use(event, init, maker is thread), 1 if maker is thread else 2)
+    return Observation(key, number, exact, _unordered_use(event, init, maker is thread))
 
 
 def _uninitialized_use(event: TraceEvent, where: Message | None = None) -> Finding:

@@ -59,7 +59,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
             finding = _finding(first.step, again[0][2].step, again[0][0] is not thread, together)
         key = (first.step, again[0][2].step if again else None)
         exact = all(maker.trace.is_certain(position) for maker, position, _ in (makers[0], *again[:1]))
-        yield Observation(key, number, exact, finding, 2 if again and again[0][0] is not thread else 1)
+        yield Observation(key, number, exact, finding)
 
 
 def _may_end_between(

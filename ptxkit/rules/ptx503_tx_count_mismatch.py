@@ -120,7 +120,7 @@ def _balance_result(number: int, balance: TxBalance, boxes: BoxSizes) -> Observa
         conditions = boxes.conditions_of(balance.needed)
         return OpenObligation(balance.step, _UNKNOWN[balance.unknown](), conditions=conditions)
     violation = None if balance.unbalanced is None else make_phase_finding(balance.unbalanced)
-    return Observation((balance.step, None), number, balance.is_certain, violation, balance.threads)
+    return Observation((balance.step, None), number, balance.is_certain, violation)
 
 
 def _check_consistency(number: int, check: TxBalanceCheck) -> Iterator[Observation]:
@@ -128,7 +128,7 @@ def _check_consistency(number: int, check: TxBalanceCheck) -> Iterator[Observati
     for result in (*check.consistency_by_thread(), *(() if whole is None else (whole,))):
         for phase, usual in result.inconsistent:
             finding = make_inconsistency_finding(phase, usual)
-            yield Observation((finding.primary, None), number, result.is_certain, finding, result.threads)
+            yield Observation((finding.primary, None), number, result.is_certain, finding)
         if not result.inconsistent:
             for step in result.expects:
                 yield Observation((step, None), number, result.is_certain)

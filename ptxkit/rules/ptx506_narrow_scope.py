@@ -43,7 +43,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     for number in range(len(kernel.scenarios)):
         for crossing in find_insufficient_scopes(kernel, number):
             key = (crossing.after.event.step, crossing.before.event.step)
-            yield Observation(key, number, crossing.is_certain, _finding(crossing), 2)
+            yield Observation(key, number, crossing.is_certain, _finding(crossing))
 
 
 def _finding(crossing: InsufficientScope) -> Finding:

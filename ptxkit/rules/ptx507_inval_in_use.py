@@ -97,7 +97,7 @@ def _check_waits(
                     and not guarded_invals.may_be_ordered_after(facts, (other, last), (thread, position))
                 ):
                     exact, finding = True, _unreleased_wait(facts, (other, last, wait), event, atomic)
-            yield Observation((event.step, wait.step), number, exact, finding, 2)
+            yield Observation((event.step, wait.step), number, exact, finding)
 
 
 def _waits_by_mbarrier(facts: ScenarioFacts) -> dict[int | None, list[_EventSite]]:
@@ -157,7 +157,7 @@ def _check_excess_invals(number: int, facts: ScenarioFacts) -> Iterator[Observat
                 labels=((first, ptx5xx.INVALIDATES_TOO()),) if first is not last else (),
                 help=ptx5xx.INVALIDATE_ONCE(),
             )
-            yield Observation((last, None), number, sure, finding, len(known_threads))
+            yield Observation((last, None), number, sure, finding)
 
 
 def _finding(facts: ScenarioFacts, wait: _EventSite, end: _EventSite) -> Finding:

@@ -41,10 +41,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
         if publishes:
             yield from check_whole_warps(number, facts, _is_map_release, ptx6xx.EXECUTE_WITH_WHOLE_WARP())
         if facts.is_complete and not facts.has_unknown_call:
-            guessed = any(actor.first_guess is not None for actor in facts.thread_classes)
+            is_certain = all(actor.first_guess is None for actor in facts.thread_classes)
             for step, lanes in _partial_lane_counts(facts).items():
                 finding = _finding(step, lanes) if lanes is not None else None
-                yield Observation((step, None), number, False, finding, 2 if guessed else 1)
+                yield Observation((step, None), number, False, finding, by_size=is_certain)
 
 
 def _partial_lane_counts(facts: ScenarioFacts) -> dict[Step, int | None]:

@@ -90,7 +90,7 @@ def _check_warpgroups(number: int, facts: ScenarioFacts, strict: bool) -> Iterat
         if finding is None and strict and len({tuple(s.count for s in settings) for _, settings in executions}) > 1:
             finding = _different_counts(step)
         exact = all(thread.trace.is_certain() for thread, _ in executions)
-        yield Observation((step, step), number, exact, finding, 2)
+        yield Observation((step, step), number, exact, finding)
 
 
 def _check_sequence(number: int, facts: ScenarioFacts, strict: bool) -> Iterator[Observation]:

@@ -94,7 +94,7 @@ def _check_access(kernel: KernelFacts, number: int, facts: ScenarioFacts, reach:
             yield Observation((step, init.step), number, exact)
             return
     for maker, made, init in makers[:1]:
-        yield Observation((step, init.step), number, exact, _unordered_init(reach, maker, made, init), 2)
+        yield Observation((step, init.step), number, exact, _unordered_init(reach, maker, made, init))
 
 
 def _access_before_start(reach: RemoteAccess) -> Finding:

@@ -58,7 +58,7 @@ def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
             finding = _without_arrival(step) if arrived is None else None
             arrived = None
         # Two guesses prove nothing, because their conditions may be the same.
-        yield Observation((step, None), number, thread.trace.is_certain(position), finding, 2)
+        yield Observation((step, None), number, thread.trace.is_certain(position), finding)
 
 
 def _repeated_arrival(step: Step, before: Step) -> Finding:

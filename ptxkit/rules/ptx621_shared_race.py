@@ -77,7 +77,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if early_reads.order_later_writes(number, conflict):
             # The barrier that its first round lacks orders its later rounds, too.
             finding = replace(finding, lacks=(*finding.lacks, conflict.steps[::-1]))
-        yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
+        yield Observation((write.event.step, read.event.step), number, exact, finding)
     for race in kernel.flag_ordered_races:
         yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
     for race in kernel.unlocated_races:

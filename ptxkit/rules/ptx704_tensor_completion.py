@@ -76,8 +76,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
                 elif kept is not None:
                     exact = write.thread.trace.is_certain(write.position) and use.thread.trace.is_certain(use.position)
                     finding = None if kept else incomplete_operation(facts, write, use, ptx7xx.USES_TENSOR_MEMORY())
-                    threads = 1 if write.thread is use.thread else 2
-                    yield Observation((use.event.step, write.event.step), number, exact, finding, threads)
+                    yield Observation((use.event.step, write.event.step), number, exact, finding)
 
 
 def incomplete_operation(facts: ScenarioFacts, write: TmemUse, use: TmemUse, does: Message) -> Finding:

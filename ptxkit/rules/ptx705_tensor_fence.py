@@ -78,7 +78,7 @@ def _check_scenario(number: int, facts: ScenarioFacts, severity: Severity) -> It
             fenced = has_fence_between(use.thread, min(learned), use.position)
             finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learned)].step, severity)
             exact = use.thread.trace.is_certain(use.position)
-            yield Observation((use.event.step, source), number, exact, finding, 1)
+            yield Observation((use.event.step, source), number, exact, finding)
 
 
 def _dependencies(

@@ -74,10 +74,9 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
                     exact = earlier.thread.trace.is_certain(earlier.position) and use.thread.trace.is_certain(
                         use.position
                     )
-                    threads = 1 if earlier.thread is use.thread else 2
                     apart = earlier.thread is use.thread or bool(observed_completion(facts, earlier, use))
                     finding = None if kept else _finding(earlier, use, apart=apart)
-                    yield Observation((use.event.step, earlier.event.step), number, exact, finding, threads)
+                    yield Observation((use.event.step, earlier.event.step), number, exact, finding)
 
 
 def _shared_registers(facts: ScenarioFacts) -> frozenset[str]:

@@ -81,8 +81,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
                 yield OpenObligation(end.event.step, ptx7xx.DEALLOCATION_WAIT_GUESSED())
             elif kept is not None:
                 exact = use.thread.trace.is_certain(use.position) and end.thread.trace.is_certain(end.position)
-                apart = 1 if use.thread is end.thread else 2
-                yield Observation((end.event.step, use.event.step), number, exact, finding, apart)
+                yield Observation((end.event.step, use.event.step), number, exact, finding)
 
 
 def _uses_allocation(use: TmemUse, end: TmemUse) -> bool:

@@ -55,10 +55,11 @@ def make_observations(
         for step in broken:
             yield OpenObligation(step, ptx3xx.BLOCK_SIZE_NOT_KNOWN(), "block")
         return
-    exact, threads = observation_certainty(facts)
+    by_size = not has_guess(facts)
+    exact = by_size and facts.scenario.launch.is_exact
     limit = kernel.scenarios[0].scenario.launch
     if broken and limit.is_limit and facts.scenario.launch == limit:
-        exact = threads == 1 and (
+        exact = by_size and (
             facts.scenario.sample in WHOLE_TILES
             or all(_has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit)
         )
@@ -66,7 +67,7 @@ def make_observations(
     silent = facts.scenario.sample == SMALL_SIZE or (is_smaller and _has_failure(facts))
     for step in steps:
         if step in broken or not silent:
-            yield Observation((step, None), number, exact, broken.get(step), threads)
+            yield Observation((step, None), number, exact, broken.get(step), by_size)
 
 
 def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObligation]:
@@ -148,21 +149,9 @@ def _has_failure(facts: ScenarioFacts) -> bool:
     )
 
 
-def is_certain(facts: ScenarioFacts) -> bool:
-    """Returns whether no trace of the CTA or its cluster contains a guess, and the block size is required."""
-    return facts.scenario.launch.is_exact and all(
-        actor.first_guess is None for actor in facts.simulation.thread_classes
-    )
-
-
-def observation_certainty(facts: ScenarioFacts) -> tuple[bool, int]:
-    """Returns (exact, threads) of an observation: one scenario is proof if the traces and the block size are certain.
-
-    If the kernel does not declare its block size, the violation must occur at every size that is tried. Guesses prove
-    nothing.
-    """
-    guessed = any(actor.first_guess is not None for actor in facts.simulation.thread_classes)
-    return is_certain(facts), 2 if guessed else 1
+def has_guess(facts: ScenarioFacts) -> bool:
+    """Returns whether some trace of the CTA or its cluster contains a guess."""
+    return any(actor.first_guess is not None for actor in facts.simulation.thread_classes)
 
 
 def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> BlockedThread | None:

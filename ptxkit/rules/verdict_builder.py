@@ -1,8 +1,9 @@
 """Builds a verdict from the observations of rules.
 
 An error requires proof: a pair of steps is reported if the paths that violate the rule need no guess about data (an
-input exists that takes them), or if several scenarios contain the pair and every one violates the rule. Otherwise it is
-undecided.
+input exists that takes them). Where only sizes decide that, it is reported if several scenarios contain the pair and
+every one violates the rule. Otherwise it is undecided: the scenarios take the same sides of most guesses, and a side of
+an unknown condition may be one that no input takes.
 """
 
 from __future__ import annotations
@@ -31,8 +32,7 @@ from ptxkit.syntax import statement_spans
 class _ScenarioObservations:
     """The observations of a pair in one scenario.
 
-    first: the first finding. certain: the first finding without two guesses. is_exact: whether one observation needs no
-    guess.
+    first: the first finding. certain: the first finding without a guess. is_exact: whether one observation is proof.
     """
 
     first: Finding | None = None
@@ -44,7 +44,7 @@ class _ScenarioObservations:
             return
         self.first = self.first or seen.finding
         self.is_exact = self.is_exact or seen.exact
-        if seen.exact or seen.threads == 1:
+        if seen.exact or seen.by_size:
             self.certain = self.certain or seen.finding
 
 
@@ -95,7 +95,9 @@ class VerdictBuilder:
         proven: dict[Step, Finding] = {}
         for by_scenario in pairs.values():
             scenarios = sum(
-                _weight_of(scenario_facts[number].scenario) if scenario_facts else 1 for number in by_scenario
+                _weight_of(scenario_facts[number].scenario) if scenario_facts else 1
+                for number, seen in by_scenario.items()
+                if seen.certain is not None
             )
             self._decide_pair(rule, by_scenario, proven, scenarios, scenario_facts)
         self._note_satisfied(rule, pairs, open_obligations)
@@ -175,7 +177,7 @@ class VerdictBuilder:
         finding = sure or next((seen.first for seen in all_seen if seen.first is not None), None)
         if finding is None:
             return
-        always = sure is not None and scenarios > 1 and all(seen.first is not None for seen in all_seen)
+        always = scenarios > 1 and all(seen.first is not None for seen in all_seen)
         proven = always or any(seen.is_exact for seen in all_seen)
         if not proven:
             if any(seen.first is None for seen in all_seen):

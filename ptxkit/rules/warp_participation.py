@@ -26,4 +26,4 @@ def check_whole_warps(
             some, other = uneven.most_frequent.tid, uneven.least_frequent.tid
             message, properties = ptx6xx.LANES_DIVERGE(thread=some, other=other), {"executes": some, "misses": other}
             finding = Finding(primary=step, message=message, help=help_, properties=properties)
-        yield Observation((step, None), number, uneven is None or uneven.is_certain, finding, 2)
+        yield Observation((step, None), number, uneven is None or uneven.is_certain, finding)

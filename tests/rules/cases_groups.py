@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.rules.support import Case
 
+_ROUND_TRIP = """selp.b32 %r10, 1, 0, %p1; mov.u32 %r11, %clock; shl.b32 %r11, %r11, 1; or.b32 %r12, %r11, %r10;
+and.b32 %r12, %r12, 1; setp.ne.b32 %p4, %r12, 0;"""
 CLOSE = "cp.async.commit_group; cp.async.wait_group 0;"
 
 NEVER_COMMITTED = (
@@ -68,6 +70,26 @@ cp.async.wait_group 0; //= wait""",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0;
 @%p3 bra skip; cp.async.commit_group; skip: cp.async.wait_group 0;""",
         undecided=("PTX301",),
+    ),
+    Case(
+        "a copy has the guard of the commit in a register that was combined with unknown bits",
+        f"""{_ROUND_TRIP}
+@%p4 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
+@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0;""",
+        undecided=("PTX301",),
+    ),
+    Case(
+        "data decides whether a copy without a commit is reached",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra end;
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_group 0;\nend:""",
+        undecided=("PTX301",),
+    ),
+    Case(
+        "a copy after a branch whose other side traps is reached",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra wrong;
+cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
+cp.async.wait_group 0; bra end; //= wait
+wrong: trap;\nend:""",
     ),
     Case(
         "a commit after a branch on data is executed on some paths and not on others",

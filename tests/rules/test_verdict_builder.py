@@ -44,8 +44,8 @@ def judge_text(observed: Iterable[Observation | OpenObligation]) -> VerdictBuild
     return judge
 
 
-def observation_of(facts: int, exact: bool, finding: Finding | None, threads: int = 1) -> Observation:
-    return Observation((SECOND, FIRST), facts, exact, finding, threads)
+def observation_of(facts: int, exact: bool, finding: Finding | None, *, by_size: bool = False) -> Observation:
+    return Observation((SECOND, FIRST), facts, exact, finding, by_size)
 
 
 def outcome(*observed: Observation | OpenObligation) -> tuple[int, int]:
@@ -70,20 +70,22 @@ def test_a_guessed_violation_in_one_scenario_is_undecided() -> None:
     assert outcome(observation_of(0, False, broken_finding())) == (0, 1)
 
 
-def test_guessed_violations_in_all_of_several_scenarios_are_proof() -> None:
-    assert outcome(observation_of(0, False, broken_finding()), observation_of(1, False, broken_finding())) == (1, 0)
+def test_guessed_violations_in_all_of_several_scenarios_prove_nothing() -> None:
+    assert outcome(observation_of(0, False, broken_finding()), observation_of(1, False, broken_finding())) == (0, 1)
+
+
+def test_violations_in_all_of_several_scenarios_are_proof_where_only_sizes_decide() -> None:
+    first, second = (observation_of(number, False, broken_finding(), by_size=True) for number in range(2))
+    assert outcome(first) == (0, 1)
+    assert outcome(first, second) == (1, 0)
+    assert outcome(first, second, observation_of(2, False, broken_finding())) == (1, 0)
+    assert outcome(first, second, observation_of(2, False, None, by_size=True)) == (0, 1)
+    assert outcome(first, observation_of(1, False, broken_finding())) == (0, 1)
 
 
 def test_scenarios_that_contradict_each_other_on_a_guess_leave_it_undecided() -> None:
     assert outcome(observation_of(0, False, broken_finding()), observation_of(1, False, None)) == (0, 1)
     assert outcome(observation_of(0, False, broken_finding()), observation_of(1, True, None)) == (0, 1)
-
-
-def test_two_threads_that_guess_prove_nothing() -> None:
-    assert outcome(
-        observation_of(0, False, broken_finding(), threads=2), observation_of(1, False, broken_finding(), threads=2)
-    ) == (0, 1)
-    assert outcome(observation_of(0, True, broken_finding(), threads=2)) == (1, 0)
 
 
 def test_a_correct_execution_does_not_excuse_another_in_the_same_scenario() -> None:

@@ -51,15 +51,14 @@ class TxBalance:
     """The result for one mbarrier.
 
     step: the first instruction that expects or copies bytes. unbalanced: the phase whose bytes differ; None where they
-    match, or where `unknown` gives the reason why this is not known. threads: the number of threads that expect or copy
-    bytes. needed: if tensor maps decide whether the bytes match, what they must satisfy; empty if this is unknown.
+    match, or where `unknown` gives the reason why this is not known. needed: if tensor maps decide whether the
+    bytes match, what they must satisfy; empty if this is unknown.
     """
 
     step: Step
     is_certain: bool
     unbalanced: PhaseTx | None = None
     unknown: UnknownBalance | None = None
-    threads: int = 1
     needed: tuple[BoxEquation, ...] = ()
 
 
@@ -72,7 +71,6 @@ class TxConsistency:
     """
 
     is_certain: bool
-    threads: int
     inconsistent: tuple[tuple[PhaseTx, int | None], ...]
     expects: tuple[Step, ...]
 
@@ -150,7 +148,7 @@ class TxBalanceCheck:
             outliers = [list(find_outliers(ledgers, copies_follow)) for copies_follow in (True, False)]
             entries = (entry for ledger in ledgers for entry in ledger.entries)
             found = tuple(outliers[0]) if all(outliers) else ()
-            yield TxConsistency(thread.trace.is_certain(), 1, found, _expects(entries))
+            yield TxConsistency(thread.trace.is_certain(), found, _expects(entries))
 
     def consistency(self) -> TxConsistency | None:
         """Returns the comparison of all mbarriers over the whole kernel: no box sizes may make all of them match.
@@ -172,7 +170,7 @@ class TxBalanceCheck:
         odd = find_inconsistent_phase(PhaseTx(tuple(entries)) for entries in found.values())
         is_certain = all(thread.trace.is_certain() for thread, _ in self._all_threads)
         expects = _expects(entry for entries in found.values() for entry in entries)
-        return TxConsistency(is_certain, len(self._all_threads), () if odd is None else (odd,), expects)
+        return TxConsistency(is_certain, () if odd is None else (odd,), expects)
 
     @cached_property
     def _all_threads(self) -> Sequence[tuple[ThreadView, Mapping[int, TxLedger]]]:
@@ -217,15 +215,15 @@ class TxBalanceCheck:
         is_certain = all(thread.trace.is_certain() for thread, _ in self._all_threads)
         if whole.is_balanced is None:
             if whole.expected_bytes is not None and whole.has_known_sizes:
-                needed, threads = _needed_boxes([[whole]]), len(found)
-                yield TxBalance(step, is_certain, None, UnknownBalance.TENSOR_MAP, threads, needed)
+                needed = _needed_boxes([[whole]])
+                yield TxBalance(step, is_certain, unknown=UnknownBalance.TENSOR_MAP, needed=needed)
             return
         awaited = whole.is_balanced or not whole.is_pending or is_phase_awaited(self._facts, address, None)
         if awaited is None:
-            yield TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE, threads=len(found))
+            yield TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE)
         else:
             unbalanced = None if whole.is_balanced or not awaited else whole
-            yield TxBalance(step, is_certain, unbalanced=unbalanced, threads=len(found))
+            yield TxBalance(step, is_certain, unbalanced=unbalanced)
 
     def _is_unawaited(self, ledger: TxLedger, phase: PhaseTx) -> bool | None:
         """Returns whether more bytes are expected than copied in a phase for which no thread waits; None if unknown."""

@@ -27,8 +27,7 @@ class AsyncRefill:
     """An asynchronous write of bytes that a generic access used before, where the two are ordered.
 
     sync: the step that orders the two in the writing thread; None where one thread executes both. is_fenced: whether a
-    fence orders the proxies. is_certain: whether some input certainly leads to both. threads: the number of threads
-    that are involved.
+    fence orders the proxies. is_certain: whether some input certainly leads to both.
     """
 
     use: TraceEvent
@@ -36,7 +35,6 @@ class AsyncRefill:
     sync: Step | None
     is_fenced: bool
     is_certain: bool
-    threads: int
 
 
 def find_refills(facts: ScenarioFacts) -> Iterator[AsyncRefill]:
@@ -97,7 +95,7 @@ class RefillFinder:
             return
         fenced = any(self._is_fenced(*span) for span in spans)
         sure = user.trace.is_certain(at) and writer.trace.is_certain(position)
-        yield AsyncRefill(use, write, syncs[-1] if syncs else None, fenced, sure, 1 if user is writer else 2)
+        yield AsyncRefill(use, write, syncs[-1] if syncs else None, fenced, sure)
 
     def _is_fenced(self, thread: ThreadView, since: int, until: int) -> bool:
         if thread.may_fence_between(since, until):

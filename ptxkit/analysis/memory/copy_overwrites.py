@@ -24,14 +24,13 @@ class CopyOverwrite:
     """A write of bytes that a copy reads or writes.
 
     is_safe: whether the copy has finished with these bytes before the write. is_certain: whether some input certainly
-    leads to both. threads: the number of threads that are involved.
+    leads to both.
     """
 
     copy: AsyncCopy
     write: TraceEvent
     is_safe: bool
     is_certain: bool
-    threads: int = 1
 
 
 def find_source_overwrites(
@@ -58,7 +57,7 @@ def find_source_overwrites(
             is_safe = has_read_source(facts, issuer, copy, writer, position)
             is_certain = issuer.trace.is_certain(copy.position) and writer.trace.is_certain(position)
             if is_safe is not None:
-                yield CopyOverwrite(copy, event, is_safe, is_certain, 1 if issuer is writer else 2)
+                yield CopyOverwrite(copy, event, is_safe, is_certain)
 
 
 def find_target_overwrites(issuer: ThreadView) -> Iterator[CopyOverwrite]:

@@ -42,11 +42,6 @@ class AccessOverlap:
         return self.first.is_certain and self.other.is_certain
 
     @property
-    def threads(self) -> int:
-        """The number of threads that are involved."""
-        return 1 if self.first.tid == self.other.tid else 2
-
-    @property
     def evidence_strength(self) -> tuple[bool, bool]:
         """The strength of the evidence.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Protocol, TypeAlias
 
 from ptxkit.analysis.ir.program import Program, Step
@@ -234,6 +234,7 @@ class GroupState:
         guess: bool | None = None
         taken = [0, 0]
         sides: list[bool] = []
+        chosen: set[bool] = set()
         for value in values:
             if not isinstance(value, SymbolicValue):
                 sides.append(bool(value & 1))
@@ -245,6 +246,7 @@ class GroupState:
                 implied = implications.implied_side(key_of(value))
                 if implied is not None:
                     sides.append(implied)
+                    chosen.add(implied)
                     guess = implied
                     continue
                 side = decisions[value] = self._preferred_side() if guess is None else guess
@@ -253,9 +255,10 @@ class GroupState:
                 implications.note(key_of(value), side)
             taken[side] += 1
             sides.append(side)
+            chosen.add(side)
             guess = side
         if guess is not None:
-            self.note_guess()
+            self._note_sides(chosen)
         for known in (False, True):
             self._side_counts[(self.step, known)] = self._side_counts.get((self.step, known), 0) + taken[known]
         return sides
@@ -312,9 +315,16 @@ class GroupState:
         self.trace_prefix = part.trace_prefix
 
     def decide(self, condition: SymbolicValue) -> bool:
-        """Returns the side guessed for an unknown condition."""
-        self.note_guess()
-        return self._choose_side(condition)
+        """Returns the side for an unknown condition, a guess unless the program asserts it."""
+        side = self._choose_side(condition)
+        self._note_sides([side])
+        return side
+
+    def _note_sides(self, sides: Collection[bool]) -> None:
+        """Records that sides of the current step were chosen. Every launch that does not trap takes an asserted one."""
+        trap = self.code.trap_side(self.step)
+        if trap is None or trap in sides:
+            self.note_guess()
 
     def prefer_side(self, condition: SymbolicValue, side: bool) -> None:
         """Sets the side that is tried first; the other side should be explored as well."""

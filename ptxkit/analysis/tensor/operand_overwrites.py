@@ -25,7 +25,7 @@ class OperandOverwrite:
     """A store of bytes that an operation read before, ordered after it.
 
     sync: the step that orders them; None where one thread executes both. is_fenced: whether a fence orders the proxies.
-    is_certain: whether some input certainly leads to both. threads: the number of threads that are involved.
+    is_certain: whether some input certainly leads to both.
     """
 
     operation: TraceEvent
@@ -33,7 +33,6 @@ class OperandOverwrite:
     sync: Step | None
     is_fenced: bool
     is_certain: bool
-    threads: int
 
 
 def find_operand_overwrites(facts: ScenarioFacts) -> Iterator[OperandOverwrite]:
@@ -86,4 +85,4 @@ def _check_pair(
     sync = None if issuer is writer else writer.trace.events[spans[-1][1]].step
     fenced = any(thread.may_fence_between(since, until) for thread, since, until in spans)
     sure = issuer.trace.is_certain(at) and writer.trace.is_certain(position)
-    yield OperandOverwrite(first, second, sync, fenced, sure, 1 if issuer is writer else 2)
+    yield OperandOverwrite(first, second, sync, fenced, sure)
