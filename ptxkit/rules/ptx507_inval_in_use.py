@@ -90,10 +90,11 @@ def _check_waits(
             if not _is_wait_finished(facts, (other, last, wait), end, made.get(address or 0, [])):
                 key = (event.step, wait.step, exact)
                 finding = found[key] = found.get(key) or _finding(facts, (other, last, wait), end)
-                is_decided = atomic is not None and not exact and other.trace.is_certain(last)
                 if (
                     atomic is not None
-                    and is_decided
+                    and not exact
+                    and other.trace.is_certain(last)
+                    and guarded_invals.is_path_known(facts, (other, last), atomic)
                     and not guarded_invals.may_be_ordered_after(facts, (other, last), (thread, position))
                 ):
                     exact, finding = True, _unreleased_wait(facts, (other, last, wait), event, atomic)

@@ -333,6 +333,8 @@ WAIT = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //= wait\n
 
 LAST = "setp.ne.u32 %p4, %r20, 1; @%p4 bra end; mbarrier.inval.shared::cta.b64 [%r5];"
 COUNT = "atom.acquire.cta.shared::cta.add.u32 %r20, [%r2], -1;"
+ELECTED = """match.any.sync.b32 %r11, %r5, 0xffffffff; brev.b32 %r12, %r11; bfind.shiftamt.u32 %r13, %r12;
+mov.u32 %r14, %laneid; setp.ne.s32 %p5, %r14, %r13; @%p5 bra end;"""
 
 ENDED = (
     Case(
@@ -368,6 +370,17 @@ ENDED = (
     Case(
         "the last thread after a barrier",
         f"{ALL_ARRIVE} {LOOP} bar.sync 0; {COUNT} {LAST} end:",
+        undecided=("PTX507",),
+    ),
+    Case(
+        "an elected lane of each warp fences and counts",
+        f"{ALL_ARRIVE} {LOOP} {ELECTED} fence.sc.cta; {COUNT} {LAST} end:",
+        undecided=("PTX507",),
+    ),
+    Case(
+        "data decides whether some warps fence",
+        f"""{ALL_ARRIVE} {LOOP} setp.lt.u32 %p5, %r1, 32; ld.global.u32 %r11, [%rd1]; setp.eq.or.u32 %p5, %r11, 0, %p5;
+@%p5 bra on; fence.sc.cta; on: {COUNT} {LAST} end:""",
         undecided=("PTX507",),
     ),
     Case(

@@ -17,6 +17,7 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace
 from ptxkit.isa.effects import Access
 from ptxkit.semantics.ordering import MAY_RELEASE_ORDERS
 from ptxkit.syntax.constants import WARP_SIZE
@@ -65,6 +66,17 @@ class AtomicGuardedInval:
     def _condition_inputs(self) -> ConditionInputs:
         return ConditionInputs(self._kernel.program, self._kernel.explorer.input_independence, self._atomics)
 
+    @staticmethod
+    def is_path_known(facts: ScenarioFacts, wait: tuple[ThreadView, int], atomic: Step) -> bool:
+        """Returns whether no guess decides what precedes the atomic in any thread, and follows a wait in its thread.
+
+        A thread that a guess leads past the atomic may release the wait on its other path.
+        """
+        thread, at = wait
+        return _is_certain_until(thread.trace, atomic, at) and all(
+            _is_certain_until(group, atomic, 0) for group in facts.groups
+        )
+
     def may_be_ordered_after(
         self, facts: ScenarioFacts, wait: tuple[ThreadView, int], end: tuple[ThreadView, int]
     ) -> bool:
@@ -83,6 +95,12 @@ class AtomicGuardedInval:
             _path_position(causality, there, acquirer, until),
         )
         return start is None or stop is None or causality.may_precede(here, start, there, stop)
+
+
+def _is_certain_until(trace: ThreadTrace | GroupTrace, atomic: Step, start: int) -> bool:
+    """Returns whether no guess precedes an execution of the atomic from a position on, or the end without one."""
+    guess = trace.first_guess
+    return guess is None or any(event.step is atomic for event in trace.events[start:guess])
 
 
 def _path_position(causality: HappensBefore, path: WarpPath, thread: ThreadView, position: int) -> int | None:
