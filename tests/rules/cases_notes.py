@@ -268,4 +268,31 @@ bar.sync 0;
 {FILL}""",
         notes=True,
     ),
+    Case(
+        "the first barriers of a block order nothing if only printing precedes them",
+        """bar.sync 0; //~ PTX907
+@%p1 bra print; bra both;
+print: call.uni (%r10), vprintf, (%rd1, %rd2);
+both: bar.sync 0; //~ PTX907
+st.shared.u32 [%r4], %r1;
+bar.sync 0; ld.shared.u32 %r11, [%r2]; st.global.u32 [%rd2], %r11;""",
+        before=".extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 values);",
+        notes=True,
+    ),
+    Case(
+        "a barrier after a load of global memory orders it before later stores",
+        "ld.global.u32 %r10, [%rd1]; bar.sync 0; st.global.u32 [%rd2], %r10;",
+        notes=True,
+    ),
+    Case(
+        "a barrier in a loop may follow an access of the iteration before",
+        """mov.u32 %r10, 0;
+next: bar.sync 0; st.shared.u32 [%r4], %r1; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra next;""",
+        notes=True,
+    ),
+    Case(
+        "a barrier of some warps is not the first one of all",
+        "setp.ge.u32 %p4, %r1, 64; @%p4 bra end; bar.sync 1, 64;\nend: st.shared.u32 [%r4], %r1;",
+        notes=True,
+    ),
 )

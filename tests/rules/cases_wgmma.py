@@ -81,7 +81,38 @@ xor.b32 %r15, %r15, 1; add.u32 %r14, %r14, 1; setp.lt.u32 %p6, %r14, 4; @%p6 bra
 _FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];"
 _ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r20];"
 
+
+def _note_case(name: str, body: str) -> Case:
+    return Case(name, f"{_SETUP}{body}", notes=True)
+
+
+NOTES = (
+    _note_case(
+        "a fence orders nothing where only a wait follows the last multiplication",
+        f"""{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT}
+{_FENCE} //~ PTX907
+{_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}""",
+    ),
+    _note_case(
+        "a fence is after an access to the accumulators",
+        f"""{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} add.f32 %f1, %f1, %f1;
+{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}""",
+    ),
+    _note_case(
+        "a fence is before a multiplication of another shape",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_FENCE} {_WIDE} {_COMMIT} {_WAIT} {_STORE}",
+    ),
+    _note_case(
+        "data decide whether an access precedes the fence",
+        f"""{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT}
+ld.global.u32 %r21, [%rd1]; setp.eq.u32 %p4, %r21, 7; @%p4 add.f32 %f2, %f1, %f1;
+{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}""",
+    ),
+)
+
+
 CASES = (
+    *NOTES,
     _ring("a slot released after the wait may be filled", f"{_WAIT} {_ARRIVE}"),
     _ring("a slot handed back before the wait is still read", f"{_ARRIVE} PTX314\n{_WAIT} //= wait"),
     _ring("a slot handed back with its group pending is still read", f"{_ONE_LEFT} //= wait\n{_ARRIVE} PTX314"),

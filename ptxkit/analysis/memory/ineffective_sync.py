@@ -1,9 +1,9 @@
-"""Finds fences and warp barriers without effect, on all paths of a kernel and for all launches and data.
+"""Finds fences and barriers without effect, on all paths of a kernel and for all launches and data.
 
 Unlike `no_op_sync`, this needs no executions, and knows nothing about the order of different threads: an instruction is
 found if the kernel contains nothing that it could order, or nothing that it orders can precede it in any thread.
 
-Source: PTX ISA, "membar / fence" (`fence.mbarrier_init`), "Async Proxy", "bar.warp.sync",
+Source: PTX ISA, "membar / fence" (`fence.mbarrier_init`), "Async Proxy", "bar.warp.sync", "bar, barrier",
 "Cluster of Cooperative Thread Arrays".
 """
 
@@ -18,7 +18,6 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import (
     Access,
     Barrier,
-    Control,
     CtaGroup,
     Effect,
     Grid,
@@ -50,22 +49,24 @@ def find_local_init_fences(program: Program) -> Iterator[Step]:
         yield from fences
 
 
-def find_first_warp_barriers(program: Program) -> Iterator[Step]:
-    """Yields each `bar.warp.sync` that comes before everything that threads of one warp can observe of each other.
+def find_first_barriers(program: Program) -> Iterator[Step]:
+    """Yields each barrier of a warp or CTA that comes before everything that threads can observe of each other.
 
-    All paths to an access or to another synchronization lead through it, and it is executed once.
+    All paths to an access or to another synchronization, except for such barriers before it, lead through it, and it is
+    executed once. What a function of the system does, such as printing, is not ordered by barriers.
     """
-    barriers = [step for step in program.effectful_steps if _sole_effect(step, Barrier, level="warp", order="acq_rel")]
-    barriers = [step for step in barriers if step.instruction.guard is None]
+    barriers = [step for step in program.effectful_steps if _is_full_barrier(step)]
     if not barriers or not is_self_contained(program):
         return
     flow, reachable = program.analysis(ControlFlowGraph), reachable_steps(program)
     observable = [
         step for step in program.effectful_steps if step in reachable and any(map(_is_observable, step.effects))
     ]
+    found: set[Step] = set()
     for barrier in barriers:
-        others = (step for step in observable if step is not barrier)
+        others = (step for step in observable if step is not barrier and step not in found)
         if not flow.may_repeat(barrier) and all(flow.dominates(barrier, step) for step in others):
+            found.add(barrier)
             yield barrier
 
 
@@ -93,6 +94,13 @@ def _sole_effect(step: Step, kind: type[Effect], **values: object) -> bool:
         and isinstance(effects[0], kind)
         and all(getattr(effects[0], name) == value for name, value in values.items())
     )
+
+
+def _is_full_barrier(step: Step) -> bool:
+    """Returns whether an instruction is only a barrier, of a warp or of all threads of a CTA, and has no guard."""
+    is_warp = _sole_effect(step, Barrier, level="warp", order="acq_rel")
+    is_cta = _sole_effect(step, Barrier, level="cta", action="sync", threads=None)
+    return (is_warp or is_cta) and step.instruction.guard is None
 
 
 def _concerns_other_ctas(step: Step) -> bool:
@@ -124,6 +132,4 @@ def _is_observable(effect: Effect) -> bool:
             return order != "relaxed"
         case Grid(action=action):
             return action == "wait"
-        case Control(kind=kind):
-            return kind == "call"
     return isinstance(effect, MbarrierEffect | MemoryFence | ProxyFence | TensorFence | TensorMemory)

@@ -24,22 +24,24 @@ class ReachingAccesses:
     """The steps from which control reaches an issue with these registers.
 
     ordering_steps: fences and multiplications from which a path reaches the issue without an access. accesses: the
-    nearest accesses, with the register. reaches_entry: whether a path from the start of the function has neither.
-    is_unclear: whether the search met unknown code, or exceeded its limit.
+    nearest accesses, with the register. moves: plain moves to the registers. reaches_entry: whether a path from the
+    start of the function has neither. is_unclear: whether the search met unknown code, or exceeded its limit.
     """
 
     issue: Step
     registers: frozenset[str]
     ordering_steps: set[Step] = field(default_factory=set)
     accesses: dict[Step, str] = field(default_factory=dict)
+    moves: set[Step] = field(default_factory=set)
     reaches_entry: bool = False
     is_unclear: bool = False
 
 
 class WgmmaFences:
-    """The accesses that reach one function's issues."""
+    """The accesses that reach one function's issues. ignored: a fence without which they are searched."""
 
-    def __init__(self, flow: ControlFlowGraph, parts: WgmmaEvents) -> None:
+    def __init__(self, flow: ControlFlowGraph, parts: WgmmaEvents, ignored: Step | None = None) -> None:
+        self._ignored = ignored
         self._cfg = flow
         self._events = parts
         self._remaining_steps = MAX_FENCE_STEPS
@@ -96,7 +98,7 @@ class WgmmaFences:
         for step in reversed(tuple(steps)):
             part = self._events[step]
             match part.kind:
-                case WgmmaEventKind.FENCE:
+                case WgmmaEventKind.FENCE if step is not self._ignored:
                     found.ordering_steps.add(step)
                     return None
                 case WgmmaEventKind.UNKNOWN:
@@ -106,6 +108,7 @@ class WgmmaFences:
                     found.ordering_steps.add(step)
                     return None
                 case WgmmaEventKind.COPY if part.target in wanted:
+                    found.moves.add(step)
                     wanted = _rename_through_move(part, wanted)
                 case WgmmaEventKind.OTHER if not part.registers.isdisjoint(wanted):
                     found.accesses.setdefault(step, min(part.registers & wanted))

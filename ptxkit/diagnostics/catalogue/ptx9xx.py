@@ -71,13 +71,19 @@ MULTICAST_MAY_BE_SLOW = MessageTemplate(
 COMPILE_FOR_FEATURES = MessageTemplate(SLOW_MULTICAST, "compile for {target}a where the kernel runs there only")
 
 INEFFECTIVE_SYNC = DiagnosticCode(
-    "PTX907", "ineffective-sync", Severity.NOTE, sections=("membar / fence", "bar.warp.sync")
+    "PTX907",
+    "ineffective-sync",
+    Severity.NOTE,
+    sections=("membar / fence", "bar.warp.sync", "bar, barrier", "wgmma.fence"),
 )
 NO_OTHER_CTA = MessageTemplate(
     INEFFECTIVE_SYNC, "this fence orders nothing: no instruction of the kernel reaches another CTA of the cluster"
 )
 NOTHING_TO_ORDER = MessageTemplate(
     INEFFECTIVE_SYNC, "this barrier orders nothing: no access or other synchronization precedes it on any path"
+)
+NO_REGISTER_ACCESS = MessageTemplate(
+    INEFFECTIVE_SYNC, "this fence orders nothing: no access to the registers follows the last fence or multiplication"
 )
 REMOVE_INEFFECTIVE = MessageTemplate(INEFFECTIVE_SYNC, "remove it")
 
