@@ -54,6 +54,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             if polls:
                 yield OpenObligation(event.step, ptx6xx.FLAG_MAY_DELAY_EXIT())
                 continue
+            if exit_safety.may_await_unknown_signal:
+                yield OpenObligation(event.step, ptx6xx.SIGNAL_MAY_DELAY_EXIT())
+                continue
             own = thread in facts.threads.values()
             yield Observation((event.step, None), number, exact=True, finding=_finding(event.step, rank, own=own))
 

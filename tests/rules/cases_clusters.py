@@ -181,6 +181,9 @@ setp.eq.u32 %p5, %r12, 0; .reg .b16 %rs<2>; mov.u16 %rs1, 3; not.pred %p4, %p5; 
 @%p4 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2.multicast::cluster \
 [%r2], [%rd1, {{%r20}}], [%r5], %rs1;"""
 
+#: The register keeps its value, which the analysis does not know.
+HIDE = "mov.u32 %r20, %clock; shl.b32 %r20, %r20, 28; or.b32 %r20, %r20, {0}; and.b32 {0}, %r20, 0xfffffff;"
+
 FAREWELLS = (
     case(
         "a store that may execute when the other CTA has exited", f"{MEET} st.shared::cluster.u32 [%r10], 1; //! PTX612"
@@ -188,6 +191,16 @@ FAREWELLS = (
     case(
         "an arrival after the store publishes both to the other CTA",
         f"{INIT} {MEET} st.shared::cluster.u32 [%r10], 1; {ARRIVE} {WAIT}",
+    ),
+    case(
+        "an arrival after the store may publish both where it is unknown which mbarrier the other CTA waits at",
+        f"{INIT} {MEET} st.shared::cluster.u32 [%r10], 1; {ARRIVE} {HIDE.format('%r5')} {WAIT}",
+        undecided=("PTX501", "PTX504", "PTX612"),
+    ),
+    case(
+        "an arrival at an unknown mbarrier may publish the store",
+        f"{INIT} {MEET} st.shared::cluster.u32 [%r10], 1; {HIDE.format('%r11')} {ARRIVE} {WAIT}",
+        undecided=("PTX501", "PTX504", "PTX612"),
     ),
     case(
         "a store after the last arrival that the other CTA waits for",

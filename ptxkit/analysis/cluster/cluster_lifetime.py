@@ -16,6 +16,7 @@ from functools import cached_property
 
 from ptxkit.analysis.cluster.cluster_facts import (
     CLUSTER_BARRIER_KEY,
+    SIGNAL_EFFECTS,
     RemoteAccess,
     cluster_barrier_arrivals,
     find_multicast_arrivals,
@@ -27,6 +28,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
+from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait
 
 _RANK_BITS = 0xFF << CTA_BITS
@@ -67,6 +69,19 @@ class ExitSafety:
                     and not self._may_be_acknowledged(event)
                 ):
                     yield thread, position, event
+
+    @cached_property
+    def may_await_unknown_signal(self) -> bool:
+        """Whether some thread of the CTA may wait for a signal of another CTA at an mbarrier that is not known."""
+        waits = [event for thread in self._waiting_threads or () for _, event in thread.positions(MbarrierWait)]
+        if any(not isinstance(event.address, int) for event in waits):
+            return True
+        return bool(waits) and any(
+            not isinstance(mbarrier, int)
+            for other in self._others
+            for thread in other.threads.values()
+            for mbarrier in _signaled_mbarriers(thread)
+        )
 
     @cached_property
     def _remote_accesses(self) -> list[RemoteAccess]:
@@ -222,6 +237,15 @@ class ExitSafety:
             if place in thread.first_waits
             for signal in awaited
         )
+
+
+def _signaled_mbarriers(thread: ThreadView) -> Iterator[Value | None]:
+    """Yields the address of the mbarrier of each signal of a thread."""
+    for _, event in thread.positions(*SIGNAL_EFFECTS, MbarrierTrack):
+        yield event.address
+    for _, event in thread.positions(Access):
+        if isinstance(event.effect, Access) and event.effect.completion == "mbarrier":
+            yield event.barrier
 
 
 def _may_follow(cta: ScenarioFacts, thread: ThreadView, since: int, signal: RemoteAccess) -> bool:

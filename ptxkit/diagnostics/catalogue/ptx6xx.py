@@ -238,6 +238,9 @@ ACCESS_OF_CTA_THAT_MAY_EXIT = MessageTemplate(
 FLAG_MAY_DELAY_EXIT = MessageTemplate(
     EXIT_TOO_EARLY, "whether the CTA waits before its exit for a value in memory that shows that the access is over"
 )
+SIGNAL_MAY_DELAY_EXIT = MessageTemplate(
+    EXIT_TOO_EARLY, "whether the CTA waits before its exit for a signal that follows the access: an mbarrier is unknown"
+)
 MEET_BEFORE_EXIT = MessageTemplate(
     EXIT_TOO_EARLY,
     (
