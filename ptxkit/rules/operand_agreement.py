@@ -32,29 +32,49 @@ def observe_wrong_address_kinds(
         for place, found in thread.trace.wrong_address_kinds.items()
         if found.is_certain and wanted(found)
     }
-    for found, observed in _observe_agreed(kernel, lambda trace: trace.wrong_address_kinds, wanted, finding):
+    spaces = kernel.explorer.address_spaces.spaces_of
+    for found, number in _agreed_violations(kernel, lambda trace: trace.wrong_address_kinds, wanted):
         step = found.step
-        spaces = kernel.explorer.address_spaces.spaces_of
-        if (step, found.role) in exact or spaces(step, step.operand(found.role)) == {found.origin}:
-            yield observed
+        is_exact = (step, found.role) in exact
+        if number is not None and (is_exact or spaces(step, step.operand(found.role)) == {found.origin}):
+            yield Observation((step, None), number, True, finding(found))
         else:
             yield OpenObligation(step, ptx2xx.WRONG_KIND_ON_SOME_PATH())
 
 
 def observe_operand_violations(
-    kernel: KernelFacts, wanted: Callable[[OperandViolation], bool], finding: Callable[[OperandViolation], Finding]
-) -> Iterator[Observation]:
-    """Yields an observation for each operand with an invalid address or number in every scenario that reaches it."""
-    for _, observed in _observe_agreed(kernel, lambda trace: trace.operand_violations, wanted, finding):
-        yield observed
+    kernel: KernelFacts,
+    wanted: Callable[[OperandViolation], bool | None],
+    finding: Callable[[OperandViolation], Finding],
+) -> Iterator[Observation | OpenObligation]:
+    """Yields an observation for each operand with an invalid address or number in every scenario that reaches it.
+
+    wanted: whether every launch has the violation; None where this is not known, so that it is undecided.
+    """
+    is_known: dict[tuple[Step, str], bool] = {}
+
+    def is_wanted(misfit: OperandViolation) -> bool:
+        decided = wanted(misfit)
+        if decided is not False:
+            is_known[(misfit.step, misfit.role)] = decided is not None
+        return decided is not False
+
+    for found, number in _agreed_violations(kernel, lambda trace: trace.operand_violations, is_wanted):
+        if number is not None and is_known[(found.step, found.role)]:
+            yield Observation((found.step, None), number, True, finding(found))
+        else:
+            yield OpenObligation(found.step, ptx2xx.INVALID_IN_SOME_EXECUTION())
 
 
-def _observe_agreed(
+def _agreed_violations(
     kernel: KernelFacts,
     noticed: Callable[[ThreadTrace], Mapping[tuple[Step, str], Noticed]],
     wanted: Callable[[Noticed], bool],
-    finding: Callable[[Noticed], Finding],
-) -> Iterator[tuple[Noticed, Observation]]:
+) -> Iterator[tuple[Noticed, int | None]]:
+    """Yields each violation that is noticed for all arguments, with a scenario that shows it; None after a guess.
+
+    What the execution for another argument refutes is left out: the launch decides it.
+    """
     values: dict[tuple[Step, str], dict[int, set[tuple[int, Value]]]] = defaultdict(lambda: defaultdict(set))
     first: dict[tuple[Step, str], Noticed] = {}
     certain: set[tuple[Step, str]] = set()
@@ -64,13 +84,36 @@ def _observe_agreed(
                 if wanted(found):
                     values[place][number].add((thread.tid, found.value))
                     first.setdefault(place, found)
-                    if thread.trace.is_certain():
+                    if isinstance(found, WrongAddressKind) and found.is_certain:
                         certain.add(place)
     for place, by_scenario in values.items():
-        if _is_certain(kernel, first[place], by_scenario) or (
-            place in certain and _is_own_location(kernel, first[place])
-        ):
-            yield first[place], Observation((place[0], None), min(by_scenario), True, finding(first[place]))
+        found = first[place]
+        if _is_certain(kernel, found, by_scenario) or (place in certain and _is_own_location(kernel, found)):
+            yield found, min(by_scenario)
+        elif _is_in_each_sample(kernel, found, by_scenario):
+            yield found, None
+
+
+def _is_in_each_sample(
+    kernel: KernelFacts, found: WrongAddressKind | OperandViolation, by_scenario: Mapping[int, set[tuple[int, Value]]]
+) -> bool:
+    """Returns whether an execution of each sample that reaches a step shows its violation, in one of the CTAs.
+
+    A value that differs in all threads follows the sample, so that an argument decides it. If one sample reaches the
+    step, nothing but the thread's position may decide it.
+    """
+    shown = defaultdict[int, dict[int, set[tuple[int, Value]]]](dict)
+    reached = defaultdict[int, set[int]](set)
+    for number, facts in enumerate(kernel.scenarios):
+        rank, sample = facts.scenario.rank, facts.scenario.sample
+        if number in by_scenario or _is_reached(kernel, number, found.step):
+            reached[rank].add(sample)
+        if number in by_scenario:
+            shown[rank][sample] = shown[rank].get(sample, set()) | by_scenario[number]
+    is_enough = len(set().union(*reached.values())) > 1 or kernel.scenarios[min(by_scenario)].scenario.sample_count > 1
+    return (is_enough or not kernel.program.contains(found.step) or _depends_on_position(kernel, found)) and any(
+        values.keys() == reached[rank] and bool(set.intersection(*values.values())) for rank, values in shown.items()
+    )
 
 
 def _is_certain(
@@ -101,11 +144,15 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
 
     One sample then suffices.
     """
-    step = found.step
-    if not isinstance(found, WrongAddressKind) or found.origin == REMOTE or step.match is None:
+    return isinstance(found, WrongAddressKind) and found.origin != REMOTE and _depends_on_position(kernel, found)
+
+
+def _depends_on_position(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
+    """Returns whether only the position of the thread decides an operand of the kernel itself."""
+    step, own = found.step, kernel.explorer.input_independence
+    if step.match is None or found.role not in step.match.roles or not own.program.contains(step):
         return False
-    own = kernel.explorer.input_independence
-    return own.program.contains(step) and own.dependence.depends_on_position_only(step, step.operand(found.role))
+    return own.dependence.depends_on_position_only(step, step.operand(found.role))
 
 
 def _do_samples_agree(kernel: KernelFacts, by_scenario: Mapping[int, set[tuple[int, Value]]]) -> bool:

@@ -54,35 +54,26 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     strict = kernel.policy == "strict"
 
-    def is_reported(misfit: OperandViolation) -> bool:
+    def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind not in ("alignment", "apart"):
             return False
+        if misfit.kind == "apart":
+            return True if misfit.is_certain else None
         return misfit.is_certain or strict or (misfit.variable is not None and not misfit.variable.is_open)
 
     # The dependences of an operand need the whole kernel, so they are computed only for a finding.
     if not any(observe_operand_violations(kernel, is_reported, _finding)):
         return
     certainty = kernel.explorer.input_independence
-    yield from observe_operand_violations(
-        kernel,
-        lambda misfit: (
-            is_reported(misfit)
-            and grounds.is_launch_independent(misfit)
-            and _is_reached_with_first_thread(certainty, misfit)
-        ),
-        _finding,
-    )
-    unsure = observe_operand_violations(
-        kernel,
-        lambda misfit: (
-            is_reported(misfit)
-            and grounds.is_launch_independent(misfit)
-            and not _is_reached_with_first_thread(certainty, misfit)
-        ),
-        _finding,
-    )
-    for observed in unsure:
-        yield OpenObligation(observed.key[0], ptx2xx.MISALIGNED_IN_SOME_THREADS())
+
+    def is_certain(misfit: OperandViolation) -> bool | None:
+        reported = is_reported(misfit)
+        decided = reported if reported is False else grounds.is_launch_independent(misfit)
+        if decided and (reported is None or not _is_reached_with_first_thread(certainty, misfit)):
+            return None
+        return decided
+
+    yield from observe_operand_violations(kernel, is_certain, _finding)
 
 
 def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandViolation) -> bool:

@@ -45,7 +45,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every size, count and number of bytes that is known as a number."""
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     yield from observe_operand_violations(
-        kernel, lambda misfit: misfit.kind in KINDS and grounds.is_launch_independent(misfit), _finding
+        kernel, lambda misfit: False if misfit.kind not in KINDS else grounds.is_launch_independent(misfit), _finding
     )
 
 

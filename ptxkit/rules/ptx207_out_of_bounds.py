@@ -44,9 +44,21 @@ from ptxkit.semantics.value_ops import to_signed
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every access whose address is known."""
     certainty = kernel.explorer.input_independence
-    yield from observe_operand_violations(
-        kernel, lambda misfit: _variable_and_offset(certainty, misfit) is not None, lambda m: _finding(certainty, m)
-    )
+
+    def is_reported(misfit: OperandViolation) -> bool | None:
+        if misfit.kind == "bounds" and not certainty.program.contains(misfit.step):
+            return None if _is_outside(misfit) else False
+        return _variable_and_offset(certainty, misfit) is not None
+
+    yield from observe_operand_violations(kernel, is_reported, lambda misfit: _finding(certainty, misfit))
+
+
+def _is_outside(misfit: OperandViolation) -> bool:
+    """Returns whether an access leaves the variable in which it begins, or begins in none."""
+    variable = misfit.variable
+    if variable is None:
+        return True
+    return variable.fixed_size is not None and misfit.value > variable.fixed_size - misfit.required
 
 
 def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation) -> tuple[DeclaredVariable, int] | None:

@@ -40,10 +40,12 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every address that must be in a certain CTA."""
     certainty = kernel.explorer.input_independence
 
-    def is_reported(misfit: OperandViolation) -> bool:
+    def is_reported(misfit: OperandViolation) -> bool | None:
         step = misfit.step
-        if misfit.kind != "home" or step.match is None or not certainty.program.contains(step):
+        if misfit.kind != "home" or step.match is None:
             return False
+        if not certainty.program.contains(step):
+            return None
         roles = (misfit.role, misfit.rule)
         return all(certainty.is_input_independent(step, step.operand(role)) for role in roles)
 

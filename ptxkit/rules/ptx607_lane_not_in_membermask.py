@@ -38,10 +38,12 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every mask of lanes that is known as a number."""
     certainty = kernel.explorer.input_independence
 
-    def is_decided(misfit: OperandViolation, *, by_block: bool) -> bool:
+    def is_decided(misfit: OperandViolation, *, by_block: bool) -> bool | None:
         step = misfit.step
-        if misfit.kind != "member" or step.match is None or not certainty.program.contains(step):
+        if misfit.kind != "member" or step.match is None:
             return False
+        if not certainty.program.contains(step):
+            return False if by_block else None
         mask = step.operand(misfit.role)
         in_every_launch = misfit.is_in_every_launch and certainty.is_input_independent(step, mask)
         if by_block:
@@ -50,7 +52,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
     yield from observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=False), _finding)
     for observed in observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=True), _finding):
-        yield OpenObligation(observed.key[0], ptx6xx.LANE_MAY_NOT_EXIST(), "block")
+        step = observed.step if isinstance(observed, OpenObligation) else observed.key[0]
+        yield OpenObligation(step, ptx6xx.LANE_MAY_NOT_EXIST(), "block")
 
 
 def _finding(misfit: OperandViolation) -> Finding:

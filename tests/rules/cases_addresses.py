@@ -292,4 +292,27 @@ slow:""",
 ld.global.v2.b32 {%r10, %r11}, [%rd5+4]; //! PTX205""",
         before=".global .align 8 .b32 words[8];",
     ),
+    Case(
+        "two addresses by one pointer that are apart after a condition on data",
+        """ld.global.u32 %r10, [%rd2]; setp.gt.u32 %p4, %r10, 7; @%p4 bra done; st.global.u32 [%rd2+16], %r1; done:
+ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd1]; ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd1+4];""",
+        undecided=("PTX205",),
+    ),
+    Case(
+        "an offset that only one argument leads to, before a condition on data",
+        """setp.ne.u32 %p4, %r6, 19; @%p4 bra done; add.u32 %r10, %r2, %r3; cvt.u64.u32 %rd5, %r10;
+st.u32 [%rd5], %r1; //! PTX202
+ld.global.u32 %r11, [%rd2]; setp.gt.u32 %p4, %r11, 7; @%p4 bra done; st.global.u32 [%rd2+16], %r1; done:""",
+    ),
+    Case(
+        "an offset that only one argument leads to, after a condition on data",
+        """ld.global.u32 %r11, [%rd2]; setp.gt.u32 %p4, %r11, 7; @%p4 bra next; st.global.u32 [%rd2+16], %r1; next:
+setp.ne.u32 %p4, %r6, 19; @%p4 bra done; add.u32 %r10, %r2, %r3; cvt.u64.u32 %rd5, %r10; st.u32 [%rd5], %r1; done:""",
+        undecided=("PTX202",),
+    ),
+    Case(
+        "a number that follows an integer parameter is the caller's affair in a function, too",
+        """{ .param .b32 a; st.param.b32 [a], %r6; call read, (a); }""",
+        before=".func read(.param .b32 a) { .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.shared.u32 %r2, [%r1]; ret; }",
+    ),
 )

@@ -60,13 +60,8 @@ def first_fixtures(kind: str) -> list[Path]:
 
 
 SILENT = {
-    "PTX205": "no dependences of operands in functions",
-    "PTX206": "no dependences of operands in functions",
-    "PTX207": "no dependences of operands in functions",
-    "PTX210": "no dependences of operands in functions",
     "PTX312": "no register fences of functions",
     "PTX315": "no multiplications of functions",
-    "PTX607": "no dependences of operands in functions",
     "PTX622": "no dependences of operands in functions",
     "PTX623": "no dependences of operands in functions",
     "PTX804": "no conditions of functions",

@@ -155,10 +155,11 @@ def _compare_with_same_pointer(
 ) -> None:
     """Compares an address derived from a pointer with others derived from the same one.
 
-    Nothing is compared after a guess, since guesses may contradict each other.
+    After a guess the result is not certain, since guesses may contradict each other.
     """
-    if state.visit or state.trace.first_guess is not None:
+    if state.visit:
         return
+    is_certain = state.trace.first_guess is None
     seen = state.trace.pointer_alignments.setdefault(value.identity, {})
     if (needed, value.offset % needed) in seen:
         return
@@ -166,7 +167,7 @@ def _compare_with_same_pointer(
         common = min(needed, also)
         distance = (value.offset - past) % common
         if distance:
-            misfit = OperandViolation(step, role, distance, "apart", common, other=other, thread=thread)
+            misfit = OperandViolation(step, role, distance, "apart", common, None, is_certain, "", other, thread)
             state.trace.operand_violations.setdefault((step, role), misfit)
     seen[(needed, value.offset % needed)] = step
 

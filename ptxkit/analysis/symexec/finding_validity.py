@@ -20,14 +20,14 @@ class OperandValidity:
         self._program = program
         self._launch_registers = _GRID if launch.is_exact else (*_BLOCK, *_GRID)
 
-    def is_launch_independent(self, misfit: OperandViolation) -> bool:
+    def is_launch_independent(self, misfit: OperandViolation) -> bool | None:
         """Returns whether neither the launch nor a test at run time decides the violation.
 
-        For called functions, the result is false because this is not known.
+        The result is None for called functions, because it is not known there.
         """
         step = misfit.step
         if not self._program.contains(step) or step.match is None:
-            return False
+            return None
         operand = step.operand(misfit.role)
         leaves = self._program.analysis(Dependence).sources_of(step, operand)
         if any(leaf.kind == "special" and leaf.name.startswith(self._launch_registers) for leaf in leaves):

@@ -24,6 +24,10 @@ WRONG_KIND_ON_SOME_PATH = MessageTemplate(
     GENERIC_ADDRESS_IN_SPACE,
     "the address is of the wrong kind on a path that depends on data, and may be of the right kind on others",
 )
+INVALID_IN_SOME_EXECUTION = MessageTemplate(
+    GENERIC_ADDRESS_IN_SPACE,
+    "an operand is invalid in an execution that data, arguments or the caller of a function decide",
+)
 
 SPACE_OFFSET_AS_GENERIC = DiagnosticCode("PTX202", "space-offset-as-generic", sections=("Generic Addressing", "cvta"))
 GENERIC_ADDRESS_MAY_BE_OFFSET = MessageTemplate(
@@ -62,9 +66,6 @@ ADDRESS_NOT_ALIGNED = MessageTemplate(
 )
 TILE_NOT_ALIGNED = MessageTemplate(
     MISALIGNED_ADDRESS, "the address 0x{address:x} of a tensor tile is misaligned: it must be a multiple of {multiple}"
-)
-MISALIGNED_IN_SOME_THREADS = MessageTemplate(
-    MISALIGNED_ADDRESS, "misaligned in some threads, if these execute it: that depends on arguments or data"
 )
 UNNAMED_VARIABLE = MessageTemplate(MISALIGNED_ADDRESS, "the .{space} variable")
 NEEDS_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "needs an address that is a multiple of {required}")
