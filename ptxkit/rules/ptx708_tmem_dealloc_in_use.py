@@ -51,13 +51,17 @@ from ptxkit.syntax.constants import WARP_SIZE
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each deallocation and the accesses relative to the same address."""
+    may_be_one_warp = bool(kernel.scenarios) and not _has_known_warps(kernel.scenarios[0])
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, facts)
+            yield from _check_scenario(number, facts, may_be_one_warp=may_be_one_warp)
     yield from _check_cta_pairs(kernel)
 
 
-def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
+def _check_scenario(
+    number: int, facts: ScenarioFacts, *, may_be_one_warp: bool
+) -> Iterator[Observation | OpenObligation]:
+    """Checks one scenario. may_be_one_warp: whether the kernel declares no number of threads."""
     threads = facts.threads.values()
     ends = [use for thread in threads for use in deallocations_of(thread)]
     # The last iterations come first: a thread that has begun a later one has often waited for the earlier ones.
@@ -79,6 +83,8 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
                 yield OpenObligation(end.event.step, TRUNCATED)
             elif kept is False and use.completion == "tcgen05" and depends_on_guessed_wait(facts, use, end):
                 yield OpenObligation(end.event.step, ptx7xx.DEALLOCATION_WAIT_GUESSED())
+            elif kept is None and may_be_one_warp and _is_use_unordered(facts, use, end):
+                yield OpenObligation(end.event.step, ptx7xx.DEALLOCATING_BLOCK_MAY_BE_ONE_WARP(), "block")
             elif kept is not None:
                 exact = use.thread.trace.is_certain(use.position) and end.thread.trace.is_certain(end.position)
                 yield Observation((end.event.step, use.event.step), number, exact, finding)
@@ -121,10 +127,21 @@ def _is_use_finished(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool |
         )
     if edges is None:
         return True
-    if are_unordered(facts, use, end):
+    if _has_known_warps(facts) and are_unordered(facts, use, end):
         return False
     clear = facts.is_exhaustive_for(Barrier, MbarrierArrive, MbarrierWait)
     return False if clear and not may_acquire_from_truncated(facts, end) else None
+
+
+def _has_known_warps(facts: ScenarioFacts) -> bool:
+    """Returns whether the kernel declares the size of its block, or the largest one."""
+    launch = facts.scenario.launch
+    return launch.is_exact or launch.is_limit
+
+
+def _is_use_unordered(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool:
+    """Returns whether nothing may order a load or store of another warp before a deallocation."""
+    return use.completion != "tcgen05" and are_unordered(facts, use, end)
 
 
 def _check_cta_pairs(kernel: KernelFacts) -> Iterator[Observation]:

@@ -180,6 +180,24 @@ MOVES = (
         "columns deallocated while other warps load them",
         f"{_LOAD} //= load\n{_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:",
     ),
+    *(
+        Case(
+            f"a deallocation follows the loads of other warps without an order, in a block of {size}",
+            f"""{_BEGIN}{_AFTER}
+setp.eq.u32 %p6, %r6, 77777; @!%p6 bra load; bar.sync 0;
+load: {_LOAD} //= load
+{_LOADED} {_OUT} @!%p3 bra end;
+{_GIVE_BACK} {expected}
+end:""",
+            target="sm_100a",
+            bounds=bounds,
+            undecided=undecided,
+        )
+        for size, bounds, expected, undecided in (
+            ("at most 128 threads", ".maxntid 128, 1, 1", "//! PTX708 load", ()),
+            ("an unknown size", "", "", ("PTX707", "PTX708")),
+        )
+    ),
     _case(
         "columns deallocated while a load of them is waited for too late",
         f"{_LOAD} //= load\nbar.sync 0; {_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:",

@@ -337,9 +337,9 @@ def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> 
 def are_unordered(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
     """Returns whether nothing may order two uses by two warps, in either direction.
 
-    A thread signals after its wait, if it has one.
+    A thread signals after its wait, if it has one. Whether the block has both warps is not considered.
     """
-    if not (facts.is_complete and facts.scenario.launch.is_exact):
+    if not facts.is_complete:
         return False
     causality = facts.happens_before
     releaser, acquirer = causality.path_of(earlier.thread.tid), causality.path_of(use.thread.tid)

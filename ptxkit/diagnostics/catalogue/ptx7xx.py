@@ -225,6 +225,9 @@ ONLY_PEER_DEALLOCATES = MessageTemplate(
 DEALLOCATION_WAIT_GUESSED = MessageTemplate(
     TENSOR_DEALLOCATED_IN_USE, "whether a thread has waited for the commit depends on a condition that is unknown"
 )
+DEALLOCATING_BLOCK_MAY_BE_ONE_WARP = MessageTemplate(
+    TENSOR_DEALLOCATED_IN_USE, "block size unknown; the block may be one warp"
+)
 DEALLOCATES = MessageTemplate(TENSOR_DEALLOCATED_IN_USE, "deallocates Tensor Memory")
 ONLY_ONE_CTA_OF_PAIR_DEALLOCATES = MessageTemplate(
     TENSOR_DEALLOCATED_IN_USE,
