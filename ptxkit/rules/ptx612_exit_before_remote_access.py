@@ -58,7 +58,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                 yield OpenObligation(event.step, ptx6xx.SIGNAL_MAY_DELAY_EXIT())
                 continue
             own = thread in facts.threads.values()
-            yield Observation((event.step, None), number, exact=True, finding=_finding(event.step, rank, own=own))
+            finding = _finding(event.step, rank, own=own)
+            yield Observation((event.step, None), number, exit_safety.is_certain, finding)
 
 
 def _finding(step: Step, rank: int, *, own: bool) -> Finding:

@@ -48,7 +48,7 @@ TOO_EARLY = (
         "whether a flag in memory has signaled the start of the other CTA, and its end, is open",
         "poll: ld.acquire.gpu.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra poll;\n"
         "st.shared::cluster.u32 [%r10], 1;",
-        undecided=("PTX611",),
+        undecided=("PTX611", "PTX612"),
     ),
     case(
         "the result of an atomic that the kernel ignores proves nothing",
@@ -252,9 +252,15 @@ told: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; 
         undecided=("PTX503",),
     ),
     case(
-        "nothing is reported where an execution guesses",
+        "whether data leads to a store after the exit of the other CTA is open",
         f"{MEET} ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra end;\n"
         "st.shared::cluster.u32 [%r10], 1; end:",
+        undecided=("PTX612",),
+    ),
+    case(
+        "data that do not decide whether the cluster meets leave nothing open",
+        f"{MEET} ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra end;\n"
+        f"st.shared::cluster.u32 [%r10], 1; end: {MEET}",
     ),
 )
 
@@ -322,6 +328,13 @@ JOINT = (
         "a read of the other CTA's store, by threads that do not wait",
         f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE} //= store\n"
         f"@!%p1 bra read; {WAIT} read: ld.shared.u32 %r20, [%r4]; //! PTX302 store\n{MEET}",
+    ),
+    case(
+        "a read of the other CTA's store, by threads that do not wait, after a condition on data",
+        "ld.global.u32 %r21, [%rd1]; setp.gt.u32 %p4, %r21, 7; @%p4 bra begin; st.global.u32 [%rd2], %r21; begin:\n"
+        f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE}\n"
+        f"@!%p1 bra read; {WAIT} read: ld.shared.u32 %r20, [%r4];\n{MEET}",
+        undecided=("PTX302",),
     ),
     case(
         "a read of the other CTA's store, by threads that wait for the one that waits",

@@ -1,6 +1,6 @@
 """Determines whether a CTA of a cluster exits only after the other CTAs have finished with its shared memory.
 
-The result is known only for clusters of which all CTAs are explored without a guess. An access is reported only if
+The result is known only for clusters of which all CTAs are explored to their ends. An access is reported only if
 certainly no thread waits for it: any wait on an mbarrier is assumed to observe the copies on it, and a signal of
 another thread is assumed to follow any access.
 
@@ -43,18 +43,19 @@ class ExitSafety:
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether the traces of all threads of all CTAs reach their ends, without a guess."""
+        """Whether the traces of all threads of all CTAs reach their ends."""
         ctas = [self._own, *self._others]
-        groups = [group for cta in ctas for group in cta.groups]
         return (
             len(ctas) == self._own.scenario.launch.cluster_size
             and all(cta.is_complete for cta in ctas)
             and self._waiting_threads is not None
-            and not any(
-                group.has_unknown_call or group.first_guess is not None or group.end_reason != "exit"
-                for group in groups
-            )
+            and not any(group.has_unknown_call or group.end_reason != "exit" for cta in ctas for group in cta.groups)
         )
+
+    @cached_property
+    def is_certain(self) -> bool:
+        """Whether no guess leads to the traces."""
+        return all(group.first_guess is None for cta in (self._own, *self._others) for group in cta.groups)
 
     def unprotected_accesses(self) -> Iterator[tuple[ThreadView, int, TraceEvent]]:
         """Yields the accesses to the CTA's memory that may happen after its exit, as (thread, position, event)."""

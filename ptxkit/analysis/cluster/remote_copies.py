@@ -86,7 +86,12 @@ def find_remote_reads(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[Rem
                 is_observed = is_completion_observed(facts, reader, position, copy, signals, departures)
                 if is_observed is None:
                     continue
-                is_certain = copy.issuer.trace.is_certain(copy.position) and reader.trace.is_certain(position)
+                # A wait that no execution contains, or that a guess leads to, may be the one that observes the copy.
+                is_certain = (
+                    copy.issuer.trace.is_certain(copy.position)
+                    and reader.trace.is_certain(position)
+                    and facts.is_exhaustive_for(MbarrierWait)
+                )
                 is_cut = not is_observed and facts.may_acquire_from_truncated(reader, position)
                 yield RemoteRead(copy, event, None if is_cut else is_observed, is_certain)
 
@@ -164,7 +169,7 @@ def is_completion_observed(
     signals: frozenset[int],
     departures: OutgoingSignals,
 ) -> bool | None:
-    """Returns whether a thread of the receiving CTA has observed at a position that a copy is complete.
+    """Returns whether a thread of the receiving CTA has observed at a position of its trace that a copy is complete.
 
     The result is None where this is unknown, or where the copy may start later. signals: the mbarriers that CTAs signal
     in one another. departures: the signals of the receiving CTA.
@@ -188,7 +193,7 @@ def is_completion_observed(
             facts.sync_edges(thread, waited, reader, position)
         ):
             return True
-    return False if facts.is_exhaustive_for(MbarrierWait) else None
+    return False
 
 
 def _has_waiter(facts: ScenarioFacts, copy: RemoteCopy) -> bool:

@@ -128,8 +128,9 @@ def test_memory_is_exposed_to_operations_that_its_cta_does_not_wait_for(body: st
     assert len(list(exit_safety.unprotected_accesses())) == exposed
 
 
-def test_a_guess_leaves_the_ends_of_a_cluster_unknown() -> None:
+def test_the_ends_of_a_cluster_after_a_guess_are_not_certain() -> None:
     own, other = cluster(
         MEET, "ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p3, %r9, 0; @%p3 bra end;", STORE, "end:"
     ).scenarios[:2]
-    assert not ExitSafety(own, [other]).is_known
+    assert ExitSafety(own, [other]).is_known
+    assert not ExitSafety(own, [other]).is_certain
