@@ -102,7 +102,7 @@ def _check_race(number: int, facts: ScenarioFacts, race: Race, *, is_proof: bool
     if not is_proof:
         return OpenObligation(read.event.step, ptx3xx.BLOCK_SIZE_MAY_BE_ONE_WARP(), "block")
     finding = _incomplete_copy(facts, write, read)
-    return Observation((read.event.step, write.event.step), number, write.is_certain and read.is_certain, finding)
+    return Observation((read.event.step, write.event.step), number, race.is_certain, finding)
 
 
 def _early_read(facts: ScenarioFacts, read: CopyRead) -> Finding:

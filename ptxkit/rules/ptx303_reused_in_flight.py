@@ -112,7 +112,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                         yield _overwrite_result(number, found, describe)
     for number, race in find_overwrite_races(kernel):
         finding = _early_release(kernel.scenarios[number], race)
-        exact = race.write.is_certain and race.read.is_certain
+        exact = race.is_certain
         yield Observation((race.write.event.step, race.read.event.step), number, exact, finding)
 
 

@@ -83,7 +83,7 @@ def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:
                 fixes=barrier_fixes(barrier, wait, write.event.step),
                 lacks=((read.event.step, write.event.step),),
             )
-            exact = write.is_certain and read.is_certain
+            exact = race.is_certain
             yield Observation((write.event.step, read.event.step), number, exact, finding)
 
 

@@ -88,6 +88,7 @@ def _check_waits(
             exact = thread.trace.is_certain(position) and other.trace.is_certain(last)
             finding = None
             if not _is_wait_finished(facts, (other, last, wait), end, made.get(address or 0, [])):
+                exact = exact and not facts.may_guess_order(other, last, thread, position)
                 key = (event.step, wait.step, exact)
                 finding = found[key] = found.get(key) or _finding(facts, (other, last, wait), end)
                 if (

@@ -69,7 +69,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             step = _finding(facts, conflict).primary
             yield OpenObligation(step, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
             continue
-        exact = write.is_certain and read.is_certain
+        exact = conflict.is_certain
         equal = not conflict.is_write_after_read and stores_equal_values(
             facts, conflict, kernel.explorer.input_independence
         )

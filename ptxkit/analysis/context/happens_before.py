@@ -27,7 +27,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.limits import PAIR_CHECK_COST
-from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.sync_edges import NEVER as NOT_AT_ALL
 from ptxkit.analysis.sync.sync_edges import barrier_key
 from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue
@@ -37,7 +37,7 @@ from ptxkit.isa.effects import (
     MbarrierArrive,
     MbarrierTrack,
 )
-from ptxkit.semantics.ordering import is_fence
+from ptxkit.semantics.ordering import is_fence, sync_operation_of
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -288,6 +288,62 @@ class HappensBefore:
         return frozenset(step for step in steps if _is_strong_access(self._program, step, kind))
 
 
+class GuessedOrder(HappensBefore):
+    """The happens-before relation of the explored execution, and of all that differ from it after a guess.
+
+    A race is proven only if no such execution orders it. From the first guess of a thread on, or from its first
+    operation at an unknown barrier, the thread may release and acquire at every barrier of the CTA.
+    """
+
+    @cached_property
+    def _known_ends(self) -> dict[WarpPath, int]:
+        """The first position of each path from which on its synchronization is not known."""
+        ends = ((path, _known_end(path)) for path in self.paths)
+        return {path: end for path, end in ends if end is not None}
+
+    @property
+    def has_guesses(self) -> bool:
+        """Whether the path of some thread, or a barrier that it uses, is not known."""
+        return bool(self._known_ends)
+
+    def may_converge(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
+        """Returns whether lanes of one warp may converge between two positions."""
+        is_guessed = any(path.warp == releaser.warp for path in self._known_ends)
+        return (acquirer is not releaser and acquirer.warp == releaser.warp and is_guessed) or super().may_converge(
+            releaser, since, acquirer, until
+        )
+
+    def _record_releases(self, path: WarpPath, since: int, rounds: dict[Hashable, int]) -> list[Hashable]:
+        changed = super()._record_releases(path, since, rounds)
+        end = self._known_ends.get(path)
+        if end is None or since >= NEVER:
+            return changed
+        for key in self._all_keys:
+            ordinal = 0
+            if key not in self._uncountable_barriers:
+                ordinal = bisect_left(path.release_acquire_points.releases.get(key, ()), end) + 1
+            if ordinal < rounds.get(key, NEVER):
+                rounds[key] = ordinal
+                changed.append(key)
+        return changed
+
+    def _acquirers(self, key: Hashable, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
+        yield from super()._acquirers(key, ordinal)
+        yield from self._known_ends.items()
+
+    @cached_property
+    def _all_keys(self) -> list[Hashable]:
+        """The barriers and mbarriers that some thread uses."""
+        points = [path.release_acquire_points for path in self.paths]
+        used = dict.fromkeys(key for each in points for marks in (each.releases, each.acquires) for key in marks)
+        return [*(key for key in used if not (isinstance(key, tuple) and key[0] == "warp")), _REMOTE_KEY]
+
+    @cached_property
+    def _uncountable_barriers(self) -> frozenset[Hashable]:
+        mbarriers = (key for key in self._all_keys if _is_mbarrier_key(key)) if self._known_ends else ()
+        return super()._uncountable_barriers | {*mbarriers, _REMOTE_KEY}
+
+
 def _is_mbarrier_key(key: Hashable) -> bool:
     return isinstance(key, tuple) and key[0] == "mbarrier"
 
@@ -339,3 +395,23 @@ def _is_strong_access(program: Program, step: Step, kind: str) -> bool:
         and effect.kind in (kind, "update")
     ]
     return bool(strong) and (kind == "write" or is_result_used(program, step))
+
+
+def _known_end(path: WarpPath) -> int | None:
+    """Returns the position of the first event of a path that a guess decides, or that uses an unknown barrier."""
+    guess = path.group.first_guess
+    lane = path.group.tids.index(path.tids[0])
+    for position, event in enumerate(path.group.events[:guess]):
+        if isinstance(event, UnknownCall) or sync_operation_of(event.effect) is None:
+            continue
+        own = event.for_thread(lane) if isinstance(event, GroupEvent) else event
+        if own is not None and _is_at_unknown_barrier(own):
+            return position
+    return guess
+
+
+def _is_at_unknown_barrier(event: TraceEvent) -> bool:
+    if isinstance(event.effect, Barrier):
+        parts = (event.amount, event.size) if event.effect.level == "cta" else ()
+        return any(isinstance(part, SymbolicValue) for part in parts)
+    return not isinstance(event.address, int)

@@ -10,7 +10,7 @@ from ptxkit.analysis.cfg.reachability import reachable_steps
 from ptxkit.analysis.context.access_extents import AccessExtents
 from ptxkit.analysis.context.async_overwrites import AsyncOverwrites
 from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box_size_conflicts
-from ptxkit.analysis.context.happens_before import HappensBefore
+from ptxkit.analysis.context.happens_before import GuessedOrder, HappensBefore
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_order import WarpOrder
@@ -122,6 +122,23 @@ class ScenarioFacts:
     def happens_before(self) -> HappensBefore:
         """The relation of all events that may order the threads of the CTA."""
         return HappensBefore(self, self.budget)
+
+    @cached_property
+    def guessed_order(self) -> GuessedOrder:
+        """What may order the threads of the CTA in the executions that differ after a guess."""
+        return GuessedOrder(self, self.budget)
+
+    def may_guess_order(self, first: ThreadView, since: int, second: ThreadView, until: int) -> bool:
+        """Returns whether an execution that differs after a guess may order one thread's event before another's."""
+        order = self.guessed_order
+        if not order.has_guesses or first is second:
+            return False
+        releaser, acquirer = order.path_of(first.tid), order.path_of(second.tid)
+        start, end = (
+            order.positions_by_execution(path.group).get((event.step, event.visit))
+            for path, event in ((releaser, first.trace.events[since]), (acquirer, second.trace.events[until]))
+        )
+        return start is None or end is None or order.may_precede(releaser, start, acquirer, end)
 
     def phases_of(self, trace: ThreadTrace) -> Mapping[int, int]:
         """Returns the phases of a thread's trace, by position, in the schedule that gives its threads priority."""

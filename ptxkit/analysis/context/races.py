@@ -34,7 +34,7 @@ from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_GROUP_ACCESSES, MAX
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_operand_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
-from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Access
 
 if TYPE_CHECKING:
@@ -111,13 +111,14 @@ class Race:
     The first access may also be an asynchronous write of a group of the thread itself, with a store instead of the
     read. is_write_after_read: the read is of the previous contents, and the write belongs to a later round.
     completes_late: the two instructions are ordered, but the first one starts an operation for whose completion its
-    thread waits only later.
+    thread waits only later. is_certain: whether some input certainly leads to the race.
     """
 
     write: AccessInstance
     read: AccessInstance
     is_write_after_read: bool
     completes_late: bool = False
+    is_certain: bool = False
 
     @property
     def steps(self) -> tuple[Step, Step]:
@@ -388,7 +389,7 @@ class RaceAnalysis:
 
     def _report_once(self, conflict: Race) -> Iterator[Race]:
         write, read = conflict.write, conflict.read
-        is_sure = write.is_certain and read.is_certain
+        is_sure = write.is_certain and read.is_certain and not self._may_be_ordered_otherwise(write, read)
         key = (
             write.group_event.step,
             read.group_event.step,
@@ -399,7 +400,18 @@ class RaceAnalysis:
         )
         if key not in self._reported_keys and not are_apart(write.event, read.event):
             self._reported_keys.add(key)
-            yield conflict
+            yield replace(conflict, is_certain=is_sure)
+
+    def _may_be_ordered_otherwise(self, write: AccessInstance, read: AccessInstance) -> bool:
+        """Returns whether executions that differ after a guess may order two accesses of different paths."""
+        order = self._facts.guessed_order
+        if not order.has_guesses or write.path is read.path:
+            return False
+        learned = order.first_ordered_position(write.path, write.end_position, read.path, write.barrier)
+        return learned <= read.position or any(
+            order.may_precede(first.path, first.end_position, second.path, second.position)
+            for first, second in ((write, read), (read, write))
+        )
 
     def _inter_warp_races(self, writes: list[AccessInstance], reads: list[AccessInstance]) -> Iterator[Race]:
         """Yields the races between the writes of one thread and the reads of another."""

@@ -1,0 +1,108 @@
+"""PTX302, PTX501, PTX507, PTX621: order by a barrier that is not known, or that a thread reaches after a guess."""
+
+from __future__ import annotations
+
+from tests.rules.support import Case
+
+#: The register keeps its value, which the analysis does not know.
+_HIDE = "mov.u32 %r30, %clock; shl.b32 %r30, %r30, 28; or.b32 %r30, %r30, {0}; and.b32 {0}, %r30, 0xfffffff;"
+#: %p6 is true for the first 64 threads, which the analysis does not know.
+_HIDDEN_HALF = """setp.lt.u32 %p5, %r1, 64; selp.u32 %r20, 1, 0, %p5; mov.u32 %r30, %clock; shl.b32 %r30, %r30, 1;
+or.b32 %r20, %r20, %r30; and.b32 %r20, %r20, 1; setp.ne.u32 %p6, %r20, 0;"""
+_TELL = """setp.lt.u32 %p5, %r1, 64; @%p5 bra tell;
+bar.sync {there}; ld.shared.u32 %r10, [%r2]; bra end;
+tell: {guard}bar.arrive {here};
+end:"""
+_STORE = "@%p1 st.shared.u32 [%r2], %r6;"
+_WAIT = "{0}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{1}], 0; @!%p3 bra {0};"
+_ARRIVE = "mbarrier.arrive.shared::cta.b64 %rd7, [{0}];"
+
+RACES = (
+    Case(
+        "threads arrive at a barrier of an unknown number",
+        f"{_STORE} mov.u32 %r20, 5; {_HIDE.format('%r20')}\n{_TELL.format(there='5, 128', here='%r20, 128', guard='')}",
+        undecided=("PTX601", "PTX621"),
+    ),
+    Case(
+        "threads wait at a barrier of an unknown number",
+        f"{_STORE} mov.u32 %r20, 5; {_HIDE.format('%r20')}\n{_TELL.format(there='%r20, 128', here='5, 128', guard='')}",
+        undecided=("PTX601", "PTX621"),
+    ),
+    Case(
+        "threads arrive at a barrier for an unknown number of threads",
+        f"""{_STORE} mov.u32 %r20, 96; {_HIDE.format("%r20")} setp.lt.u32 %p5, %r1, 32; @%p5 bra tell;
+setp.ge.u32 %p5, %r1, 96; @%p5 bra end; bar.sync 5, 96; ld.shared.u32 %r10, [%r2]; bra end;
+tell: bar.arrive 5, %r20;
+end:""",
+        undecided=("PTX601", "PTX621"),
+    ),
+    Case(
+        "a guess decides whether threads arrive at a barrier",
+        f"{_STORE} {_HIDDEN_HALF}\n{_TELL.format(there='5, 128', here='5, 128', guard='@%p6 ')}",
+        undecided=("PTX601", "PTX621"),
+    ),
+    Case(
+        "threads arrive at another barrier than others wait at",
+        """@%p1 st.shared.u32 [%r2], %r6; //= write
+setp.lt.u32 %p5, %r1, 64; @%p5 bra tell;
+bar.sync 5, 64; ld.shared.u32 %r10, [%r2]; //! PTX621 write
+bra end;
+tell: bar.sync 6, 64;
+end:""",
+    ),
+    Case(
+        "no thread synchronizes before a guess",
+        """@%p1 st.shared.u32 [%r2], %r6; //= write
+ld.shared.u32 %r10, [%r2]; //! PTX621 write
+ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0; @%p3 bra end; bar.sync 0;
+end:""",
+    ),
+    Case(
+        "the read precedes the rounds of the barrier that follow a guess",
+        """bar.sync 0; @%p1 st.shared.u32 [%r2], %r6; //= write
+ld.shared.u32 %r10, [%r2]; //! PTX621 write
+ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0; @%p3 bra end; nanosleep.u32 0;
+end: bar.sync 0;""",
+    ),
+    Case(
+        "threads wait at an unknown mbarrier",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+{_STORE} @%p1 {_ARRIVE.format("%r5")} {_HIDE.format("%r5")} {_WAIT.format("wait", "%r5")} ld.shared.u32 %r10, [%r2];""",
+        undecided=("PTX501", "PTX504", "PTX621"),
+    ),
+    Case(
+        "a copy is complete before threads arrive at a barrier of an unknown number",
+        f"""mov.u32 %r20, 5; {_HIDE.format("%r20")} cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+cp.async.wait_group 0; setp.lt.u32 %p5, %r1, 64; @%p5 bra there; bar.arrive %r20, 128; bra end;
+there: bar.sync 5, 128; ld.shared.u32 %r10, [%r2+2044];
+end:""",
+        undecided=("PTX302", "PTX601"),
+    ),
+)
+
+_TWO = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128; bar.sync 0;"
+_ALL_WAIT = f"{_ARRIVE.format('%r5')} {_WAIT.format('wait', '%r5')} add.u32 %r20, %r5, 8;"
+
+LIFETIMES = (
+    Case(
+        "threads wait at an unknown mbarrier before one is invalidated",
+        f"""{_TWO} {_ALL_WAIT} {_ARRIVE.format("%r20")} {_HIDE.format("%r20")} {_WAIT.format("again", "%r20")}
+@%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
+        undecided=("PTX501", "PTX507"),
+    ),
+    Case(
+        "threads arrive at an unknown mbarrier before one is invalidated",
+        f"""{_TWO} {_ALL_WAIT} {_HIDE.format("%r20")} {_ARRIVE.format("%r20")} {_WAIT.format("again", "%r5+8")}
+@%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
+        undecided=("PTX501", "PTX504", "PTX507"),
+    ),
+    Case(
+        "threads wait at a barrier of an unknown number after an initialization",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; mov.u32 %r20, 5; {_HIDE.format("%r20")}
+setp.lt.u32 %p5, %r1, 64; @%p5 bra there; bar.sync 5, 128; bra on; there: bar.sync %r20, 128;
+on: {_ARRIVE.format("%r5")} {_WAIT.format("wait", "%r5")}""",
+        undecided=("PTX501", "PTX504"),
+    ),
+)
+
+CASES = (*RACES, *LIFETIMES)
