@@ -29,16 +29,19 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.cta_scope_atomics import CtaScopeAccess, find_cta_scope_accesses
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Access
-from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import both, is_a, is_global_access, sites_of
 
 _HELP = ptx6xx.NAME_WIDER_SCOPE()
 
 
-def check(kernel: KernelFacts) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each atomic on global memory, and each loop that polls a word of it."""
     for use in find_cta_scope_accesses(kernel.program):
-        yield Observation((use.step, use.update), 0, True, _finding(use))
+        if use.is_certain:
+            yield Observation((use.step, use.update), 0, True, _finding(use))
+        else:
+            yield OpenObligation(use.step, ptx6xx.CTAS_MAY_SHARE_WORD())
 
 
 def _finding(use: CtaScopeAccess) -> Finding:

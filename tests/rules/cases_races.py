@@ -245,6 +245,24 @@ there: @%p1 st.shared.u32 [%r2], %r6; ld.shared.u32 %r11, [%r2];""",
         "data may decide which CTA counts",
         """mov.u32 %r10, %ctaid.x; ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0;
 @%p3 atom.relaxed.cta.global.add.u32 %r11, [%rd2], 1;""",
+        undecided=("PTX622",),
+    ),
+    Case(
+        "data may decide in which word a CTA counts",
+        """mov.u32 %r10, %ctaid.x; ld.global.u64 %rd3, [%rd1]; atom.relaxed.cta.global.add.u32 %r11, [%rd3], 1;""",
+        undecided=("PTX622",),
+    ),
+    Case(
+        "every CTA counts in one word in a function that may serve others",
+        """mov.u32 %r10, %ctaid.x; { .param .b64 a; st.param.b64 [a], %rd2; call count, (a); }""",
+        before=""".func count(.param .b64 a) { .reg .b64 %rd<2>; ld.param.b64 %rd1, [a];
+red.relaxed.cta.global.add.u32 [%rd1], 1; ret; }""",
+        undecided=("PTX622",),
+    ),
+    Case(
+        "counting in shared memory by a generic address is a matter of the CTA",
+        """mov.u32 %r10, %ctaid.x; mov.u64 %rd3, other; cvta.shared.u64 %rd3, %rd3; ld.global.u32 %r11, [%rd1];
+setp.eq.u32 %p3, %r11, 0; @%p3 atom.relaxed.cta.add.u32 %r11, [%rd3], 1;""",
     ),
     Case(
         "a kernel that never reads its CTA number may be launched with one",

@@ -2,7 +2,8 @@
 
 An address that depends only on parameters and on values that the driver provides is the same for all CTAs. If only the
 position of the thread within its CTA decides whether it updates, each CTA updates. A kernel that reads the
-position of its CTA is assumed to be launched with several CTAs.
+position of its CTA is assumed to be launched with several CTAs. Where this position decides the address, or whether the
+access is executed, it is assumed to be for one CTA. Of other addresses and conditions, neither is known.
 
 Source: PTX ISA, "Conflict and Data-races", "Morally strong operations", "Scope".
 """
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
@@ -25,6 +27,8 @@ from ptxkit.syntax.tree import Address, Name
 
 #: The special registers that distinguish the CTAs of a grid, or give their number.
 _GRID_REGISTERS = ("%ctaid", "%nctaid")
+#: The special registers by which CTAs choose their own words.
+_CTA_REGISTERS = ("%ctaid", "%clusterid")
 #: The special registers that the driver sets to the same values for all CTAs.
 _GRID_UNIFORM_REGISTERS = ("%envreg",)
 #: The special registers that distinguish the threads of one CTA, with the same values in each CTA.
@@ -37,39 +41,74 @@ class CtaScopeAccess:
     """An access of scope `.cta` to a word that every CTA accesses.
 
     step: the atomic that every CTA executes; or, if `update` is an update by every CTA, the load in a loop that waits
-    for it.
+    for it. is_certain: whether it is known that all CTAs access the word, and execute the atomic.
     """
 
     step: Step
     update: Step | None = None
+    is_certain: bool = True
 
 
 def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
-    """Yields the atomics of scope `.cta` on words that all CTAs share, and the loops that wait for such words."""
-    uses = [
-        (step, effect) for step in program.own_effectful_steps for effect in _accesses(step) if _is_cta_scope(effect)
-    ]
-    if not uses or not program.is_fully_matched:
+    """Yields the atomics of scope `.cta` on words that all CTAs may share, and the loops that wait for such words."""
+    steps = program.effectful_steps
+    uses = [(step, effect) for step in steps for effect in _accesses(step) if _is_cta_scope(effect)]
+    if not uses or not reads_cta_position(program):
         return
-    if not reads_cta_position(program):
-        return
-    words, guards = GridUniformAddresses(program), _ExecutionGuards(program)
+    sharing = _WordsOfAllCtas(program)
     for step, effect in uses:
-        if (
-            effect.kind == "update"
-            and words.is_same_word_for_all_ctas(step, effect)
-            and guards.depend_only_on_thread_position(step)
-        ):
-            yield CtaScopeAccess(step)
-        elif (
-            effect.kind == "read" and words.is_same_word_for_all_ctas(step, effect) and guards.is_in_polling_loop(step)
-        ):
-            update = next(
-                (each for each in _updates_of_same_word(program, words, step, effect) if guards.leads_to(each, step)),
-                None,
-            )
+        if effect.kind == "update":
+            is_shared = sharing.is_updated_by_all_ctas(step, effect)
+            if is_shared is not False:
+                yield CtaScopeAccess(step, is_certain=is_shared is True)
+        elif sharing.is_in_polling_loop(step) and sharing.is_same_word(step, effect) is not False:
+            update = sharing.find_update_before(step, effect)
             if update is not None:
                 yield CtaScopeAccess(step, update)
+            elif sharing.is_same_word(step, effect) is None:
+                yield CtaScopeAccess(step, is_certain=False)
+
+
+class _WordsOfAllCtas:
+    """Whether all CTAs of a grid execute an access, and access the same word; None where neither is known."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._words, self._guards = GridUniformAddresses(self._program), _ExecutionGuards(self._program)
+
+    def is_updated_by_all_ctas(self, step: Step, effect: Access) -> bool | None:
+        is_same = self.is_same_word(step, effect)
+        if is_same is False or (self._is_known(step) and self._guards.depend_only_on_thread_position(step)):
+            return is_same
+        guards = self._guards.sources_of(step) if self._program.contains(step) else ()
+        return False if any(_is_of_one_cta(self._program, leaf) for leaf in guards) else None
+
+    def is_same_word(self, step: Step, effect: Access) -> bool | None:
+        function = self._program.function_of(step)
+        if self._is_known(step) and self._words.is_same_word_for_all_ctas(step, effect):
+            return True
+        leaves = function.analysis(Dependence).sources_of(step, step.operand(effect.address))
+        return False if any(_is_of_one_cta(function, leaf) for leaf in leaves) else None
+
+    def is_in_polling_loop(self, step: Step) -> bool:
+        return _ExecutionGuards(self._program.function_of(step)).is_in_polling_loop(step)
+
+    def find_update_before(self, step: Step, effect: Access) -> Step | None:
+        """Returns an update, by every CTA, of the word that a load reads; None where none is known."""
+        updates = _updates_of_same_word(self._program, self._words, step, effect) if self._is_known(step) else ()
+        return next((each for each in updates if self._guards.leads_to(each, step)), None)
+
+    def _is_known(self, step: Step) -> bool:
+        """Returns whether a step is one of the kernel, in which each instruction has a form in the table."""
+        return self._program.contains(step) and self._program.is_fully_matched
+
+
+def _is_of_one_cta(function: Program, leaf: DependenceSource) -> bool:
+    """Returns whether a value that depends on this may differ between CTAs, or is the address of a CTA's own memory."""
+    if leaf.kind == "special":
+        return leaf.name.startswith(_CTA_REGISTERS)
+    variable = function.scope.variable(leaf.name) if leaf.kind == "variable" else None
+    return variable is not None and variable.space not in ("global", "const")
 
 
 def reads_cta_position(program: Program) -> bool:
@@ -161,6 +200,7 @@ class _ExecutionGuards:
 
     def __init__(self, program: Program) -> None:
         self._cfg, self._definitions = program.analysis(ControlFlowGraph), program.analysis(ReachingDefinitions)
+        self._dependence = program.analysis(Dependence)
 
     def depend_only_on_thread_position(self, step: Step) -> bool:
         """Returns whether only the position of the thread in its CTA decides whether a step is executed."""
@@ -176,6 +216,11 @@ class _ExecutionGuards:
                 return False
             uses.add((source, read) for read in read_registers(source))
         return True
+
+    def sources_of(self, step: Step) -> set[DependenceSource]:
+        """Returns the sources of the conditions under which a step is executed."""
+        registers = self._dependence.source_registers(name for _, name in self._guards(step))
+        return {leaf for register in registers for leaf in self._dependence.direct_dependences(register)[1]}
 
     def is_in_polling_loop(self, read: Step) -> bool:
         """Returns whether a load is in a loop that only reads."""

@@ -409,6 +409,9 @@ NAME_WIDER_SCOPE = MessageTemplate(
 UPDATE_AT_CTA_SCOPE = MessageTemplate(
     ATOMIC_SCOPE_TOO_NARROW, "updates a word that all CTAs of the grid update, but is atomic only within its own CTA"
 )
+CTAS_MAY_SHARE_WORD = MessageTemplate(
+    ATOMIC_SCOPE_TOO_NARROW, "whether other CTAs access the word, too, depends on data, on branches or on a caller"
+)
 POLL_AT_CTA_SCOPE = MessageTemplate(
     ATOMIC_SCOPE_TOO_NARROW,
     ("waits for a word that all CTAs of the grid update at line {1}, but its scope is only its own CTA"),
