@@ -3,9 +3,10 @@ it.
 
 What it does
     Finds accesses to Tensor Memory by a thread that observes, through an mbarrier or a barrier, that an asynchronous
-    tcgen05 operation is complete or that another warp has allocated the memory, and executes no
-    `tcgen05.fence::after_thread_sync` between that and the access. A kernel without any such fence is reported under
-    `--policy strict` only: compilers that omit all of them rely on how GPUs issue instructions.
+    tcgen05 operation is complete, and executes no `tcgen05.fence::after_thread_sync` between that and the access. Under
+    `--policy strict` only, it reports kernels without any such fence, because compilers that omit all of them rely on
+    how GPUs issue instructions, and accesses after the allocation by another warp, because `tcgen05.alloc` is
+    synchronous.
 
 Why it matters
     `tcgen05.ld`, `st`, `mma`, `cp` and `shift` are asynchronous: without the fence they are not ordered after earlier
@@ -28,10 +29,9 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
@@ -56,58 +56,59 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     fences = any(_is_fence(step) for step in kernel.program.effectful_steps)
     if not fences and kernel.policy != "strict":
         return
-    severity = Severity.ERROR if fences else Severity.WARNING
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, facts, severity)
+            yield from _check_completions(number, facts, Severity.ERROR if fences else Severity.WARNING)
+            if kernel.policy == "strict":
+                yield from _check_allocations(number, facts)
 
 
 def _is_fence(step: Step) -> bool:
     return any(isinstance(effect, TensorFence) for effect in step.effects)
 
 
-def _check_scenario(number: int, facts: ScenarioFacts, severity: Severity) -> Iterator[Observation]:
-    threads = facts.threads.values()
-    uses = [use for thread in threads for use in uses_of(thread)]
-    if not uses:
-        return
+def _check_completions(number: int, facts: ScenarioFacts, severity: Severity) -> Iterator[Observation]:
+    """Checks accesses after asynchronous operations; multiplications are pipelined with each other."""
+    uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
     writes = [use for use in uses if use.is_committed_write]
     pairs = TmemPairBudget(facts)
     for use in uses:
-        for source, learned in _dependencies(facts, use, writes, pairs):
-            fenced = has_fence_between(use.thread, min(learned), use.position)
-            finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learned)].step, severity)
-            exact = use.thread.trace.is_certain(use.position)
-            yield Observation((use.event.step, source), number, exact, finding)
-
-
-def _dependencies(
-    facts: ScenarioFacts, use: TmemUse, writes: list[TmemUse], pairs: TmemPairBudget
-) -> Iterator[tuple[Step, list[int]]]:
-    """Yields the operations on which the access depends, each with the positions at which its thread observed it."""
-    if use.completion != "tcgen05":  # multiplications are pipelined with each other
-        for write in writes_before(use, writes, facts.budget):
+        for write in writes_before(use, writes, facts.budget) if use.completion != "tcgen05" else ():
             if pairs.allow(write, use):
-                learned = [
-                    at for at in completion_observations(facts, write, use.thread, use.position) or () if at >= 0
-                ]
-                if learned:
-                    yield write.event.step, learned
-    for thread in facts.threads.values():
-        if thread.tid // WARP_SIZE != use.thread.tid // WARP_SIZE:
-            yield from _allocation_dependencies(facts, thread, use, pairs)
+                learned = completion_observations(facts, write, use.thread, use.position) or ()
+                yield from _observe(number, use, write.event.step, [at for at in learned if at >= 0], severity)
 
 
-def _allocation_dependencies(
-    facts: ScenarioFacts, thread: ThreadView, use: TmemUse, pairs: TmemPairBudget
-) -> Iterator[tuple[Step, list[int]]]:
-    for at, event in thread.positions(TensorMemory):
-        if isinstance(event.effect, TensorMemory) and event.effect.action == "allocate":
-            if not pairs.allow(TmemUse(thread, at, event), use):
+def _check_allocations(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    """Checks accesses by warps that did not allocate the memory."""
+    threads = facts.threads.values()
+    pairs = TmemPairBudget(facts)
+    for use in (use for thread in threads for use in uses_of(thread)):
+        for thread in threads:
+            if thread.tid // WARP_SIZE == use.thread.tid // WARP_SIZE:
                 continue
-            learned = [edge.acquire_position for edge in facts.sync_edges(thread, at, use.thread, use.position)]
-            if learned:
-                yield event.step, learned
+            for at, event in thread.positions(TensorMemory):
+                if (
+                    isinstance(event.effect, TensorMemory)
+                    and event.effect.action == "allocate"
+                    and pairs.allow(TmemUse(thread, at, event), use)
+                ):
+                    edges = facts.sync_edges(thread, at, use.thread, use.position)
+                    learned = [edge.acquire_position for edge in edges]
+                    yield from _observe(number, use, event.step, learned, Severity.WARNING)
+
+
+def _observe(
+    number: int, use: TmemUse, source: Step, learned: Sequence[int], severity: Severity
+) -> Iterator[Observation]:
+    """Yields the result for one operation on which an access depends, if its thread observed the operation.
+
+    learned: the positions at which it did.
+    """
+    if learned:
+        fenced = has_fence_between(use.thread, min(learned), use.position)
+        finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learned)].step, severity)
+        yield Observation((use.event.step, source), number, use.thread.trace.is_certain(use.position), finding)
 
 
 def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Finding:

@@ -78,6 +78,7 @@ def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:
         ),
         help=ptx7xx.ADD_WARP_OFFSET(),
         properties={"lane": lane, "first": first},
+        group_key=(use.thread.tid // WARP_SIZE, lane),  # one wrong offset of the warp leads to all of them
     )
 
 

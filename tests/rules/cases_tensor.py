@@ -128,6 +128,9 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
         policy="strict",
         target="sm_100a",
     ),
+    _case(
+        "an access after another warp's allocation is ordered", f"{_LOAD} {_LOADED} {_OUT} {_AFTER} {_LEAVE}", _BEGIN
+    ),
     Case(
         "a kernel without any such fence is not reported",
         f"{_BEGIN.replace(_BEFORE, '')}{_ISSUE}{_WAIT} {_LOAD} {_LOADED} {_OUT} {_LEAVE.replace(_BEFORE, '')}",
@@ -175,6 +178,11 @@ MOVES = (
     _case(
         "lanes beyond a warp's own belong to the next",
         f"add.u32 %r15, %r12, 2097152;\n{_LOAD.replace('%r12', '%r15')} //! PTX707\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "one wrong offset of a warp is one finding with two locations",
+        f"{_LOAD.replace('%r12', '%r10')} //! PTX707\n{_LOADED} {_OUT}\n"
+        f"{_LOAD.replace('%r12', '%r10+1')} {_LOADED} {_LEAVE}",
     ),
     _case(
         "columns deallocated while other warps load them",
