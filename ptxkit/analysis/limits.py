@@ -95,9 +95,6 @@ PAIR_CHECK_COST = 10
 MAX_MODULE_PAIR_CHECKS = 20_000_000
 """The maximum number of lookups in all kernels of a module."""
 
-MAX_DEFINITION_SEARCH = 4_000
-"""The maximum number of instructions that one search for reaching definitions visits."""
-
 MAX_PAIR_ARRIVALS = 4
 """The maximum number of arrivals of one thread at one object that are examined for a pair of CTAs."""
 

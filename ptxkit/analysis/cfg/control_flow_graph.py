@@ -8,7 +8,6 @@ from functools import cached_property
 
 from ptxkit.analysis.cfg.dominators import DominatorTree, reverse_graph
 from ptxkit.analysis.cfg.loops import CfgLoop, LoopForest, reachable_nodes
-from ptxkit.analysis.cfg.reaching_definitions import step_successors
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import Control
 from ptxkit.semantics.control_flow import successors_of
@@ -124,3 +123,8 @@ def is_control_transfer(step: Step) -> bool:
     """
     effects = step.effects
     return any(isinstance(effect, Control) and effect.kind != "call" for effect in effects)
+
+
+def step_successors(program: Program, step: Step) -> list[int]:
+    """Returns the indices of the possible next steps; calls are assumed to return."""
+    return [index for index in successors_of(step.linear, step.effects) if index < len(program.steps)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptxkit.analysis.cfg.reaching_definitions import step_successors
+from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.abstract_interpretation.async_group_proofs import AsyncGroupProofs
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
-from ptxkit.analysis.cfg.reaching_definitions import step_successors
+from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import CommitGroup, Control, Effect, WaitGroup

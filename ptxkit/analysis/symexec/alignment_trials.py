@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 
-from ptxkit.analysis.cfg.reaching_definitions import step_successors
+from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.limits import MAX_ALIGNMENT, MAX_TRIAL_STEPS
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram

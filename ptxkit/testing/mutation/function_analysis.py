@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar
 
-from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions, step_successors
+from ptxkit.analysis.cfg.control_flow_graph import step_successors
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.ir.worklist import Worklist
