@@ -6,7 +6,7 @@ location; the comparison of two executions counts as several lookups.
 
 from __future__ import annotations
 
-MAX_STEPS = 30_000
+MAX_STEPS = 80_000
 """The maximum number of steps of one execution, including calls; a longer execution ends as `budget`."""
 
 STALLED_STEPS = 8_000
@@ -86,7 +86,7 @@ unknown."""
 MAX_THREAD_EVENTS = 400_000
 """The maximum product of threads and events that a rule may inspect in one CTA."""
 
-MAX_TOTAL_PAIR_CHECKS = 1_000_000
+MAX_TOTAL_PAIR_CHECKS = 4_000_000
 """The maximum number of lookups of all rules in one kernel."""
 
 PAIR_CHECK_COST = 10
@@ -276,6 +276,9 @@ MAX_LARGE_SAMPLES = 2
 
 They come from comparisons on the path to unreached code.
 """
+
+MAX_MIXED_SAMPLES = 3
+"""The maximum number of samples in which some integer parameters have another value than the others."""
 
 MAX_SAMPLE = 1 << 16
 """The largest of these sizes."""

@@ -24,7 +24,7 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.tensor.tensor_memory import (
@@ -146,10 +146,11 @@ def _is_use_unordered(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool:
 
 def _check_cta_pairs(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks pairs of CTAs of which only one deallocates, although both must."""
-    by_rank: dict[tuple[int, int], dict[int, ScenarioFacts]] = {}
+    by_rank: dict[Hashable, dict[int, ScenarioFacts]] = {}
     for facts in kernel.scenarios:
-        if facts.scenario.launch.cluster_size > 1 and not facts.has_unknown_call:
-            by_rank.setdefault((facts.scenario.sample, facts.scenario.rank // 2), {})[facts.scenario.rank % 2] = facts
+        scenario = facts.scenario
+        if scenario.launch.cluster_size > 1 and not facts.has_unknown_call:
+            by_rank.setdefault((scenario.arguments, scenario.rank // 2), {})[scenario.rank % 2] = facts
     for number, pair in enumerate(by_rank.values()):
         ends = {rank: _deallocations(facts) for rank, facts in pair.items()}
         if len(pair) < 2 or not all(_is_known(facts) for facts in pair.values()) or bool(ends[0]) == bool(ends[1]):

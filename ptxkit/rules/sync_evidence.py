@@ -12,7 +12,7 @@ from ptxkit.analysis.sync.bounded_wait import is_bounded_wait
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SimulationObstacle
-from ptxkit.analysis.values.scenario import SMALL_SIZE, WHOLE_TILES
+from ptxkit.analysis.values.scenario import SMALL_SIZE, Scenario
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Barrier, MbarrierInit
@@ -50,7 +50,7 @@ def make_observations(
     if (
         broken
         and not facts.scenario.launch.is_exact
-        and any(_may_succeed(kernel, other) for other in _other_launches(kernel, facts.scenario.sample))
+        and any(_may_succeed(kernel, other) for other in _other_launches(kernel, facts.scenario))
     ):
         for step in broken:
             yield OpenObligation(step, ptx3xx.BLOCK_SIZE_NOT_KNOWN(), "block")
@@ -60,7 +60,7 @@ def make_observations(
     limit = kernel.scenarios[0].scenario.launch
     if broken and limit.is_limit and facts.scenario.launch == limit:
         exact = by_size and (
-            facts.scenario.sample in WHOLE_TILES
+            facts.scenario.has_whole_tiles
             or all(_has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit)
         )
     is_smaller = limit.is_limit and facts.scenario.launch != limit
@@ -100,16 +100,16 @@ def find_initialization(facts: ScenarioFacts, place: MbarrierLocation | None) ->
     return next((event.step for event in events if isinstance(event.effect, MbarrierInit)), None)
 
 
-def _other_launches(kernel: KernelFacts, sample: int) -> Iterator[ScenarioFacts]:
-    """Yields the scenarios of other block sizes with the same sample.
+def _other_launches(kernel: KernelFacts, given: Scenario) -> Iterator[ScenarioFacts]:
+    """Yields the scenarios of other block sizes with the same arguments.
 
     These are explored scenarios if the kernel declares only the maximum size of its blocks, and further sizes.
     """
     limit = kernel.scenarios[0].scenario.launch
     for facts in kernel.scenarios if limit.is_limit else ():
-        if facts.scenario.launch != limit and facts.scenario.sample == sample:
+        if facts.scenario.launch != limit and facts.scenario.arguments == given.arguments:
             yield facts
-    yield from kernel.other_block_sizes(sample)
+    yield from kernel.other_block_sizes(given)
 
 
 def _may_succeed(kernel: KernelFacts, other: ScenarioFacts) -> bool:

@@ -104,8 +104,8 @@ def other_ctas_of(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> l
 
 def _ctas_of_cluster(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[ScenarioFacts]:
     """Yields the explored CTAs of a CTA's cluster, including the CTA itself."""
-    own = facts.scenario
-    return (other for other in scenarios if (other.scenario.sample, other.scenario.launch) == (own.sample, own.launch))
+    key = (facts.scenario.arguments, facts.scenario.launch)
+    return (other for other in scenarios if (other.scenario.arguments, other.scenario.launch) == key)
 
 
 def find_signaled_mbarriers(scenarios: Sequence[ScenarioFacts]) -> frozenset[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
@@ -27,7 +27,7 @@ from ptxkit.analysis.sync.sync_edges import SyncEdge, find_sync_edges
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.analysis.sync.thread_classes import ThreadClass
-from ptxkit.analysis.values.scenario import LaunchConfig, Scenario, representative_threads
+from ptxkit.analysis.values.scenario import Scenario, representative_threads
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 from ptxkit.semantics.object_names import quote_variable
@@ -226,7 +226,7 @@ class KernelFacts:
         """The first access that `races` did not compare with all others because there are too many."""
         self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
         self._extents_by_rank: dict[int, AccessExtents] = {}
-        self._other_block_sizes: dict[tuple[LaunchConfig, int], ScenarioFacts] = {}
+        self._other_block_sizes: dict[Hashable, ScenarioFacts] = {}
         self._facts_by_exploration = {
             id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
         }
@@ -294,31 +294,34 @@ class KernelFacts:
 
         The scenarios that take the other sides of guesses which decide an order are added.
         """
-        seen: set[tuple[LaunchConfig, int, int]] = set()
+        seen: set[Hashable] = set()
         found: list[tuple[int, ScenarioFacts]] = []
         for number, facts in enumerate(self.scenarios):
-            given = (facts.scenario.launch, facts.scenario.sample, facts.scenario.rank)
+            given = (facts.scenario.launch, facts.scenario.arguments, facts.scenario.rank)
             is_new = facts.scenario.is_flipped or given not in seen
             if not facts.has_unknown_call and facts.is_complete and is_new:
                 seen.add(given)
                 found.append((number, facts))
         return found
 
-    def other_block_sizes(self, sample: int) -> Iterator[ScenarioFacts]:
-        """Yields the scenarios of other block sizes with a sample, where the kernel does not fix its block size.
+    def other_block_sizes(self, given: Scenario) -> Iterator[ScenarioFacts]:
+        """Yields the scenarios of other block sizes with the arguments of a scenario.
 
-        Each is explored when it is asked for, and once.
+        Nothing is yielded where the kernel fixes its block size. Each is explored when it is asked for, and once.
         """
         first = self.scenarios[0]
         if first.scenario.launch.is_exact:
             return
-        tried = {facts.scenario.launch.threads for facts in self.scenarios if facts.scenario.sample == sample}
+        same = [facts.scenario for facts in self.scenarios if facts.scenario.arguments == given.arguments]
+        tried = {each.launch.threads for each in same}
         for launch in alternative_launches(first.scenario.launch, first.thread_classes, tried):
-            if (launch, sample) not in self._other_block_sizes:
-                exploration = self.explorer.execute(Scenario(launch, sample, first.scenario.rank))
+            key = (launch, given.arguments)
+            if key not in self._other_block_sizes:
+                other = Scenario(launch, given.sample, first.scenario.rank, overrides=given.overrides)
+                exploration = self.explorer.execute(other)
                 facts = build_scenario_facts(exploration, self.program, self.explorer.budget)
-                self._other_block_sizes[launch, sample] = facts
-            yield self._other_block_sizes[launch, sample]
+                self._other_block_sizes[key] = facts
+            yield self._other_block_sizes[key]
 
 
 def build_all_scenario_facts(

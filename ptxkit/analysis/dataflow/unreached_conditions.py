@@ -13,8 +13,9 @@ from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import guard_registers
 from ptxkit.analysis.limits import MAX_DECIDING_STEPS
-from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.scenario import LaunchConfig, ParameterKey
 from ptxkit.syntax.tree import Integer
 
 
@@ -51,6 +52,13 @@ class UnreachedConditions:
             for step in list(missed)[:MAX_DECIDING_STEPS]
             for leaf in self._independence.dependence_sources(step, None)
         )
+
+    def sizes_deciding(self, branch: Step) -> frozenset[ParameterKey]:
+        """Returns the integer parameters on which the guard of a branch depends."""
+        dependence = self._independence.dependence
+        registers = dependence.source_registers(guard_registers(branch))
+        leaves = (leaf for register in registers for leaf in dependence.direct_dependences(register)[1])
+        return frozenset((leaf.name, leaf.offset) for leaf in leaves if self._is_size(leaf))
 
     def compared_sizes(self, missed: Collection[Step]) -> tuple[int, ...]:
         """Returns the constants with which such integers are compared on the path to a missed step.

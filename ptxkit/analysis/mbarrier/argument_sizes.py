@@ -24,6 +24,7 @@ class ArgumentDependence:
         self._steps = steps_with_matching_argument(
             (balance.step, check.sample, balance.unbalanced.missing_bytes)
             for check in checks
+            if not check.has_overrides
             for balance in check.balances
             if balance.unbalanced is not None and balance.unbalanced.missing_bytes is not None
         )

@@ -88,8 +88,13 @@ class TxBalanceCheck:
 
     @property
     def sample(self) -> int:
-        """The value that the scenario takes for each integer parameter."""
+        """The value that the scenario takes for the integer parameters that it does not override."""
         return self._facts.scenario.sample
+
+    @property
+    def has_overrides(self) -> bool:
+        """Whether the scenario takes another value for some of them."""
+        return bool(self._facts.scenario.overrides)
 
     @cached_property
     def balances(self) -> Sequence[TxBalance]:

@@ -25,7 +25,6 @@ from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses, reads
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import UnknownCall
-from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, Grid, ProxyFence
 from ptxkit.semantics.ordering import CTA_LEVEL, fence_level
@@ -86,7 +85,7 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
         covered = set().union(*(group.covered_steps for group in exploration.groups))
         if atomic not in covered or covered.isdisjoint(chosen.stores) or covered.isdisjoint(chosen.reads):
             continue
-        scenario = Scenario(given.launch, given.sample, given.rank, dict(given.decisions))
+        scenario = given.with_decisions(given.decisions, rank=given.rank)
         wide = explorer.execute(scenario, outside=True)
         if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
             facts = build_scenario_facts(wide, program, explorer.budget)

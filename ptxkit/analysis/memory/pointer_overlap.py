@@ -20,7 +20,6 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
-from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access
 
@@ -120,9 +119,8 @@ def _overlaps_by_scenario(
         given = exploration.scenario
         if given.rank or covered.isdisjoint(firsts) or covered.isdisjoint(others):
             continue
-        scenario = Scenario(
-            given.launch, given.sample, given.rank, dict(given.decisions), sample_count=given.sample_count
-        )
+        scenario = given.with_decisions(given.decisions, rank=given.rank)
+        scenario.sample_count = given.sample_count
         wide = explorer.execute(scenario, outside=True)
         if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
             facts = build_scenario_facts(wide, explorer.program, explorer.budget)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.cfg.reachability import StepSet, reachable_steps
@@ -19,6 +19,7 @@ from ptxkit.analysis.limits import (
     MAX_DIVERGED_GROUPS,
     MAX_IDLE_SAMPLES,
     MAX_LARGE_SAMPLES,
+    MAX_MIXED_SAMPLES,
     MAX_ORDERING_FLIPS,
     MAX_SAMPLE,
     MAX_SIMULATED_CTAS,
@@ -31,7 +32,15 @@ from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
 from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
-from ptxkit.analysis.values.scenario import MORE_SAMPLES, SAMPLES, SMALL_SIZE, LaunchConfig, Scenario, launch_config_of
+from ptxkit.analysis.values.scenario import (
+    MORE_SAMPLES,
+    ODD_TILES,
+    SAMPLES,
+    SMALL_SIZE,
+    LaunchConfig,
+    Scenario,
+    launch_config_of,
+)
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
@@ -124,6 +133,7 @@ class Explorer:
             return
         self._explore_sizes()
         self._explore_largest_size()
+        self._explore_mixed_sizes()
         if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, SMALL_SIZE))
         if not self.launch.is_exact and names_thread_counts(self.program):
@@ -155,13 +165,18 @@ class Explorer:
                     turned.add(step)
                     base = exploration.scenario
                     others = base.decisions | {condition: not side}
-                    self._explore(Scenario(base.launch, base.sample, 0, others, is_flipped=True))
+                    self._explore(base.with_decisions(others, is_flipped=True))
+
+    @property
+    def _missed_steps(self) -> list[Step]:
+        """The asynchronous steps that no execution reached, or those of loops that none repeated."""
+        return self.unreached_steps or self.unrepeated_steps
 
     def _explore_sizes(self) -> None:
         """Executes further samples while sizes decide whether the missed steps are reached."""
-        if self.explorations[0].scenario.sample_count > 1 or not self.unreached_steps:
+        if self.explorations[0].scenario.sample_count > 1 or not self._missed_steps:
             return
-        self._explore_samples(self._large_sizes(self.unreached_steps))
+        self._explore_samples(self._large_sizes(self._missed_steps))
         self._explore_samples(MORE_SAMPLES)
 
     def _explore_largest_size(self) -> None:
@@ -172,17 +187,41 @@ class Explorer:
         largest = max(MORE_SAMPLES)
         if any(each.scenario.sample == largest for each in self.explorations):
             return
-        missed = self.unreached_steps or self.unrepeated_steps
+        missed = self._missed_steps
         if missed and self._unreached_conditions.depends_on_sizes(missed):
             self._explore(Scenario(self.launch, largest))
 
+    def _explore_mixed_sizes(self) -> None:
+        """Executes samples in which the parameters that decide a branch before missed steps have another value.
+
+        A kernel may require whole tiles in some dimensions, and have code for the remainder in another one.
+        """
+        tried: set[Hashable] = set()
+        for _ in range(MAX_MIXED_SAMPLES):
+            found = next((each for each in self._mixed_scenarios() if each.arguments not in tried), None)
+            if found is None:
+                return
+            tried.add(found.arguments)
+            self._explore(found)
+
+    def _mixed_scenarios(self) -> Iterator[Scenario]:
+        """Yields scenarios that lead to the last branches before missed steps, and may take another side there."""
+        conditions, missed = self._unreached_conditions, self._missed_steps
+        for branch in conditions.deciding_branches(missed, self.covered_steps().difference(missed)):
+            sizes = conditions.sizes_deciding(branch)
+            reaching = [each.scenario for each in self.explorations if sizes and _covers(each, branch)]
+            whole = [each for each in reaching if each.has_whole_tiles]
+            if whole and (ODD_TILES, ()) not in [each.arguments for each in reaching]:
+                overrides = tuple((place, ODD_TILES) for place in sorted(sizes))
+                yield Scenario(self.launch, whole[0].sample, overrides=overrides)
+
     def _explore_samples(self, sizes: Sequence[int]) -> None:
-        missed, idle_trials = self.unreached_steps, 0
+        missed, idle_trials = self._missed_steps, 0
         for sample in sizes:
             if not missed or idle_trials == MAX_IDLE_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
                 return
             self._explore(Scenario(self.launch, sample))
-            left = self.unreached_steps
+            left = self._missed_steps
             idle_trials = idle_trials + 1 if len(left) == len(missed) else 0
             missed = left
 
@@ -220,13 +259,9 @@ class Explorer:
         size = scenario.launch.cluster_size
         cluster: list[Exploration] = []
         for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYZED_CTAS):
-            own = (
-                Scenario(
-                    scenario.launch, scenario.sample, rank, dict(scenario.decisions), is_flipped=scenario.is_flipped
-                )
-                if rank
-                else scenario
-            )
+            own = scenario
+            if rank:
+                own = scenario.with_decisions(scenario.decisions, rank=rank, is_flipped=scenario.is_flipped)
             cluster.append(self._execute_cta(own, self._compiled_with_global_accesses if outside else self._compiled))
             cluster[-1].cluster = cluster
             scenario = own
@@ -271,8 +306,7 @@ class Explorer:
                 made_there = not branches or exploration.scenario.branch_of_condition.get(condition) in branches
                 if condition not in turned and made_there and not self._is_asserted(exploration, condition):
                     turned.add(condition)
-                    base = exploration.scenario
-                    return Scenario(base.launch, base.sample, 0, {**kept, condition: not side})
+                    return exploration.scenario.with_decisions({**kept, condition: not side})
                 kept[condition] = side
         return None
 
@@ -300,6 +334,10 @@ def _is_remote_store(effect: Effect) -> bool:
         and effect.space == "shared::cluster"
         and effect.proxy == "generic"
     )
+
+
+def _covers(exploration: Exploration, step: Step) -> bool:
+    return any(step in group.covered_steps for group in exploration.groups)
 
 
 def _is_truncated(exploration: Exploration) -> bool:

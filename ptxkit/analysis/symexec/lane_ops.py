@@ -104,7 +104,7 @@ def _parameter_value(state: GroupState, name: str, offset: int, width: int) -> V
         found = state.symbolic_values.intern(("parameter", name, offset), pointer=True)
         return found.with_space("global") if name in state.code.global_pointers else found
     state.scenario.reads_sample = True
-    return state.scenario.sample & bit_mask(width)
+    return state.scenario.value_of((name, offset)) & bit_mask(width)
 
 
 def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
+from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CLUSTER_CTAS
@@ -19,9 +21,11 @@ DEFAULT_THREADS = 128
 SAMPLES = (512, 19)
 #: A size for few iterations, which is tried where no execution of a cluster's CTA together with another one terminates.
 SMALL_SIZE = 5
-#: Further sizes, tried where sizes decide whether unreached code is executed: first a size for few iterations, then one
-#: with another remainder.
-MORE_SAMPLES = (SMALL_SIZE, 22, 99, 1, 4096)
+#: A size of 63 tiles of 64, or 126 of 32: a loop over tiles that is unrolled leaves as many of them as possible.
+ODD_TILES = 4032
+#: Further sizes, tried where sizes decide whether unreached code is executed: first one for few iterations, then some
+#: with other remainders.
+MORE_SAMPLES = (SMALL_SIZE, ODD_TILES, 22, 99, 1, 4096)
 #: The sizes that consist of whole tiles: a kernel for whole tiles only supports them.
 WHOLE_TILES = (SAMPLES[0], max(MORE_SAMPLES))
 
@@ -53,9 +57,15 @@ class LaunchConfig:
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
 
+ParameterKey: TypeAlias = "tuple[str, int]"
+"""The name of a parameter, and the byte in it."""
+
+
 @dataclass(slots=True)
 class Scenario:
     """One exploration: `sample` for integer parameters, `rank` of the CTA in its cluster, decisions by condition.
+
+    overrides: the integer parameters, by name and offset, that have other values than the sample.
 
     flippable_conditions: the unknown conditions both of whose sides should be explored, as they guard a fence, a wait,
     a commit or an arrival, or represent the votes of other lanes; a dict to keep the order.
@@ -80,6 +90,29 @@ class Scenario:
     is_flipped: bool = False
     branch_of_condition: dict[SymbolicValue, Step] = field(default_factory=dict)
     implications: Implications = field(default_factory=Implications)
+    overrides: tuple[tuple[ParameterKey, int], ...] = ()
+
+    @property
+    def arguments(self) -> tuple[int, tuple[tuple[ParameterKey, int], ...]]:
+        """The values of all integer parameters; they are equal in two scenarios if this is."""
+        return self.sample, self.overrides
+
+    @property
+    def has_whole_tiles(self) -> bool:
+        """Whether kernels that support only whole tiles support the arguments."""
+        return self.sample in WHOLE_TILES and not self.overrides
+
+    def value_of(self, parameter: ParameterKey) -> int:
+        """Returns the value of an integer parameter."""
+        return dict(self.overrides).get(parameter, self.sample)
+
+    def with_decisions(
+        self, decisions: Mapping[SymbolicValue, bool], *, rank: int = 0, is_flipped: bool = False
+    ) -> Scenario:
+        """Returns a scenario with the same launch and arguments that is not executed yet."""
+        return Scenario(
+            self.launch, self.sample, rank, dict(decisions), is_flipped=is_flipped, overrides=self.overrides
+        )
 
     def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:
         """Discards the decisions of executions, except for the given ones."""

@@ -9,7 +9,7 @@ from ptxkit.analysis.ir import budget
 from ptxkit.analysis.limits import MAX_IDLE_SAMPLES
 from ptxkit.analysis.symexec import explorer
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.analysis.values.scenario import MORE_SAMPLES, SAMPLES, SMALL_SIZE
+from ptxkit.analysis.values.scenario import MORE_SAMPLES, ODD_TILES, SAMPLES, SMALL_SIZE
 from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
 
@@ -47,6 +47,33 @@ def test_only_the_largest_size_is_tried_after_those_that_reach_nothing_new() -> 
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_IDLE_SAMPLES], max(MORE_SAMPLES)]
     assert missed_steps(body) == {"cp.async.wait_group"}
+
+
+MIXED = """.reg .pred %q<3>; ld.param.u32 %r6, [m]; ld.param.u32 %r7, [n];
+and.b32 %r8, %r6, 127; setp.eq.u32 %q0, %r8, 0; @%q0 bra whole; trap; whole:
+shr.u32 %r9, %r7, 6; and.b32 %r9, %r9, 3; setp.eq.u32 %q1, %r9, 0; @%q1 bra end;
+rest: cp.async.commit_group; sub.u32 %r9, %r9, 1; setp.ne.u32 %q2, %r9, 0; @%q2 bra rest; end: nanosleep.u32 0;"""
+
+
+def test_one_size_has_a_remainder_where_another_one_must_be_whole() -> None:
+    explorer = explorer_of(module_of(MIXED, parameters=".param .u32 m, .param .u32 n"))
+    assert explorer.explorations[-1].scenario.overrides == ((("n", 0), ODD_TILES),)
+    assert explorer.explorations[-1].scenario.arguments != explorer.explorations[0].scenario.arguments
+    assert explorer.unreached_steps == []
+    assert explorer.unrepeated_steps == []
+
+
+def test_sizes_are_not_mixed_where_nothing_is_missed() -> None:
+    body = "cp.async.commit_group; " + MIXED.replace("cp.async.commit_group;", "")
+    explorer = explorer_of(module_of(body, parameters=".param .u32 m, .param .u32 n"))
+    assert not any(each.scenario.overrides for each in explorer.explorations)
+
+
+def test_a_loop_over_the_rest_of_the_tiles_is_repeated() -> None:
+    body = MIXED.replace("[m]", "[n]").replace("127", "63")
+    explorer = explorer_of(module_of(body, parameters=".param .u32 n"))
+    assert ODD_TILES in [each.scenario.sample for each in explorer.explorations]
+    assert explorer.unrepeated_steps == []
 
 
 def test_unreachable_code_is_not_missed() -> None:

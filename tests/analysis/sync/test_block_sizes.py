@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.values.scenario import SAMPLES
 from tests.analysis.support import kernel_of, module_of
 
 INIT = ".shared .align 8 .b64 bar; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, bar;"
 
 
 def sizes(kernel: KernelFacts) -> list[int]:
-    return [facts.scenario.launch.threads for facts in kernel.other_block_sizes(SAMPLES[0])]
+    return [facts.scenario.launch.threads for facts in kernel.other_block_sizes(kernel.scenarios[0].scenario)]
 
 
 def kernel_with(count: int, bounds: str) -> KernelFacts:
@@ -44,4 +43,4 @@ def test_half_a_warp_is_not_a_size() -> None:
 
 def test_planes_of_a_block_keep_their_extent() -> None:
     kernel = kernel_with(64, ".maxntid 64, 4, 1")
-    assert {facts.scenario.launch.block[1] for facts in kernel.other_block_sizes(SAMPLES[0])} == {4}
+    assert {facts.scenario.launch.block[1] for facts in kernel.other_block_sizes(kernel.scenarios[0].scenario)} == {4}
