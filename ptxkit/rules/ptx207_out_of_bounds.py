@@ -5,8 +5,9 @@ What it does
     variable of known size, if the address is that variable plus an offset that is the same in every launch, and a
     thread certainly executes the access. For a copy, all of its bytes must be within the variable. Nothing is reported
     if arguments or data determine the address or the path, or for shared memory whose size the launch determines
-    (`.extern .shared`). An access to shared memory that begins after the end of a variable is a warning, because
-    assemblers place dynamic shared memory there.
+    (`.extern .shared`). It is undecided if data contribute to an address that is the same in each execution. An access
+    to shared memory that begins after the end of a variable is a warning, because assemblers place dynamic shared
+    memory there.
 
 Why it matters
     The assembler decides what is placed next to a variable: the access uses another variable or unallocated memory, or
@@ -29,9 +30,11 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.symexec.check_bounds import accessed_ranges
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.isa.forms import Match
 from ptxkit.rules.address_proofs import prove_bounds
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import either, is_mbarrier_operation, is_memory_access, sites_of
@@ -48,7 +51,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind == "bounds" and not certainty.program.contains(misfit.step):
             return None if _is_outside(misfit) else False
-        return _variable_and_offset(certainty, misfit) is not None
+        if _variable_and_offset(certainty, misfit) is None:
+            return False
+        step = misfit.step
+        return certainty.sole_variable(step, step.operand(misfit.role)) is not None or None
 
     yield from observe_operand_violations(kernel, is_reported, lambda misfit: _finding(certainty, misfit))
 
@@ -69,8 +75,7 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
     step = misfit.step
     if misfit.kind != "bounds" or step.match is None or not certainty.program.contains(step):
         return None
-    name = certainty.sole_variable(step, step.operand(misfit.role))
-    base = step.scope.variable(name) if name is not None else None
+    base = _base_variable(certainty, misfit, step.match)
     if base is None or base.fixed_size is None:
         return None
     where = misfit.value
@@ -78,6 +83,25 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
         where += (misfit.variable.address if misfit.variable is not None else 0) - base.address
         where = to_signed(where, 32 if where < 1 << 32 else 64)  # a negative offset wraps
     return None if 0 <= where <= base.fixed_size - misfit.required else (base, where)
+
+
+def _base_variable(certainty: InputIndependence, misfit: OperandViolation, match: Match) -> DeclaredVariable | None:
+    """Returns the only variable on which an address depends in the state space of the access.
+
+    The result is None where arguments may contribute to the address, or decide that it is used.
+    """
+    step = misfit.step
+    operand = step.operand(misfit.role)
+    name = certainty.sole_variable(step, operand)
+    if name is not None:
+        return step.scope.variable(name)
+    if certainty.depends_on_arguments(step, operand) or not certainty.is_input_independent(step, None):
+        return None
+    spaces = {space.partition("::")[0] for role, space, _ in accessed_ranges(match) if role == misfit.role}
+    sources = certainty.dependence.sources_of(step, operand)
+    named = [step.scope.variable(each.name) for each in sources if each.kind == "variable"]
+    inside = [each for each in named if each is not None and each.space in spaces]
+    return inside[0] if len(inside) == 1 else None
 
 
 def _finding(certainty: InputIndependence, misfit: OperandViolation) -> Finding:

@@ -46,8 +46,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             return False
         if not certainty.program.contains(step):
             return None
-        roles = (misfit.role, misfit.rule)
-        return all(certainty.is_input_independent(step, step.operand(role)) for role in roles)
+        operands = [step.operand(role) for role in (misfit.role, misfit.rule)]
+        if all(certainty.is_input_independent(step, each) for each in operands):
+            return True
+        return False if any(certainty.depends_on_arguments(step, each) for each in operands) else None
 
     yield from observe_operand_violations(kernel, is_reported, _finding)
 

@@ -23,6 +23,14 @@ ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [odd+16]; //! PTX207""",
         before=".shared .align 16 .b8 odd[24];",
     ),
     Case(
+        "an access across the end of a variable is a doubt if data that cancel contribute to its address",
+        """ld.global.u32 %r10, [%rd1]; and.b32 %r11, %r10, 15; and.b32 %r12, %r10, 15; xor.b32 %r11, %r11, %r12;
+mov.u32 %r13, odd; add.u32 %r13, %r13, %r11; ld.shared.v2.b32 {%r10, %r11}, [%r13+16];
+ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [%r13+16];""",
+        before=".shared .align 16 .b8 odd[24];",
+        undecided=("PTX207",),
+    ),
+    Case(
         "an access that begins at the end of a shared variable may access launch-sized memory",
         "ld.shared.u32 %r10, [tile+8192]; //? PTX207",
     ),

@@ -27,6 +27,13 @@ CASES = (
         f"{PEER}\n{STORE} [%r22], {{1, 2, 3, 4}}, [%r5]; //! PTX210{DONE}",
         bounds=PAIR,
     ),
+    Case(
+        "a store that signals in another CTA is a doubt if a number that is removed again contributes to its address",
+        f"{PEER} mov.u32 %r24, %clock; add.u32 %r22, %r22, %r24; sub.u32 %r22, %r22, %r24;"
+        f" {STORE} [%r22], {{1, 2, 3, 4}}, [%r5];{DONE}",
+        bounds=PAIR,
+        undecided=("PTX210",),
+    ),
     Case("a copy to the other CTA", f"{PEER} {COPY} [%r22], [%r8], 16, [%r23];{DONE}", bounds=PAIR),
     Case(
         "a copy to the other CTA cannot signal here",
