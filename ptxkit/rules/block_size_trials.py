@@ -1,16 +1,20 @@
 """Analyzes kernels without a declared block size at each usual size if the size decides a question.
 
-A violation at all sizes is a warning: a launch of another size may be correct, so it is not proven. A question that is
-decided as correct at one size, at which no rule finds a violation, holds on the condition that the block has that size.
+A violation at all sizes is a warning: a launch of another size may be correct, so it is not proven. So is a violation
+at all sizes above some small one, if the kernel has branches for the threads that only larger blocks have. A question
+that is decided as correct at one size, at which no rule finds a violation, holds on the condition that the block has
+that size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
 
+from ptxkit.analysis.abstract_interpretation.block_size_guards import distinguishes_further_threads
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.thread_axes import count_thread_axes
+from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS, count_thread_axes
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
@@ -25,12 +29,20 @@ from ptxkit.syntax.tree import Function
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 """The numbers of threads of a block, the most frequent first; no further size is tried after a correct one."""
 
+LARGEST_SMALL_BLOCK = 128
+"""The largest number of threads with which a kernel may be correct that is wrong with all larger numbers."""
+MIN_LARGER_SIZES = 2
+
+SizeResult: TypeAlias = tuple[LaunchConfig, VerdictBuilder]
+"""A size that was tried, with its verdict."""
+
 
 class BlockSizeTrials:
     """Tries other block sizes of a kernel than the analyzed one."""
 
     def __init__(self, trials: LaunchTrials) -> None:
         self._trials = trials
+        self._written_for_larger: dict[tuple[str, tuple[int, int, int], tuple[int, int, int]], bool] = {}
 
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         """Turns undecided questions that depend on the block size into warnings if every size has the same result.
@@ -50,13 +62,8 @@ class BlockSizeTrials:
         tried = self._try_sizes(kernel, chosen, places)
         if not tried:
             return
-        failing = {
-            place: item
-            for place, item in tried[-1][1].diagnostic_by_span.items()
-            if place in places and all(place in builder.diagnostic_by_span for _, builder in tried)
-        }
-        sizes = sorted(launch.threads for launch, _ in tried)
-        warned = {id(item): _as_warning(item, sizes) for item in failing.values()}
+        failing = dict(self._find_failing(kernel, tried, places))
+        warned = {id(item): item for item in failing.values()}
         judge.diagnostics.extend(warned.values())
         open_ = {(item.code, item.span) for _, builder in tried for item in builder.undecided}
         judge.undecided = [
@@ -65,31 +72,63 @@ class BlockSizeTrials:
             if (item.code, item.span) not in failing
         ]
         correct = next((launch for launch, builder in tried if _finds_nothing_new(builder, judge)), None)
-        if correct is not None:
+        if correct is not None and count_thread_axes(kernel.program) == 1:
             found = judge.diagnostic_by_span.keys() | failing.keys()
             wrong = {launch.threads: builder.diagnostic_by_span.keys() - found for launch, builder in tried}
             sizes_and_code = sizes_with_violation(wrong)
             self._add_conditions(judge, kernel.program.function, correct, rules, sizes_and_code)
 
-    def _try_sizes(
-        self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]
-    ) -> list[tuple[LaunchConfig, VerdictBuilder]]:
+    def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeResult]:
         """Returns the results up to the first size at which no question is a violation that is one at all sizes before.
 
-        The result is empty if not all sizes could be analyzed.
+        Small sizes end nothing. The result is empty if not all sizes could be analyzed.
         """
-        found: list[tuple[LaunchConfig, VerdictBuilder]] = []
+        found: list[SizeResult] = []
         failing = set(asked)
-        for launch in _candidate_launches(kernel, ()):
+        for launch in (*_candidate_launches(kernel, ()), *_usual_shapes(kernel)):
             trial = self._check_at_size(kernel.program.function, launch, rules)
             if trial is None:
                 return []
             if trial.is_launchable:
                 found.append((launch, trial.builder))
-                failing &= set(trial.builder.diagnostic_by_span)
+                failing &= set(trial.builder.diagnostic_by_span) if launch.threads > LARGEST_SMALL_BLOCK else failing
                 if not failing:
                     break
         return found
+
+    def _find_failing(
+        self, kernel: KernelFacts, tried: Sequence[SizeResult], places: Collection[CodeSpan]
+    ) -> Iterator[tuple[CodeSpan, Diagnostic]]:
+        """Yields warnings about the violations at all sizes, or at all for which the kernel is written."""
+        as_warning: dict[int, Diagnostic] = {}
+        for place in places:
+            correct = [launch for launch, builder in tried if place not in builder.diagnostic_by_span]
+            limit = max(correct, key=lambda each: each.threads, default=None)
+            larger = [each for each in tried if limit is None or each[0].threads > limit.threads]
+            if limit is not None and not self._is_written_for_larger(kernel, limit, larger):
+                continue
+            item = larger[-1][1].diagnostic_by_span[place]
+            sizes = _list_sizes(larger)
+            note = (
+                notes.BLOCK_SIZE_UNKNOWN(sizes=sizes)
+                if limit is None
+                else notes.LARGER_BLOCKS(sizes=sizes, limit=limit.threads)
+            )
+            warning = replace(item, severity=Severity.WARNING, notes=(*item.notes, note))
+            yield place, as_warning.setdefault(id(item), warning)
+
+    def _is_written_for_larger(self, kernel: KernelFacts, limit: LaunchConfig, larger: Sequence[SizeResult]) -> bool:
+        """Returns whether the kernel has branches for the threads that blocks above a limit have."""
+        if len(larger) < MIN_LARGER_SIZES or limit.threads > LARGEST_SMALL_BLOCK:
+            return False
+        large = min((launch for launch, _ in larger), key=lambda each: each.threads)
+        key = (kernel.program.function.name, limit.block, large.block)
+        if key not in self._written_for_larger:
+            small_program, large_program = (
+                self._trials.program(kernel.program.function, "reqntid", block) for block in key[1:]
+            )
+            self._written_for_larger[key] = distinguishes_further_threads(small_program, large_program)
+        return self._written_for_larger[key]
 
     def _add_conditions(
         self,
@@ -172,10 +211,19 @@ def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator
     yield from alternative_launches(given, kernel.scenarios[0].thread_classes, first)
 
 
+def _usual_shapes(kernel: KernelFacts) -> Iterator[LaunchConfig]:
+    """Yields usual blocks along several axes, and then one of one warp, if the kernel declares no lengths."""
+    axes, given = count_thread_axes(kernel.program), kernel.explorer.launch
+    usual = USUAL_BLOCKS[axes][:MIN_LARGER_SIZES]
+    for block in (*usual, ONE_WARP_BLOCKS[axes]) if axes > 1 and not given.is_limit else ():
+        x, y, z = (*block, 1, 1)[:3]
+        yield LaunchConfig((x, y, z), given.cluster, is_exact=True)
+
+
+def _list_sizes(tried: Sequence[SizeResult]) -> str:
+    launches = sorted((launch for launch, _ in tried), key=lambda each: (each.threads, each.block))
+    return ", ".join("x".join(map(str, each.block)).removesuffix("x1").removesuffix("x1") for each in launches)
+
+
 def _finds_nothing_new(builder: VerdictBuilder, judge: VerdictBuilder) -> bool:
     return not builder.diagnostic_by_span.keys() - judge.diagnostic_by_span.keys()
-
-
-def _as_warning(item: Diagnostic, sizes: Sequence[int]) -> Diagnostic:
-    listed = ", ".join(map(str, sizes))
-    return replace(item, severity=Severity.WARNING, notes=(*item.notes, notes.BLOCK_SIZE_UNKNOWN(sizes=listed)))

@@ -62,14 +62,66 @@ def test_a_size_at_which_instructions_are_not_reached_is_no_condition_of_a_clean
     """With 64 threads, nothing is found, but the analysis does not reach all instructions."""
     name = "PTX621_bad_relaxed_arrival"
     assert FileResult.of("k.ptx", lint(without_size(name, ".reqntid 64"))).status is Status.UNDECIDED
-    assert FileResult.of("k.ptx", lint(without_size(name))).status is Status.UNDECIDED
+    assert not any(item.conditions for item in lint(without_size(name)).undecided)
 
 
-def test_a_kernel_that_counts_its_threads_along_two_axes_is_not_tried() -> None:
+def branching_kernel(condition: str, size: str = "") -> str:
+    """A kernel in which all threads store, and the threads without a condition read what others have stored."""
+    return f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{size}
+{{
+	.shared .align 4 .b32 tile[4096];
+	.reg .pred %p<3>;
+	.reg .b32 %r<9>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [out];
+	cvta.to.global.u64 %rd1, %rd1;
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r8, %tid.y;
+	mov.u32 %r2, %ntid.x;
+	mad.lo.u32 %r1, %r8, %r2, %r1;
+	shl.b32 %r3, %r1, 2;
+	mov.u32 %r4, tile;
+	add.u32 %r5, %r4, %r3;
+	st.shared.u32 [%r5], %r1;
+	bar.warp.sync -1;
+	{condition}
+	@%p1 bra done;
+	ld.shared.u32 %r6, [%r5+128];
+	mul.wide.u32 %rd2, %r1, 4;
+	add.u64 %rd3, %rd1, %rd2;
+	st.global.u32 [%rd3], %r6;
+done:
+	ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("axes", [1, 2])
+def test_a_fault_in_each_block_for_which_a_kernel_has_branches_is_a_warning(axes: int) -> None:
+    text = branching_kernel("setp.gt.u32 %p1, %r1, 31;")
+    if axes == 1:
+        text = text.replace("mov.u32 %r8, %tid.y", "mov.u32 %r8, 0")
+    [found] = lint(text).diagnostics
+    sizes = "64, 128, 256, 512, 1024" if axes == 1 else "16x16, 32x8"
+    assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
+    assert f"each size of more than 32 threads that was tried: {sizes};" in found.notes[-1]
+
+
+@pytest.mark.parametrize("bound", ["16", "%r2", "64"])
+def test_a_branch_that_divides_one_warp_or_no_block_of_two_is_not_for_larger_blocks(bound: str) -> None:
+    text = branching_kernel(f"setp.ge.u32 %p1, %r1, {bound};").replace("mov.u32 %r8, %tid.y", "mov.u32 %r8, 0")
+    assert lint(text).diagnostics == ()
+
+
+def test_usual_shapes_are_tried_for_a_kernel_that_counts_its_threads_along_two_axes() -> None:
     text = without_size("PTX621_bad_next_lane_without_warp_barrier")
-    verdict = lint(text.replace("ret;", "mov.u32 %r1, %tid.y;\n ret;"))
-    assert verdict.diagnostics == ()
-    assert [item.missing for item in verdict.undecided] == ["block=16x16"]
+    [found] = lint(text.replace("ret;", "mov.u32 %r1, %tid.y;\n ret;")).diagnostics
+    assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
+    assert found.notes[-1].endswith("at each size that was tried: 16x2, 16x16, 32x8")
 
 
 def test_tensor_memory_of_one_warp_is_not_an_error_where_the_block_may_be_one_warp() -> None:

@@ -17,6 +17,9 @@ USUAL_BLOCKS: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 """By the number of axes, the blocks with which kernels are often launched, the most frequent first."""
 
+ONE_WARP_BLOCKS = {1: (32,), 2: (16, 2), 3: (4, 4, 2)}
+"""By the number of axes, a block of one warp."""
+
 
 def count_thread_axes(program: Program) -> int:
     """Returns 3 for a kernel that reads the position of a thread, or the size of its block, along z, else 2 for one

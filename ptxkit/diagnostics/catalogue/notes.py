@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from ptxkit.diagnostics.message import TextTemplate
 
+LARGER_BLOCKS = TextTemplate(
+    "the kernel does not declare its block size; this holds at each size of more than {limit} threads that was tried: "
+    "{sizes}; the kernel has branches for the further threads"
+)
 BLOCK_SIZE_UNKNOWN = TextTemplate(
     "the kernel does not declare its block size; this holds at each size that was tried: {sizes}"
 )
