@@ -54,7 +54,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         for pair in find_proxy_pairs(facts):
             missing = pair.check_order()
             if missing is not None:
-                yield Observation((pair.read.step, pair.write.step), number, pair.is_exact, _finding_of(pair, missing))
+                yield Observation(
+                    (pair.read.step, pair.write.step), number, pair.is_proven(missing), _finding_of(pair, missing)
+                )
         if not facts.has_unknown_call:
             for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).unfenced_reads():
                 yield OpenObligation(step, ptx4xx.READ_MAY_BE_UNFENCED())

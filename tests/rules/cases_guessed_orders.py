@@ -1,4 +1,4 @@
-"""PTX302, PTX501, PTX507, PTX621: order by a barrier that is not known, or that a thread reaches after a guess."""
+"""PTX302, PTX401, PTX501, PTX507, PTX621: order by an unknown barrier, or by one that a guess leads a thread to."""
 
 from __future__ import annotations
 
@@ -80,6 +80,18 @@ end:""",
     ),
 )
 
+UNKNOWN_CODE = (
+    Case(
+        "an unknown function may fence and synchronize before an asynchronous read",
+        """st.shared.u32 [%r2], %r1; bar.sync 0; st.shared.u32 [%r4], %r1; call.uni elsewhere; @!%p1 bra end;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+end:""",
+        before=".extern .func elsewhere;",
+        undecided=("PTX300", "PTX301", "PTX303", "PTX401", "PTX603"),
+    ),
+)
+
 _TWO = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128; bar.sync 0;"
 _ALL_WAIT = f"{_ARRIVE.format('%r5')} {_WAIT.format('wait', '%r5')} add.u32 %r20, %r5, 8;"
 
@@ -105,4 +117,4 @@ on: {_ARRIVE.format("%r5")} {_WAIT.format("wait", "%r5")}""",
     ),
 )
 
-CASES = (*RACES, *LIFETIMES)
+CASES = (*RACES, *UNKNOWN_CODE, *LIFETIMES)

@@ -292,7 +292,8 @@ class GuessedOrder(HappensBefore):
     """The happens-before relation of the explored execution, and of all that differ from it after a guess.
 
     A race is proven only if no such execution orders it. From the first guess of a thread on, or from its first
-    operation at an unknown barrier, the thread may release and acquire at every barrier of the CTA.
+    operation at an unknown barrier or call of unknown code, the thread may release and acquire at every barrier of the
+    CTA.
     """
 
     @cached_property
@@ -303,7 +304,7 @@ class GuessedOrder(HappensBefore):
 
     @property
     def has_guesses(self) -> bool:
-        """Whether the path of some thread, or a barrier that it uses, is not known."""
+        """Whether the path of some thread, or a barrier or function that it uses, is not known."""
         return bool(self._known_ends)
 
     def may_converge(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
@@ -398,11 +399,13 @@ def _is_strong_access(program: Program, step: Step, kind: str) -> bool:
 
 
 def _known_end(path: WarpPath) -> int | None:
-    """Returns the position of the first event of a path that a guess decides, or that uses an unknown barrier."""
+    """Returns the position of the first event of a path that a guess decides, or of its first unknown operation."""
     guess = path.group.first_guess
     lane = path.group.tids.index(path.tids[0])
     for position, event in enumerate(path.group.events[:guess]):
-        if isinstance(event, UnknownCall) or sync_operation_of(event.effect) is None:
+        if isinstance(event, UnknownCall):
+            return position
+        if sync_operation_of(event.effect) is None:
             continue
         own = event.for_thread(lane) if isinstance(event, GroupEvent) else event
         if own is not None and _is_at_unknown_barrier(own):

@@ -67,9 +67,12 @@ class ProxyPair:
     read_position: int
     read: TraceEvent
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether the paths to both need no guess."""
+    def is_proven(self, missing: MissingFence | MissingOrder | bool) -> bool:
+        """Returns whether a launch certainly takes the paths to both, and nothing unknown supplies what is missing."""
+        if isinstance(missing, MissingOrder) and self.facts.may_guess_order(
+            self.writer, self.write_position, self.reader, self.read_position
+        ):
+            return False
         return self.writer.trace.is_certain(self.write_position) and self.reader.trace.is_certain(self.read_position)
 
     def check_order(self) -> MissingFence | MissingOrder | bool | None:
