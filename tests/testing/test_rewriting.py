@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,18 @@ def test_all_addresses_whose_space_one_word_names_become_generic() -> None:
             chosen += 1
             assert line.count("_generic") == 2, line
     assert chosen
+
+
+def test_no_call_passes_a_register_of_an_asynchronous_operation() -> None:
+    text = (FOLDER / "rules" / "silent_more_groups_than_there_are_wgmma.ptx").read_text()
+    calls = 0
+    for seed in range(12):
+        made = rewrite_module(parse(text, "k.ptx"), BY_NAME["outline"], str(seed))
+        assert made is not None
+        printed = print_module(made)
+        calls += printed.count("call ")
+        assert not re.search(r"(st|ld)\.param\.b32 .*%f[1-4]\b", printed), printed
+    assert calls
 
 
 def test_an_analysis_that_raises_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from random import Random
 from typing import ClassVar
 
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, AsyncRegisters, Control
 from ptxkit.syntax.printer import print_instruction
@@ -83,7 +84,17 @@ def _wide(kind: str) -> int:
 
 
 def _runs(function: FunctionAnalysis) -> Iterator[OutlinedRun]:
-    """Yields runs of every length up to the limit, from each step on."""
+    """Yields runs of every length up to the limit, from each step on.
+
+    A call copies the registers that it passes, so that those of asynchronous operations are not among them.
+    """
+    busy = {
+        name
+        for step in function.steps
+        for effect in step.effects
+        if isinstance(effect, AsyncRegisters)
+        for name in registers_in(step.operand(effect.operand), step.scope)
+    }
     for first in function.steps:
         steps: list[Step] = []
         for step in (first, *function.following_steps(first)):
@@ -91,7 +102,7 @@ def _runs(function: FunctionAnalysis) -> Iterator[OutlinedRun]:
                 break
             steps.append(step)
             run = _outlined_run(function, tuple(steps))
-            if run is not None:
+            if run is not None and busy.isdisjoint(map(first.scope.register_name, (*run.inputs, run.output or ""))):
                 yield run
 
 
