@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.registers.wgmma_events import WgmmaEvents
 from ptxkit.analysis.registers.wgmma_fences import ReachingAccesses, WgmmaFences
 from ptxkit.analysis.registers.wgmma_hazards import find_issues
@@ -47,20 +47,25 @@ _FENCE = "wgmma.fence.sync.aligned;"
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks which fence or multiplication each thread executed last before each multiplication."""
-    issues = find_issues(kernel.program, _GROUP)
+    issues = {issue: function for function in kernel.program.functions for issue in find_issues(function, _GROUP)}
     if not issues:
         return
-    fences = WgmmaFences(kernel.program.analysis(ControlFlowGraph), WgmmaEvents(_GROUP))
-    approaches = {issue: list(fences.reaching_accesses(issue)) for issue in issues}
+    events = WgmmaEvents(_GROUP)
+    own = WgmmaFences(kernel.program.analysis(ControlFlowGraph), events)
+    approaches: dict[Step, list[ReachingAccesses]] = {}
+    for issue, function in issues.items():
+        fences = own if function is kernel.program else WgmmaFences(function.analysis(ControlFlowGraph), events)
+        approaches[issue] = list(fences.reaching_accesses(issue))
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             if not thread.trace.has_unknown_call:
-                yield from _check_thread(number, thread, fences, approaches)
+                yield from _check_thread(number, thread, own, approaches, kernel.program)
 
 
 def _check_thread(
-    number: int, thread: ThreadView, fences: WgmmaFences, approaches: dict[Step, list[ReachingAccesses]]
-) -> Iterator[Observation]:
+    number: int, thread: ThreadView, fences: WgmmaFences, approaches: dict[Step, list[ReachingAccesses]], own: Program
+) -> Iterator[Observation | OpenObligation]:
+    """Checks the multiplications of a thread. In a function, registers of a caller may have the same names."""
     history: list[Step] = []
     fence: Step | None = None
     seen: set[tuple[int, Step | None]] = set()
@@ -70,10 +75,16 @@ def _check_thread(
                 (step for step in history[: -MAX_FENCE_LOOKBACK - 1 : -1] if fences.is_relevant(step, approach)), None
             )
             unknown = approach.is_unclear or (before is None and len(history) > MAX_FENCE_LOOKBACK)
-            if not unknown and (id(approach), before) not in seen:
-                seen.add((id(approach), before))
+            if (id(approach), before) in seen:
+                continue
+            seen.add((id(approach), before))
+            if unknown:
+                yield OpenObligation(event.step, ptx3xx.REGISTER_FENCE_NOT_KNOWN())
+            else:
                 finding = _check_issue(thread, approach, before, fence)
-                yield Observation((event.step, before), number, thread.trace.is_certain(position), finding)
+                is_own = own.contains(event.step) and (before is None or own.contains(before))
+                is_exact = is_own and thread.trace.is_certain(position)
+                yield Observation((event.step, before), number, is_exact, finding)
         if not history or history[-1] is not event.step:
             history.append(event.step)
             fence = event.step if event.step in fences else fence

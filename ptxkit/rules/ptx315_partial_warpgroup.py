@@ -39,8 +39,7 @@ _GROUP = "wgmma"
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Compares how often the threads of each warpgroup execute each multiplication."""
-    issues = find_issues(kernel.program, _GROUP)
-    if not issues:
+    if not any(find_issues(function, _GROUP) for function in kernel.program.functions):
         return
     for number, facts in enumerate(kernel.scenarios):
         for step, uneven in compare_executions(facts, _is_collective, WARPGROUP):
@@ -64,7 +63,8 @@ def _is_in_every_launch(kernel: KernelFacts, facts: ScenarioFacts, uneven: Uneve
         return True
     certainty = kernel.explorer.input_independence
     is_first = uneven.most_frequent.tid < WARPGROUP
-    return is_first and not certainty.depends_on_block(uneven.step)
+    is_known = certainty.program.contains(uneven.step)
+    return is_first and is_known and not certainty.depends_on_block(uneven.step)
 
 
 def _is_collective(effect: Effect) -> bool:

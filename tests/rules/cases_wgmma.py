@@ -120,6 +120,12 @@ CASES = (
     _alone("a thread that has waited for the multiplication, too, may fill the tile", f"bar.sync 0;\n{_WAIT}"),
     _alone("a thread that waits and then synchronizes with the others may fill the tile", f"{_WAIT}\nbar.sync 0;"),
     _alone("a thread that only synchronizes with the others may not fill the tile", "bar.sync 0; PTX314"),
+    Case(
+        "whether a function has the fence is not followed",
+        f"{_SETUP}call order; {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}",
+        before=f".func order() {{ {_FENCE} ret; }}",
+        undecided=("PTX312",),
+    ),
     _case(
         "an accumulator stored with no wait is in flight",
         f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_STORE} //! PTX311 issue\n{_WAIT}",

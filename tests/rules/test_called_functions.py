@@ -60,8 +60,6 @@ def first_fixtures(kind: str) -> list[Path]:
 
 
 SILENT = {
-    "PTX312": "no register fences of functions",
-    "PTX315": "no multiplications of functions",
     "PTX623": "no dependences of operands in functions",
     "PTX804": "no conditions of functions",
 }

@@ -265,6 +265,9 @@ NO_REGISTER_FENCE_SINCE_ACCESS = MessageTemplate(
     "`{action}` uses a register that was accessed before, with no `wgmma.fence` between",
     missing="`wgmma.fence` after the last access to the registers",
 )
+REGISTER_FENCE_NOT_KNOWN = MessageTemplate(
+    MISSING_REGISTER_FENCE, "whether a `wgmma.fence` precedes is unknown: a call precedes, or a long path"
+)
 NO_FENCE_BEFORE_MULTIPLICATION = MessageTemplate(
     MISSING_REGISTER_FENCE, "no `wgmma.fence` comes before this multiplication"
 )
