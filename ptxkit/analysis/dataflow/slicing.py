@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.ir.step_registers import guard_registers
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole, roles_in
 from ptxkit.isa.forms import Match
@@ -35,12 +36,14 @@ class ProgramSlice:
     includes_private_stores: whether stores to memory that may be private are tracked. global_access_kinds: the kinds of
     tracked accesses to global memory: writes where tensor maps may change, reads where a grid waits for others.
     includes_shared_stores: whether stores to shared memory from which tracked values are loaded are tracked.
+    forwarded_loads: the loads that return a register which the thread has just stored, each with that register.
     """
 
     registers: frozenset[str]
     includes_private_stores: bool
     global_access_kinds: frozenset[str] = frozenset()
     includes_shared_stores: bool = False
+    forwarded_loads: Mapping[Step, Name] = field(default_factory=dict)
 
     def is_tracked(self, operand: Operand, scope: SymbolScope) -> bool:
         """Returns whether the value of an operand is tracked exactly."""
@@ -77,6 +80,7 @@ def compute_slice(program: Program) -> ProgramSlice:
     stored: dict[str, list[str]] = {_PRIVATE: [], _SHARED: []}
     feeding: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
     flows: dict[int, _OperandFlow] = {}
+    forwarded = program.analysis(forwarded_loads)
     for step in program.steps:
         match, instruction, scope = step.match, step.instruction, step.scope
         if match is None:
@@ -90,15 +94,17 @@ def compute_slice(program: Program) -> ProgramSlice:
             for memory, position in flow.stored_operands:
                 if memory == _PRIVATE or _accesses_named_variable(match, instruction, scope):
                     stored[memory].extend(_registers(instruction, (position,), scope))
+        copied = forwarded.get(step)
         for result, sources, memory in flow.values:
             if result < len(instruction.operands):
-                needed = (*guard_registers(step), *_registers(instruction, sources, scope))
+                read = _registers(instruction, sources, scope) if copied is None else registers_in(copied, scope)
+                needed = (*guard_registers(step), *read)
                 for name in registers_in(instruction.operands[result], scope):
-                    feeding[name].append((needed, memory))
+                    feeding[name].append((needed, memory if copied is None else ""))
     outside = {"write", "update"} if may_change_tensor_maps(program) else set()
     outside |= {"read", "update"} if has_grid_dependency_wait(program) else set()
     registers, memories = _close_over_sources(wanted, feeding, stored, kept)
-    return ProgramSlice(registers, _PRIVATE in memories, frozenset(outside), _SHARED in memories)
+    return ProgramSlice(registers, _PRIVATE in memories, frozenset(outside), _SHARED in memories, forwarded)
 
 
 def _accesses_named_variable(match: Match, instruction: Instruction, scope: SymbolScope) -> bool:
@@ -201,8 +207,8 @@ def _roles_of_effect(effect: Effect) -> Iterator[str]:
 
     Words that are not roles may be among them.
     """
-    for field in effect.__match_args__:
-        value = getattr(effect, field)
+    for attribute in effect.__match_args__:
+        value = getattr(effect, attribute)
         if isinstance(value, str):
             yield value
         elif isinstance(value, ConstantExpr | OperandRole | CallExpr):

@@ -46,7 +46,8 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
         match effect:
             case fx.Value():
                 if wanted is None or wanted.is_needed(step, effect):
-                    values.append(compile_assignment(operands, effect))
+                    copied = wanted.forwarded_loads.get(step) if wanted is not None else None
+                    values.append(compile_assignment(operands, effect, copied))
             case fx.Control():
                 control.append(compile_control(operands, effect))
             case fx.MbarrierWait():

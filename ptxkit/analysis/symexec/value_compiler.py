@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 
-def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepAction | None:
-    """Returns the action that sets the register, or the vector of registers, to which an effect assigns a value."""
+def compile_assignment(operands: OperandCompiler, effect: fx.Value, copied: Name | None = None) -> StepAction | None:
+    """Returns the action that sets the register, or the vector of registers, to which an effect assigns a value.
+
+    copied: a register of the same width whose value that is, if it is known.
+    """
     target = operands.step.operand(effect.result)
     if isinstance(target, Vector):
         return _compile_vector_assignment(operands, target, effect)
     if not isinstance(target, Name) or target.is_sink:
         return None
     register = operands.scope.register_name(target.text)
-    source = operands.evaluator(effect.value) or (lambda state: state.fresh_symbol("value"))
+    value = operands.evaluator(effect.value) if copied is None else operands.reader(copied)
+    source = value or (lambda state: state.fresh_symbol("value"))
     extension = sign_extension(operands.step, effect.result, target.text)
 
     def assign(state: GroupState) -> None:

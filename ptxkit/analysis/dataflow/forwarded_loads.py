@@ -1,0 +1,97 @@
+"""Finds loads from shared memory that read what the same thread has just stored, as code does that spills a register.
+
+The store and the load name the same register with the same constant and have the same size; they are in one basic
+block, with one guard. Nothing between them changes the registers, orders memory, or stores to an address that may be in
+shared memory. A store of another thread to the same bytes would be a data race, because nothing orders it between the
+two. So the load returns the stored register.
+
+Source: PTX ISA, "Causality Order", "Conflict and Data-races".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import guard_registers
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, Effect, Value
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.syntax.tree import Address, Name
+
+#: The state spaces outside shared memory.
+_ELSEWHERE = ("global", "local", "const", "param", "tex")
+
+
+@dataclass(frozen=True, slots=True)
+class _ScalarAccess:
+    """A plain access of one register to shared memory: the place as text, the size in bytes, and the register."""
+
+    base: str
+    offset: int
+    size: int
+    register: Name
+
+
+def forwarded_loads(program: Program) -> Mapping[Step, Name]:
+    """Returns the register that each such load returns; for `Program.analysis`."""
+    found: dict[Step, Name] = {}
+    pending: list[tuple[Step, _ScalarAccess]] = []
+    for step in program.own_effectful_steps:
+        if step.match is None or not all(map(_is_harmless, step.effects)):
+            pending.clear()
+            continue
+        effects = [each for each in step.effects if isinstance(each, Access) and _may_be_shared(each)]
+        own = _scalar_access(step, effects[0]) if len(effects) == 1 else None
+        if any(each.kind != "read" for each in effects):
+            pending = [] if own is None else [(step, own)]
+        elif own is not None and pending:
+            store, stored = pending[0]
+            is_same_place = (own.base, own.offset, own.size) == (stored.base, stored.offset, stored.size)
+            if is_same_place and _is_straight(program, store, step, stored):
+                found[step] = stored.register
+    return found
+
+
+def _is_harmless(effect: Effect) -> bool:
+    """Returns whether an effect neither orders memory nor changes control."""
+    if isinstance(effect, Value):
+        return True
+    return isinstance(effect, Access) and (effect.order, effect.proxy, effect.completion) == ("weak", "generic", None)
+
+
+def _may_be_shared(effect: Access) -> bool:
+    return not effect.space.startswith(_ELSEWHERE)
+
+
+def _scalar_access(step: Step, effect: Access) -> _ScalarAccess | None:
+    """Returns the access of an instruction that loads or stores one register of the size of the access."""
+    operands, size = step.instruction.operands, effect.size
+    address = step.operand(effect.address)
+    others = [each for each in operands if each is not address]
+    if effect.space not in ("shared", "shared::cta") or effect.kind == "update" or len(others) != 1:
+        return None
+    match others[0], address, size:
+        case Name(text=text) as register, Address(base=Name(text=base), offset=offset, index=()), ConstantExpr(
+            value=int(amount)
+        ):
+            binding = step.scope.find(text)
+            if binding is None or not binding.is_register or not binding.kind.endswith(str(8 * amount)):
+                return None
+            return _ScalarAccess(step.scope.register_name(base), offset, amount, register)
+    return None
+
+
+def _is_straight(program: Program, store: Step, load: Step, stored: _ScalarAccess) -> bool:
+    """Returns whether the same threads execute both instructions, one after the other, with the same registers."""
+    guard, other = store.instruction.guard, load.instruction.guard
+    if (guard is None) != (other is None) or (guard is not None and other is not None and guard != other):
+        return False
+    graph = program.analysis(ControlFlowGraph)
+    if graph.block_of(store) != graph.block_of(load):
+        return False
+    used = {stored.base, store.scope.register_name(stored.register.text), *guard_registers(store)}
+    same_scope = load.scope.register_name(stored.register.text) == store.scope.register_name(stored.register.text)
+    between = program.steps[store.index + 1 : load.index]
+    return same_scope and used.isdisjoint(register for step in between for register in step.result_registers())
