@@ -37,15 +37,18 @@ from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx8xx
 from ptxkit.isa.effects import Access, Barrier, Effect
 from ptxkit.model.launch_contract import TensorMapUse
-from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of
 
 
-def check(kernel: KernelFacts) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Compares what each pair of instructions needs of one parameter."""
     if kernel.scenarios:
         for each in find_contradictions(kernel):
-            yield Observation((each.second[0], None), 0, exact=True, finding=_make_finding(each))
+            if each.is_certain:
+                yield Observation((each.second[0], None), 0, exact=True, finding=_make_finding(each))
+            else:
+                yield OpenObligation(each.second[0], ptx8xx.CONTRADICTION_IF_EXECUTED())
 
 
 def _make_finding(found: Contradiction) -> Finding:

@@ -31,4 +31,30 @@ CASES = (
         "two sizes that differ by 16 may both be multiples of 16",
         copies("mov.u32 %r10, %r6;", "add.u32 %r11, %r6, 16;", ""),
     ),
+    Case(
+        "a choice between two equal sizes is that size",
+        copies(
+            "mov.u32 %r10, %r6; ld.global.u32 %r12, [%rd1]; setp.gt.u32 %p4, %r12, 7;",
+            "add.u32 %r11, %r6, 4; selp.b32 %r11, %r11, %r11, %p4;",
+            "//! PTX804 first",
+        ),
+    ),
+    Case(
+        "two sizes that differ by 4 in a branch that data decide",
+        "ld.global.u32 %r13, [%rd2]; setp.eq.u32 %p4, %r13, 0; @%p4 bra end;\n"
+        + copies("mov.u32 %r10, %r6;", "add.u32 %r11, %r6, 4;", "")
+        + "end:",
+        undecided=("PTX804",),
+    ),
+    Case(
+        "two sizes that differ by 4 in the two sides of a branch",
+        "ld.global.u32 %r13, [%rd2]; setp.eq.u32 %p4, %r13, 0; add.u32 %r10, %r6, 4; @%p4 bra next;\n"
+        "cp.async.bulk.prefetch.L2.global [%rd1], %r6; bra end;\n"
+        "next: cp.async.bulk.prefetch.L2.global [%rd1], %r10; end:",
+    ),
+    Case(
+        "two sizes that differ by 4 under opposite guards",
+        "ld.global.u32 %r13, [%rd2]; setp.eq.u32 %p4, %r13, 0; add.u32 %r10, %r6, 4;\n"
+        "@%p4 cp.async.bulk.prefetch.L2.global [%rd1], %r6; @!%p4 cp.async.bulk.prefetch.L2.global [%rd1], %r10;",
+    ),
 )

@@ -165,6 +165,10 @@ def _from_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> Symboli
     return replace(a, space=str(words[0]), is_generic=False)
 
 
+def _select(_: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr, test: SymbolicExpr) -> SymbolicExpr | None:  # noqa: ARG001 (any condition)
+    return a if a == b else None
+
+
 def _map_rank(_: Sequence[ConstantArgument], a: SymbolicExpr, rank: SymbolicExpr) -> SymbolicExpr | None:
     text = f"mapa({a}, {rank})"
     return replace(unknown_expr(text), space="shared::cluster") if len(text) <= MAX_EXPR_CHARS else None
@@ -206,6 +210,7 @@ _OPERATIONS: dict[str, tuple[int, Callable[..., SymbolicExpr | None]]] = {
     "convert": (1, _convert),
     "to_generic": (1, _to_generic),
     "from_generic": (1, _from_generic),
+    "select": (3, _select),
     "map_rank": (2, _map_rank),
     "compare": (2, _compare),
     "combine": (2, _combine),

@@ -64,6 +64,10 @@ MAPS_DIFFER = MessageTemplate(
         "{other_rank}-dimensional one in {other_mode} mode at line {1}"
     ),
 )
+CONTRADICTION_IF_EXECUTED = MessageTemplate(
+    UNSATISFIABLE_LAUNCH,
+    "if data or arguments lead here, no value of a parameter suits both this and an earlier instruction",
+)
 REMAINDERS_DIFFER = MessageTemplate(
     UNSATISFIABLE_LAUNCH,
     (
