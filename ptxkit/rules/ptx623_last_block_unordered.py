@@ -30,7 +30,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.memory.last_block_reduction import LastBlockRead, find_last_block_reads
+from ptxkit.analysis.memory.last_block_reduction import (
+    LastBlockRead,
+    find_last_block_reads,
+    find_unfollowed_atomic,
+)
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Access
@@ -42,6 +46,9 @@ _FENCES = ("fence.acq_rel.gpu;", "membar.gl;")
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks the atomic that selects the last CTA."""
+    atomic = find_unfollowed_atomic(kernel.program)
+    if atomic is not None:
+        yield OpenObligation(atomic, ptx6xx.LAST_BLOCK_IN_FUNCTION())
     for found in find_last_block_reads(kernel.explorer):
         if found.is_released and kernel.policy != "strict":
             yield OpenObligation(found.read, ptx6xx.FENCE_AFTER_ATOMIC_MAY_BE_NEEDED())

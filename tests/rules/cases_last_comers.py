@@ -36,6 +36,19 @@ CASES = (
     replace(_case("the counter is a variable", mark=_FOUND, count=_COUNT_VARIABLE), before=_VARIABLE),
     replace(_case("a fence releases before the count in a variable", _FENCE, count=_COUNT_VARIABLE), before=_VARIABLE),
     _case("a fence releases before the count", _FENCE),
+    replace(
+        _case("a function may count", count="{ .param .b32 r; call (r), count, (); ld.param.b32 %r11, [r]; }"),
+        before=""".global .align 4 .u32 counted; .func (.param .b32 r) count() { .reg .b32 %n;
+atom.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""",
+        undecided=("PTX623",),
+    ),
+    replace(
+        _case(
+            "a function that counts and orders", count="{ .param .b32 r; call (r), count, (); ld.param.b32 %r11, [r]; }"
+        ),
+        before=""".global .align 4 .u32 counted; .func (.param .b32 r) count() { .reg .b32 %n;
+atom.acq_rel.gpu.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""",
+    ),
     _case("a fence of the CTA releases nothing to others", "fence.acq_rel.cta;", mark=_FOUND),
     _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),
     _case("the atomic only acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),

@@ -60,7 +60,6 @@ def first_fixtures(kind: str) -> list[Path]:
 
 
 SILENT = {
-    "PTX623": "no dependences of operands in functions",
     "PTX804": "no conditions of functions",
 }
 """Rules that report nothing about functions yet."""

@@ -19,7 +19,8 @@ from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_f
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step, callee_of
+from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.limits import MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses, reads_cta_position
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
@@ -93,6 +94,23 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
                 if (each.store, each.read) not in found:
                     found.add((each.store, each.read))
                     yield each
+
+
+def find_unfollowed_atomic(program: Program) -> Step | None:
+    """Returns the atomic that may select the last CTA in a kernel that calls functions, whose paths are not followed.
+
+    The kernel, or a function that it calls, stores to global memory and reads from it, and nothing else orders CTAs.
+    """
+    steps = program.effectful_steps
+    atomics = [step for step in steps if _is_returning_relaxed_atomic(step) and is_result_used(program, step)]
+    if len(atomics) != 1 or not program.callees or not reads_cta_position(program):
+        return None
+    (atomic,) = atomics
+    others = [step for step in steps if step is not atomic]
+    if any(_may_order(step) and callee_of(step) not in program.callees for step in others):
+        return None
+    kinds = {e.kind for step in others for e in step.effects if isinstance(e, Access) and _is_weak_global_access(e)}
+    return atomic if kinds == {"read", "write"} else None
 
 
 class _GuardedAccesses:

@@ -438,6 +438,10 @@ ADD_FENCES_AROUND_ATOMIC = MessageTemplate(
 FENCE_AFTER_ATOMIC_MAY_BE_NEEDED = MessageTemplate(
     LAST_BLOCK_UNORDERED, "whether the read needs a fence after the atomic: `--policy strict` warns"
 )
+LAST_BLOCK_IN_FUNCTION = MessageTemplate(
+    LAST_BLOCK_UNORDERED,
+    "the kernel calls functions; whether the atomic selects a CTA that reads what others stored is unknown",
+)
 NO_FENCE_AFTER_LAST_BLOCK_ATOMIC = MessageTemplate(
     LAST_BLOCK_UNORDERED,
     (
