@@ -272,4 +272,27 @@ setp.eq.u32 %p3, %r11, 0; @%p3 atom.relaxed.cta.add.u32 %r11, [%rd3], 1;""",
         "counting in shared memory is a matter of the CTA",
         "mov.u32 %r10, %ctaid.x; @%p1 atom.relaxed.cta.shared.add.u32 %r11, [%r8], 1;",
     ),
+    Case(
+        "accesses for large problems only are executed without asynchronous operations",
+        """setp.lt.u32 %p3, %r6, 4096; @%p3 bra end;
+st.shared.u32 [%r4], %r1; bar.sync 0; xor.b32 %r10, %r4, 512; ld.shared.u32 %r11, [%r10]; st.global.u32 [%rd2], %r11;
+end:""",
+    ),
+    Case(
+        "accesses of either side of a condition on data are executed without asynchronous operations",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 7; xor.b32 %r10, %r4, 512; @%p3 bra second;
+st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r11, [%r10]; bra end;
+second: st.shared.u32 [%r4], %r6; bar.sync 0; ld.shared.u32 %r11, [%r10];
+end: st.global.u32 [%rd2], %r11;""",
+    ),
+    *(
+        Case(
+            f"a race in code that only the {side} side of a condition on data reaches is open",
+            f"""ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 7; @{negation}%p3 bra end;
+st.shared.u32 [%r4], %r1; xor.b32 %r11, %r4, 512; ld.shared.u32 %r12, [%r11]; st.global.u32 [%rd2], %r12;
+end:""",
+            undecided=("PTX621",),
+        )
+        for side, negation in (("true", "!"), ("false", ""))
+    ),
 )

@@ -246,7 +246,7 @@ class KernelFacts:
     def races(self) -> list[tuple[int, Race]]:
         """The races, each with the number of its scenario: unordered accesses of two threads to the same bytes.
 
-        A scenario that differs from an earlier one is omitted: the difference is guessed and proves nothing.
+        A scenario that differs from an earlier one by a guess, and executes nothing else, is omitted.
         """
         found: list[tuple[int, Race]] = []
         for number, facts in self._complete_scenarios:
@@ -292,15 +292,19 @@ class KernelFacts:
     def _complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
         """The first scenario of each launch, with its number, where its threads are completely known.
 
-        The scenarios that take the other sides of guesses which decide an order are added.
+        The scenarios that take the other sides of guesses which decide an order are added, and those with instructions
+        that no scenario before them executes.
         """
         seen: set[Hashable] = set()
+        covered: set[Step] = set()
         found: list[tuple[int, ScenarioFacts]] = []
         for number, facts in enumerate(self.scenarios):
             given = (facts.scenario.launch, facts.scenario.arguments, facts.scenario.rank)
-            is_new = facts.scenario.is_flipped or given not in seen
+            steps = set().union(*(group.covered_steps for group in facts.groups))
+            is_new = facts.scenario.is_flipped or given not in seen or not steps <= covered
             if not facts.has_unknown_call and facts.is_complete and is_new:
                 seen.add(given)
+                covered |= steps
                 found.append((number, facts))
         return found
 

@@ -31,6 +31,7 @@ from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
+from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
 from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
 from ptxkit.analysis.values.scenario import (
     MORE_SAMPLES,
@@ -140,7 +141,7 @@ class Explorer:
             self._explore(Scenario(self.launch.with_other_size(), SAMPLES[0]))
         turned: set[SymbolicValue] = set()
         for _ in range(MAX_DECISION_FLIPS):
-            missed = self.unreached_steps
+            missed = self.unreached_steps or unreached_shared_accesses(self)
             turn = self._flip_toward(missed, turned) if missed else None
             if turn is None:
                 break
@@ -169,8 +170,11 @@ class Explorer:
 
     @property
     def _missed_steps(self) -> list[Step]:
-        """The asynchronous steps that no execution reached, or those of loops that none repeated."""
-        return self.unreached_steps or self.unrepeated_steps
+        """The asynchronous steps that no execution reached, or those of loops that none repeated.
+
+        Without such steps, these are the accesses to shared memory that no execution reached.
+        """
+        return self.unreached_steps or self.unrepeated_steps or unreached_shared_accesses(self)
 
     def _explore_sizes(self) -> None:
         """Executes further samples while sizes decide whether the missed steps are reached."""

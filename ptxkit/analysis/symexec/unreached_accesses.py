@@ -8,13 +8,17 @@ the block's size determines.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxkit.analysis.cfg.reachability import reachable_steps
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
-from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.isa.effects import Access, Effect
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.explorer import Explorer
 
 #: The special registers whose values all executions of all threads of the block have seen.
 _POSITION = ("%tid.x", "%laneid", "%lanemask", "WARP_SZ")
