@@ -12,9 +12,9 @@ COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1],
 POLL = "poll: ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra poll;"
 
 
-def find_polls(*lines: str) -> list[str]:
+def find_polls(*lines: str, before: str = "") -> list[str]:
     """The polls of the copies that are found."""
-    program = program_of(module_of(START + "".join(lines), parameters=".param .u64 p"))
+    program = program_of(module_of(START + "".join(lines), parameters=".param .u64 p", before=before))
     return [found.poll.instruction.opcode for found in find_polled_copies(program)]
 
 
@@ -49,3 +49,11 @@ def test_a_loop_that_reads_a_flag_is_a_poll(poll: str) -> None:
 )
 def test_a_fence_or_another_path_or_order_leaves_nothing_to_report(lines: tuple[str, ...]) -> None:
     assert find_polls(*lines) == []
+
+
+def test_a_call_of_a_function_with_a_fence_leaves_nothing_to_report() -> None:
+    functions = ".func order() {{ {} ret; }}"
+    assert find_polls(POLL, "call order;", COPY, before=functions.format("fence.proxy.async;")) == []
+    assert find_polls(POLL, "call order;", COPY, before=functions.format("membar.gl;")) != []
+    relaxed = POLL.replace("acquire", "relaxed")
+    assert find_polls(relaxed, "call order;", COPY, before=functions.format("membar.gl;")) != []

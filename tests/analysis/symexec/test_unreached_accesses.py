@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
 from ptxkit.linter import lint
+from tests.analysis.support import explorer_of, module_of
 
 HEADER = """.version 8.0
 .target sm_90
@@ -77,3 +79,12 @@ def test_nothing_is_open_where_nothing_writes() -> None:
         "st.shared.u32 [%s], %t;", "ld.shared.u32 %v, [%s];"
     )
     assert not [each for each in lint(text).undecided if "not reached" in each.reason]
+
+
+def test_accesses_in_a_function_that_no_execution_calls_are_unreached() -> None:
+    store = ".shared .b32 word; .func store() { .reg .b32 %r; mov.u32 %r, word; st.shared.u32 [%r], 1; ret; }"
+    size = "ld.param.u32 %r1, [n]; setp.ne.u32 %p1, %r1, 54321; @%p1 bra next; {} next: st.shared.u32 [word], 2;"
+    explored = explorer_of(module_of(size.format("call store;"), parameters=".param .u32 n", before=store))
+    assert [step.instruction.name for step in unreached_shared_accesses(explored)] == ["st"]
+    always = explorer_of(module_of("call store; st.shared.u32 [word], 2;", before=store))
+    assert unreached_shared_accesses(always) == []
