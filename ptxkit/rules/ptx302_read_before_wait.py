@@ -85,7 +85,8 @@ def _check_read(number: int, facts: ScenarioFacts, read: CopyRead) -> Observatio
         return OpenObligation(read.event.step, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA())
     finding = None if read.status is CopyStatus.COMPLETE else _early_read(facts, read)
     key = (read.event.step, read.copy.event.step)
-    return Observation(key, number, read.is_certain, finding)
+    exact = finding is not None and facts.is_certain_pair(read.issuer, read.copy.position, read.reader, read.position)
+    return Observation(key, number, exact, finding)
 
 
 def _check_remote_read(number: int, facts: ScenarioFacts, read: RemoteRead) -> Observation | OpenObligation:

@@ -74,7 +74,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
                 elif kept is False and depends_on_guessed_wait(facts, write, use):
                     yield OpenObligation(use.event.step, ptx7xx.COMMIT_WAIT_GUESSED())
                 elif kept is not None:
-                    exact = write.thread.trace.is_certain(write.position) and use.thread.trace.is_certain(use.position)
+                    exact = not kept and facts.is_certain_pair(write.thread, write.position, use.thread, use.position)
                     finding = None if kept else incomplete_operation(facts, write, use, ptx7xx.USES_TENSOR_MEMORY())
                     yield Observation((use.event.step, write.event.step), number, exact, finding)
 

@@ -71,8 +71,8 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
             if pairs.allow(earlier, use):
                 kept = _is_satisfied(facts, earlier, use)
                 if kept is not None:
-                    exact = earlier.thread.trace.is_certain(earlier.position) and use.thread.trace.is_certain(
-                        use.position
+                    exact = not kept and facts.is_certain_pair(
+                        earlier.thread, earlier.position, use.thread, use.position
                     )
                     apart = earlier.thread is use.thread or bool(observed_completion(facts, earlier, use))
                     finding = None if kept else _finding(earlier, use, apart=apart)

@@ -86,7 +86,7 @@ def _check_scenario(
             elif kept is None and may_be_one_warp and _is_use_unordered(facts, use, end):
                 yield OpenObligation(end.event.step, ptx7xx.DEALLOCATING_BLOCK_MAY_BE_ONE_WARP(), "block")
             elif kept is not None:
-                exact = use.thread.trace.is_certain(use.position) and end.thread.trace.is_certain(end.position)
+                exact = not kept and facts.is_certain_pair(use.thread, use.position, end.thread, end.position)
                 yield Observation((end.event.step, use.event.step), number, exact, finding)
 
 

@@ -1,4 +1,4 @@
-"""PTX302, PTX401, PTX501, PTX507, PTX621: order by an unknown barrier, or by one that a guess leads a thread to."""
+"""Findings about two threads, with an unknown barrier, or one that only a guess leads a thread to."""
 
 from __future__ import annotations
 
@@ -117,4 +117,29 @@ on: {_ARRIVE.format("%r5")} {_WAIT.format("wait", "%r5")}""",
     ),
 )
 
-CASES = (*RACES, *UNKNOWN_CODE, *LIFETIMES)
+_HALVES = "setp.lt.u32 %p5, %r1, 64; @%p5 bra {0}; bar.sync %r20, 128; bra {0}on; {0}: bar.sync 5, 128; {0}on:"
+
+COPIES = (
+    Case(
+        "threads wait at a barrier of an unknown number before a copy to what they have read",
+        f"""mov.u32 %r20, 5; {_HIDE.format("%r20")} @%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0;
+ld.shared.u32 %r10, [%r4]; {_HALVES.format("there")} @!%p1 bra wait;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];
+{_WAIT.format("wait", "%r5")}""",
+        undecided=("PTX302", "PTX504", "PTX621"),
+    ),
+    Case(
+        "threads wait at a barrier of an unknown number before the deallocation of Tensor Memory",
+        f"""mov.u32 %r20, 5; {_HIDE.format("%r20")} setp.lt.u32 %p7, %r1, 32;
+@%p7 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 32; bar.sync 0; ld.shared.u32 %r10, [%r2];
+and.b32 %r12, %r1, 96; shl.b32 %r12, %r12, 16; add.u32 %r12, %r12, %r10;
+tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%r11}}, [%r12]; tcgen05.wait::ld.sync.aligned;
+tcgen05.fence::before_thread_sync; {_HALVES.format("there")} tcgen05.fence::after_thread_sync;
+@%p7 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;""",
+        target="sm_100a",
+        undecided=("PTX601", "PTX708"),
+    ),
+)
+
+CASES = (*COPIES, *RACES, *UNKNOWN_CODE, *LIFETIMES)

@@ -140,6 +140,15 @@ class ScenarioFacts:
         )
         return start is None or end is None or order.may_precede(releaser, start, acquirer, end)
 
+    def is_certain_pair(self, first: ThreadView, since: int, second: ThreadView, until: int) -> bool:
+        """Returns whether some input takes two threads to two positions, and a guess of no thread orders these."""
+        return (
+            first.trace.is_certain(since)
+            and second.trace.is_certain(until)
+            and not self.may_guess_order(first, since, second, until)
+            and not self.may_guess_order(second, until, first, since)
+        )
+
     def phases_of(self, trace: ThreadTrace) -> Mapping[int, int]:
         """Returns the phases of a thread's trace, by position, in the schedule that gives its threads priority."""
         return self.simulation.phases_of(self.scenario.rank, trace)

@@ -49,11 +49,6 @@ class CopyRead:
         """Whether one thread starts the copy and reads its bytes."""
         return self.reader is self.issuer
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether some input certainly leads to both."""
-        return self.issuer.trace.is_certain(self.copy.position) and self.reader.trace.is_certain(self.position)
-
 
 def find_copy_reads(facts: ScenarioFacts) -> Iterator[CopyRead]:
     """Yields the reads of the bytes of copies whose status is known.
