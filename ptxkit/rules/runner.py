@@ -49,7 +49,7 @@ class RuleRun:
         self._kernels = [each for each in module.functions() if each.kind == "entry" and _has_code(each)]
         self._builders = [VerdictBuilder(self._source) for _ in self._kernels]
         self._callee_builder = VerdictBuilder(self._source)
-        self._covered_callee_steps: set[tuple[str, int]] = set()
+        self._settled_callee_steps: set[tuple[str, int]] = set()
 
     def verdicts(self, first: tuple[str, str] | None = None) -> Iterator[Verdict]:
         """Yields the verdict so far whenever a rule has added to it; the last one is complete.
@@ -64,7 +64,7 @@ class RuleRun:
         for function in self._module.functions():
             if function.body is not None and function.kind == "func":
                 steps = async_steps_of(flatten(self._module, function, self._context))
-                left = [step for step in steps if (function.name, step.index) not in self._covered_callee_steps]
+                left = [step for step in steps if (function.name, step.index) not in self._settled_callee_steps]
                 self._callee_builder.mark_undecided(ptx3xx.NOT_REACHED, left, _NOT_REACHED)
         yield self._current_verdict()
 
@@ -122,6 +122,7 @@ class RuleRun:
             if len(judge.diagnostics) + len(judge.undecided) > count_before:
                 yield
         mark_unexplored(judge, explorer)
+        self._mark_unentered_functions(judge, explorer)
         self._mark_blocked(judge, kernel, rules, checked)
         if explorer.budget.is_exhausted:
             reason = ptx3xx.KERNEL_TOO_LARGE()
@@ -130,9 +131,17 @@ class RuleRun:
             self._try_launches(judge, kernel, rules)
         judge.retract_impossible_conditions()
         self._judge_obligations(judge, explorer.program, kernel)
-        self._covered_callee_steps |= _covered_steps_of_callees(kernel)
+        self._settled_callee_steps |= _covered_steps_of_callees(kernel)
         if self._kernel_facts is not None:
             self._kernel_facts[explorer.program.function.name] = kernel
+
+    def _mark_unentered_functions(self, judge: VerdictBuilder, explorer: Explorer) -> None:
+        """Reports the asynchronous steps of functions that a kernel may call and no execution of it entered."""
+        covered = explorer.covered_steps() if explorer.program.callees else set()
+        for code in explorer.program.callees.values():
+            steps = async_steps_of(code) if covered.isdisjoint(code.steps) else []
+            judge.mark_undecided(ptx3xx.NOT_REACHED, steps, _NOT_REACHED)
+            self._settled_callee_steps |= {(code.function.name, step.index) for step in steps}
 
     def _judge_obligations(self, builder: VerdictBuilder, program: Program, kernel: KernelFacts | None) -> None:
         """Adds the verdicts on the obligations of a kernel, if they were requested.
