@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.dependence import DependenceSource
+from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_operands
@@ -50,6 +51,7 @@ class ConditionInputs:
         self._independence = certainty
         self._atomics = answering
         self._definitions = program.analysis(ReachingDefinitions)
+        self._forwarded_loads = program.analysis(forwarded_loads)
 
     def inputs_of(self, step: Step, operand: Operand | None) -> InputSet:
         """Returns the inputs that decide an operand of a step, and whether the step is executed."""
@@ -71,7 +73,10 @@ class ConditionInputs:
         def make(definition: Step) -> None:
             come_to(definition)
             variable = _shared_variable(definition)
-            if definition in self._atomics:
+            copied = self._forwarded_loads.get(definition)
+            if copied is not None:
+                note(definition, copied)
+            elif definition in self._atomics:
                 found.atomics.add(definition)
             elif variable is None:
                 found.is_data |= _loads_data(definition)

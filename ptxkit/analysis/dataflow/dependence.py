@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
+from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.analysis.dataflow.param_variables import param_variable, param_variable_writes
 from ptxkit.analysis.dataflow.pointer_params import location_of, parameter_locations
 from ptxkit.analysis.ir.program import Program, Step, callee_of
@@ -73,6 +74,7 @@ class Dependence:
         self._spaces: set[str] = set()
         self._parameter_locations: dict[str, tuple[str, int]] = {}
         self._low_bit_cache: dict[str, set[str]] = {}
+        self._forwarded_loads = program.analysis(forwarded_loads)
         for step in program.steps:
             self._parameter_locations.update(parameter_locations(step, self._parameter_locations))
             for effect in step.effects:
@@ -217,10 +219,14 @@ class Dependence:
         calls = list(_calls(effect.value))
         if any(call.function in _UNKNOWN for call in calls):
             leaves.add(DependenceSource("unknown"))
-        loads = any(call.function == "load" for call in calls) and not self._loads_parameter(step)
+        copied = self._forwarded_loads.get(step)
+        if copied is not None:
+            inputs.update(self._input(step, copied.text, leaves))
+        is_load = copied is None and any(call.function == "load" for call in calls)
+        loads = is_load and not self._loads_parameter(step)
         if loads:
             leaves.add(DependenceSource("memory"))  # the address does not determine the loaded value
-        for role in roles_in(effect.value) if not loads else ():
+        for role in roles_in(effect.value) if copied is None and not loads else ():
             operand = step.operand(role)
             part = self._part_of_parameter(step, operand)
             if part is not None:
@@ -233,7 +239,7 @@ class Dependence:
             self._sources[register] |= leaves
             if loads:
                 self._registers_from_memory.add(register)
-            if any(call.function == "load" for call in calls):
+            if is_load:
                 self._loaded_registers.add(register)
             if any(call.function == "is_space" for call in calls):
                 self._spaces.add(register)

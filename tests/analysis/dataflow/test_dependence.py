@@ -30,6 +30,14 @@ def leaves(body: str, register: str = "%r1") -> set[DependenceSource]:
         (".shared .b32 v; mov.u32 %r1, v;", {DependenceSource("variable", "v")}),
         ("ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1];", {DependenceSource("memory")}),
         (
+            ".shared .b32 v; mov.u32 %r2, %tid.x; st.shared.b32 [v], %r2; ld.shared.b32 %r1, [v];",
+            {DependenceSource("special", "%tid.x")},
+        ),
+        (
+            ".shared .b32 v; mov.u32 %r2, %tid.x; st.shared.b32 [v], %r2; bar.sync 0; ld.shared.b32 %r1, [v];",
+            {DependenceSource("memory")},
+        ),
+        (
             "ld.param.u32 %r1, [n]; mov.u32 %r1, %ctaid.x;",
             {DependenceSource("parameter", "n", 0, 4), DependenceSource("special", "%ctaid.x")},
         ),
