@@ -218,16 +218,6 @@ bar.sync 0;
         notes=True,
     ),
     Case(
-        "an initialization needs a fence where the number of the CTA is read",
-        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
-@%p1 fence.mbarrier_init.release.cluster;
-mov.u32 %r10, %cluster_ctarank; st.global.u32 [%rd2], %r10;
-bar.sync 0;
-{FILL}""",
-        notes=True,
-        undecided=("PTX503",),
-    ),
-    Case(
         "a warp barrier comes before everything",
         "bar.warp.sync -1; //~ PTX907\nst.shared.u32 [%r4], %r1;",
         notes=True,
@@ -294,5 +284,23 @@ next: bar.sync 0; st.shared.u32 [%r4], %r1; add.u32 %r10, %r10, 1; setp.lt.u32 %
         "a barrier of some warps is not the first one of all",
         "setp.ge.u32 %p4, %r1, 64; @%p4 bra end; bar.sync 1, 64;\nend: st.shared.u32 [%r4], %r1;",
         notes=True,
+    ),
+    *(
+        Case(
+            f"an initialization is published to the cluster by an arrival that {does}",
+            f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 fence.mbarrier_init.release.cluster;{expected}
+barrier.cluster.arrive{order}.aligned; barrier.cluster.wait.aligned;
+mov.u32 %r10, %cluster_ctarank; xor.b32 %r10, %r10, 1; mapa.shared::cluster.u32 %r11, %r5, %r10;
+@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];
+wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;""",
+            bounds=".reqntid 128, 1, 1\n.reqnctapercluster 2, 1, 1",
+            notes=True,
+        )
+        for does, order, expected in (
+            ("releases", "", " //~ PTX907"),
+            ("names the release", ".release", " //~ PTX907"),
+            ("is relaxed", ".relaxed", ""),
+        )
     ),
 )

@@ -22,6 +22,7 @@ from ptxkit.isa.effects import (
     Effect,
     Grid,
     Home,
+    MbarrierArrive,
     MbarrierEffect,
     MemoryFence,
     ProxyFence,
@@ -36,17 +37,36 @@ _PRIVATE_SPACES = ("const", "local", "param")
 _CLUSTER_REGISTERS = ("%cluster", "%ncluster", "%is_explicit_cluster")
 
 
-def find_local_init_fences(program: Program) -> Iterator[Step]:
-    """Yields each `fence.mbarrier_init` of a kernel that has no instruction for the memory or threads of other CTAs.
+def find_redundant_init_fences(program: Program) -> Iterator[Step]:
+    """Yields each `fence.mbarrier_init` of a kernel in which no other CTA can depend on it.
 
-    The threads of the CTA learn of the initialization by their own synchronization.
+    The threads of the CTA learn of the initialization by their own synchronization. Those of other CTAs do so by
+    releases of the cluster's scope, unless the kernel has relaxed operations, which only a fence orders.
     """
     fences = [step for step in program.effectful_steps if _sole_effect(step, MemoryFence, only="mbarrier.init")]
     if not fences or not is_self_contained(program):
         return
     reachable = reachable_steps(program)
-    if not any(step in reachable and _concerns_other_ctas(step) for step in program.steps):
+    steps = [step for step in program.steps if step in reachable]
+    if not any(map(_concerns_other_ctas, steps)) or not any(
+        _may_need_fence(effect) for step in steps for effect in step.effects
+    ):
         yield from fences
+
+
+def _may_need_fence(effect: Effect) -> bool:
+    """Returns whether an effect may be the signal to another CTA that releases nothing by itself.
+
+    An operation with the scope of the CTA is no such signal, with or without a fence.
+    """
+    match effect:
+        case Barrier(level="cluster", action=action, order=order):
+            return action != "wait" and order == "relaxed"
+        case MbarrierArrive(order=order):
+            return order == "relaxed"
+        case Access(kind=kind, order=order):
+            return kind != "read" and order not in ("weak", "release", "acq_rel")
+    return False
 
 
 def find_first_barriers(program: Program) -> Iterator[Step]:

@@ -77,7 +77,7 @@ INEFFECTIVE_SYNC = DiagnosticCode(
     sections=("membar / fence", "bar.warp.sync", "bar, barrier", "wgmma.fence"),
 )
 NO_OTHER_CTA = MessageTemplate(
-    INEFFECTIVE_SYNC, "this fence orders nothing: no instruction of the kernel reaches another CTA of the cluster"
+    INEFFECTIVE_SYNC, "this fence orders nothing: no relaxed operation of the kernel signals another CTA of the cluster"
 )
 NOTHING_TO_ORDER = MessageTemplate(
     INEFFECTIVE_SYNC, "this barrier orders nothing: no access or other synchronization precedes it on any path"
