@@ -5,7 +5,8 @@ What it does
     each CTA stored to global memory before, if no fence is between the stores and the atomic. It is reported only if
     only the position of the thread and parameters determine the stores, only the result of the atomic determines who
     reads, and both access the same bytes of one buffer. If that fence is present but none is between the
-    atomic and the reads, the question is left open, and `--policy strict` warns.
+    atomic and the reads, the question is left open, and `--policy strict` warns. It is also left open where data
+    or other unknown values may determine the word, the stores or the reads, and a fence is missing on some path.
 
 Why it matters
     An atomic is relaxed by default and orders nothing else. The last CTA may read the values from before the stores of
@@ -32,6 +33,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.last_block_reduction import (
     LastBlockRead,
+    UndecidedLastBlockRead,
     find_last_block_reads,
     find_unfollowed_atomic,
 )
@@ -50,7 +52,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if atomic is not None:
         yield OpenObligation(atomic, ptx6xx.LAST_BLOCK_IN_FUNCTION())
     for found in find_last_block_reads(kernel.explorer):
-        if found.is_released and kernel.policy != "strict":
+        if isinstance(found, UndecidedLastBlockRead):
+            yield OpenObligation(found.read, ptx6xx.LAST_BLOCK_MAY_READ())
+        elif found.is_released and kernel.policy != "strict":
             yield OpenObligation(found.read, ptx6xx.FENCE_AFTER_ATOMIC_MAY_BE_NEEDED())
         else:
             finding = _missing_acquire(found) if found.is_released else _missing_release(found)

@@ -13,6 +13,10 @@ _VARIABLE = ".global .align 4 .u32 counted;"
 _COUNT_VARIABLE = "mov.u64 %rd7, counted; atom.global.add.u32 %r11, [%rd7], 1;"
 _LAST = "mov.u32 %r12, %nctaid.x; sub.u32 %r12, %r12, 1; setp.ne.u32 %p4, %r11, %r12; @%p4 bra end;"
 _READ = "ld.global.b32 %r13, [%rd2];"
+_DATA = "ld.global.b32 %r14, [%rd1+8];"
+_STORE_BY_DATA = f"{_DATA} setp.eq.u32 %p5, %r14, 0; @%p5 bra skip; {_STORE} skip:"
+_STORE_AT_DATA = _STORE.replace("st.global", f"{_DATA} cvt.u64.u32 %rd8, %r14; add.u64 %rd4, %rd4, %rd8; st.global")
+_LAST_BY_DATA = f"{_LAST} {_DATA} setp.eq.u32 %p5, %r14, 0; @%p5 bra end;"
 
 
 def _case(name: str, between: str = "", after: str = _FENCE, *, mark: str = "", **parts: str) -> Case:
@@ -70,13 +74,36 @@ atom.acq_rel.gpu.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""
     ),
     _case("other bytes are read than are stored", read=_READ.replace("%rd2", "%rd1+4")),
     _case("the result of the atomic does not determine the reader", last=""),
-    _case(
-        "data decide which CTA stores",
-        store=f"ld.global.b32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra skip; {_STORE} skip:",
+    replace(_case("data decide which CTA stores", store=_STORE_BY_DATA), undecided=("PTX623",)),
+    _case("a fence releases where data decide which CTA stores", _FENCE, store=_STORE_BY_DATA),
+    replace(
+        _case("data decide which CTA stores, and nothing acquires", _FENCE, "", store=_STORE_BY_DATA),
+        undecided=("PTX623",),
     ),
     _case(
-        "data decide which CTA reads",
-        last=f"{_LAST} ld.global.b32 %r14, [%rd1+8]; setp.eq.u32 %p5, %r14, 0; @%p5 bra end;",
+        "an atomic acquires where data decide which CTA stores",
+        _FENCE,
+        "",
+        store=_STORE_BY_DATA,
+        count=_COUNT.replace("atom", "atom.acquire.gpu"),
+    ),
+    replace(_case("data decide which CTA reads", last=_LAST_BY_DATA), undecided=("PTX623",)),
+    _case("data decide which CTA reads another buffer", last=_LAST_BY_DATA, read=_READ.replace("%rd2", "%rd1+4")),
+    _case("data decide which CTA reads its own part", last=_LAST_BY_DATA, read=_READ.replace("%rd2", "%rd4")),
+    replace(_case("data decide the offset of the store", store=_STORE_AT_DATA), undecided=("PTX623",)),
+    replace(
+        _case(
+            "data decide the address of the counter",
+            count=f"{_DATA} cvt.u64.u32 %rd8, %r14; add.u64 %rd8, %rd8, %rd1; {_COUNT.replace('%rd1', '%rd8')}",
+        ),
+        undecided=("PTX623",),
+    ),
+    replace(
+        _case(
+            "a clock decides who reads",
+            last=_LAST.replace("sub.u32", "mov.u32 %r15, %clock; prmt.b32 %r11, %r11, %r15, 0x3210; sub.u32"),
+        ),
+        undecided=("PTX623",),
     ),
     _case(
         "a flag in memory may be waited for besides",

@@ -55,7 +55,7 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
     uses = [(step, effect) for step in steps for effect in _accesses(step) if _is_cta_scope(effect)]
     if not uses or not reads_cta_position(program):
         return
-    sharing = _WordsOfAllCtas(program)
+    sharing = WordsOfAllCtas(program)
     for step, effect in uses:
         if effect.kind == "update":
             is_shared = sharing.is_updated_by_all_ctas(step, effect)
@@ -69,7 +69,7 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
                 yield CtaScopeAccess(step, is_certain=False)
 
 
-class _WordsOfAllCtas:
+class WordsOfAllCtas:
     """Whether all CTAs of a grid execute an access, and access the same word; None where neither is known."""
 
     def __init__(self, program: Program) -> None:

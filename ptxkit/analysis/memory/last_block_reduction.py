@@ -12,23 +12,27 @@ Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
+from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.ir.step_registers import is_result_used
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_RACE_PAIR_CHECKS
-from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses, reads_cta_position
+from ptxkit.analysis.memory.cta_scope_atomics import WordsOfAllCtas, reads_cta_position
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import UnknownCall
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, Grid, ProxyFence
 from ptxkit.semantics.ordering import CTA_LEVEL, fence_level
+from ptxkit.syntax.tree import Operand
 
 #: The special registers that are the same in all CTAs.
 _GRID_UNIFORM_REGISTERS = (
@@ -60,8 +64,18 @@ class LastBlockRead:
     is_released: bool
 
 
-def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
-    """Yields the reads of a kernel that no fence orders after other CTAs' stores; each pair of instructions once."""
+@dataclass(frozen=True, slots=True)
+class UndecidedLastBlockRead:
+    """A read of which it is unknown whether it is of the CTA that an atomic selects and of what others stored."""
+
+    read: Step
+
+
+def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead | UndecidedLastBlockRead]:
+    """Yields the reads of a kernel that no fence orders after other CTAs' stores; each pair of instructions once.
+
+    Then it yields the reads of which this is unknown.
+    """
     program = explorer.program
     atomics = [step for step in program.own_effectful_steps if _is_returning_relaxed_atomic(step)]
     if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.callees:
@@ -71,26 +85,40 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
         program
     ):
         return
-    if not all(
-        GridUniformAddresses(program).is_same_word_for_all_ctas(atomic, effect)
-        for effect in atomic.effects
-        if isinstance(effect, Access)
-    ):
+    words = WordsOfAllCtas(program)
+    is_same = {words.is_same_word(atomic, effect) for effect in atomic.effects if isinstance(effect, Access)}
+    if False in is_same:
         return
     chosen = _GuardedAccesses(explorer, atomic)
     if not chosen.stores or not chosen.reads:
         return
+    followed: set[Step] = set()
+    if None not in is_same:
+        yield from _find_unordered(explorer, atomic, chosen, followed)
+    known = followed.difference(chosen.undecided)
+    paths = _FencedPaths(program, atomic)
+    for read in chosen.reads:
+        if any(not {store, read} <= known and paths.lead_through(store, read) for store in chosen.stores_of(read)):
+            yield UndecidedLastBlockRead(read)
+
+
+def _find_unordered(
+    explorer: Explorer, atomic: Step, chosen: _GuardedAccesses, followed: set[Step]
+) -> Iterator[LastBlockRead]:
+    """Yields the reads that are known to be unordered; adds the steps that a complete execution covers."""
+    stores, reads = chosen.stores.difference(chosen.undecided), chosen.reads.difference(chosen.undecided)
     found: set[tuple[Step, Step]] = set()
     for exploration in list(explorer.explorations):
         given = exploration.scenario
         covered = set().union(*(group.covered_steps for group in exploration.groups))
-        if atomic not in covered or covered.isdisjoint(chosen.stores) or covered.isdisjoint(chosen.reads):
+        if atomic not in covered or covered.isdisjoint(stores) or covered.isdisjoint(reads):
             continue
         scenario = given.with_decisions(given.decisions, rank=given.rank)
         wide = explorer.execute(scenario, outside=True)
         if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
-            facts = build_scenario_facts(wide, program, explorer.budget)
-            for each in _ScenarioAccesses(facts, atomic, chosen).find_unordered():
+            followed |= covered
+            facts = build_scenario_facts(wide, explorer.program, explorer.budget)
+            for each in _ScenarioAccesses(facts, atomic, stores, reads).find_unordered():
                 if (each.store, each.read) not in found:
                     found.add((each.store, each.read))
                     yield each
@@ -114,47 +142,103 @@ def find_unfollowed_atomic(program: Program) -> Step | None:
 
 
 class _GuardedAccesses:
-    """The stores that every CTA executes in every launch, and the reads that only the result of an atomic guards."""
+    """The stores that every CTA may execute in every launch, and the reads that the result of an atomic may guard.
+
+    undecided: those among them of which this is unknown, because data or an unknown register decides it.
+    """
 
     def __init__(self, explorer: Explorer, atomic: Step) -> None:
         self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, {atomic})
+        self._dependence = explorer.program.analysis(Dependence)
+        self.undecided: set[Step] = set()
         steps = [step for step in explorer.program.own_effectful_steps if step is not atomic]
-        self.reads = {step for step in steps if self._is_guarded_by_atomic(step)}
-        self.stores = {step for step in steps if self._is_executed_by_each_cta(step)} if self.reads else set()
+        if not is_result_used(explorer.program, atomic):
+            steps = []
+        self.reads = {step for step in steps if self._may_be(step, "read", self._is_guarded_by_atomic)}
+        flow = explorer.program.analysis(ControlFlowGraph)
+        stores = [step for step in steps if self.reads and not flow.dominates(atomic, step)]
+        self.stores = {step for step in stores if self._may_be(step, "write", self._is_of_each_cta)}
 
-    def _is_guarded_by_atomic(self, step: Step) -> bool:
-        return any(
-            decided.atomics and _all_start_with(decided.special_registers, _GRID_UNIFORM_REGISTERS)
-            for decided in self._inputs_of_accesses(step, "read")
-        )
+    def stores_of(self, read: Step) -> Iterator[Step]:
+        """Yields the stores to the buffer of a read, and those where one of the two buffers is unknown."""
+        buffers = self._buffers(read, "read")
+        for store in self.stores:
+            others = self._buffers(store, "write")
+            if not buffers or not others or not buffers.isdisjoint(others):
+                yield store
 
-    def _is_executed_by_each_cta(self, step: Step) -> bool:
-        return any(
-            not decided.atomics and _depends_on_cta_position(decided.special_registers)
-            for decided in self._inputs_of_accesses(step, "write")
-        )
+    def _may_be(self, step: Step, kind: str, check: Callable[[InputSet, set[str]], bool | None]) -> bool:
+        """Returns whether a step has an access of a kind that satisfies a check, or may; notes the latter."""
+        answers = set()
+        for operand in _weak_accesses(step, kind):
+            leaves = self._dependence.sources_of(step, operand)
+            names = {leaf.name for leaf in leaves if leaf.kind == "special"}
+            answers.add(check(self._condition_inputs.inputs_of(step, operand), names))
+        if True not in answers and None in answers:
+            self.undecided.add(step)
+        return not answers <= {False}
 
-    def _inputs_of_accesses(self, step: Step, kind: str) -> Iterator[InputSet]:
-        """Yields the inputs that decide the weak accesses of a kind, unless they include data."""
-        for effect in step.effects:
-            if isinstance(effect, Access) and effect.kind == kind and _is_weak_global_access(effect):
-                decided = self._condition_inputs.inputs_of(step, step.operand(effect.address))
-                if not decided.is_data:
-                    yield decided
+    @staticmethod
+    def _is_guarded_by_atomic(decided: InputSet, of_address: set[str]) -> bool | None:
+        """Returns whether only the result of the atomic distinguishes the CTAs that execute a read of these inputs."""
+        if decided.is_data:
+            return False if _has_cta_register(of_address) else None  # each CTA reads its own bytes
+        if not decided.atomics or _has_cta_register(decided.special_registers):
+            return False
+        return _all_start_with(decided.special_registers, _GRID_UNIFORM_REGISTERS) or None
+
+    @staticmethod
+    def _is_of_each_cta(decided: InputSet, _: set[str]) -> bool | None:
+        """Returns whether each CTA executes a store of these inputs, which depends on the position of the CTA."""
+        if decided.is_data:
+            return None
+        if decided.atomics or not _has_cta_register(decided.special_registers):
+            return False
+        return _all_start_with(decided.special_registers, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)) or None
+
+    def _buffers(self, step: Step, kind: str) -> set[DependenceSource]:
+        leaves = {leaf for each in _weak_accesses(step, kind) for leaf in self._dependence.sources_of(step, each)}
+        return {leaf for leaf in leaves if leaf.kind in ("parameter", "variable")}
+
+
+class _FencedPaths:
+    """The paths through an atomic, and the fences on them that may order CTAs."""
+
+    def __init__(self, program: Program, atomic: Step) -> None:
+        self._program, self._atomic = program, atomic
+        self._fences = set(program.own_steps_with(_is_inter_cta_fence))
+
+    def lead_through(self, store: Step, read: Step) -> bool:
+        """Returns whether a path leads from a store to the atomic and on to a read, and a fence is missing on it."""
+        if not self._leads(store, self._atomic) or not self._leads(self._atomic, read):
+            return False
+        unreleased = self._leads(store, self._atomic, self._fences)
+        return unreleased or not (_acquires(self._atomic) or not self._leads(self._atomic, read, self._fences))
+
+    def _leads(self, first: Step, last: Step, but: Collection[Step] = ()) -> bool:
+        """Returns whether a path leads from one step to another and passes none of some steps."""
+        steps = self._program.steps
+        indices = Worklist(step_successors(self._program, first))
+        for index in indices:
+            if steps[index] is last:
+                return True
+            if steps[index] not in but:
+                indices.add(step_successors(self._program, steps[index]))
+        return False
 
 
 class _ScenarioAccesses:
     """The accesses to global memory in one execution."""
 
-    def __init__(self, facts: ScenarioFacts, atomic: Step, chosen: _GuardedAccesses) -> None:
+    def __init__(self, facts: ScenarioFacts, atomic: Step, stores: Collection[Step], reads: Collection[Step]) -> None:
         self._happens_before = HappensBefore(
             facts, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
         )
         atomics = pointer_accesses(facts, self._happens_before, {atomic})
         self._atomics = [(each.path, each.position) for each in atomics]
-        self._acquires = any(isinstance(effect, Access) and effect.order == "acquire" for effect in atomic.effects)
-        self._stores = list(pointer_accesses(facts, self._happens_before, chosen.stores))
-        self._reads = list(pointer_accesses(facts, self._happens_before, chosen.reads))
+        self._acquires = _acquires(atomic)
+        self._stores = list(pointer_accesses(facts, self._happens_before, stores))
+        self._reads = list(pointer_accesses(facts, self._happens_before, reads))
         self._fences = [
             (path, at)
             for path in self._happens_before.paths
@@ -192,15 +276,23 @@ class _ScenarioAccesses:
         return is_maybe_earlier(self._happens_before, path, at, other, until)
 
 
-def _depends_on_cta_position(names: set[str]) -> bool:
-    """Returns whether the position of the CTA is the only deciding input that differs between CTAs."""
-    return any(name.startswith(_CTA_REGISTERS) for name in names) and _all_start_with(
-        names, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)
-    )
+def _has_cta_register(names: set[str]) -> bool:
+    return any(name.startswith(_CTA_REGISTERS) for name in names)
 
 
 def _all_start_with(names: set[str], known: tuple[str, ...]) -> bool:
     return all(name.startswith(known) for name in names)
+
+
+def _weak_accesses(step: Step, kind: str) -> Iterator[Operand | None]:
+    """Yields the address operands of the weak accesses of a kind to global memory."""
+    for effect in step.effects:
+        if isinstance(effect, Access) and effect.kind == kind and _is_weak_global_access(effect):
+            yield step.operand(effect.address)
+
+
+def _acquires(atomic: Step) -> bool:
+    return any(isinstance(effect, Access) and effect.order == "acquire" for effect in atomic.effects)
 
 
 def _is_weak_global_access(effect: Effect) -> bool:

@@ -442,6 +442,13 @@ LAST_BLOCK_IN_FUNCTION = MessageTemplate(
     LAST_BLOCK_UNORDERED,
     "the kernel calls functions; whether the atomic selects a CTA that reads what others stored is unknown",
 )
+LAST_BLOCK_MAY_READ = MessageTemplate(
+    LAST_BLOCK_UNORDERED,
+    (
+        "whether the CTA that an atomic's result selects reads here what other CTAs stored depends on unknown values, "
+        "and a fence is missing on a path from a store through the atomic"
+    ),
+)
 NO_FENCE_AFTER_LAST_BLOCK_ATOMIC = MessageTemplate(
     LAST_BLOCK_UNORDERED,
     (
