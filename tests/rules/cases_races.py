@@ -34,6 +34,16 @@ _BOTH = (
 #: The simulation cannot decide whether this wait passes.
 _UNKNOWN = "mbarrier.test_wait.parity.shared::cta.b64 %p6, [%r5+16], %r6;"
 
+
+def _wait_for_count(mark: str = "", *, by: str = "@%p1", word: str = "[%rd2]") -> str:
+    """Each CTA waits for a word by loads of its own scope, after a thread has counted in some word."""
+    return f"""mov.u32 %r10, %ctaid.x; setp.eq.u32 %p4, %r10, 0; ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0;
+selp.b64 %rd3, %rd2, %rd1, %p3;
+{by} red.relaxed.gpu.global.add.u32 {word}, 1; //= count
+wait: ld.relaxed.cta.global.u32 %r12, [%rd2]; {mark}
+setp.lt.u32 %p5, %r12, %r6; @%p5 bra wait;"""
+
+
 CASES = (
     Case(
         "bytes expected after the arrival, before any copy, belong to the phase that the readers wait for",
@@ -252,6 +262,22 @@ there: @%p1 st.shared.u32 [%r2], %r6; ld.shared.u32 %r11, [%r2];""",
         """mov.u32 %r10, %ctaid.x; ld.global.u64 %rd3, [%rd1]; atom.relaxed.cta.global.add.u32 %r11, [%rd3], 1;""",
         undecided=("PTX622",),
     ),
+    Case("each CTA waits for a word that all CTAs count in", _wait_for_count("//! PTX622 count")),
+    Case("data may decide which CTA counts in the awaited word", _wait_for_count(by="@%p3"), undecided=("PTX622",)),
+    Case("data may choose the awaited word", _wait_for_count(word="[%rd3]"), undecided=("PTX622",)),
+    Case(
+        "a function may count in the awaited word",
+        _wait_for_count(by="{ .param .b64 a; st.param.b64 [a], %rd2; call count, (a); } @%p4"),
+        before=""".func count(.param .b64 a) { .reg .b64 %rd<2>; ld.param.b64 %rd1, [a];
+red.relaxed.gpu.global.add.u32 [%rd1], 1; ret; }""",
+        undecided=("PTX622",),
+    ),
+    Case("one CTA counts in the awaited word", _wait_for_count(by="@%p4")),
+    Case(
+        "data may decide which CTA counts in a word next to the awaited one",
+        _wait_for_count(by="@%p3", word="[%rd2+4]"),
+    ),
+    Case("data may decide which CTA counts in another buffer", _wait_for_count(by="@%p3", word="[%rd1]")),
     Case(
         "every CTA counts in one word in a function that may serve others",
         """mov.u32 %r10, %ctaid.x; { .param .b64 a; st.param.b64 [a], %rd2; call count, (a); }""",

@@ -97,6 +97,14 @@ class Dependence:
             registers.add(inputs)
         return frozenset(found)
 
+    def may_share_buffer(self, first: tuple[Step, Operand | None], second: tuple[Step, Operand | None]) -> bool:
+        """Returns whether two addresses depend on one parameter or variable, or one of them depends on none.
+
+        Each address is an operand of a step.
+        """
+        buffers = [{each for each in self.sources_of(*use) if each.kind in _ADDRESSES} for use in (first, second)]
+        return not all(buffers) or not buffers[0].isdisjoint(buffers[1])
+
     def source_registers(self, registers: Iterable[str]) -> set[str]:
         """Returns the registers, and all registers on which their values depend."""
         found = Worklist(registers)

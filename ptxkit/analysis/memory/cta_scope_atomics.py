@@ -65,7 +65,7 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
             update = sharing.find_update_before(step, effect)
             if update is not None:
                 yield CtaScopeAccess(step, update)
-            elif sharing.is_same_word(step, effect) is None:
+            elif sharing.is_same_word(step, effect) is None or sharing.may_be_updated_by_all_ctas(step, effect):
                 yield CtaScopeAccess(step, is_certain=False)
 
 
@@ -97,6 +97,29 @@ class WordsOfAllCtas:
         """Returns an update, by every CTA, of the word that a load reads; None where none is known."""
         updates = _updates_of_same_word(self._program, self._words, step, effect) if self._is_known(step) else ()
         return next((each for each in updates if self._guards.leads_to(each, step)), None)
+
+    def may_be_updated_by_all_ctas(self, read: Step, effect: Access) -> bool:
+        """Returns whether it is possible that all CTAs update the word that a load of the kernel reads."""
+        if not self._program.contains(read):
+            return False
+        return any(
+            each.kind == "update"
+            and each.space in ("global", "generic")
+            and not self._is_other_word((read, effect), (step, each))
+            and self.is_updated_by_all_ctas(step, each) is not False
+            for step in self._program.effectful_steps
+            for each in _accesses(step)
+        )
+
+    def _is_other_word(self, read: tuple[Step, Access], update: tuple[Step, Access]) -> bool:
+        """Returns whether an update is at another offset from the base that a load has, or in another buffer."""
+        if not self._program.contains(update[0]):
+            return False
+        word, other = self._words.address_of(*read), self._words.address_of(*update)
+        if word is not None and other is not None and word[0] is other[0]:
+            return word[1] != other[1]
+        uses = [(step, step.operand(effect.address)) for step, effect in (read, update)]
+        return not self._program.analysis(Dependence).may_share_buffer(*uses)
 
     def _is_known(self, step: Step) -> bool:
         """Returns whether a step is one of the kernel, in which each instruction has a form in the table."""

@@ -7,6 +7,9 @@ One execution represents both CTAs: one that stores, up to its atomic, and anoth
 possible where only the atomic's result distinguishes the CTAs before the read. The storing CTA may be so slow that what
 it executes after its atomic comes too late to order anything.
 
+Where data or unknown values may determine the atomic's address, the stores or the reads, or no execution is followed to
+them, only the control flow graph is considered: the question is open if a fence is missing on some path.
+
 Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-races".
 """
 
@@ -19,7 +22,7 @@ from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
-from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
+from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.ir.step_registers import is_result_used
@@ -97,7 +100,7 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead | Undeci
         yield from _find_unordered(explorer, atomic, chosen, followed)
     known = followed.difference(chosen.undecided)
     paths = _FencedPaths(program, atomic)
-    for read in chosen.reads:
+    for read in sorted(chosen.reads, key=lambda step: step.index):
         if any(not {store, read} <= known and paths.lead_through(store, read) for store in chosen.stores_of(read)):
             yield UndecidedLastBlockRead(read)
 
@@ -161,10 +164,10 @@ class _GuardedAccesses:
 
     def stores_of(self, read: Step) -> Iterator[Step]:
         """Yields the stores to the buffer of a read, and those where one of the two buffers is unknown."""
-        buffers = self._buffers(read, "read")
+        reads = [(read, operand) for operand in _weak_accesses(read, "read")]
         for store in self.stores:
-            others = self._buffers(store, "write")
-            if not buffers or not others or not buffers.isdisjoint(others):
+            writes = [(store, operand) for operand in _weak_accesses(store, "write")]
+            if any(self._dependence.may_share_buffer(one, other) for one in writes for other in reads):
                 yield store
 
     def _may_be(self, step: Step, kind: str, check: Callable[[InputSet, set[str]], bool | None]) -> bool:
@@ -195,10 +198,6 @@ class _GuardedAccesses:
         if decided.atomics or not _has_cta_register(decided.special_registers):
             return False
         return _all_start_with(decided.special_registers, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)) or None
-
-    def _buffers(self, step: Step, kind: str) -> set[DependenceSource]:
-        leaves = {leaf for each in _weak_accesses(step, kind) for leaf in self._dependence.sources_of(step, each)}
-        return {leaf for leaf in leaves if leaf.kind in ("parameter", "variable")}
 
 
 class _FencedPaths:
