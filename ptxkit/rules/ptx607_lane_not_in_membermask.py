@@ -3,6 +3,7 @@
 What it does
     Finds `bar.warp.sync`, `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync` and `elect.sync` executed by a lane
     whose bit is not set in the member mask, if neither data nor arguments determine the mask and the executing lanes.
+    If loaded data or unknown values may determine them, the question is left open.
 
 Why it matters
     The behavior is undefined: the lane may not wait for the others, may receive any value, and any lane may be
@@ -48,7 +49,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         in_every_launch = misfit.is_in_every_launch and certainty.is_input_independent(step, mask)
         if by_block:
             return not in_every_launch and certainty.is_input_independent(step, mask, given_block=True)
-        return in_every_launch
+        if in_every_launch or not certainty.depends_on_data(step, mask):
+            return in_every_launch
+        return None
 
     yield from observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=False), _finding)
     for observed in observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=True), _finding):

@@ -5,6 +5,7 @@ What it does
     depends only on parameters and constants of the launch, if each CTA of the grid executes them: only the position of
     the thread in its CTA determines which threads do, and the kernel reads the position of the CTA in the grid, so it
     is written for several CTAs. It also finds loops that poll a word that all CTAs update with loads of scope `.cta`.
+    Where data, branches or a caller may determine the word or the CTAs that update it, the question is left open.
 
 Why it matters
     An atomic operation is atomic only with operations of threads within its scope. Two threads of different CTAs may

@@ -37,6 +37,12 @@ end:""",
     Case(
         "data decide which threads execute it",
         "ld.global.u32 %r10, [%rd1]; setp.ge.u32 %p3, %r10, 3; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
+        undecided=("PTX607",),
+    ),
+    Case(
+        "data decide whether the lanes in the mask execute it",
+        """ld.global.u32 %r10, [%rd1]; setp.ge.u32 %p3, %r10, 3; @%p3 bra end;
+mov.u32 %r11, %laneid; setp.ge.u32 %p4, %r11, 16; @%p4 bra end; bar.warp.sync 0xffff;\nend:""",
     ),
     Case("blocks of each usual size have a second lane", "bar.warp.sync 1; //? PTX607", bounds=""),
     Case("each block has a first lane", "bar.warp.sync 0xfffffffe; //! PTX607", bounds=""),

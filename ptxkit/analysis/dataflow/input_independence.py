@@ -77,6 +77,10 @@ class InputIndependence:
         """Returns whether arguments of the kernel may decide an operand or the path to its step."""
         return any(leaf.kind == "parameter" for leaf in self.dependence_sources(step, operand))
 
+    def depends_on_data(self, step: Step, operand: Operand | None) -> bool:
+        """Returns whether loaded data or unknown values may decide an operand or the path to its step."""
+        return any(leaf.kind in ("memory", "unknown") for leaf in self.dependence_sources(step, operand))
+
     def is_branch_independent(self, branch: Step) -> bool:
         """Returns whether neither data nor arguments decide where control continues after a branch."""
         return self.is_input_independent(branch, _index_operand(branch))
