@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ptxkit.diagnostics import Verdict
+from ptxkit.emulator import RunBudget, run
 from ptxkit.linter import lint
 from ptxkit.syntax import parse, print_module
 from ptxkit.testing.oracles.ptxas import installed_ptxas
@@ -161,6 +162,41 @@ def test_no_call_passes_a_register_of_an_asynchronous_operation() -> None:
         printed = print_module(made)
         calls += printed.count("call ")
         assert not re.search(r"(st|ld)\.param\.b32 .*%f[1-4]\b", printed), printed
+    assert calls
+
+
+LOOP = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .pred %more;
+	.reg .b32 %i, %sum;
+	.reg .b64 %o;
+	ld.param.u64 %o, [out];
+	mov.u32 %i, 0;
+	mov.u32 %sum, 0;
+again:
+	add.u32 %sum, %sum, 3;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %more, %i, 4;
+	@%more bra again;
+	st.global.u32 [%o], %sum;
+	ret;
+}
+"""
+
+
+def test_a_called_part_of_a_loop_returns_what_the_next_iteration_reads() -> None:
+    calls = 0
+    for seed in range(12):
+        made = rewrite_module(parse(LOOP, "k.ptx"), BY_NAME["outline"], str(seed))
+        assert made is not None
+        calls += print_module(made).count("call ")
+        outcome = run(
+            parse(print_module(made)), "k", block=1, arguments=[np.zeros(1, np.uint32)], budget=RunBudget(steps=1000)
+        )
+        assert outcome.outputs[0].tolist() == [12], print_module(made)
     assert calls
 
 

@@ -137,7 +137,8 @@ def _outlined_run(function: FunctionAnalysis, steps: tuple[Step, ...]) -> Outlin
             reads += [name for name in written_registers(step) if name in kinds]
         inputs |= dict.fromkeys(name for name in reads if name not in written)
         written |= dict.fromkeys(name for name in written_registers(step) if name in kinds)
-    outputs = [name for name in written if _is_used_elsewhere(function, steps, name)]
+    # Where the steps are in a loop, their next execution reads what they have written.
+    outputs = [name for name in written if name in inputs or _is_used_elsewhere(function, steps, name)]
     if len(outputs) > 1:
         return None
     return OutlinedRun(steps, kinds, tuple(inputs), outputs[0] if outputs else None)
