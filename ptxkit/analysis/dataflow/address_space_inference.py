@@ -1,8 +1,8 @@
 """Infers the state spaces of the addresses that may reach an operand, over every path of the program.
 
 An execution observes one path, and a guess at a branch may make that path infeasible. A property of every assignment
-that may reach an instruction holds whichever path is taken. This analysis executes nothing. The space of a register
-that is loaded, or that is an argument or a result of a call, is unknown.
+that may reach an instruction holds whichever path is taken. This analysis executes nothing. The space of an argument or
+a result of a call is unknown, and so is that of a loaded register, unless it was just spilled.
 
 Source: PTX ISA, "Generic Addressing", "cvta", "mapa".
 """
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.ir.worklist import Worklist
@@ -35,6 +36,7 @@ class AddressSpaceInference:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._reaching: dict[_RegisterUse, frozenset[Step]] = {}
+        self._forwarded_loads = program.analysis(forwarded_loads)
 
     def spaces_of(self, step: Step, operand: Operand | None) -> Spaces:
         """Returns the spaces in which an operand may hold an address when a step reads it.
@@ -71,6 +73,9 @@ class AddressSpaceInference:
                 return None
             order.append(place)
             for definition in self._definitions_reaching(place):
+                if definition in self._forwarded_loads:
+                    uses.add([self._source_of(definition)])
+                    continue
                 for effect in _values(definition, place[1]):
                     uses.add(self._registers_read(definition, effect.value))
         return order[::-1]
@@ -80,6 +85,10 @@ class AddressSpaceInference:
         if known is None:
             known = self._reaching[place] = self._program.analysis(ReachingDefinitions).definitions_reaching(*place)
         return known
+
+    def _source_of(self, load: Step) -> _RegisterUse:
+        """Returns the register whose value a load returns."""
+        return load, load.scope.register_name(self._forwarded_loads[load].text)
 
     def _registers_read(self, step: Step, expression: Expression) -> Iterator[_RegisterUse]:
         match expression:
@@ -96,6 +105,9 @@ class AddressSpaceInference:
             return _UNKNOWN_SPACE
         spaces: set[str | None] = set()
         for definition in definitions:
+            if definition in self._forwarded_loads:
+                spaces |= found[self._source_of(definition)]
+                continue
             effects = list(_values(definition, place[1]))
             if not effects:
                 return _UNKNOWN_SPACE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions, step_successors
+from ptxkit.analysis.cfg.control_flow_graph import step_successors
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.context.plain_copies import find_plain_copies
 from tests.analysis.support import module_of, program_of
 

@@ -1,9 +1,10 @@
-"""The loads from shared memory that return a register which the thread has just stored."""
+"""The loads from shared and local memory that return a register which the thread has just stored."""
 
 from __future__ import annotations
 
 import pytest
 
+from ptxkit.analysis.dataflow.address_space_inference import AddressSpaceInference
 from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.linter import lint
 from tests.analysis.support import module_of, program_of
@@ -30,6 +31,27 @@ def loads_of(body: str) -> list[tuple[str, str]]:
 )
 def test_a_load_of_what_the_thread_stored_is_found(body: str) -> None:
     assert loads_of(body) == [("ld.shared.b32", "%r5")]
+
+
+LOCAL = ".local .align 8 .b8 own[32]; "
+
+
+def test_a_load_from_local_memory_is_found() -> None:
+    assert loads_of(f"{LOCAL}st.local.b32 [own+8], %r5; ld.local.b32 %r6, [own+8];") == [("ld.local.b32", "%r5")]
+    assert loads_of(f"{LOCAL}st.local.b32 [own], %r5; st.shared.b32 [%r1], %r7; ld.local.b32 %r6, [own];") != []
+
+
+@pytest.mark.parametrize("between", ["st.local.b32 [own+4], %r7;", "st.b32 [%rd2], %r7;", "add.u32 %r5, %r5, 4;"])
+def test_a_load_from_local_memory_that_may_have_changed_is_not_found(between: str) -> None:
+    assert loads_of(f"{LOCAL}st.local.b32 [own], %r5; {between} ld.local.b32 %r6, [own];") == []
+
+
+def test_a_spilled_address_remains_in_its_space() -> None:
+    spill = f"{LOCAL}st.local.b32 [own], %r1; ld.local.b32 %r6, [own]; add.u32 %r6, %r6, 4; ld.shared.b32 %r7, [%r6];"
+    program = program_of(module_of(SLOT + spill))
+    (load,) = program.definitions["%r7"]
+    spaces = AddressSpaceInference(program).spaces_of(load, load.instruction.operands[1])
+    assert spaces == {"shared"}
 
 
 @pytest.mark.parametrize(

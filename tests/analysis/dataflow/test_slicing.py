@@ -54,7 +54,8 @@ def test_mbarrier_operands_are_followed() -> None:
 
 
 def test_local_memory_is_followed_where_its_contents_become_an_address() -> None:
-    local = ".local .align 8 .b8 stack[16]; mov.u32 %r1, 64; st.local.u32 [stack], %r1; ld.local.u32 %r2, [stack];"
+    local = ".local .align 8 .b8 stack[16]; mov.u32 %r1, 64; st.local.u32 [stack], %r1; next: "
+    local += "ld.local.u32 %r2, [stack];"
     followed = slice_of(f"{local} st.shared.u32 [%r2], 1;")
     assert followed.includes_private_stores
     assert "%r1" in followed.registers
