@@ -69,7 +69,8 @@ def test_examples_that_break_a_rule_have_its_finding() -> None:
     groups = example_groups()
     examples = [each for group in groups for each in group["examples"]]
     assert codes(session.check(examples[0]["text"], "isa")) == {"PTX401"}
-    broken = [each for each in examples if " is broken: " in each["name"]][::12]
+    # The notes of PTX9xx are shown on request only, which a page has no setting for.
+    broken = [each for each in examples if " is broken: " in each["name"] and each["name"] < "PTX9"][::12]
     assert len(broken) > 3
     for each in broken:
         assert each["name"].partition(" ")[0] in codes(session.check(each["text"], "strict")), each["name"]

@@ -203,7 +203,7 @@ end:""",
         )
         for size, bounds, expected, undecided in (
             ("at most 128 threads", ".maxntid 128, 1, 1", "//! PTX708 load", ()),
-            ("an unknown size", "", "", ("PTX707", "PTX708")),
+            ("an unknown size", "", "//? PTX708 load", ("PTX707",)),
         )
     ),
     _case(
