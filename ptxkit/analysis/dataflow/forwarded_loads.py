@@ -41,17 +41,17 @@ def forwarded_loads(program: Program) -> Mapping[Step, Name]:
 
 def _loads_from(program: Program, space: str) -> Iterator[tuple[Step, Name]]:
     """Yields the loads from one state space."""
-    pending: list[tuple[Step, _ScalarAccess]] = []
+    pending: tuple[Step, _ScalarAccess] | None = None
     for step in program.own_effectful_steps:
         if step.match is None or not all(map(_is_harmless, step.effects)):
-            pending.clear()
+            pending = None
             continue
         effects = [each for each in step.effects if isinstance(each, Access) and _may_be_in(space, each)]
         own = _scalar_access(step, effects[0], space) if len(effects) == 1 else None
         if any(each.kind != "read" for each in effects):
-            pending = [] if own is None else [(step, own)]
-        elif own is not None and pending:
-            store, stored = pending[0]
+            pending = None if own is None else (step, own)
+        elif own is not None and pending is not None:
+            store, stored = pending
             is_same_place = (own.base, own.offset, own.size) == (stored.base, stored.offset, stored.size)
             if is_same_place and _is_straight(program, store, step, stored):
                 yield step, stored.register
@@ -88,13 +88,13 @@ def _scalar_access(step: Step, effect: Access, space: str) -> _ScalarAccess | No
 
 def _is_straight(program: Program, store: Step, load: Step, stored: _ScalarAccess) -> bool:
     """Returns whether the same threads execute both instructions, one after the other, with the same registers."""
-    guard, other = store.instruction.guard, load.instruction.guard
-    if (guard is None) != (other is None) or (guard is not None and other is not None and guard != other):
+    graph, register = program.analysis(ControlFlowGraph), store.scope.register_name(stored.register.text)
+    if (
+        store.instruction.guard != load.instruction.guard
+        or graph.block_of(store) != graph.block_of(load)
+        or load.scope.register_name(stored.register.text) != register
+    ):
         return False
-    graph = program.analysis(ControlFlowGraph)
-    if graph.block_of(store) != graph.block_of(load):
-        return False
-    used = {stored.base, store.scope.register_name(stored.register.text), *guard_registers(store)}
-    same_scope = load.scope.register_name(stored.register.text) == store.scope.register_name(stored.register.text)
+    used = {stored.base, register, *guard_registers(store)}
     between = program.steps[store.index + 1 : load.index]
-    return same_scope and used.isdisjoint(register for step in between for register in step.result_registers())
+    return used.isdisjoint(written for step in between for written in step.result_registers())
