@@ -3,8 +3,9 @@
 What it does
     Finds `cp.async.commit_group`, `cp.async.bulk.commit_group` and `wgmma.commit_group` before which no thread has
     started an operation of that kind since its last commit. Nothing is reported if a wait leaves a number of groups
-    pending, because empty groups are included in that number. Also finds `cp.async.commit_group` if the next wait for
-    such copies is `cp.async.wait_all` on each path, which completes the copies of no group, too.
+    pending, because empty groups are included in that number. Also finds a commit if another one follows on each path
+    before the next wait, which leaves no group pending, or if that wait is `cp.async.wait_all`, which completes the
+    copies of no group, too.
 
 Why it matters
     An empty group is complete at once, so the kernel is correct. But a copy that should belong to the group is
@@ -29,7 +30,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.memory.ineffective_groups import find_commits_before_full_waits
+from ptxkit.analysis.memory.ineffective_groups import find_needless_commits
 from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed
 from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.isa.effects import CommitGroup
@@ -40,25 +41,21 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks for each commit whether a wait needs it, and whether its group is empty in all executions."""
     if not any(_kinds(step) for step in kernel.program.effectful_steps):
         return
-    needless = set(find_commits_before_full_waits(kernel.program))
-    for step in needless:
-        yield Observation((step, None), 0, True, Finding(step, ptx9xx.GROUP_NOT_AWAITED(), help=ptx9xx.REMOVE_COMMIT()))
     groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
-    for step, useful in groups.useful_commits.items() if groups is not None else ():
-        if groups is not None and step not in needless and not useful and not groups.counted_kinds & _kinds(step):
-            yield Observation((step, None), 0, True, _finding(step))
+    empty = [
+        step
+        for step, useful in (groups.useful_commits.items() if groups is not None else ())
+        if groups is not None and not useful and not groups.counted_kinds & _kinds(step)
+    ]
+    found = [(step, ptx9xx.GROUP_ALWAYS_EMPTY(), ptx9xx.REMOVE_OR_MOVE_COMMIT()) for step in empty]
+    needless = find_needless_commits(kernel.program, frozenset(empty))
+    found += [(step, ptx9xx.GROUP_NOT_AWAITED(), ptx9xx.REMOVE_COMMIT()) for step in needless]
+    for step, message, help_text in found:
+        yield Observation((step, None), 0, True, Finding(step, message, help=help_text))
 
 
 def _kinds(step: Step) -> set[str]:
     return {effect.group for effect in step.effects if isinstance(effect, CommitGroup)}
-
-
-def _finding(step: Step) -> Finding:
-    return Finding(
-        primary=step,
-        message=ptx9xx.GROUP_ALWAYS_EMPTY(),
-        help=ptx9xx.REMOVE_OR_MOVE_COMMIT(),
-    )
 
 
 RULE = Rule(ptx9xx.EMPTY_GROUP, check, on_request=True)

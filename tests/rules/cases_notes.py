@@ -15,6 +15,7 @@ MULTICAST = """.reg .b16 %h1; mov.u16 %h1, 1;
 @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%rd1], 512, """
 LAST = """wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"""
 COPY = "cp.async.ca.shared.global [%r4], [%rd1], 16;"
+OTHER_COPY = "cp.async.ca.shared.global [%r4+2048], [%rd1], 16;"
 
 CASES = (
     Case(
@@ -197,6 +198,37 @@ cp.async.wait_group 0;""",
     Case(
         "a commit before a wait for everything is redundant",
         f"{COPY}\ncp.async.commit_group; //~ PTX904\ncp.async.wait_all;",
+        notes=True,
+    ),
+    Case(
+        "a commit before another one is redundant if no wait counts the groups",
+        f"""{COPY} cp.async.commit_group; //~ PTX904
+{OTHER_COPY} cp.async.commit_group; cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "a commit before another one is needed if a wait counts the groups",
+        f"""{COPY} cp.async.commit_group; {OTHER_COPY} cp.async.commit_group; cp.async.wait_group 1;
+cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "the last commit of a loop is redundant if a commit follows the loop",
+        f"""ld.global.u32 %r10, [%rd1];
+next: {COPY} cp.async.commit_group; //~ PTX904
+sub.u32 %r10, %r10, 1; setp.ne.u32 %p3, %r10, 0; @%p3 bra next;
+{OTHER_COPY} cp.async.commit_group; cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "a commit before another one under a guard is needed",
+        f"""{COPY} cp.async.commit_group; @%p1 {OTHER_COPY} @%p1 cp.async.commit_group; cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
+        "a commit before another one is needed if a path between them exits",
+        f"""{COPY} cp.async.commit_group; @%p1 ret; {OTHER_COPY} cp.async.commit_group;
+cp.async.wait_group 0;""",
         notes=True,
     ),
     Case(

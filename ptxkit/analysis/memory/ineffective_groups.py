@@ -5,9 +5,10 @@ Source: PTX ISA, "cp.async.commit_group", "cp.async.wait_group / cp.async.wait_a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.abstract_interpretation.async_group_proofs import AsyncGroupProofs
+from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
 from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.program import Program, Step
@@ -15,32 +16,40 @@ from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import CommitGroup, Control, Effect, WaitGroup
 
 
-def find_commits_before_full_waits(program: Program) -> Iterator[Step]:
-    """Yields the commits after which a wait that completes the copies of no group, too, is the next one on each path.
+def find_needless_commits(program: Program, empty: Collection[Step]) -> Iterator[Step]:
+    """Yields the commits without which each wait still completes the same operations.
 
-    Later waits leave a number of groups pending, and these were committed after that wait.
+    On each path from such a commit, another commit comes before the next wait and the exit, or that wait completes the
+    copies of no group, too. Until a wait leaves no group pending, no wait leaves a number of groups pending, so that
+    none counts them. empty: commits that are redundant for another reason, which cannot replace one.
     """
-    if not any(isinstance(effect, WaitGroup) and effect.commits for _, effect in _effects(program)):
+    groups = {effect.group for _, effect in _effects(program) if isinstance(effect, WaitGroup)}
+    if not groups or not is_self_contained(program):
         return
-    if is_self_contained(program):
-        for step, effect in _effects(program):
-            if isinstance(effect, CommitGroup) and _is_settled_by_full_wait(program, step, effect.group):
-                yield step
+    commits = ((step, effect.group) for step, effect in _effects(program) if isinstance(effect, CommitGroup))
+    for step, group in commits:
+        if group in groups and step not in empty and _is_needless(program, step, group, empty):
+            yield step
 
 
-def _is_settled_by_full_wait(program: Program, commit: Step, group: str) -> bool:
-    """Returns whether no path from a commit leads to an exit, or to another wait for its group, before a full wait."""
-    waiting = Worklist(step_successors(program, commit))
-    for index in waiting:
-        step = program.steps[index]
-        waits = [effect for effect in step.effects if isinstance(effect, WaitGroup) and effect.group == group]
-        if any(not effect.commits for effect in waits):
-            return False
-        if not waits or step.instruction.guard is not None:
+def _is_needless(program: Program, commit: Step, group: str, empty: Collection[Step]) -> bool:
+    """Returns whether all paths from a commit continue as `find_needless_commits` describes."""
+    waiting = Worklist((index, False) for index in step_successors(program, commit))
+    for index, was_committed in waiting:
+        step, is_committed = program.steps[index], was_committed
+        has_guard, is_settled = step.instruction.guard is not None, False
+        for effect in step.effects:
+            if isinstance(effect, WaitGroup) and effect.group == group:
+                if pending_groups(step, effect) != 0 or not (is_committed or effect.commits):
+                    return False
+                is_settled = not has_guard and not effect.read_only
+            elif isinstance(effect, CommitGroup) and effect.group == group:
+                is_committed = is_committed or not (has_guard or step is commit or step in empty)
+        if not is_settled:
             successors = step_successors(program, step)
-            if not successors or _may_exit(step):
+            if not is_committed and (not successors or _may_exit(step)):
                 return False
-            waiting.add(successors)
+            waiting.add((each, is_committed) for each in successors)
     return True
 
 

@@ -41,7 +41,7 @@ GROUP_ALWAYS_EMPTY = MessageTemplate(
     EMPTY_GROUP, "this group is always empty: no operation of its kind was started since the last commit"
 )
 GROUP_NOT_AWAITED = MessageTemplate(
-    EMPTY_GROUP, "this commit is redundant: the next wait completes the copies of no group, too"
+    EMPTY_GROUP, "this commit is redundant: without it, the next wait completes the same operations"
 )
 REMOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it")
 REMOVE_OR_MOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it, or move it after the operation that it is for")
