@@ -4,35 +4,53 @@ A loop that ends when a counter or a clock reaches its limit continues although 
 differs from an unbounded wait in what decides its exit edges: something else than the result of the wait, that changes
 in the loop. Where the kernel does not test the result after such a loop, what follows is not ordered by the wait.
 
-Source: PTX ISA, "mbarrier.test_wait / mbarrier.try_wait" (neither has to wait until the phase is complete).
+The loop may be in a function that calls the one with the wait, and a value may pass through calls inside the loop: a
+loaded result depends on its call, and the call on the arguments that are stored for it.
+
+Source: PTX ISA, "mbarrier.test_wait / mbarrier.try_wait" (neither has to wait until the phase is complete), "Device
+Function Parameters".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.loops import CfgLoop
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.param_variables import param_variable, param_variable_writes
+from ptxkit.analysis.ir.called_functions import called_functions
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
+from ptxkit.analysis.ir.step_registers import guard_registers, read_operands, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.sync.thread_classes import is_sync_effect
 from ptxkit.isa.effects import Access, Effect, MbarrierWait
+from ptxkit.syntax.tree import operand_names
+
+#: The state spaces that only the thread itself accesses.
+_OWN_SPACES = ("param", "local")
 
 
 def is_bounded_wait(program: Program, wait: Step) -> bool:
     """Returns whether a thread may continue after a wait, of a kernel or of what it calls, that never returns true."""
-    return _WaitLoops(program.function_of(wait)).may_give_up(wait)
+    home = program.function_of(wait)
+    if _WaitLoops(home).may_give_up(wait):
+        return True
+    return any(
+        _WaitLoops(code).may_give_up(call)
+        for code in program.functions
+        for call in code.own_effectful_steps
+        if call.is_opaque_call and home in called_functions(program, call)
+    )
 
 
 def find_unchecked_waits(program: Program) -> list[Step]:
-    """Returns the bounded waits whose result the kernel does not test after the loop."""
-    waits = [step for step in program.own_effectful_steps if _is_wait(step)]
-    if not waits:
+    """Returns the bounded waits, and calls that wait, whose result the function does not test after the loop."""
+    if not any(_is_wait(step) for step in program.effectful_steps):
         return []
     loops = _WaitLoops(program)
-    return [wait for wait in waits if loops.may_give_up(wait) and not loops.is_result_tested_after(wait)]
+    waits = program.own_steps_with(lambda effect: isinstance(effect, MbarrierWait))
+    return [wait for wait in waits if loops.is_unchecked(wait)]
 
 
 class _WaitLoops:
@@ -42,11 +60,12 @@ class _WaitLoops:
         self._program = program
         self._cfg = program.analysis(ControlFlowGraph)
         self._definitions = program.analysis(ReachingDefinitions)
+        self._param_writes = program.analysis(param_variable_writes)
 
     def may_give_up(self, wait: Step) -> bool:
         """Returns whether the loop of a wait has an exit that does not require the wait to return true."""
         loop = self._cfg.loop_of(wait)
-        if loop is None or not all(_is_idle(effect) for step in self._steps_of(loop) for effect in step.effects):
+        if loop is None or not all(_is_idle(e) for step in self._steps_of(loop) for e in self._effects_of(step)):
             return False
         return any(
             self._cfg.steps_of_block(inside)[-1].instruction.guard is not None
@@ -55,7 +74,11 @@ class _WaitLoops:
             for inside, outside in self._cfg.loops.exit_edges(loop)
         )
 
-    def is_result_tested_after(self, wait: Step) -> bool:
+    def is_unchecked(self, wait: Step) -> bool:
+        """Returns whether a step may wait, with a loop that gives up, and nothing tests the result after the loop."""
+        return self._waits(wait) and self.may_give_up(wait) and not self._is_result_tested_after(wait)
+
+    def _is_result_tested_after(self, wait: Step) -> bool:
         """Returns whether a step after the loop reads the result of a wait, or what the loop computes from it."""
         loop = self._cfg.loop_of(wait)
         inside = frozenset(self._steps_of(loop)) if loop is not None else frozenset()
@@ -82,21 +105,39 @@ class _WaitLoops:
         has_wait = False
         steps = Worklist([branch])
         for step in steps:
-            own = inputs[step] = set()
-            for register in read_registers(step) if step is not branch else guard_registers(step):
-                found = self._definitions.definitions_reaching(step, register)
-                has_wait = has_wait or any(_is_wait(each) for each in found)
-                own.update(each for each in found if each in inside and not _is_wait(each))
-            steps.add(own)
-        return not has_wait or _is_cyclic(inputs) or any(_reads_memory(step) for step in inputs)
+            found = self._inputs_of(step, guard_registers(step) if step is branch else read_registers(step))
+            has_wait = has_wait or any(map(self._waits, found))
+            inputs[step] = {each for each in found if each in inside and not _is_wait(each)}
+            steps.add(inputs[step])
+        return not has_wait or _is_cyclic(inputs) or any(map(self._reads_memory, inputs))
+
+    def _inputs_of(self, step: Step, registers: Iterable[str]) -> set[Step]:
+        """Returns the steps that may assign what a step reads: registers, and the variables for calls."""
+        found = {each for name in registers for each in self._definitions.definitions_reaching(step, name)}
+        for operand in read_operands(step) if step.is_opaque_call or _reads_param(step) else ():
+            for name in operand_names(operand):
+                found.update(self._param_writes.get(param_variable(step.scope, name) or "", ()))
+        return found
+
+    def _effects_of(self, step: Step) -> Iterator[Effect]:
+        """Yields the effects of a step, and those of the functions that it may call."""
+        yield from step.effects
+        for code in called_functions(self._program, step) if step.is_opaque_call else ():
+            yield from (effect for each in code.own_effectful_steps for effect in each.effects)
+
+    def _waits(self, step: Step) -> bool:
+        return any(isinstance(effect, MbarrierWait) for effect in self._effects_of(step))
+
+    def _reads_memory(self, step: Step) -> bool:
+        """Returns whether a step, or a function that it calls, reads memory that other threads may write."""
+        return any(isinstance(e, Access) and not e.space.startswith(_OWN_SPACES) for e in self._effects_of(step))
 
     def _depends_on_wait(self, step: Step) -> bool:
         steps = Worklist([step])
         for each in steps:
-            if _is_wait(each):
+            if self._waits(each):
                 return True
-            for register in read_registers(each):
-                steps.add(self._definitions.definitions_reaching(each, register))
+            steps.add(self._inputs_of(each, read_registers(each)))
         return False
 
 
@@ -104,8 +145,8 @@ def _is_wait(step: Step) -> bool:
     return any(isinstance(effect, MbarrierWait) for effect in step.effects)
 
 
-def _reads_memory(step: Step) -> bool:
-    return any(isinstance(effect, Access) for effect in step.effects)
+def _reads_param(step: Step) -> bool:
+    return any(isinstance(e, Access) and e.kind == "read" and e.space.startswith("param") for e in step.effects)
 
 
 def _is_cyclic(inputs: dict[Step, set[Step]]) -> bool:
@@ -123,5 +164,5 @@ def _is_cyclic(inputs: dict[Step, set[Step]]) -> bool:
 def _is_idle(effect: Effect) -> bool:
     """Returns whether an effect cannot release a thread that waits."""
     if isinstance(effect, Access):
-        return effect.kind == "read"
+        return effect.kind == "read" or effect.space.startswith(_OWN_SPACES)
     return isinstance(effect, MbarrierWait) or not is_sync_effect(effect)

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.ir.program import flatten
-from ptxkit.analysis.sync.bounded_wait import is_bounded_wait
+from ptxkit.analysis.ir.program import Program, flatten
+from ptxkit.analysis.sync.bounded_wait import find_unchecked_waits, is_bounded_wait
 from ptxkit.isa.effects import MbarrierWait
 from ptxkit.syntax import parse
 
 FRAME = """.version 9.0
 .target sm_90a
 .address_size 64
+.shared .align 8 .b64 bar[2];
+.func (.param .b32 r) increment(.param .b32 a)
+{{ .reg .b32 %r1; ld.param.b32 %r1, [a]; add.u32 %r1, %r1, 1; st.param.b32 [r], %r1; ret; }}
+.func (.param .b32 r) poll()
+{{ .reg .pred %p1; .reg .b32 %r1; mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0; selp.b32 %r1, 1, 0, %p1;
+st.param.b32 [r], %r1; ret; }}
+.func arrive() {{ mbarrier.arrive.shared.b64 _, [bar+8]; ret; }}
 .visible .entry k()
 {{
-.shared .align 8 .b64 bar[2]; .reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
 mov.u32 %r1, 0;
 {0}
 ret;
 }}
 """
 ASKS = "mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0;"
+CALLS_POLL = "{ .param .b32 got; call (got), poll, (); ld.param.b32 %r4, [got]; setp.ne.b32 %p1, %r4, 0; }"
+INCREMENTS = "{ .param .b32 old, new; st.param.b32 [old], %r1; call (new), increment, (old); ld.param.b32 %r1, [new]; }"
+LIMIT = "setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:"
 
 GIVES_UP = {
     "a count": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
     "a clock": f"again: {ASKS} @%p1 bra done; mov.u64 %rd1, %clock64; setp.lt.u64 %p2, %rd1, 9; @%p2 bra again; done:",
+    "a count that a function increments": f"again: {ASKS} @%p1 bra done; {INCREMENTS} {LIMIT}",
+    "a function that asks": f"again: {CALLS_POLL} @%p1 bra done; add.u32 %r1, %r1, 1; {LIMIT}",
 }
 WAITS = {
     "the answer": f"again: {ASKS} @!%p1 bra again;",
@@ -38,13 +50,19 @@ WAITS = {
     "setp.lt.u32 %p2, %r1, 9; @%p2 bra again; trap; done:",
     "a loop that arrives, too": f"again: mbarrier.arrive.shared.b64 _, [bar+8]; {ASKS} @%p1 bra done; "
     "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
+    "the answer of a function": f"again: {CALLS_POLL} @!%p1 bra again;",
+    "a loop that calls a function which arrives": f"again: call arrive, (); {ASKS} @%p1 bra done; {INCREMENTS} {LIMIT}",
 }
 
 
-def answer(body: str) -> bool:
+def program_of(body: str) -> Program:
     module = parse(FRAME.format(body))
-    program = flatten(module, module.function("k"))
-    effects = ((step, effect) for step in program.steps for effect in (step.match.effects if step.match else ()))
+    return flatten(module, module.function("k"), calls=True)
+
+
+def answer(body: str) -> bool:
+    program = program_of(body)
+    effects = ((step, effect) for step in program.effectful_steps for effect in step.effects)
     return is_bounded_wait(program, next(step for step, effect in effects if isinstance(effect, MbarrierWait)))
 
 
@@ -56,3 +74,10 @@ def test_a_loop_with_another_exit_is_bounded(body: str) -> None:
 @pytest.mark.parametrize("body", WAITS.values(), ids=list(WAITS))
 def test_a_loop_that_only_the_phase_ends_waits(body: str) -> None:
     assert not answer(body)
+
+
+def test_results_of_polling_functions_are_tested_after_the_loop() -> None:
+    body = GIVES_UP["a function that asks"]
+    (found,) = find_unchecked_waits(program_of(body))
+    assert found.is_opaque_call
+    assert not find_unchecked_waits(program_of(f"{body} @!%p1 trap;"))

@@ -1,0 +1,27 @@
+"""Determines which functions a call may enter, directly or through further calls."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.ir.program import Program, Step, callee_of
+from ptxkit.analysis.ir.worklist import Worklist
+
+
+def called_functions(program: Program, call: Step) -> list[Program]:
+    """Returns the functions with a body that a call may enter before it returns.
+
+    A call by an address may enter each function that the kernel calls.
+    """
+    entered = Worklist(_entered_names(program, call))
+    for name in entered:
+        for step in program.callees[name].own_effectful_steps:
+            if step.is_opaque_call:
+                entered.add(_entered_names(program, step))
+    return [program.callees[name] for name in sorted(entered.seen)]
+
+
+def _entered_names(program: Program, call: Step) -> list[str]:
+    name = callee_of(call)
+    if name is not None and name in program.callees:
+        return [name]
+    is_declared = any(function.name == name for function in program.module.functions())
+    return [] if is_declared else list(program.callees)
