@@ -315,4 +315,21 @@ setp.ne.u32 %p4, %r6, 19; @%p4 bra done; add.u32 %r10, %r2, %r3; cvt.u64.u32 %rd
         """{ .param .b32 a; st.param.b32 [a], %r6; call read, (a); }""",
         before=".func read(.param .b32 a) { .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.shared.u32 %r2, [%r1]; ret; }",
     ),
+    Case(
+        "an offset that a function computes where only one argument leads",
+        """setp.ne.u32 %p4, %r6, 19; @%p4 bra done; { .param .b32 a, b; st.param.b32 [a], %r3; call (b), in_tile, (a);
+ld.param.b32 %r10, [b]; } ld.global.u32 %r11, [%r10]; //! PTX208
+cvt.u64.u32 %rd5, %r10; st.u32 [%rd5], %r1; //! PTX202
+done:""",
+        before=""".shared .align 16 .b8 all[2048];
+.func (.param .b32 b) in_tile(.param .b32 a) {
+.reg .b32 %r<4>; ld.param.u32 %r1, [a]; mov.u32 %r2, all; add.u32 %r1, %r1, %r2; st.param.b32 [b], %r1; ret; }""",
+    ),
+    Case(
+        "a number that a function computes from an integer parameter is the caller's affair",
+        """setp.ne.u32 %p4, %r6, 19; @%p4 bra done; { .param .b32 a, b; st.param.b32 [a], %r6; call (b), next, (a);
+ld.param.b32 %r10, [b]; } cvt.u64.u32 %rd5, %r10; st.u32 [%rd5], %r1; done:""",
+        before=""".func (.param .b32 b) next(.param .b32 a) {
+.reg .b32 %r<4>; ld.param.u32 %r1, [a]; add.u32 %r1, %r1, 1; st.param.b32 [b], %r1; ret; }""",
+    ),
 )

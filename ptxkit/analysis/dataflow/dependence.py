@@ -115,7 +115,8 @@ class Dependence:
     def depends_on_position_only(self, step: Step, operand: Operand | None) -> bool:
         """Returns whether an operand depends only on addresses, constants and the thread's position in the block.
 
-        It then depends on nothing that is loaded, neither from parameters nor from memory.
+        It then depends on nothing that is loaded, neither from parameters nor from memory. A `.param` variable of the
+        body counts as a register.
         """
         first, leaves = self.operand_dependences(step, operand)
         found, registers = set(leaves), Worklist(first)
@@ -247,7 +248,7 @@ class Dependence:
             self._sources[register] |= leaves
             if loads:
                 self._registers_from_memory.add(register)
-            if is_load:
+            if is_load and not self._loads_param_variable(step):
                 self._loaded_registers.add(register)
             if any(call.function == "is_space" for call in calls):
                 self._spaces.add(register)
@@ -261,6 +262,11 @@ class Dependence:
             isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith("param")
             for effect in step.effects
         )
+
+    def _loads_param_variable(self, step: Step) -> bool:
+        """Returns whether an instruction loads from a variable of the body that holds an argument or result of a call."""
+        named = (name for operand in step.instruction.operands for name in _names(operand))
+        return self._loads_parameter(step) and any(param_variable(step.scope, name) is not None for name in named)
 
     def _part_of_parameter(self, step: Step, operand: Operand | None) -> DependenceSource | None:
         """Returns the bytes of a parameter that an instruction loads, by its name or by an address in a register."""

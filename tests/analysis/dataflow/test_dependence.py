@@ -50,10 +50,21 @@ def test_a_register_depends_on_the_operands_of_every_assignment_that_reaches_it(
     assert leaves(body) == expected
 
 
+ADD = (
+    ".func (.param .b32 sum) add(.param .b32 a, .param .b32 b) { .reg .b32 %r<3>; ld.param.b32 %r1, [a]; "
+    "ld.param.b32 %r2, [b]; add.u32 %r1, %r1, %r2; st.param.b32 [sum], %r1; ret; }"
+)
+CALL_ADD = (
+    ".param .b32 a, b, c; st.param.b32 [a], %r2; st.param.b32 [b], %r3; call (c), add, (a, b); ld.param.b32 %r1, [c];"
+)
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
         (".shared .b32 v; mov.u32 %r1, v;", True),
+        (f".shared .b32 v; mov.u32 %r2, v; mov.u32 %r3, %tid.x; {CALL_ADD}", True),
+        (f".shared .b32 v; mov.u32 %r2, v; ld.param.u32 %r3, [n]; {CALL_ADD}", False),
         (".shared .b32 v; mov.u32 %r2, v; mov.u32 %r3, %tid.x; shl.b32 %r4, %r3, 2; add.u32 %r1, %r2, %r4;", True),
         ("mov.b64 %rd1, s; cvta.param.u64 %rd2, %rd1; cvt.u32.u64 %r1, %rd2;", True),
         ("mov.b64 %rd1, s; ld.param.u32 %r1, [%rd1];", False),
@@ -64,7 +75,7 @@ def test_a_register_depends_on_the_operands_of_every_assignment_that_reaches_it(
     ],
 )
 def test_a_location_is_made_of_addresses_and_thread_indices(body: str, expected: bool) -> None:
-    program = program_of(module_of(body, parameters=PARAMETERS))
+    program = program_of(module_of(body, parameters=PARAMETERS, before=ADD))
     assert Dependence(program).depends_on_position_only(program.steps[-1], Name("%r1")) is expected
 
 
