@@ -264,7 +264,7 @@ class Dependence:
         )
 
     def _loads_param_variable(self, step: Step) -> bool:
-        """Returns whether an instruction loads from a variable of the body that holds an argument or result of a call."""
+        """Returns whether an instruction loads from a `.param` variable of the body."""
         named = (name for operand in step.instruction.operands for name in _names(operand))
         return self._loads_parameter(step) and any(param_variable(step.scope, name) is not None for name in named)
 

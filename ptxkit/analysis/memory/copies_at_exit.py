@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.repeated_steps import may_repeat
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.bulk_source_reads import bulk_source_reads, is_bulk_wait
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import WaitGroup
+from ptxkit.isa.effects import Effect, WaitGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,8 @@ def _find_ineffective_waits(kernel: KernelFacts) -> frozenset[Step]:
     threads = [thread for facts in kernel.scenarios for thread in facts.threads.values()]
     if any(copy.source_free_position is not None for thread in threads for copy in bulk_source_reads(thread)):
         return frozenset()
-    flow = kernel.program.analysis(ControlFlowGraph)
     waits = {event.step for thread in threads for _, event in thread.positions(WaitGroup) if is_bulk_wait(event)}
-    own = [step for step in waits if kernel.program.contains(step)]
-    return frozenset(step for step in own if not flow.may_repeat(step))
+    return frozenset(step for step in waits if not may_repeat(kernel.program, step))
 
 
 class _LaterBulkWaits:
@@ -80,17 +78,13 @@ class _LaterBulkWaits:
     def __init__(self, kernel: KernelFacts) -> None:
         self._cfg = kernel.explorer.input_independence.cfg
         self._program = kernel.program
-        waits = [step for step in kernel.program.effectful_steps if _is_bulk_wait_step(step)]
-        self._waits = [step for step in waits if kernel.program.contains(step)]
-        self._calls_waiting_function = len(waits) > len(self._waits)
+        self._waits = kernel.program.own_steps_with(_waits_for_bulk_copies)
         self._cache: dict[Step, bool] = {}
 
     def may_follow(self, step: Step) -> bool:
-        """Returns whether a wait may follow a step. A wait in a function that the kernel calls is assumed to follow."""
+        """Returns whether a wait may follow a step, in the kernel or in a function; true for a function's step."""
         if step not in self._cache:
-            self._cache[step] = (
-                self._calls_waiting_function or not self._program.contains(step) or self._is_wait_reachable(step)
-            )
+            self._cache[step] = not self._program.contains(step) or self._is_wait_reachable(step)
         return self._cache[step]
 
     def _is_wait_reachable(self, step: Step) -> bool:
@@ -101,5 +95,5 @@ class _LaterBulkWaits:
         return any(at in reachable or (at == block and index > step.index) for at, index in waits)
 
 
-def _is_bulk_wait_step(step: Step) -> bool:
-    return any(isinstance(effect, WaitGroup) and effect.group == "bulk" for effect in step.effects)
+def _waits_for_bulk_copies(effect: Effect) -> bool:
+    return isinstance(effect, WaitGroup) and effect.group == "bulk"

@@ -16,9 +16,14 @@ def wait(count: int) -> str:
     return f"cp.async.bulk.wait_group.read {count};"
 
 
+FUNCTIONS = f".func wait_0() {{ {wait(0)} ret; }} .func wait_1() {{ {wait(1)} ret; }}"
+AGAIN = "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1; @%p1 bra again;"
+
+
 def copies_at_exit(*lines: str) -> list[tuple[bool, bool]]:
     """Returns whether each copy may be pending, and whether its thread waits for none."""
-    kernel = kernel_of(module_of(START + "".join(lines), parameters=".param .u64 p", bounds=".reqntid 1"))
+    body = START + "".join(lines)
+    kernel = kernel_of(module_of(body, parameters=".param .u64 p", bounds=".reqntid 1", before=FUNCTIONS))
     (thread,) = kernel.scenarios[0].threads.values()
     found = CopiesAtExit(kernel).find(thread, bulk_source_reads(thread))
     return [(each.is_pending, each.is_unawaited) for each in found]
@@ -31,6 +36,10 @@ def copies_at_exit(*lines: str) -> list[tuple[bool, bool]]:
         ((COPY, COMMIT), [(True, True)]),
         ((COPY, COMMIT, wait(1)), [(True, True)]),
         ((wait(0), COPY, COMMIT), [(True, True)]),
+        ((COPY, COMMIT, "call wait_0, ();"), [(False, False)]),
+        ((COPY, COMMIT, "call wait_1, ();"), [(True, True)]),
+        (("call wait_0, ();", COPY, COMMIT), [(True, True)]),
+        ((COPY, COMMIT, "again: call wait_1, ();", AGAIN), [(True, False)]),
         ((COPY, COMMIT, wait(0), COPY, COMMIT), [(False, False), (True, False)]),
         ((COPY,), []),
     ],
