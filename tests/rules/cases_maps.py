@@ -18,6 +18,13 @@ CASES = (
         f"@!%p1 bra end;\n{REPLACE} //= change\n{COPY} //! PTX403 change\n{WAIT}\nend:",
     ),
     Case(
+        "a map that any one thread replaces and uses, without a branch",
+        f"""setp.eq.u32 %p3, %r1, 70;
+@%p3 {REPLACE} //= change
+@%p3 {COPY} //! PTX403 change
+@%p3 cp.async.bulk.commit_group; @%p3 cp.async.bulk.wait_group.read 0;""",
+    ),
+    Case(
         "a release without the acquire is no fence",
         f"@!%p1 bra end;\n{REPLACE} //= change\n{RELEASE}\n{COPY} //! PTX403 change\n{WAIT}\nend:",
     ),

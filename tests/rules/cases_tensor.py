@@ -108,6 +108,25 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
         "a wait after the load is too late",
         f"{_ISSUE}bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_WAIT} {_LEAVE}",
     ),
+    Case(
+        "the wait of another lane after the load is too late, too",
+        f"""{_BEGIN}{_AFTER}
+@%p1 {_MULTIPLY} //= issue
+@%p1 {_COMMIT} //= commit
+{_LOAD} //! PTX704 issue commit
+{_LOADED} {_OUT} {_WAIT} {_LEAVE}""",
+        target="sm_100a",
+        bounds=".reqntid 32, 1, 1",
+    ),
+    Case(
+        "the wait of another lane before the load",
+        f"""{_BEGIN}{_AFTER}
+@%p1 {_MULTIPLY}
+@%p1 {_COMMIT}
+@%p1 bra load; {_WAIT} load: bar.warp.sync 0xffffffff; {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
+        target="sm_100a",
+        bounds=".reqntid 32, 1, 1",
+    ),
     _case(
         "the commit of one multiplication includes earlier ones",
         f"@!%p1 bra issued;\n{_MULTIPLY} {_MULTIPLY} {_COMMIT}\nissued:\n"

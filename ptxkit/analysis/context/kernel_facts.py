@@ -14,7 +14,12 @@ from ptxkit.analysis.context.happens_before import GuessedOrder, HappensBefore
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_order import WarpOrder
-from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, find_writer_threads, writes_remote_shared
+from ptxkit.analysis.context.writer_threads import (
+    find_guarded_threads,
+    find_remote_writer_threads,
+    find_writer_threads,
+    writes_remote_shared,
+)
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program, Step
@@ -353,10 +358,14 @@ def build_all_scenario_facts(
 def build_scenario_facts(
     exploration: Exploration, program: Program, budget: AnalysisBudget, cast: SyncSimulation | None = None
 ) -> ScenarioFacts:
-    """Returns the facts of one scenario: representative threads of its groups, and those whose copies they read."""
+    """Returns the facts of one scenario: representative threads of its groups, and those whose copies they read.
+
+    For what only one of the other threads executes, that thread is added.
+    """
     groups = exploration.groups
     by_tid = {tid: group for group in groups for tid in group.tids}
     traces = _representative_traces(groups)
+    traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_guarded_threads(traces, groups))
     traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_writer_threads(traces, groups))
     if len(exploration.cluster) > 1 and writes_remote_shared(groups):
         rank = exploration.scenario.rank

@@ -1,4 +1,4 @@
-"""Selects further threads to trace: those that write what the representative threads read.
+"""Selects further threads to trace: those that write what the representative threads read, or that a guard singles out.
 
 They write by copies, or by stores that are read through the async proxy. A tile is filled by all threads, and usually a
 thread does not read what it filled itself.
@@ -34,6 +34,23 @@ def find_writer_threads(traces: dict[int, ThreadTrace], groups: Iterable[GroupTr
     }
     found = dict.fromkeys(tid for one_each in zip_longest(*fillers.values()) for tid in one_each)
     return [tid for tid in found if tid is not None and tid not in traces][:MAX_ADDED_THREADS]
+
+
+def find_guarded_threads(known: Collection[int], groups: Iterable[GroupTrace]) -> list[int]:
+    """Returns one thread for each instruction that only threads without traces execute, because of its guard.
+
+    known: the threads with traces, of which each group has some. The numbers are linear.
+    """
+    found: dict[int, None] = {}
+    for group in groups:
+        traced = [index for index, tid in enumerate(group.tids) if tid in known]
+        for event in group.events:
+            if isinstance(event, GroupEvent) and event.participants is not None and not event.visit:
+                own = event.participants
+                if not any(own[index] for index in traced):
+                    tid = next(tid for tid, takes_part in zip(group.tids, own, strict=True) if takes_part)
+                    found[tid] = None
+    return list(found)[:MAX_ADDED_THREADS]
 
 
 def writes_remote_shared(groups: Iterable[GroupTrace]) -> bool:

@@ -198,7 +198,7 @@ def has_wait_between(thread: ThreadView, group: str, since: int, until: int) -> 
 def completion_observations(
     facts: ScenarioFacts, issued: TmemUse, knower: ThreadView, until: int
 ) -> Iterator[int] | None:
-    """Yields the positions before `until` at which a thread observes the completion of a committed operation.
+    """Yields the positions before its use at `until` at which a thread observes the end of a committed operation.
 
     The thread waits itself, or a thread that waits signals it. In the latter case the position is that of the signal,
     or -1 where its own warp waits. The result is None where this is unknown.
@@ -226,7 +226,9 @@ def _observations_by_threads(
             continue
         at = first_wait_after(other, barrier, since, len(other.trace.events))
         if at is not None:
-            if other.tid // WARP_SIZE == thread.tid // WARP_SIZE:
+            # The lanes of a warp use the memory together, so that a wait of another lane counts if it comes before.
+            is_lane = other.tid // WARP_SIZE == thread.tid // WARP_SIZE
+            if is_lane and at < _position_of(other, _event_at(thread, until)):
                 yield -1
             yield from (edge.acquire_position for edge in facts.sync_edges(other, at, thread, until))
 
@@ -368,6 +370,12 @@ def _follows_relaxed_wait(use: TmemUse) -> bool:
         is_relaxed_sync(event.effect) and has_fence_between(use.thread, position, use.position)
         for position, event in use.thread.positions(MbarrierWait)
     )
+
+
+def _event_at(thread: ThreadView, position: int) -> TraceEvent:
+    event = thread.trace.events[position]
+    assert isinstance(event, TraceEvent)  # an unknown call uses no Tensor Memory
+    return event
 
 
 def _position_of(thread: ThreadView, event: TraceEvent) -> int:
