@@ -139,6 +139,14 @@ EXCESS = (
 wait: {WAIT} 0; @!%p3 bra wait;""",
     ),
     Case(
+        "every thread arrives twice in a phase, after a poll and a wait",
+        f"""{init(128)} {ARRIVE}
+{WAIT} 0; @%p3 bra ended;
+wait: {WAIT} 0; @!%p3 bra wait;
+ended: mov.u32 %r10, 2; mbarrier.arrive.shared::cta.b64 _, [%r5], %r10; //! PTX505 init
+also: {WAIT} 1; @!%p3 bra also;""",
+    ),
+    Case(
         "a parity that does not flip is wrong from the second iteration on, which small sizes do not reach",
         f"""{init(128)} mov.u32 %r10, 0;
 more: setp.ge.u32 %p5, %r10, %r6; @%p5 bra end; add.u32 %r10, %r10, 32;

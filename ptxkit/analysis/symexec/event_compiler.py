@@ -76,10 +76,11 @@ def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepActi
     target = operands.step.operand(effect.result)
     register = operands.scope.register_name(target.text) if isinstance(target, Name) else "_"
     record, step = compile_record(operands, effect), operands.step
-    barrier = operands.shared_offset_reader(effect.barrier)
+    barrier, phase = operands.shared_offset_reader(effect.barrier), operands.evaluator(OperandRole(effect.phase))
 
     def wait(state: GroupState) -> None:
-        is_complete = state.is_second_poll(step, barrier(state) if barrier else None)
+        polled = (barrier(state), phase(state)) if barrier is not None and phase is not None else None
+        is_complete = state.is_second_poll(step, polled)
         state.write_register(register, int(is_complete))
         if is_complete:
             record(state)

@@ -155,7 +155,7 @@ class GroupState:
         self.block_visits: dict[Hashable, int] = {}
         self.active: tuple[bool, ...] | None = None
         self.granted_requests: dict[GroupValue, int] = {}
-        self._pending_polls: dict[Step, GroupValue | None] = {}
+        self._pending_polls: dict[Step, tuple[GroupValue, GroupValue] | None] = {}
         self._side_counts: dict[tuple[Step, bool], int] = {}
         self.trace_prefix: TracePrefix | None = None
 
@@ -300,7 +300,8 @@ class GroupState:
             select_lanes(response, indices): granted for response, granted in self.granted_requests.items()
         }
         other._pending_polls = {
-            s: None if at is None else select_lanes(at, indices) for s, at in self._pending_polls.items()
+            s: None if asked is None else (select_lanes(asked[0], indices), select_lanes(asked[1], indices))
+            for s, asked in self._pending_polls.items()
         }
         other.cta_barriers = list(self.cta_barriers)
         return other
@@ -309,7 +310,7 @@ class GroupState:
         part = self._fork(indices)
         self.tids, self.special_registers, self._is_partial = part.tids, part.special_registers, None
         self.registers, self.private_memory, self.frames = part.registers, part.private_memory, part.frames
-        self.granted_requests = part.granted_requests
+        self.granted_requests, self._pending_polls = part.granted_requests, part._pending_polls
         trace = self.trace
         trace.tids, trace.events, trace.first_guess = part.trace.tids, part.trace.events, part.trace.first_guess
         self.trace_prefix = part.trace_prefix
@@ -414,20 +415,25 @@ class GroupState:
         self.trace.events.append(UnknownCall(self.step, self.visit))
         self.trace.has_unknown_call = True
 
-    def is_second_poll(self, step: Step, barrier: GroupValue | None) -> bool:
+    def is_second_poll(self, step: Step, polled: tuple[GroupValue, GroupValue] | None) -> bool:
         """Returns whether a wait is executed again after it returned false, without an arrival in between.
 
-        The code then does wait. Code that arrives at the mbarrier after a false result continues without waiting.
+        The code then does wait, also if it has polled the same phase at other steps. Code that arrives at the mbarrier
+        after a false result continues without waiting. polled: the mbarrier and the phase; None where unknown.
         """
         if step in self._pending_polls:
             del self._pending_polls[step]
+            for other in [
+                each for each, asked in self._pending_polls.items() if polled is not None and asked == polled
+            ]:
+                del self._pending_polls[other]
             return True
-        self._pending_polls[step] = barrier
+        self._pending_polls[step] = polled
         return False
 
     def _note_unwaited_arrival(self, barrier: GroupValue | None) -> None:
         """Records an arrival at an mbarrier that the threads have polled but not waited for."""
-        for step in [step for step, asked in self._pending_polls.items() if asked == barrier]:
+        for step in [each for each, asked in self._pending_polls.items() if (asked[0] if asked else None) == barrier]:
             del self._pending_polls[step]
             self.trace.polled_arrivals.add((self.step, self.visit))
 
