@@ -3,7 +3,8 @@
 What it does
     Finds writes into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was signaled before the
     multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a barrier, precedes the
-    `wgmma.wait_group` that covers the multiplication. Of several warpgroups, each one must have waited.
+    `wgmma.wait_group` that covers the multiplication. Of several warpgroups, each one must have waited. Where CTAs of a
+    cluster signal each other, this is an open question: another CTA may order the write.
 
 Why it matters
     The tensor core reads its operands asynchronously. If a slot is refilled too early, the product is sometimes
@@ -44,8 +45,9 @@ from ptxkit.rules.obligation_sites import is_a, sites_of, writes_shared
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each copy into a location that a multiplication read in the previous iteration."""
     for number, facts in enumerate(kernel.scenarios):
-        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, facts)
+        if not facts.has_unknown_call:
+            is_alone = facts.scenario.launch.cluster_size == 1
+            yield from _check_scenario(number, facts) if is_alone else _find_early_releases_in_cluster(facts)
     yield from _check_early_releases(kernel)
 
 
@@ -58,6 +60,18 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
                 sure = turn.reader.trace.is_certain(turn.read.position) and turn.writer.trace.is_certain(turn.position)
                 finding = None if kept else _finding(facts.name_of(turn.write), turn)
                 yield Observation((turn.write.step, turn.read.event.step), number, sure, finding)
+
+
+def _find_early_releases_in_cluster(facts: ScenarioFacts) -> Iterator[OpenObligation]:
+    """Yields the copies before which threads of the CTA signal only that a multiplication was started.
+
+    Another CTA, whose signals are not followed, may do so.
+    """
+    pair_budget = PairBudget(facts.budget)
+    for turn in find_operand_reuses(facts):
+        key = (turn.reader.tid, turn.read.event.step, turn.write.step)
+        if pair_budget.allow(key) and is_read_complete(facts, turn) is False:
+            yield OpenObligation(turn.write.step, ptx3xx.OTHER_CTA_MAY_RELEASE())
 
 
 def _check_early_releases(kernel: KernelFacts) -> Iterator[Observation]:

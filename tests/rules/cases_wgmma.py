@@ -31,13 +31,17 @@ def _case(name: str, body: str, bounds: str = ".reqntid 128, 1, 1", undecided: t
     return Case(name, f"{_SETUP}{body}", bounds=bounds, undecided=undecided)
 
 
-def _ring(name: str, hand_back: str) -> Case:
-    """A thread of a fifth warp fills the tile, the first four multiply; hand_back: how these release it."""
+def _ring(name: str, hand_back: str, ctas: int = 1, undecided: tuple[str, ...] = ()) -> Case:
+    """A thread of a fifth warp fills the tile, the first four multiply; hand_back: how these release it.
+
+    The CTAs of a cluster wait for each other at the start and the end.
+    """
+    barrier = "" if ctas == 1 else "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
     return Case(
         name,
         f""".reg .f32 %f<9>;
 add.u32 %r20, %r5, 8; mov.u32 %r10, 0; mov.u32 %r11, 0;
-@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r20], 128; bar.sync 0;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r20], 128; {barrier or "bar.sync 0;"}
 setp.lt.u32 %p3, %r1, 128; @%p3 bra consume;
 setp.ne.u32 %p4, %r1, 128; @%p4 bra end;
 mov.u32 %r11, 1;
@@ -54,8 +58,9 @@ round: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r5], %r11; @!%p5 bra roun
 {hand_back.replace("PTX314", "")}
 xor.b32 %r11, %r11, 1; add.u32 %r10, %r10, 1; setp.lt.u32 %p6, %r10, 4; @%p6 bra round;
 {_WAIT} {_STORE}
-end:""",
-        bounds=".reqntid 160, 1, 1",
+end: {barrier}""",
+        bounds=f".reqntid 160, 1, 1 {'.reqnctapercluster 2, 1, 1' if barrier else ''}",
+        undecided=undecided,
     )
 
 
@@ -80,6 +85,8 @@ xor.b32 %r15, %r15, 1; add.u32 %r14, %r14, 1; setp.lt.u32 %p6, %r14, 4; @%p6 bra
 
 _FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];"
 _ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r20];"
+_ARRIVE_AT_BOTH = """and.b32 %r22, %r1, 1; mapa.shared::cluster.u32 %r23, %r20, %r22;
+mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];"""
 
 
 def _note_case(name: str, body: str) -> Case:
@@ -117,6 +124,13 @@ CASES = (
     _ring("a slot handed back before the wait is still read", f"{_ARRIVE} PTX314\n{_WAIT} //= wait"),
     _ring("a slot handed back with its group pending is still read", f"{_ONE_LEFT} //= wait\n{_ARRIVE} PTX314"),
     _ring("an older group than the last one may be left pending", f"{_COMMIT} {_ONE_LEFT} {_ARRIVE}"),
+    _ring(
+        "another CTA may order the copy after a slot that is handed back before the wait",
+        f"{_ARRIVE_AT_BOTH}\n{_WAIT}",
+        ctas=2,
+        undecided=("PTX314",),
+    ),
+    _ring("a slot is handed back to both CTAs after the wait", f"{_WAIT} {_ARRIVE_AT_BOTH}", ctas=2),
     _alone("a thread that has waited for the multiplication, too, may fill the tile", f"bar.sync 0;\n{_WAIT}"),
     _alone("a thread that waits and then synchronizes with the others may fill the tile", f"{_WAIT}\nbar.sync 0;"),
     _alone("a thread that only synchronizes with the others may not fill the tile", "bar.sync 0; PTX314"),

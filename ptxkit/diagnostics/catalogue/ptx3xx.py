@@ -307,6 +307,10 @@ COMMIT_TO_MBARRIER = MessageTemplate(
 FILL_DURING_MULTIPLICATION = MessageTemplate(
     OPERANDS_REUSED, "fills {variable}, which the multiplication at line {1} may still be reading"
 )
+OTHER_CTA_MAY_RELEASE = MessageTemplate(
+    OPERANDS_REUSED,
+    "a thread of the CTA releases these bytes before its multiplication is complete; another CTA may order the copy",
+)
 
 PARTIAL_WARPGROUP = DiagnosticCode(
     "PTX315", "partial-warpgroup", sections=("Warpgroup", "wgmma.mma_async", "wgmma.fence")
