@@ -122,7 +122,7 @@ MAX_EXACT_CHECKS = 3_000
 MAX_FIRST_EXECUTIONS = 64
 """The maximum number of first executions that are examined where many instructions write the bytes that are read."""
 
-MAX_GROUP_ACCESSES = 1_500
+MAX_GROUP_ACCESSES = 20_000
 """The maximum number of compared accesses by groups. MAX_ACCESS_INSTANCES is the limit for accesses by single threads.
 """
 

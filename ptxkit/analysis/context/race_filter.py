@@ -159,7 +159,7 @@ def _barrier_positions_by_number(group: GroupTrace) -> Mapping[int, list[int | N
 
 
 class RaceFilter:
-    """Proves that the accesses of a CTA's groups do not race.
+    """Proves that the accesses of a CTA's groups do not race, in all intervals or in some.
 
     The functions that are passed to it return the path of a thread, the convergence points of a group, and whether a
     write on one path and a read on another path may be ordered.
@@ -178,15 +178,17 @@ class RaceFilter:
         self._are_ordered = are_ordered
         self._remaining_checks = MAX_EXACT_CHECKS
 
-    def proves_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
-        """Returns whether every write is ordered with every read of the same bytes by another thread."""
+    def find_unproven(
+        self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]
+    ) -> Iterator[Sequence[AccessFootprint]]:
+        """Yields the accesses of each interval in which a write may race with a read of the same bytes."""
         if not writes or not reads:
-            return True
+            return
         stretches = BarrierIntervals(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
         near = _group_by_interval(stretches, reads)
-        return all(
-            self._is_interval_race_free(w, near[number]) for number, w in _group_by_interval(stretches, writes).items()
-        )
+        for number, own in _group_by_interval(stretches, writes).items():
+            if not self._is_interval_race_free(own, near[number]):
+                yield [*own, *near[number]]
 
     def _is_interval_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
         if not reads:

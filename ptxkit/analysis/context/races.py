@@ -26,6 +26,7 @@ from ptxkit.analysis.context.access_sampling import (
 from ptxkit.analysis.context.group_completion import find_completion_points
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, compute_footprints
+from ptxkit.analysis.context.unproven_accesses import UnprovenAccesses
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
@@ -177,8 +178,7 @@ class RaceAnalysis:
 
     def __iter__(self) -> Iterator[Race]:
         for writing, reading in _CONFLICTING_KINDS:
-            if not self._are_race_free(writing, reading):
-                yield from self._find_races(writing, reading)
+            yield from self._find_races(writing, reading)
 
     def unlocated_races(self, extents: AccessExtents) -> Iterator[Race]:
         """Yields the pairs of which one access has an unknown address, and the other may be to the same bytes."""
@@ -209,23 +209,22 @@ class RaceAnalysis:
                 )
         return found
 
-    def _are_race_free(self, writing: str, reading: str) -> bool:
-        """Returns whether a comparison of whole groups proves that accesses of two kinds do not conflict.
+    def _find_unproven(self, writing: str, reading: str) -> UnprovenAccesses | None:
+        """Returns the accesses of two kinds that a comparison of whole groups does not prove free of races.
 
-        The comparison covers at least the executions that `_access_instances` yields.
+        The comparison covers at least the executions that `_access_instances` yields. The result is None where there
+        are too many to compare.
         """
         groups = self._facts.groups
         writes = [(group, self._sampled_accesses(group, writing, FIRST_EXECUTIONS)) for group in groups]
         fills = {event.step for _, seen in writes for _, event in seen if is_mbarrier_copy(event)}
         reads = [(group, self._sampled_accesses(group, reading, execution_count_for(len(fills)))) for group in groups]
         if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
-            return True
+            return UnprovenAccesses(iter(()), self._budget)
         if sum(len(seen) for _, seen in (*writes, *reads)) > MAX_GROUP_ACCESSES:
-            return False
-        left = self._budget.pair_checks
-        found = self._race_filter.proves_race_free(self._footprints(writes), self._footprints(reads))
-        self._budget.pair_checks = left
-        return found
+            return None
+        found = self._race_filter.find_unproven(self._footprints(writes), self._footprints(reads))
+        return UnprovenAccesses(found, self._budget)
 
     @cached_property
     def _race_filter(self) -> RaceFilter:
@@ -257,10 +256,13 @@ class RaceAnalysis:
 
     def _find_races(self, writing: str, reading: str) -> Iterator[Race]:
         """Yields the races of accesses of one kind with those of another."""
-        writes = list(self._access_instances(writing))
+        unproven = self._find_unproven(writing, reading)
+        if unproven is not None and unproven.is_empty:
+            return
+        writes = list(self._access_instances(writing, unproven=unproven))
         fills = {touch.group_event.step for _, touch in writes if is_mbarrier_copy(touch.group_event)}
         if writes:
-            yield from self._races_between(writes, self._access_instances(reading, len(fills)))
+            yield from self._races_between(writes, self._access_instances(reading, len(fills), unproven))
 
     def _races_between(self, writes: Iterable[_LocatedInstance], reads: Iterable[_LocatedInstance]) -> Iterator[Race]:
         """Yields the races of writes with reads of the same bytes."""
@@ -281,16 +283,21 @@ class RaceAnalysis:
                     self._drop(next(at.group_event.step for each in place.writes.values() for at in each.values()))
                     return
 
-    def _access_instances(self, kind: str, fills: int = 0) -> Iterator[_LocatedInstance]:
+    def _access_instances(
+        self, kind: str, fills: int = 0, unproven: UnprovenAccesses | None = None
+    ) -> Iterator[_LocatedInstance]:
         """Yields the accesses, with their bytes, of all threads that write or store, or of some that read or copy.
 
         fills: the number of instructions that fill memory asynchronously. In an unrolled loop, each of them belongs to
-        its own round, and as many rounds of the reading loop are examined.
+        its own round, and as many rounds of the reading loop are examined. unproven: the ones to examine if too many.
         """
         left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, execution_count_for(fills))
+        only = unproven.places if rounds is None and unproven is not None else None
         for group in self._facts.groups:
             tids, paths, chosen = group.tids, self._paths_of(group), self._sampled_lanes(group, kind)
-            for position, event in self._sampled_accesses(group, kind, rounds):
+            for position, event in self._sampled_accesses(group, kind, rounds or FEWER_EXECUTIONS[-1]):
+                if only is not None and (id(group), position) not in only:
+                    continue
                 for index in chosen[isinstance(event, TraceEvent)]:
                     touched = access_range_of_lane(event, index)
                     if touched is not None:
@@ -326,8 +333,8 @@ class RaceAnalysis:
             self._paths_of(group)
         )
 
-    def _choose_execution_count(self, kind: str, wanted: int) -> int:
-        """Returns how many first executions of each instruction to examine, in addition to the last ones."""
+    def _choose_execution_count(self, kind: str, wanted: int) -> int | None:
+        """Returns how many first executions of each instruction to examine; None where even a few are too many."""
         chosen = [(group, [len(each) for each in self._sampled_lanes(group, kind)]) for group in self._facts.groups]
         for rounds in (wanted, *FEWER_EXECUTIONS):
             touches = sum(
@@ -337,7 +344,7 @@ class RaceAnalysis:
             )
             if touches <= MAX_ACCESS_INSTANCES:
                 return rounds
-        return wanted
+        return None
 
     def _completion_wait_of(self, group: GroupTrace, position: int, event: TraceEvent | GroupEvent) -> int | None:
         """Returns the position of the wait that completes the operation that a group starts at a position."""

@@ -16,12 +16,13 @@ OTHER_HALF = "ld.shared.u32 %r9, [%r4+256];"
 NEXT_LANE, NEXT_WARP = "ld.shared.u32 %r9, [%r6];", "ld.shared.u32 %r9, [%r7];"
 
 
-def scenario_of(body: str) -> ScenarioFacts:
-    return kernel_of(module_of(HEAD + body, bounds=".reqntid 128, 1, 1")).scenarios[0]
+def scenario_of(body: str, threads: int = 128) -> ScenarioFacts:
+    return kernel_of(module_of(HEAD + body, bounds=f".reqntid {threads}, 1, 1")).scenarios[0]
 
 
 def are_apart(facts: ScenarioFacts) -> bool:
-    return RaceAnalysis(facts)._are_race_free("write", "read")
+    unproven = RaceAnalysis(facts)._find_unproven("write", "read")
+    return unproven is not None and unproven.is_empty
 
 
 @pytest.mark.parametrize(
@@ -61,3 +62,13 @@ def test_conflicts_are_left_to_the_comparison_of_pairs(body: str) -> None:
     facts = scenario_of(body)
     assert not are_apart(facts)
     assert list(RaceAnalysis(facts)) != []
+
+
+@pytest.mark.parametrize("body", [f"{STORE} {NEXT_WARP}", f"{NEXT_WARP} {STORE}"])
+def test_a_conflict_after_too_many_accesses_is_found(body: str) -> None:
+    ordered = f"bar.sync 0; {STORE} bar.sync 0; {NEXT_WARP}" * 40
+    facts = scenario_of(f"{ordered} bar.sync 0; {body}", threads=1024)
+    assert are_apart(scenario_of(ordered, threads=1024))
+    analysis = RaceAnalysis(facts)
+    assert [race.steps for race in analysis] != []
+    assert analysis.first_dropped is None
