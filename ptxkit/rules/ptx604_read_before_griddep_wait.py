@@ -2,7 +2,8 @@
 
 What it does
     Warns under `--policy strict` of an ordinary read of global memory before the `griddepcontrol.wait` of its thread,
-    if this thread or another one reads the same location again after the wait.
+    if this thread or another one reads the same location again after the wait. If most kernels of a module that read
+    global memory wait for earlier grids, the others are an open question, under both policies.
 
 Why it matters
     A grid that is launched early runs concurrently with the grids that it depends on until it waits for them. Their

@@ -12,10 +12,11 @@ from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_unmodeled_code
 from ptxkit.diagnostics import Verdict
-from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
+from ptxkit.rules.grid_wait_survey import GridWaitSurvey
 from ptxkit.rules.launch_trials import LaunchTrials, mark_unexplored
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
@@ -50,6 +51,7 @@ class RuleRun:
         self._builders = [VerdictBuilder(self._source) for _ in self._kernels]
         self._callee_builder = VerdictBuilder(self._source)
         self._settled_callee_steps: set[tuple[str, int]] = set()
+        self._grid_waits = GridWaitSurvey()
 
     def verdicts(self, first: tuple[str, str] | None = None) -> Iterator[Verdict]:
         """Yields the verdict so far whenever a rule has added to it; the last one is complete.
@@ -66,6 +68,8 @@ class RuleRun:
                 steps = async_steps_of(flatten(self._module, function, self._context))
                 left = [step for step in steps if (function.name, step.index) not in self._settled_callee_steps]
                 self._callee_builder.mark_undecided(ptx3xx.NOT_REACHED, left, _NOT_REACHED)
+        if any(rule.code == ptx6xx.READ_BEFORE_GRID_WAIT for rule in rules):
+            self._grid_waits.mark_deviations()
         yield self._current_verdict()
 
     def _current_verdict(self) -> Verdict:
@@ -88,6 +92,7 @@ class RuleRun:
         program = flatten(self._module, function, self._context, calls=True)
         if not program.steps:
             return
+        self._grid_waits.add(judge, program)
         if program.exceeds_shared_limit:
             reason = ptx3xx.DECLARES_TOO_MUCH_SHARED()
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(program), reason)

@@ -9,6 +9,18 @@ COPY = "cp.async.ca.shared.global [%r4], [%rd1], 16;"
 DONE = "cp.async.wait_all;"
 
 
+READ = "ld.global.u32 %r10, [%rd1];"
+
+
+def _kernels(count: int, wait: str = "") -> str:
+    """Other kernels of the module."""
+    return "\n".join(
+        f".visible .entry other{wait[:4]}{number}(.param .u64 p) {{ .reg .b64 %rd<2>; .reg .b32 %r<11>; {wait}"
+        f" ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd1, %rd1; {READ} st.global.u32 [%rd1], %r10; ret; }}"
+        for number in range(count)
+    )
+
+
 def _strict(name: str, body: str) -> Case:
     return Case(name, body, policy="strict")
 
@@ -53,4 +65,10 @@ CASES = (
         "a barrier after another thread's wait is sufficient",
         f"@%p1 {WAIT}\nbar.sync 0; ld.global.u32 %r10, [%rd1];\n{WAIT}\nld.global.u32 %r11, [%rd1];",
     ),
+    Case(
+        "most kernels of the module wait, and this one does not", READ, undecided=("PTX604",), before=_kernels(2, WAIT)
+    ),
+    Case("half of the kernels of the module wait", READ, before=f"{_kernels(2, WAIT)}{_kernels(1)}"),
+    Case("all kernels of the module wait", f"{WAIT} {READ}", before=_kernels(2, WAIT)),
+    Case("a kernel that only writes needs no wait", "st.global.u32 [%rd1], %r1;", before=_kernels(2, WAIT)),
 )

@@ -99,6 +99,10 @@ READ_AGAIN_AFTER_GRID_WAIT = MessageTemplate(
         "written it yet"
     ),
 )
+OTHER_KERNELS_WAIT = MessageTemplate(
+    READ_BEFORE_GRID_WAIT,
+    "most kernels of the module wait for the grids that they depend on; this one reads without `griddepcontrol.wait`",
+)
 READS_SAME_LOCATION = MessageTemplate(READ_BEFORE_GRID_WAIT, "reads the same location, after a wait")
 WAITS_FOR_GRIDS = MessageTemplate(READ_BEFORE_GRID_WAIT, "waits for the grids that this one depends on")
 READ_ON_ONE_SIDE_OF_WAIT = MessageTemplate(
