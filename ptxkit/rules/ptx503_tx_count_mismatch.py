@@ -32,7 +32,6 @@ from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size, may_poll_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.context.missing_release import find_missing_release
 from ptxkit.analysis.contract.box_sizes import BoxSizes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.mbarrier.argument_sizes import ArgumentDependence
@@ -42,25 +41,21 @@ from ptxkit.analysis.mbarrier.tx_balance import (
     TxBalance,
     TxBalanceCheck,
     UnknownBalance,
-    find_expects_at,
     find_late_expects,
     find_waits_and_arrivals,
 )
-from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
-from ptxkit.rules.mbarrier_help import (
-    find_wrong_arrival,
-    format_arrival_help,
-    format_release_help,
-    misplaced_arrival,
-    missing_arrival,
-)
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
-from ptxkit.rules.sync_evidence import make_observations
-from ptxkit.rules.tx_count_findings import make_cluster_finding, make_inconsistency_finding, make_phase_finding
+from ptxkit.rules.sync_evidence import find_root_blocked_thread, make_observations
+from ptxkit.rules.tx_count_findings import (
+    make_cluster_finding,
+    make_inconsistency_finding,
+    make_missing_arrival_finding,
+    make_phase_finding,
+)
 from ptxkit.semantics.mbarrier_state import MAX_TX_COUNT
 
 _UNKNOWN = {
@@ -90,7 +85,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if facts.is_exhaustive_for(MbarrierArrive, MbarrierTrack):
             yield from _check_missing_arrivals(kernel, number, facts)
         else:
-            yield from _ask_for_unreached_arrivals(facts)
+            yield from _check_unreached_arrivals(kernel, number, facts)
         single_checks.append((number, TxBalanceCheck(facts)))
     yield from _check_balances(single_checks, BoxSizes(kernel.program))
 
@@ -142,12 +137,14 @@ def _uses_mbarriers(facts: ScenarioFacts) -> bool:
 def _check_cluster(kernel: KernelFacts, number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
     """Yields the results for the CTAs of a cluster together: copies of one CTA may complete in another."""
     broken: dict[Step, Finding] = {}
+    certain: set[Step] = set()
     for schedule in facts.schedules:
         for imbalance in find_tx_imbalances(facts.simulation, schedule):
             finding = make_cluster_finding(facts, imbalance)
             broken.setdefault(finding.primary, finding)
+            certain.update([finding.primary] if schedule.has_certain_end else [])
     events = find_tx_events(facts.simulation)
-    yield from make_observations(kernel, number, {event.step for event in events}, broken)
+    yield from make_observations(kernel, number, {event.step for event in events}, broken, certain)
     for event in events:
         if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
             yield OpenObligation(event.step, _UNKNOWN[UnknownBalance.TENSOR_MAP]())
@@ -158,7 +155,10 @@ def _check_tx_overflow(
 ) -> Iterator[Observation | OpenObligation]:
     """Checks how many bytes an mbarrier expects at once: all copies may be in flight at the last expect-tx."""
     broken: dict[Step, Finding] = {}
-    for event, due in (schedule.tx_overflows[0] for schedule in facts.schedules if schedule.tx_overflows):
+    certain: set[Step] = set()
+    for schedule in (each for each in facts.schedules if each.tx_overflows):
+        event, due = schedule.tx_overflows[0]
+        certain.update([event.step] if schedule.has_certain_end else [])
         broken.setdefault(
             event.step,
             Finding(
@@ -169,7 +169,7 @@ def _check_tx_overflow(
             ),
         )
     if broken:
-        yield from make_observations(kernel, number, broken, broken)
+        yield from make_observations(kernel, number, broken, broken, certain)
 
 
 def _check_late_expects(
@@ -203,45 +203,32 @@ def _check_missing_arrivals(kernel: KernelFacts, number: int, facts: ScenarioFac
     found: dict[Step, Finding] = {}
     for wait, is_arrived, is_certain in find_waits_and_arrivals(facts):
         if not is_arrived and wait.step not in found:
-            found[wait.step] = _no_arrival(kernel, facts, wait)
+            found[wait.step] = make_missing_arrival_finding(kernel, facts, wait)
         yield Observation((wait.step, None), number, is_certain, None if is_arrived else found[wait.step])
 
 
-def _ask_for_unreached_arrivals(facts: ScenarioFacts) -> Iterator[OpenObligation]:
-    """Yields a question for each wait for an mbarrier at which only code may arrive that was not executed."""
+def _check_unreached_arrivals(
+    kernel: KernelFacts, number: int, facts: ScenarioFacts
+) -> Iterator[Observation | OpenObligation]:
+    """Checks each wait for an mbarrier at which only code may arrive that was not executed.
+
+    If all threads wait at the end of a schedule, nothing else is executed; otherwise it is a question.
+    """
+    deadlocks = [each for each in facts.schedules if find_root_blocked_thread(facts, each) is not None]
+    stuck = {blocked.event.step for schedule in deadlocks for blocked in schedule.blocked_threads}
+    certain = {
+        blocked.event.step for schedule in deadlocks if schedule.has_certain_end for blocked in schedule.blocked_threads
+    }
+    broken: dict[Step, Finding] = {}
     for wait, is_arrived, _ in find_waits_and_arrivals(facts):
-        if not is_arrived:
+        if is_arrived or wait.step in broken:
+            continue
+        if wait.step in stuck:
+            broken[wait.step] = make_missing_arrival_finding(kernel, facts, wait)
+        else:
             yield OpenObligation(wait.step, ptx5xx.ARRIVALS_IN_UNREACHED_CODE())
-
-
-def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> Finding:
-    expect = next(find_expects_at(facts, wait.address), None)
-    if expect is not None:
-        return Finding(
-            primary=expect,
-            message=ptx5xx.EXPECT_ONLY_AND_WAIT(),
-            labels=((wait.step, ptx5xx.WAITS_FOR_PHASE()),),
-            help=ptx5xx.MAKE_EXPECT_AN_ARRIVAL(),
-        )
-    fault = find_wrong_arrival(kernel, facts)
-    missing = find_missing_release(kernel, wait.step)
-    if fault is not None:
-        return Finding(
-            primary=wait.step,
-            message=ptx5xx.WAIT_WITHOUT_ANY_ARRIVAL(),
-            labels=((fault.arrival, ptx5xx.ARRIVES_AT_WRONG_MBARRIER()),),
-            help=format_arrival_help(facts.program, fault, 1),
-            payload=misplaced_arrival(facts.program, fault),
-            lacks=() if missing is None else missing.unordered,
-        )
-    return Finding(
-        primary=wait.step,
-        message=ptx5xx.WAIT_WITHOUT_ANY_ARRIVAL(),
-        labels=() if missing is None else ((missing.last_read, ptx5xx.LAST_READ_OF_SLOT()),),
-        help=ptx5xx.ARRIVE_AT_MBARRIER() if missing is None else format_release_help(missing, 1),
-        payload=None if missing is None else missing_arrival(kernel.program, missing),
-        lacks=() if missing is None else missing.unordered,
-    )
+    if broken:
+        yield from make_observations(kernel, number, broken, broken, certain)
 
 
 RULE = Rule(ptx5xx.MBARRIER_TX_COUNT_MISMATCH, check, asynchronous=True, sites=sites_of(is_mbarrier_operation))

@@ -73,6 +73,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     located = [facts.simulation.fault for facts in kernel.scenarios]
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
+        certain: set[Step] = set()
         blocked = {each.event.step for schedule in facts.schedules for each in schedule.blocked_threads}
         # An excess arrival may complete a phase that no thread observes. PTX505 reports it.
         for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
@@ -93,10 +94,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                     facts, blocked_wait, blocked_wait.mbarrier, fault, _late_arrival(facts, blocked_wait, schedule)
                 )
                 broken.setdefault(finding.primary, finding)
+                certain.update([finding.primary] if schedule.has_certain_end else [])
         waits = {
             e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
         }
-        yield from make_observations(kernel, number, waits - blocked | broken.keys(), broken)
+        yield from make_observations(kernel, number, waits - blocked | broken.keys(), broken, certain)
 
 
 def _has_arrivals(facts: ScenarioFacts, blocked_wait: BlockedThread) -> bool:

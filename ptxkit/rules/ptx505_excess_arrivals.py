@@ -54,12 +54,13 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     unawaited: tuple[Step, ...] | None = None
     for number, facts in enumerate(kernel.scenarios):
         by_object: dict[object, ExcessArrival] = {}
-        for excess in (
-            played.excess_arrivals[0]
-            for played in (*facts.schedules, *facts.simulation.eager_async_schedules)
-            if played.excess_arrivals
-        ):
-            by_object.setdefault(excess.location, _last_in_text(excess))
+        certain: set[Step] = set()
+        for played in (*facts.schedules, *facts.simulation.eager_async_schedules):
+            if played.excess_arrivals:
+                excess = _last_in_text(played.excess_arrivals[0])
+                by_object.setdefault(excess.location, excess)
+                if played.certain_events is None or excess.clock < played.certain_events:
+                    certain.add(excess.event.step)
         fault = facts.simulation.fault if by_object else None
         blamed = [
             each for each in by_object.values() if isinstance(fault, WrongCount) and each.location in fault.locations
@@ -76,7 +77,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             for e in a.events
             if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
-        yield from make_observations(kernel, number, arrivals, broken)
+        yield from make_observations(kernel, number, arrivals, broken, certain)
 
 
 def _last_in_text(excess: ExcessArrival) -> ExcessArrival:

@@ -37,13 +37,15 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield from ask_without_schedule(kernel, Barrier)  # otherwise PTX504 yields it
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
+        certain: set[Step] = set()
         for schedule in facts.schedules:
             blocked = find_root_blocked_thread(facts, schedule)
             if blocked is not None and blocked.mbarrier is None and isinstance(blocked.event.effect, Barrier):
                 elsewhere = [s for s in schedule.blocked_threads if s.event.step is not blocked.event.step]
                 broken.setdefault(blocked.event.step, _finding(facts, blocked, elsewhere))
+                certain.update([blocked.event.step] if schedule.has_certain_end else [])
         barriers = {e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, Barrier)}
-        yield from make_observations(kernel, number, barriers, broken)
+        yield from make_observations(kernel, number, barriers, broken, certain)
 
 
 def _finding(facts: ScenarioFacts, blocked: BlockedThread, elsewhere: list[BlockedThread]) -> Finding:

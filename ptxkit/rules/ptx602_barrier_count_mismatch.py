@@ -36,16 +36,18 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each barrier with a thread count."""
     for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
-        for pair in (schedule.count_mismatches[0] for schedule in facts.schedules if schedule.count_mismatches):
-            first, second = sorted(pair, key=lambda event: event.step.start)
+        certain: set[Step] = set()
+        for schedule in (each for each in facts.schedules if each.count_mismatches):
+            first, second = sorted(schedule.count_mismatches[0], key=lambda event: event.step.start)
             broken.setdefault(second.step, _finding(first, second))
+            certain.update([second.step] if schedule.has_certain_end else [])
         counting = {
             e.step
             for a in facts.simulation.thread_classes
             for e in a.events
             if isinstance(e.effect, Barrier) and e.size is not None
         }
-        yield from make_observations(kernel, number, counting, broken)
+        yield from make_observations(kernel, number, counting, broken, certain)
 
 
 def _finding(first: TraceEvent, second: TraceEvent) -> Finding:

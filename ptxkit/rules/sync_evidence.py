@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -32,9 +32,11 @@ _OBSTACLES = {
 
 
 def make_observations(
-    kernel: KernelFacts, number: int, steps: Iterable[Step], broken: Mapping[Step, Finding]
+    kernel: KernelFacts, number: int, steps: Iterable[Step], broken: Mapping[Step, Finding], certain: Container[Step]
 ) -> Iterator[Observation | OpenObligation]:
     """Yields the results of a rule for one scenario and the `steps` that it checked.
+
+    certain: those that a schedule shows to be wrong without a guess before that.
 
     If the kernel does not declare its block size, the violation must occur at every size that is tried. A smaller block
     in which threads deadlock proves nothing, because the kernel may not support it. If a block of another size is
@@ -55,19 +57,18 @@ def make_observations(
         for step in broken:
             yield OpenObligation(step, ptx3xx.BLOCK_SIZE_NOT_KNOWN(), "block")
         return
-    by_size = not has_guess(facts)
-    exact = by_size and facts.scenario.launch.is_exact
+    is_proof = facts.scenario.launch.is_exact
     limit = kernel.scenarios[0].scenario.launch
     if broken and limit.is_limit and facts.scenario.launch == limit:
-        exact = by_size and (
-            facts.scenario.has_whole_tiles
-            or all(_has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit)
+        is_proof = facts.scenario.has_whole_tiles or all(
+            _has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit
         )
     is_smaller = limit.is_limit and facts.scenario.launch != limit
     silent = facts.scenario.sample == SMALL_SIZE or (is_smaller and _has_failure(facts))
     for step in steps:
         if step in broken or not silent:
-            yield Observation((step, None), number, exact, broken.get(step), by_size)
+            by_size = step in certain
+            yield Observation((step, None), number, is_proof and by_size, broken.get(step), by_size)
 
 
 def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObligation]:
@@ -147,11 +148,6 @@ def _has_failure(facts: ScenarioFacts) -> bool:
         or any(find_tx_imbalances(facts.simulation, schedule))
         for schedule in (*facts.schedules, *facts.simulation.eager_async_schedules)
     )
-
-
-def has_guess(facts: ScenarioFacts) -> bool:
-    """Returns whether some trace of the CTA or its cluster contains a guess."""
-    return any(actor.first_guess is not None for actor in facts.simulation.thread_classes)
 
 
 def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> BlockedThread | None:

@@ -1,12 +1,22 @@
-"""The findings about expected bytes that differ from the copied ones: of a phase, of several phases, in a cluster."""
+"""The findings about expected bytes that differ from the copied ones, and about waits at which no thread arrives."""
 
 from __future__ import annotations
 
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.missing_release import find_missing_release
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.cluster_tx_count import TxImbalance
+from ptxkit.analysis.mbarrier.tx_balance import find_expects_at
 from ptxkit.analysis.mbarrier.tx_count import PhaseTx
+from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import fix_titles, ptx5xx
+from ptxkit.rules.mbarrier_help import (
+    find_wrong_arrival,
+    format_arrival_help,
+    format_release_help,
+    misplaced_arrival,
+    missing_arrival,
+)
 from ptxkit.rules.model import Finding, FixCandidate, replace_constant
 from ptxkit.rules.sync_evidence import format_cta
 from ptxkit.syntax.tree import Integer
@@ -121,4 +131,35 @@ def _byte_count_fixes(step: Step, expected: int | None, brought: int | None) -> 
         FixCandidate(fix_titles.EXPECT_BYTES(size=number), (change,), safe=False)
         for number in dict.fromkeys(numbers)
         for change in replace_constant(step, own, number)
+    )
+
+
+def make_missing_arrival_finding(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> Finding:
+    """Returns the finding about a wait for an mbarrier at which no thread arrives."""
+    expect = next(find_expects_at(facts, wait.address), None)
+    if expect is not None:
+        return Finding(
+            primary=expect,
+            message=ptx5xx.EXPECT_ONLY_AND_WAIT(),
+            labels=((wait.step, ptx5xx.WAITS_FOR_PHASE()),),
+            help=ptx5xx.MAKE_EXPECT_AN_ARRIVAL(),
+        )
+    fault = find_wrong_arrival(kernel, facts)
+    missing = find_missing_release(kernel, wait.step)
+    if fault is not None:
+        return Finding(
+            primary=wait.step,
+            message=ptx5xx.WAIT_WITHOUT_ANY_ARRIVAL(),
+            labels=((fault.arrival, ptx5xx.ARRIVES_AT_WRONG_MBARRIER()),),
+            help=format_arrival_help(facts.program, fault, 1),
+            payload=misplaced_arrival(facts.program, fault),
+            lacks=() if missing is None else missing.unordered,
+        )
+    return Finding(
+        primary=wait.step,
+        message=ptx5xx.WAIT_WITHOUT_ANY_ARRIVAL(),
+        labels=() if missing is None else ((missing.last_read, ptx5xx.LAST_READ_OF_SLOT()),),
+        help=ptx5xx.ARRIVE_AT_MBARRIER() if missing is None else format_release_help(missing, 1),
+        payload=None if missing is None else missing_arrival(kernel.program, missing),
+        lacks=() if missing is None else missing.unordered,
     )

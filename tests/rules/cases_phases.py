@@ -12,6 +12,78 @@ def init(count: int) -> str:
     return f"@%p1 mbarrier.init.shared::cta.b64 [%r5], {count}; //= init\nbar.sync 0;"
 
 
+GUESS = "ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p4, %r20, 0;"
+
+GUESSED = (
+    Case(
+        "a deadlock before all branches on data is an error",
+        f"""{init(129)}
+{ARRIVE} //= arrive
+wait: {WAIT} 0; //! PTX504 arrive init
+@!%p3 bra wait;
+{GUESS} @%p4 bra end;
+bar.sync 0; {ARRIVE}
+end:""",
+    ),
+    Case(
+        "a deadlock after a branch on data is open",
+        f"""{init(129)}
+{GUESS} @%p4 bra end;
+{ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;
+end:""",
+        undecided=("PTX504",),
+    ),
+    Case(
+        "a deadlock of threads is open if data let another thread leave before",
+        f"""{init(129)}
+@%p2 bra guess;
+{ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;
+bra end;
+guess: {GUESS} @%p4 bra end;
+{ARRIVE} {ARRIVE}
+end:""",
+        undecided=("PTX504",),
+    ),
+    Case(
+        "an excess arrival before all branches on data is an error",
+        f"""{init(128)}
+{ARRIVE} //! PTX505 again init
+{ARRIVE} //= again
+{GUESS} @%p4 bra end;
+wait: {WAIT} 0; @!%p3 bra wait;
+end:""",
+    ),
+    Case(
+        "an excess arrival after a branch on data is open",
+        f"""{init(128)}
+{GUESS} @%p4 bra end;
+{ARRIVE} {ARRIVE}
+end:""",
+        undecided=("PTX505",),
+    ),
+    Case(
+        "a wait at which all threads stay is an error although code that is not reached arrives",
+        f"""{init(1)}
+mul.lo.u32 %r20, %r6, %r6; setp.ne.u32 %p4, %r20, 3; @%p4 bra wait;
+{ARRIVE}
+wait: {WAIT} 0; //! PTX503
+@!%p3 bra wait;""",
+        undecided=("PTX300",),
+    ),
+    Case(
+        "a wait after a branch on data is open if only code that is not reached arrives",
+        f"""{init(1)}
+{GUESS} @%p4 bra end;
+mul.lo.u32 %r20, %r6, %r6; setp.ne.u32 %p5, %r20, 3; @%p5 bra wait;
+{ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;
+end:""",
+        undecided=("PTX300", "PTX503"),
+    ),
+)
+
 MISSING = (
     Case(
         "a wait with an unknown parity is open where only executions without it can be simulated",
@@ -310,4 +382,4 @@ meet: bar.sync 0; {TAKE}""",
     ),
 )
 
-CASES = (*MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED)
+CASES = (*GUESSED, *MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED)

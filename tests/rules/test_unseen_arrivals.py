@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.diagnostics import Verdict
+from ptxkit.diagnostics import Severity, Verdict
 from ptxkit.linter import lint
 
 KERNEL = """.version 8.0
@@ -50,20 +50,20 @@ def open_questions(found: Verdict, reason: str) -> list[str]:
     return [found.undecided[0].source.text.splitlines()[line - 1].split()[0] for line in lines]
 
 
+def findings(found: Verdict) -> list[tuple[str, Severity]]:
+    return [(str(each.code), each.severity) for each in found.diagnostics]
+
+
 def test_phases_of_a_cluster_of_unknown_size_are_open() -> None:
     questions = open_questions(verdict(""), "cluster size unknown")
     assert "mbarrier.try_wait.parity.shared::cta.b64" in questions
     assert any(each.startswith("mbarrier.arrive") for each in questions)
 
 
-def test_without_an_arrival_from_another_cta_the_wait_is_open_for_those_in_unreached_code() -> None:
-    assert open_questions(verdict("", ""), "some arrivals are in code") == ["mbarrier.try_wait.parity.shared::cta.b64"]
+def test_a_wait_at_which_all_threads_stay_is_reported_although_unreached_code_has_an_arrival() -> None:
+    assert findings(verdict("", "")) == [("PTX503", Severity.WARNING)]
+    assert findings(verdict(".reqnctapercluster 1, 1, 1", "")) == [("PTX503", Severity.ERROR)]
 
 
 def test_the_size_of_the_cluster_answers_the_question() -> None:
     assert not open_questions(verdict(".reqnctapercluster 1, 1, 1"), "cluster size unknown")
-
-
-def test_a_wait_without_an_arrival_is_open_where_code_with_arrivals_is_not_reached() -> None:
-    questions = open_questions(verdict(".reqnctapercluster 1, 1, 1", arrive=""), "does not reach")
-    assert questions == ["mbarrier.try_wait.parity.shared::cta.b64"]

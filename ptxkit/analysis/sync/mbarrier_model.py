@@ -50,6 +50,7 @@ class ExcessArrival:
 
     phase: the number of the phase, from 1. earlier_arrivals: the arrivals before it. is_unobserved: whether the phase
     began before any thread had observed the previous one; otherwise all arrivals of the phase had already occurred.
+    clock: the number of events that were simulated before it.
     """
 
     event: TraceEvent
@@ -58,6 +59,7 @@ class ExcessArrival:
     earlier_arrivals: tuple[TraceEvent, ...]
     is_unobserved: bool
     count: int
+    clock: int = 0
 
 
 class MbarrierModel:
@@ -200,7 +202,8 @@ class MbarrierModel:
         if self.is_truncated:
             return
         phase, before = known.state.completed_phases + 1, tuple(dict.fromkeys(others))
-        self.excess_arrivals.append(ExcessArrival(event, place, phase, before, unobserved, known.state.count))
+        count = known.state.count
+        self.excess_arrivals.append(ExcessArrival(event, place, phase, before, unobserved, count, self.clock))
 
     def _note_outcome(self, known: SimulatedMbarrier, outcome: MbarrierOutcome) -> None:
         """Starts the records of the next phase where an operation completed one."""

@@ -63,6 +63,10 @@ class ScheduleResult:
     without an expect-tx. tx_overflows: the first expect-tx after which the tx-count of an mbarrier exceeded its range,
     with that count.
 
+    certain_events: the number of events that were simulated before the first that follows a guess of its thread, or
+    before the end of a thread that guessed; None if all are certain. has_certain_end: whether all threads came to where
+    they are at the end without a guess.
+
     is_approximate: whether something could not be simulated exactly, such as an unknown parity or address. is_misused:
     whether another rule reports the reason, such as an mbarrier that is used before it is initialized. is_complete:
     whether the simulation reached its end.
@@ -74,6 +78,8 @@ class ScheduleResult:
     count_mismatches: list[tuple[TraceEvent, TraceEvent]] = field(default_factory=list)
     tx_mismatches: list[MbarrierLocation] = field(default_factory=list)
     tx_overflows: list[tuple[TraceEvent, int]] = field(default_factory=list)
+    certain_events: int | None = None
+    has_certain_end: bool = True
     is_approximate: bool = False
     is_misused: bool = False
     is_complete: bool = True
@@ -99,6 +105,8 @@ class _ScheduleSimulator:
         self.unsized_copies = UnsizedCopyBalance(actors)
         self.pending_async: deque[tuple[int, int, TraceEvent, MbarrierLocation]] = deque()
         self.executed_events = 0
+        if any(actor.first_guess is not None and not actor.events for actor in actors):
+            self.result.certain_events = 0
 
     def blocker_of(self, actor: int) -> SimulatedBarrier | SimulatedMbarrier | None:
         """Returns the object that blocks an actor that could not advance; None where the actor is at its end."""
@@ -135,11 +143,22 @@ class _ScheduleSimulator:
         if not self._execute(actor, number, event):
             return False
         self.positions[actor] = number + 1
+        if self._is_guessed(actor, number):
+            self._note_guess()
         self.executed_events += 1
         self._note_possible_exit(actor)
         # After the end of a truncated exploration, further arrivals and waits are unknown.
         self.mbarriers.is_truncated |= number + 1 == len(events) and self.thread_classes[actor].end_reason != "exit"
         return True
+
+    def _is_guessed(self, actor: int, number: int) -> bool:
+        """Returns whether an event of an actor, or its end, follows a guess."""
+        guess = self.thread_classes[actor].first_guess
+        return guess is not None and number >= guess
+
+    def _note_guess(self) -> None:
+        if self.result.certain_events is None:
+            self.result.certain_events = self.executed_events
 
     def _execute(self, actor: int, number: int, event: TraceEvent) -> bool:
         effect = event.effect
@@ -223,6 +242,7 @@ class _ScheduleSimulator:
         """Completes the oldest asynchronous operation, and returns whether there was one."""
         if not self.pending_async:
             return False
+        self.mbarriers.clock = self.executed_events
         actor, number, event, place = self.pending_async.popleft()
         known = self.mbarriers.get(place)
         if known is None:
@@ -245,7 +265,10 @@ class _ScheduleSimulator:
         )
 
     def _note_possible_exit(self, actor: int) -> None:
-        if self.positions[actor] >= len(self.thread_classes[actor].events) and self._has_exited(actor):
+        number = self.positions[actor]
+        if number >= len(self.thread_classes[actor].events) and self._has_exited(actor):
+            if self._is_guessed(actor, number):
+                self._note_guess()
             self.barriers.note_exit(actor)
 
     def finish(self) -> ScheduleResult:
@@ -262,6 +285,10 @@ class _ScheduleSimulator:
                 self._find_blocked_threads(),
                 self.mbarriers.unbalanced_locations(),
             )
+        result.has_certain_end = result.certain_events is None and not any(
+            number < len(self.thread_classes[actor].events) and self._is_guessed(actor, number)
+            for actor, number in enumerate(self.positions)
+        )
         return result
 
     def _completed_phases(self, place: MbarrierLocation) -> int:
