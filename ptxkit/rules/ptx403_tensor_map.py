@@ -92,7 +92,9 @@ class _ScenarioChecker:
             yield Observation((step, None), self._number, use.thread.trace.is_certain(use.copy.position), finding)
 
     def _check_pair(self, change: MapWrite, use: MapUse) -> Iterator[Observation]:
-        if self._is_ordered_before(change, use):
+        places = change.thread, change.position, use.thread, use.copy.position
+        is_ordered = self._is_ordered_before(change, use)
+        if is_ordered:
             missing = self._missing_half(change, use)
             finding = None if missing is None else _stale_map(change, use, missing)
         elif self._is_copy_inflight(change, use):
@@ -101,7 +103,12 @@ class _ScenarioChecker:
             finding = _unordered_change(change, use)
         else:
             return
-        exact = change.thread.trace.is_certain(change.position) and use.thread.trace.is_certain(use.copy.position)
+        exact = finding is not None and change.thread.trace.is_certain(change.position)
+        exact = exact and use.thread.trace.is_certain(use.copy.position)
+        if exact and is_ordered:
+            exact = not self._facts.may_guess_between(*places)
+        elif exact and change.thread is not use.thread:
+            exact = self._facts.is_certain_pair(*places)
         key = (use.copy.event.step, change.event.step)
         yield Observation(key, self._number, exact, finding)
 

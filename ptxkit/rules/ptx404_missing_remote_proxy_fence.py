@@ -48,8 +48,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
             return
         for crossing in find_remote_proxy_crossings(kernel, facts):
             key = (crossing.after.event.step, crossing.before.event.step)
-            exact = crossing.before.is_certain and crossing.after.is_certain
-            yield Observation(key, number, exact, _finding(crossing, strict=kernel.policy == "strict"))
+            finding = _finding(crossing, strict=kernel.policy == "strict")
+            yield Observation(key, number, crossing.is_certain, finding)
 
 
 def _finding(crossing: RemoteProxyCrossing, *, strict: bool) -> Finding | None:

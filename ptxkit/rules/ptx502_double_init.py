@@ -59,7 +59,15 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
             finding = _finding(first.step, again[0][2].step, again[0][0] is not thread, together)
         key = (first.step, again[0][2].step if again else None)
         exact = all(maker.trace.is_certain(position) for maker, position, _ in (makers[0], *again[:1]))
+        if exact and again and _may_invalidate(facts):
+            exact = not facts.may_guess_between(thread, made, *again[0][:2])
         yield Observation(key, number, exact, finding)
+
+
+def _may_invalidate(facts: ScenarioFacts) -> bool:
+    return any(
+        isinstance(effect, MbarrierInvalidate) for step in facts.program.effectful_steps for effect in step.effects
+    )
 
 
 def _may_end_between(

@@ -39,6 +39,7 @@ from ptxkit.analysis.cluster.cluster_facts import (
     has_observed_cluster_start,
     has_observed_signal,
     is_init_ordered_by_cluster_barrier,
+    last_arrival_before,
     may_poll_memory,
     scenario_of_rank,
 )
@@ -81,7 +82,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 def _check_access(kernel: KernelFacts, number: int, facts: ScenarioFacts, reach: RemoteAccess) -> Iterator[Observation]:
     step, thread = reach.event.step, reach.thread
-    exact = thread.trace.is_certain(reach.position)
+    exact = thread.trace.is_certain(reach.position) and not facts.may_guess_before(thread, reach.position)
     known = has_observed_cluster_start(facts, thread, reach.position)
     yield Observation((step, None), number, exact, None if known else _access_before_start(reach))
     other = scenario_of_rank(kernel.scenarios, facts, reach.rank)
@@ -89,7 +90,8 @@ def _check_access(kernel: KernelFacts, number: int, facts: ScenarioFacts, reach:
         return
     makers = find_initializations(other.threads.values()).get(reach.mbarrier, [])
     for maker, made, init in makers:
-        exact = exact and maker.trace.is_certain(made)
+        published = last_arrival_before(maker, facts, thread, reach.position)
+        exact = exact and maker.trace.is_certain(max(made, published))
         if is_init_ordered_by_cluster_barrier(maker, made, facts, thread, reach.position):
             yield Observation((step, init.step), number, exact)
             return

@@ -104,8 +104,7 @@ def other_ctas_of(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> l
 
 def _ctas_of_cluster(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[ScenarioFacts]:
     """Yields the explored CTAs of a CTA's cluster, including the CTA itself."""
-    key = (facts.scenario.arguments, facts.scenario.launch)
-    return (other for other in scenarios if (other.scenario.arguments, other.scenario.launch) == key)
+    return (other for other in scenarios if other.simulation is facts.simulation)
 
 
 def find_signaled_mbarriers(scenarios: Sequence[ScenarioFacts]) -> frozenset[int]:
@@ -191,6 +190,15 @@ def is_init_ordered_by_cluster_barrier(
         if arrival > since and (ordered >= since or bisect_left(fences, arrival)):
             return _is_after_cluster_phase(facts, index + 1, acquirer, until)
     return False
+
+
+def last_arrival_before(releaser: ThreadView, facts: ScenarioFacts, acquirer: ThreadView, until: int) -> int:
+    """Returns the last position at which a thread arrives at a round of the cluster's barrier that precedes a position.
+
+    facts: the scenario of the acquiring thread, which is in another CTA. The result is -1 if there is no such round.
+    """
+    rounds = enumerate(cluster_barrier_arrivals(releaser), 1)
+    return max((at for number, at in rounds if _is_after_cluster_phase(facts, number, acquirer, until)), default=-1)
 
 
 def cluster_barrier_arrivals(thread: ThreadView) -> list[int]:

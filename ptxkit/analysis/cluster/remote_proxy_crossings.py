@@ -37,7 +37,8 @@ class RemoteProxyCrossing:
 
     kind: `generic` where the first is a store and the later one reads, `async` where both are asynchronous and one of
     them writes. may_fence_in_releaser, may_fence_in_acquirer: whether there may be a proxy fence in the CTA of the
-    first access, and in that of the later one.
+    first access, and in that of the later one. is_certain: whether some input certainly leads to both accesses, and no
+    guess hides a fence between them.
     """
 
     before: CtaAccess
@@ -45,6 +46,7 @@ class RemoteProxyCrossing:
     kind: str
     may_fence_in_releaser: bool
     may_fence_in_acquirer: bool
+    is_certain: bool
 
 
 def find_remote_proxy_crossings(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[RemoteProxyCrossing]:
@@ -69,6 +71,7 @@ def find_remote_proxy_crossings(kernel: KernelFacts, facts: ScenarioFacts) -> It
                     kind,
                     _may_fence_before_release(pair, before, spans[0]),
                     _may_fence_after_acquire(pair, after, spans[1], kind),
+                    _are_certain(pair, before, after, *spans),
                 )
             if left < 0:
                 break
@@ -113,6 +116,20 @@ def _fence_spans(pair: CtaPair, before: CtaAccess, after: CtaAccess) -> tuple[_P
             taken = dict.fromkeys(pair.acquirer.threads.values(), -1) | {handover.wait.thread: handover.wait.position}
             return given, taken
     return None
+
+
+def _are_certain(pair: CtaPair, before: CtaAccess, after: CtaAccess, until: _Positions, since: _Positions) -> bool:
+    """Returns whether no guess decides the accesses, nor what threads do before the release and after the acquire."""
+    return (
+        before.is_certain
+        and after.is_certain
+        and all(thread.trace.is_certain(min(at, len(thread.trace.events))) for thread, at in until.items())
+        and not any(
+            pair.acquirer.may_guess_between(thread, max(at, 0), after.thread, after.position)
+            for thread, at in since.items()
+            if at < len(thread.trace.events)
+        )
+    )
 
 
 def _may_fence_before_release(pair: CtaPair, before: CtaAccess, until: _Positions) -> bool:

@@ -307,6 +307,19 @@ class GuessedOrder(HappensBefore):
         """Whether the path of some thread, or a barrier or function that it uses, is not known."""
         return bool(self._known_ends)
 
+    def may_act_before(self, second: WarpPath, until: int) -> bool:
+        """Returns whether what a thread does after a guess may come before a position of a path."""
+        ends = self._known_ends.items()
+        return any(end < until if path is second else self.may_precede(path, end, second, until) for path, end in ends)
+
+    def may_act_between(self, first: WarpPath, since: int, second: WarpPath, until: int) -> bool:
+        """Returns whether what a thread does after a guess may come between positions of two paths."""
+        return any(
+            (path is first or self.may_precede(first, since, path, end))
+            and (end < until if path is second else self.may_precede(path, end, second, until))
+            for path, end in self._known_ends.items()
+        )
+
     def may_converge(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
         """Returns whether lanes of one warp may converge between two positions."""
         is_guessed = any(path.warp == releaser.warp for path in self._known_ends)

@@ -14,6 +14,7 @@ from ptxkit.analysis.context.happens_before import GuessedOrder, HappensBefore
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_order import WarpOrder
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.context.writer_threads import (
     find_guarded_threads,
     find_remote_writer_threads,
@@ -135,15 +136,36 @@ class ScenarioFacts:
 
     def may_guess_order(self, first: ThreadView, since: int, second: ThreadView, until: int) -> bool:
         """Returns whether an execution that differs after a guess may order one thread's event before another's."""
-        order = self.guessed_order
-        if not order.has_guesses or first is second:
+        if not self.guessed_order.has_guesses or first is second:
             return False
-        releaser, acquirer = order.path_of(first.tid), order.path_of(second.tid)
+        places = self._places_of(first, since, second, until)
+        return places is None or self.guessed_order.may_precede(*places)
+
+    def may_guess_between(self, first: ThreadView, since: int, second: ThreadView, until: int) -> bool:
+        """Returns whether a guess may hide what some thread does between one event and a later one."""
+        if not self.guessed_order.has_guesses:
+            return False
+        places = self._places_of(first, since, second, until)
+        return places is None or self.guessed_order.may_act_between(*places)
+
+    def may_guess_before(self, thread: ThreadView, position: int) -> bool:
+        """Returns whether a guess may hide what some other thread does before an event."""
+        if not self.guessed_order.has_guesses:
+            return False
+        places = self._places_of(thread, position, thread, position)
+        return places is None or self.guessed_order.may_act_before(*places[2:])
+
+    def _places_of(
+        self, first: ThreadView, since: int, second: ThreadView, until: int
+    ) -> tuple[WarpPath, int, WarpPath, int] | None:
+        """Returns the paths of two threads and the positions of their events there; None where one is not known."""
+        order = self.guessed_order
+        paths = order.path_of(first.tid), order.path_of(second.tid)
         start, end = (
             order.positions_by_execution(path.group).get((event.step, event.visit))
-            for path, event in ((releaser, first.trace.events[since]), (acquirer, second.trace.events[until]))
+            for path, event in zip(paths, (first.trace.events[since], second.trace.events[until]), strict=True)
         )
-        return start is None or end is None or order.may_precede(releaser, start, acquirer, end)
+        return None if start is None or end is None else (paths[0], start, paths[1], end)
 
     def is_certain_pair(self, first: ThreadView, since: int, second: ThreadView, until: int) -> bool:
         """Returns whether some input takes two threads to two positions, and a guess of no thread orders these."""
@@ -153,6 +175,10 @@ class ScenarioFacts:
             and not self.may_guess_order(first, since, second, until)
             and not self.may_guess_order(second, until, first, since)
         )
+
+    def are_certain_spans(self, spans: Iterable[tuple[ThreadView, int, int]]) -> bool:
+        """Returns whether some input takes each thread through its part of a path, given by `spans_between`."""
+        return all(thread.trace.is_certain(end) for thread, _, end in spans)
 
     def phases_of(self, trace: ThreadTrace) -> Mapping[int, int]:
         """Returns the phases of a thread's trace, by position, in the schedule that gives its threads priority."""

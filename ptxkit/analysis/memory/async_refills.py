@@ -27,7 +27,7 @@ class AsyncRefill:
     """An asynchronous write of bytes that a generic access used before, where the two are ordered.
 
     sync: the step that orders the two in the writing thread; None where one thread executes both. is_fenced: whether a
-    fence orders the proxies. is_certain: whether some input certainly leads to both.
+    fence orders the proxies. is_certain: whether some input certainly leads to both, on the same paths in between.
     """
 
     use: TraceEvent
@@ -94,7 +94,7 @@ class RefillFinder:
         ):
             return
         fenced = any(self._is_fenced(*span) for span in spans)
-        sure = user.trace.is_certain(at) and writer.trace.is_certain(position)
+        sure = self._facts.are_certain_spans(spans)
         yield AsyncRefill(use, write, syncs[-1] if syncs else None, fenced, sure)
 
     def _is_fenced(self, thread: ThreadView, since: int, until: int) -> bool:

@@ -25,7 +25,7 @@ class OperandOverwrite:
     """A store of bytes that an operation read before, ordered after it.
 
     sync: the step that orders them; None where one thread executes both. is_fenced: whether a fence orders the proxies.
-    is_certain: whether some input certainly leads to both.
+    is_certain: whether some input certainly leads to both, on the same paths in between.
     """
 
     operation: TraceEvent
@@ -84,5 +84,5 @@ def _check_pair(
         return
     sync = None if issuer is writer else writer.trace.events[spans[-1][1]].step
     fenced = any(thread.may_fence_between(since, until) for thread, since, until in spans)
-    sure = issuer.trace.is_certain(at) and writer.trace.is_certain(position)
+    sure = facts.are_certain_spans(spans)
     yield OperandOverwrite(first, second, sync, fenced, sure)
