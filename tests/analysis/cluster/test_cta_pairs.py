@@ -112,9 +112,10 @@ def test_the_fence_of_a_crossing_is_in_either_cta() -> None:
 
 
 def test_a_fence_by_an_untraced_thread_may_be_anywhere() -> None:
-    for number, found in ((0, {("generic", False, True)}), (40, set())):
-        own = f"setp.eq.u32 %p3, %r3, {number}; @%p3 {FENCE} bar.sync 0;"
-        assert crossings(STORE, MEET, own, COPY) == found
+    found = {("generic", False, True)}
+    for numbers, expected in (([0], found), ([40], found), (range(40, 48), set())):
+        own = "".join(f"setp.eq.u32 %p3, %r3, {number}; @%p3 {FENCE}" for number in numbers)
+        assert crossings(STORE, MEET, own, "bar.sync 0;", COPY) == expected
 
 
 def test_without_tensor_operations_no_operand_is_stored() -> None:
