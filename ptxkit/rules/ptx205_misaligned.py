@@ -35,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.dataflow.address_distances import AddressDistances
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
@@ -71,6 +72,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         decided = reported if reported is False else grounds.is_launch_independent(misfit)
         if decided and (reported is None or not _is_reached_with_first_thread(certainty, misfit)):
             return None
+        if decided and misfit.other is not None and not _is_distance_fixed(kernel, misfit, misfit.other):
+            return None
         return decided
 
     yield from observe_operand_violations(kernel, is_certain, _finding)
@@ -82,6 +85,14 @@ def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandV
     if misfit.thread is None or (step.match is not None and step.match.is_aligned):
         return True
     return certainty.program.contains(step) and certainty.is_input_independent(step, None)
+
+
+def _is_distance_fixed(kernel: KernelFacts, misfit: OperandViolation, other: Step) -> bool:
+    """Returns whether no argument decides the distance of two addresses, modulo the alignment that both need."""
+    if not (kernel.program.contains(misfit.step) and kernel.program.contains(other)):
+        return False
+    distances = kernel.program.analysis(AddressDistances)
+    return distances.is_fixed(misfit.step, misfit.role, other, misfit.required)
 
 
 def _finding(misfit: OperandViolation) -> Finding:

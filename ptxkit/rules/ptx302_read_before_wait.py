@@ -58,6 +58,7 @@ from ptxkit.rules.model import (
 )
 from ptxkit.rules.obligation_sites import both, is_async, reads_shared, sites_of, writes_shared
 from ptxkit.rules.operation_nouns import operation_noun
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -84,9 +85,17 @@ def _check_read(number: int, facts: ScenarioFacts, read: CopyRead) -> Observatio
     if read.status is CopyStatus.GUESSED:
         return OpenObligation(read.event.step, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA())
     finding = None if read.status is CopyStatus.COMPLETE else _early_read(facts, read)
+    if finding is not None and not _exist_in_any_block(facts, read):
+        return OpenObligation(read.event.step, ptx3xx.BLOCK_SIZE_MAY_BE_ONE_WARP(), "block")
     key = (read.event.step, read.copy.event.step)
     exact = finding is not None and facts.is_certain_pair(read.issuer, read.copy.position, read.reader, read.position)
     return Observation(key, number, exact, finding)
+
+
+def _exist_in_any_block(facts: ScenarioFacts, read: CopyRead) -> bool:
+    """Returns whether a block of any size that the kernel may support has both threads."""
+    launch = facts.scenario.launch
+    return launch.is_exact or launch.is_limit or max(read.issuer.tid, read.reader.tid) < WARP_SIZE
 
 
 def _check_remote_read(number: int, facts: ScenarioFacts, read: RemoteRead) -> Observation | OpenObligation:

@@ -293,6 +293,20 @@ ld.global.v2.b32 {%r10, %r11}, [%rd5+4]; //! PTX205""",
         before=".global .align 8 .b32 words[8];",
     ),
     Case(
+        "an argument decides how far two addresses by one pointer are apart",
+        """setp.gt.u32 %p3, %r6, 20; @%p3 bra end; mul.wide.u32 %rd5, %r6, 8; add.u64 %rd6, %rd2, %rd5;
+st.global.v4.u32 [%rd2], {%r1, %r1, %r1, %r1}; st.global.v4.u32 [%rd6], {%r1, %r1, %r1, %r1};
+setp.gt.u32 %p3, %r6, 7; @%p3 bra end; st.shared.u32 [%r4], %r1; end:""",
+        undecided=("PTX205",),
+    ),
+    Case(
+        "both addresses by one pointer follow an argument",
+        """setp.gt.u32 %p3, %r6, 20; @%p3 bra end; mul.wide.u32 %rd5, %r6, 8; add.u64 %rd6, %rd2, %rd5;
+st.global.v4.u32 [%rd6], {%r1, %r1, %r1, %r1}; //= first
+st.global.v4.u32 [%rd6+8], {%r1, %r1, %r1, %r1}; //! PTX205 first
+setp.gt.u32 %p3, %r6, 7; @%p3 bra end; st.shared.u32 [%r4], %r1; end:""",
+    ),
+    Case(
         "two addresses by one pointer that are apart after a condition on data",
         """ld.global.u32 %r10, [%rd2]; setp.gt.u32 %p4, %r10, 7; @%p4 bra done; st.global.u32 [%rd2+16], %r1; done:
 ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd1]; ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd1+4];""",

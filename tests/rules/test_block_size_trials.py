@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from ptxkit import Severity, Verdict, lint
+from ptxkit.model.launch_contract import BlockLimits
 from ptxkit.report import full_report
 from ptxkit.results import FileResult, Status
+from tests.rules.support import Case
 
 RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
 
@@ -185,3 +187,21 @@ def test_half_a_block_that_multiplies_is_not_an_error_where_the_block_may_be_two
     verdict = lint(halved)
     assert verdict.diagnostics == ()
     assert "PTX315" in {item.code for item in verdict.undecided}
+
+
+STAGES_OF_64_THREADS = """and.b32 %r10, %r1, 63; shl.b32 %r10, %r10, 4; shr.u32 %r11, %r1, 6; shl.b32 %r11, %r11, 12;
+add.u32 %r12, %r2, %r10; add.u32 %r13, %r12, %r11; setp.ge.u32 %p3, %r1, 64;
+@!%p3 cp.async.ca.shared.global [%r12], [%rd1], 16; cp.async.commit_group;
+@!%p3 cp.async.ca.shared.global [%r12+4096], [%rd1], 16; cp.async.commit_group;
+cp.async.wait_group 1; bar.sync 0; ld.shared.u32 %r14, [%r13]; st.global.u32 [%rd2], %r14; cp.async.wait_group 0;"""
+
+
+def test_a_read_in_threads_that_only_larger_blocks_have_is_no_error() -> None:
+    """Threads from number 64 on read the next stage: a kernel for two warps is correct."""
+    verdict = lint(Case("stages", STAGES_OF_64_THREADS, bounds="").text)
+    assert verdict.diagnostics == ()
+    (question,) = verdict.undecided
+    (limits,) = question.conditions
+    assert question.code == "PTX302"
+    assert limits == BlockLimits(possible=(64,), failing=(128, 256, 512, 1024), code="PTX302")
+    assert {found.code for found in lint(Case("stages", STAGES_OF_64_THREADS).text).diagnostics} == {"PTX302"}
