@@ -18,7 +18,35 @@ def copies(first: str, second: str, mark: str) -> str:
     )
 
 
+_PREFETCH = """.func prefetch(.param .b64 a, .param .b32 first, .param .b32 second, .param .b32 flag)
+{{ .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<2>; ld.param.b64 %rd1, [a]; ld.param.b32 %r1, [first];
+ld.param.b32 %r2, [second]; ld.param.b32 %r3, [flag]; setp.ne.b32 %p1, %r3, 0;
+{0} cp.async.bulk.prefetch.L2.global [%rd1], %r1; {1} cp.async.bulk.prefetch.L2.global [%rd1], %r2; ret; }}"""
+_CALL = """ld.global.u32 %r13, [%rd2]; add.u32 %r10, %r6, {0}; {{ .param .b64 a; .param .b32 b, c, d;
+st.param.b64 [a], %rd1; st.param.b32 [b], %r6; st.param.b32 [c], %r10; st.param.b32 [d], %r13;
+call prefetch, (a, b, c, d); }}"""
+
+
 CASES = (
+    Case(
+        "a function needs two sizes that differ by 4",
+        _CALL.format(4),
+        before=_PREFETCH.format("", ""),
+        undecided=("PTX804",),
+    ),
+    Case("a function needs two sizes that differ by 16", _CALL.format(16), before=_PREFETCH.format("", "")),
+    Case(
+        "a function needs two sizes that differ by 4 under opposite guards",
+        _CALL.format(4),
+        before=_PREFETCH.format("@%p1", "@!%p1"),
+        undecided=("PTX206",),
+    ),
+    Case(
+        "a function needs a size that differs by 4 from one of the kernel",
+        f"cp.async.bulk.prefetch.L2.global [%rd1], %r6;\n{_CALL.format(4)}",
+        before=_PREFETCH.format("@%p1", ""),
+        undecided=("PTX804",),
+    ),
     Case(
         "two sizes that differ by 4 are not both multiples of 16",
         copies("mov.u32 %r10, %r6;", "add.u32 %r11, %r6, 4;", "//! PTX804 first"),

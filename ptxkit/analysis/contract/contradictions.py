@@ -9,48 +9,80 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from math import gcd
+from typing import TypeAlias
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.contract.certain_steps import CertainSteps
 from ptxkit.analysis.contract.linear_parameters import LinearParameters
-from ptxkit.analysis.contract.parameter_multiples import find_multiples
-from ptxkit.analysis.contract.tensor_maps import find_map_uses
+from ptxkit.analysis.contract.parameter_multiples import find_multiples, find_multiples_of_callees
+from ptxkit.analysis.contract.tensor_maps import find_map_uses, find_possible_map_uses
 from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.launch_contract import ParameterMultiple, TensorMapUse
+
+Requirement: TypeAlias = "ParameterMultiple | TensorMapUse"
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """Two requirements of one parameter, in the order of the text, with the instructions from which they follow.
 
-    is_certain: whether each launch executes both; otherwise a thread that executes the second has executed the first.
+    is_certain: whether each launch executes both; otherwise a thread that executes the second may have executed the
+    first.
     """
 
-    first: tuple[Step, ParameterMultiple | TensorMapUse]
-    second: tuple[Step, ParameterMultiple | TensorMapUse]
+    first: tuple[Step, Requirement]
+    second: tuple[Step, Requirement]
     is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """A requirement of an instruction, and the step of the kernel that executes it: the instruction itself, or a call.
+
+    is_proven: whether the requirement follows if the instruction is executed.
+    """
+
+    site: Step
+    step: Step
+    wanted: Requirement
+    is_proven: bool = True
 
 
 def find_contradictions(kernel: KernelFacts) -> Iterator[Contradiction]:
     """Yields the first contradiction of each instruction with an earlier one."""
-    program = kernel.program
-    linear, certain = LinearParameters(program), CertainSteps(kernel)
-    found: list[tuple[Step, ParameterMultiple | TensorMapUse]] = [
-        (step, each) for step, each in find_multiples(program, linear) if not each.is_address
-    ]
+    certain, reported = CertainSteps(kernel), set[Step]()
+    demands = sorted(_demands_of(kernel.program), key=lambda each: (each.site.index, each.step.index))
+    for first, second in combinations(demands, 2):
+        is_new = second.step not in reported and first.step is not second.step
+        if is_new and _contradict(first.wanted, second.wanted):
+            is_certain = all(each.is_proven and certain.is_certain(each.step) for each in (first, second))
+            if is_certain or _may_follow(kernel.program, first, second):
+                reported.add(second.step)
+                yield Contradiction((first.step, first.wanted), (second.step, second.wanted), is_certain)
+
+
+def _demands_of(program: Program) -> Iterator[_Demand]:
+    linear = LinearParameters(program)
+    for step, multiple in find_multiples(program, linear):
+        if not multiple.is_address:
+            yield _Demand(step, step, multiple)
+    for call, step, multiple in find_multiples_of_callees(program, linear):
+        yield _Demand(call, step, multiple)
     if not may_change_tensor_maps(program):
-        found += find_map_uses(program, linear)
-    reported: set[Step] = set()
-    for first, second in combinations(sorted(found, key=lambda each: each[0].index), 2):
-        is_new = second[0] not in reported and first[0] is not second[0]
-        if is_new and _contradict(first[1], second[1]):
-            is_certain = all(certain.is_certain(step) for step, _ in (first, second))
-            if is_certain or _always_follows(program, first[0], second[0]):
-                reported.add(second[0])
-                yield Contradiction(first, second, is_certain)
+        for step, use in find_map_uses(program, linear):
+            yield _Demand(step, step, use)
+        for step, use in find_possible_map_uses(program, linear):
+            yield _Demand(step, step, use, is_proven=False)
+
+
+def _may_follow(program: Program, first: _Demand, second: _Demand) -> bool:
+    """Returns whether a thread that executes a step has executed another one, as far as their sites decide this."""
+    if first.site is second.site:
+        return _always_follows(program.function_of(first.step), first.step, second.step)
+    return _always_follows(program, first.site, second.site)
 
 
 def _always_follows(program: Program, first: Step, second: Step) -> bool:
@@ -60,7 +92,7 @@ def _always_follows(program: Program, first: Step, second: Step) -> bool:
     return is_executed and program.analysis(ControlFlowGraph).dominates(first, second)
 
 
-def _contradict(first: ParameterMultiple | TensorMapUse, second: ParameterMultiple | TensorMapUse) -> bool:
+def _contradict(first: Requirement, second: Requirement) -> bool:
     if first.parameter != second.parameter:
         return False
     match first, second:

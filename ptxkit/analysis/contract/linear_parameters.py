@@ -32,6 +32,12 @@ class LinearParameter:
     constant: int
     unknown: int
 
+    def substitute(self, argument: LinearParameter) -> LinearParameter:
+        """Returns the sum where the parameter has the value of another one."""
+        unknown = gcd(self.factor * argument.unknown, self.unknown)
+        constant = self.factor * argument.constant + self.constant
+        return LinearParameter(argument.parameter, self.factor * argument.factor, constant, unknown)
+
     def solve(self, divisor: int) -> tuple[int, int] | None:
         """Returns the divisor and the remainder of the parameter if the sum must be a multiple of `divisor`.
 
@@ -49,7 +55,7 @@ class LinearParameter:
 
 
 class LinearParameters:
-    """The parameters of one kernel, and the operands that are computed from them."""
+    """The parameters of one kernel or function, and the operands that are computed from them."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -65,6 +71,15 @@ class LinearParameters:
                 others = [count for other, count in total.monomials if other and other != product]
                 constant = dict(total.monomials).get((), 0)
                 yield LinearParameter(place, factor, constant, gcd(*others))
+
+    def parameter_near(self, step: Step, operand: Operand | None, size: int) -> ParameterPlace | None:
+        """Returns the parameter of a size from whose address an operand is computed with an unknown number, if one."""
+        total = self.sum_of(step, operand)
+        for product, factor in total.monomials if total is not None and len(total.monomials) > 1 else ():
+            for name, own in self._parameters:
+                if product == (f"&{name}",) and factor == 1 and own == size:
+                    return self.place_of(name)
+        return None
 
     def parameter_of(self, step: Step, operand: Operand | None) -> ParameterPlace | None:
         """Returns the parameter whose value an operand is; None where it is another value."""

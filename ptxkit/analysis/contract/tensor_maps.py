@@ -21,6 +21,7 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.model.launch_contract import ParameterPlace, TensorMapUse
 from ptxkit.syntax.tree import Address, Name
+from ptxkit.tensormap_limits import MAP_BYTES
 
 _OPERATIONS = {"read": "load", "write": "store", "update": "reduce"}
 
@@ -44,6 +45,15 @@ def find_map_uses(program: Program, linear: LinearParameters) -> Iterator[tuple[
         pointer = linear.parameter_of(step, Address(Name(base), offset)) if step not in located else None
         if pointer is not None:
             yield step, _make_use(step, pointer, use, is_pointer=True)
+
+
+def find_possible_map_uses(program: Program, linear: LinearParameters) -> Iterator[tuple[Step, TensorMapUse]]:
+    """Yields the tensor copies whose map is at an unknown distance from a parameter that has room for one map."""
+    located = {step for step, _, _ in located_map_uses(program)}
+    for step, base, offset, use in map_uses(program):
+        place = linear.parameter_near(step, Address(Name(base), offset), MAP_BYTES) if step not in located else None
+        if place is not None:
+            yield step, _make_use(step, place, use, is_pointer=False)
 
 
 def _make_use(step: Step, place: ParameterPlace, use: TensorMapParameter, *, is_pointer: bool) -> TensorMapUse:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.pointer_params import location_of, parameter_locations
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierExpect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.syntax.tree import Address, Integer, Name
+from ptxkit.syntax.tree import Address, Integer, Name, operand_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,36 @@ def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapPar
 
 def located_map_uses(program: Program) -> Iterator[tuple[Step, tuple[str, int], TensorMapParameter]]:
     """Yields the tensor copies whose map is in a parameter, with the parameter and the byte in it."""
-    places: dict[str, tuple[str, int]] = {}
-    for step in program.steps:
-        places.update(parameter_locations(step, places))
+    locations = _AddressLocations(program)
     for step, base, offset, use in map_uses(program):
-        start = location_of(step, base, places)
+        start = locations.location_before(step, base)
         if start is not None:
             yield step, (start[0], start[1] + offset), use
+
+
+class _AddressLocations:
+    """The registers of one function that hold the address of a parameter plus a constant, on all paths."""
+
+    def __init__(self, program: Program) -> None:
+        self._definitions = program.analysis(ReachingDefinitions)
+        self._known: dict[tuple[Step, str], tuple[str, int] | None] = {}
+
+    def location_before(self, step: Step, name: str) -> tuple[str, int] | None:
+        """Returns the parameter whose address a step reads from a register, or names, and the byte in it."""
+        register = step.scope.register_name(name)
+        reaching = self._definitions.definitions_reaching(step, register)
+        found = {self._assigned_location(each, register) for each in reaching}
+        return location_of(step, name, {register: place} if len(found) == 1 and (place := found.pop()) else {})
+
+    def _assigned_location(self, step: Step, register: str) -> tuple[str, int] | None:
+        key = step, register
+        if key not in self._known:
+            self._known[key] = None  # for a loop that moves the address
+            names = [name for operand in read_operands(step) for name in operand_names(operand)]
+            given = ((step.scope.register_name(name), self.location_before(step, name)) for name in names)
+            places = {source: place for source, place in given if place is not None}
+            self._known[key] = dict(parameter_locations(step, places)).get(register)
+        return self._known[key]
 
 
 def map_uses(program: Program) -> Iterator[tuple[Step, str, int, TensorMapParameter]]:

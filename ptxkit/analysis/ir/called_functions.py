@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.ir.worklist import Worklist
 
@@ -17,6 +20,16 @@ def called_functions(program: Program, call: Step) -> list[Program]:
             if step.is_opaque_call:
                 entered.add(_entered_names(program, step))
     return [program.callees[name] for name in sorted(entered.seen)]
+
+
+def sole_calls(program: Program) -> Iterator[tuple[Step, Program]]:
+    """Yields the calls of a kernel, each with its function, that are the only ones which may enter the function."""
+    calls = [step for code in program.functions for step in code.own_effectful_steps if step.is_opaque_call]
+    entered = Counter(name for call in calls for name in _entered_names(program, call))
+    for call in calls:
+        code = program.callees.get(callee_of(call) or "")
+        if code is not None and program.contains(call) and entered[code.function.name] == 1:
+            yield call, code
 
 
 def _entered_names(program: Program, call: Step) -> list[str]:
