@@ -6,7 +6,8 @@ What it does
     tcgen05 operation is complete, and executes no `tcgen05.fence::after_thread_sync` between that and the access. Under
     `--policy strict` only, it reports kernels without any such fence, because compilers that omit all of them rely on
     how GPUs issue instructions, and accesses after the allocation by another warp, because `tcgen05.alloc` is
-    synchronous.
+    synchronous. It also reports a load or store that another warp depends on without a
+    `tcgen05.fence::before_thread_sync` before the synchronization, because the thread has waited for it.
 
 Why it matters
     `tcgen05.ld`, `st`, `mma`, `cp` and `shift` are asynchronous: without the fence they are not ordered after earlier
@@ -49,6 +50,8 @@ from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
 from ptxkit.syntax.constants import WARP_SIZE
 
 _FENCE = "tcgen05.fence::after_thread_sync;"
+_FENCE_BEFORE = "tcgen05.fence::before_thread_sync;"
+_MOVES = ("tcgen05.ld", "tcgen05.st")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -61,6 +64,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield from _check_completions(number, facts, Severity.ERROR if fences else Severity.WARNING)
             if kernel.policy == "strict":
                 yield from _check_allocations(number, facts)
+                yield from _check_moves(number, facts)
 
 
 def _is_fence(step: Step) -> bool:
@@ -96,6 +100,43 @@ def _check_allocations(number: int, facts: ScenarioFacts) -> Iterator[Observatio
                     edges = facts.sync_edges(thread, at, use.thread, use.position)
                     learned = [edge.acquire_position for edge in edges]
                     yield from _observe(number, use, event.step, learned, Severity.WARNING)
+
+
+def _check_moves(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    """Checks accesses that depend on a load or store of another warp."""
+    uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
+    moves = [use for use in uses if use.completion in _MOVES]
+    pairs = TmemPairBudget(facts)
+    for use in uses if moves else ():
+        for move in writes_before(use, moves, facts.budget):
+            is_apart = move.thread.tid // WARP_SIZE != use.thread.tid // WARP_SIZE
+            if is_apart and (use.is_write or move.is_write) and pairs.allow(move, use):
+                yield from _observe_release(number, facts, move, use)
+
+
+def _observe_release(number: int, facts: ScenarioFacts, move: TmemUse, use: TmemUse) -> Iterator[Observation]:
+    """Yields the result for a load or store and an access of another thread, if a release orders the two."""
+    edges = list(facts.sync_edges(move.thread, move.position, use.thread, use.position))
+    releases = [edge.release_position for edge in edges]
+    if releases:
+        fenced = any(has_fence_between(move.thread, move.position, at, "before") for at in releases)
+        finding = None if fenced else _unfenced_release(use, move, move.thread.trace.events[min(releases)].step)
+        yield Observation((use.event.step, move.event.step), number, use.thread.trace.is_certain(use.position), finding)
+
+
+def _unfenced_release(use: TmemUse, move: TmemUse, release: Step) -> Finding:
+    return Finding(
+        primary=use.event.step,
+        message=ptx7xx.NO_FENCE_BEFORE_SYNCHRONIZATION(),
+        labels=(
+            (move.event.step, ptx7xx.WHAT_IT_DEPENDS_ON()),
+            (release, ptx7xx.ORDERS_THREADS_NOT_OPERATIONS()),
+        ),
+        help=ptx7xx.ADD_FENCE_BEFORE_SYNC(),
+        severity=Severity.WARNING,
+        group_key=release,
+        fixes=(add_statement(StepEdit(release, _FENCE_BEFORE)),),
+    )
 
 
 def _observe(

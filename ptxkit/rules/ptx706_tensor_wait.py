@@ -63,7 +63,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     for use in uses if moves else ():
         for earlier in writes_before(use, moves, facts.budget):
             if (
-                not (_is_write(use) or _is_write(earlier))
+                not (use.is_write or earlier.is_write)
                 or not _share_lanes(earlier, use)
                 or _execute_together(earlier, use)
             ):
@@ -93,10 +93,6 @@ def _is_awaited_by_use(use: TmemUse, used: frozenset[str]) -> bool:
         return False
     operands = use.event.step.instruction.operands
     return bool(operands) and not used.isdisjoint(registers_in(operands[0], use.event.step.scope))
-
-
-def _is_write(use: TmemUse) -> bool:
-    return use.access is not None and use.access.kind != "read"
 
 
 def _share_lanes(earlier: TmemUse, use: TmemUse) -> bool:

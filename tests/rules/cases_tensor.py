@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tests.rules.support import Case
 
 _ALLOCATE = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 32;"
@@ -157,6 +159,26 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
     ),
 )
 
+_LATER = f"""@!%p1 bra issued;
+{_MULTIPLY} //? PTX705 store sync
+{_COMMIT}
+issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT}"""
+
+
+def _hand_over(name: str, sync: str, policy: Literal["isa", "strict"] = "strict") -> Case:
+    """All warps store, and a thread of the first one multiplies into the same columns. sync: what is between them."""
+    body = f"{_STORE} //= store\n{_STORED} {sync} {_AFTER} {_LATER} {_LEAVE}"
+    if policy == "isa" or _BEFORE in sync:
+        body = body.replace("//? PTX705 store sync", "")
+    return Case(name, f"{_BEGIN}{_AFTER}\n{body}", policy=policy, target="sm_100a")
+
+
+HAND_OVERS = (
+    _hand_over("a store that was waited for is ordered by the fence before the barrier", f"{_BEFORE} bar.sync 0;"),
+    _hand_over("no fence is between a store and the barrier", "bar.sync 0; //= sync\n"),
+    _hand_over("only strict demands a fence after the wait for a store", "bar.sync 0;", "isa"),
+)
+
 MOVES = (
     _case("a load after a store that was waited for", f"{_STORE} {_STORED} {_LOAD} {_LOADED} {_OUT} {_LEAVE}"),
     _case(
@@ -300,4 +322,4 @@ REGISTERS = (
     ),
 )
 
-CASES = (*ALLOCATION, *COMPLETION, *MOVES, *CUT, *REGISTERS)
+CASES = (*ALLOCATION, *COMPLETION, *HAND_OVERS, *MOVES, *CUT, *REGISTERS)

@@ -81,9 +81,13 @@ class TmemUse:
         return self.thread.tid if leader is None else leader
 
     @property
+    def is_write(self) -> bool:
+        return self.access is not None and self.access.kind != "read"
+
+    @property
     def is_committed_write(self) -> bool:
         """Whether it writes, and only a commit shows that it is complete."""
-        return self.completion == "tcgen05" and self.access is not None and self.access.kind != "read"
+        return self.completion == "tcgen05" and self.is_write
 
     @cached_property
     def location(self) -> tuple[int, int, int] | None:
@@ -179,10 +183,13 @@ def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -
     return None
 
 
-def has_fence_between(thread: ThreadView, since: int, until: int) -> bool:
-    """Returns whether a thread executes an `after_thread_sync` fence for Tensor Memory between two positions."""
+def has_fence_between(thread: ThreadView, since: int, until: int, side: str = "after") -> bool:
+    """Returns whether a thread executes a fence for Tensor Memory between two positions.
+
+    side: `after` for `after_thread_sync`, `before` for `before_thread_sync`.
+    """
     return any(
-        since < position < until and isinstance(event.effect, TensorFence) and event.effect.side == "after"
+        since < position < until and isinstance(event.effect, TensorFence) and event.effect.side == side
         for position, event in thread.positions(TensorFence)
     )
 

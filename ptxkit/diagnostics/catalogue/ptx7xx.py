@@ -150,8 +150,16 @@ NO_FENCE_AFTER_SYNCHRONIZATION = MessageTemplate(
         "orders line {1} before this thread"
     ),
 )
+NO_FENCE_BEFORE_SYNCHRONIZATION = MessageTemplate(
+    TENSOR_FENCE,
+    (
+        "no `tcgen05.fence::before_thread_sync` is between line {1}, which this depends on, and the synchronization at "
+        "line {2}, which orders it before this thread"
+    ),
+)
 WHAT_IT_DEPENDS_ON = MessageTemplate(TENSOR_FENCE, "the operation that it depends on")
 ORDERS_THREADS_NOT_OPERATIONS = MessageTemplate(TENSOR_FENCE, "orders the threads, not their asynchronous operations")
+ADD_FENCE_BEFORE_SYNC = MessageTemplate(TENSOR_FENCE, "add `tcgen05.fence::before_thread_sync;` before line {2}")
 ADD_FENCE_AFTER_SYNC = MessageTemplate(TENSOR_FENCE, "add `tcgen05.fence::after_thread_sync;` after line {2}")
 
 TENSOR_WAIT = DiagnosticCode(
