@@ -29,6 +29,7 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size, may_poll_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -49,7 +50,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
-from ptxkit.rules.sync_evidence import find_root_blocked_thread, make_observations
+from ptxkit.rules.sync_evidence import ScheduleFindings, find_root_blocked_thread, make_observations
 from ptxkit.rules.tx_count_findings import (
     make_cluster_finding,
     make_inconsistency_finding,
@@ -78,7 +79,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if facts.has_unknown_call or is_ambiguous(facts):
             continue
         yield from _check_late_expects(kernel, number, facts)
-        yield from _check_tx_overflow(kernel, number, facts)
+        yield from make_observations(kernel, number, (), _find_tx_overflows)
         if facts.scenario.launch.cluster_size > 1:
             yield from _check_cluster(kernel, number, facts)
             continue
@@ -136,40 +137,35 @@ def _uses_mbarriers(facts: ScenarioFacts) -> bool:
 
 def _check_cluster(kernel: KernelFacts, number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
     """Yields the results for the CTAs of a cluster together: copies of one CTA may complete in another."""
-    broken: dict[Step, Finding] = {}
-    certain: set[Step] = set()
-    for schedule in facts.schedules:
-        for imbalance in find_tx_imbalances(facts.simulation, schedule):
-            finding = make_cluster_finding(facts, imbalance)
-            broken.setdefault(finding.primary, finding)
-            certain.update([finding.primary] if schedule.has_certain_end else [])
     events = find_tx_events(facts.simulation)
-    yield from make_observations(kernel, number, {event.step for event in events}, broken, certain)
+    yield from make_observations(kernel, number, {event.step for event in events}, _find_imbalances)
     for event in events:
         if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
             yield OpenObligation(event.step, _UNKNOWN[UnknownBalance.TENSOR_MAP]())
 
 
-def _check_tx_overflow(
-    kernel: KernelFacts, number: int, facts: ScenarioFacts
-) -> Iterator[Observation | OpenObligation]:
+def _find_imbalances(facts: ScenarioFacts) -> ScheduleFindings:
+    found = ScheduleFindings()
+    for schedule in facts.schedules:
+        for imbalance in find_tx_imbalances(facts.simulation, schedule):
+            finding = make_cluster_finding(facts, imbalance)
+            found.add(finding.primary, finding, schedule.has_certain_end)
+    return found
+
+
+def _find_tx_overflows(facts: ScenarioFacts) -> ScheduleFindings:
     """Checks how many bytes an mbarrier expects at once: all copies may be in flight at the last expect-tx."""
-    broken: dict[Step, Finding] = {}
-    certain: set[Step] = set()
+    found = ScheduleFindings()
     for schedule in (each for each in facts.schedules if each.tx_overflows):
         event, due = schedule.tx_overflows[0]
-        certain.update([event.step] if schedule.has_certain_end else [])
-        broken.setdefault(
-            event.step,
-            Finding(
-                primary=event.step,
-                message=ptx5xx.TX_COUNT_BEYOND_LIMIT(due=due, limit=MAX_TX_COUNT),
-                help=ptx5xx.EXPECT_FEWER_BYTES(),
-                properties={"due": due, "most": MAX_TX_COUNT},
-            ),
+        finding = Finding(
+            primary=event.step,
+            message=ptx5xx.TX_COUNT_BEYOND_LIMIT(due=due, limit=MAX_TX_COUNT),
+            help=ptx5xx.EXPECT_FEWER_BYTES(),
+            properties={"due": due, "most": MAX_TX_COUNT},
         )
-    if broken:
-        yield from make_observations(kernel, number, broken, broken, certain)
+        found.add(event.step, finding, schedule.has_certain_end)
+    return found
 
 
 def _check_late_expects(
@@ -214,21 +210,25 @@ def _check_unreached_arrivals(
 
     If all threads wait at the end of a schedule, nothing else is executed; otherwise it is a question.
     """
-    deadlocks = [each for each in facts.schedules if find_root_blocked_thread(facts, each) is not None]
-    stuck = {blocked.event.step for schedule in deadlocks for blocked in schedule.blocked_threads}
-    certain = {
-        blocked.event.step for schedule in deadlocks if schedule.has_certain_end for blocked in schedule.blocked_threads
-    }
-    broken: dict[Step, Finding] = {}
+    judge = partial(_find_waits_of_all, kernel)
+    stuck = judge(facts).broken
     for wait, is_arrived, _ in find_waits_and_arrivals(facts):
-        if is_arrived or wait.step in broken:
-            continue
-        if wait.step in stuck:
-            broken[wait.step] = make_missing_arrival_finding(kernel, facts, wait)
-        else:
+        if not is_arrived and wait.step not in stuck:
             yield OpenObligation(wait.step, ptx5xx.ARRIVALS_IN_UNREACHED_CODE())
-    if broken:
-        yield from make_observations(kernel, number, broken, broken, certain)
+    if stuck:
+        yield from make_observations(kernel, number, (), judge)
+
+
+def _find_waits_of_all(kernel: KernelFacts, facts: ScenarioFacts) -> ScheduleFindings:
+    """Returns the waits at which threads stay for an mbarrier without an arrival, in schedules in which all stay."""
+    found = ScheduleFindings()
+    waits = {wait.step: wait for wait, is_arrived, _ in find_waits_and_arrivals(facts) if not is_arrived}
+    for schedule in facts.schedules if waits else ():
+        if find_root_blocked_thread(facts, schedule) is not None:
+            for step in {blocked.event.step for blocked in schedule.blocked_threads} & waits.keys():
+                finding = make_missing_arrival_finding(kernel, facts, waits[step])
+                found.add(step, finding, schedule.has_certain_end)
+    return found
 
 
 RULE = Rule(ptx5xx.MBARRIER_TX_COUNT_MISMATCH, check, asynchronous=True, sites=sites_of(is_mbarrier_operation))

@@ -59,6 +59,7 @@ from ptxkit.rules.mbarrier_help import (
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
 from ptxkit.rules.sync_evidence import (
+    ScheduleFindings,
     ask_without_schedule,
     find_initialization,
     find_root_blocked_thread,
@@ -71,34 +72,37 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each wait: those that succeed satisfy the rule, and those that block whatever the cause do not."""
     yield from ask_without_schedule(kernel, MbarrierWait)
     located = [facts.simulation.fault for facts in kernel.scenarios]
+    judge = partial(_find_deadlocks, located)
     for number, facts in enumerate(kernel.scenarios):
-        broken: dict[Step, Finding] = {}
-        certain: set[Step] = set()
         blocked = {each.event.step for schedule in facts.schedules for each in schedule.blocked_threads}
-        # An excess arrival may complete a phase that no thread observes. PTX505 reports it.
-        for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
-            blocked_wait = find_root_blocked_thread(facts, schedule)
-            if facts.simulation.size == 1 and any(
-                each.mbarrier is not None and each.mbarrier.state.pending_arrivals and not _has_arrivals(facts, each)
-                for each in schedule.blocked_threads
-            ):
-                continue  # PTX503 reports a phase in which there is no arrival
-            if (
-                blocked_wait is not None
-                and blocked_wait.mbarrier is not None
-                and blocked_wait.mbarrier.state.pending_arrivals
-                and _has_arrivals(facts, blocked_wait)
-            ):
-                fault = _fault_of(facts, schedule, located)
-                finding = _finding(
-                    facts, blocked_wait, blocked_wait.mbarrier, fault, _late_arrival(facts, blocked_wait, schedule)
-                )
-                broken.setdefault(finding.primary, finding)
-                certain.update([finding.primary] if schedule.has_certain_end else [])
         waits = {
             e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
         }
-        yield from make_observations(kernel, number, waits - blocked | broken.keys(), broken, certain)
+        yield from make_observations(kernel, number, waits - blocked, judge)
+
+
+def _find_deadlocks(located: Sequence[PhaseFault | None], facts: ScenarioFacts) -> ScheduleFindings:
+    """Returns the waits that block. located: the faults that explain the deadlocks of each scenario."""
+    found = ScheduleFindings()
+    # An excess arrival may complete a phase that no thread observes. PTX505 reports it.
+    for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
+        blocked_wait = find_root_blocked_thread(facts, schedule)
+        if facts.simulation.size == 1 and any(
+            each.mbarrier is not None and each.mbarrier.state.pending_arrivals and not _has_arrivals(facts, each)
+            for each in schedule.blocked_threads
+        ):
+            continue  # PTX503 reports a phase in which there is no arrival
+        if (
+            blocked_wait is not None
+            and blocked_wait.mbarrier is not None
+            and blocked_wait.mbarrier.state.pending_arrivals
+            and _has_arrivals(facts, blocked_wait)
+        ):
+            fault = _fault_of(facts, schedule, located)
+            late = _late_arrival(facts, blocked_wait, schedule)
+            finding = _finding(facts, blocked_wait, blocked_wait.mbarrier, fault, late)
+            found.add(finding.primary, finding, schedule.has_certain_end)
+    return found
 
 
 def _has_arrivals(facts: ScenarioFacts, blocked_wait: BlockedThread) -> bool:

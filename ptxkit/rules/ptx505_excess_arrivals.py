@@ -23,7 +23,8 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.missing_waits import find_missing_waits
@@ -46,38 +47,45 @@ from ptxkit.rules.mbarrier_help import (
 )
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
-from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_observations
+from ptxkit.rules.sync_evidence import ScheduleFindings, find_initialization, format_cta, make_observations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each arrival: those within the count of their phase satisfy the rule."""
-    unawaited: tuple[Step, ...] | None = None
+    judge = partial(_find_excess_arrivals, kernel, cache(partial(find_missing_waits, kernel)))
     for number, facts in enumerate(kernel.scenarios):
-        by_object: dict[object, ExcessArrival] = {}
-        certain: set[Step] = set()
-        for played in (*facts.schedules, *facts.simulation.eager_async_schedules):
-            if played.excess_arrivals:
-                excess = _last_in_text(played.excess_arrivals[0])
-                by_object.setdefault(excess.location, excess)
-                if played.certain_events is None or excess.clock < played.certain_events:
-                    certain.add(excess.event.step)
-        fault = facts.simulation.fault if by_object else None
-        blamed = [
-            each for each in by_object.values() if isinstance(fault, WrongCount) and each.location in fault.locations
-        ]
-        if by_object and fault is None and unawaited is None:
-            unawaited = find_missing_waits(kernel)
-        broken = {
-            excess.event.step: _finding(kernel, facts, excess, unawaited or ())
-            for excess in blamed or by_object.values()
-        }
         arrivals = {
             e.step
             for a in facts.simulation.thread_classes
             for e in a.events
             if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
-        yield from make_observations(kernel, number, arrivals, broken, certain)
+        yield from make_observations(kernel, number, arrivals, judge)
+
+
+def _find_excess_arrivals(
+    kernel: KernelFacts, find_unawaited: Callable[[], tuple[Step, ...]], facts: ScenarioFacts
+) -> ScheduleFindings:
+    """Returns the first excess arrival at each mbarrier, or those that a wrong count explains."""
+    by_object: dict[object, ExcessArrival] = {}
+    certain: set[Step] = set()
+    for played in (*facts.schedules, *facts.simulation.eager_async_schedules):
+        if played.excess_arrivals:
+            excess = _last_in_text(played.excess_arrivals[0])
+            by_object.setdefault(excess.location, excess)
+            if played.certain_events is None or excess.clock < played.certain_events:
+                certain.add(excess.event.step)
+    found = ScheduleFindings()
+    if by_object:
+        fault = facts.simulation.fault
+        blamed = [
+            each for each in by_object.values() if isinstance(fault, WrongCount) and each.location in fault.locations
+        ]
+        unawaited = find_unawaited() if fault is None else ()
+        for excess in blamed or by_object.values():
+            step = excess.event.step
+            found.add(step, _finding(kernel, facts, excess, unawaited), step in certain)
+    return found
 
 
 def _last_in_text(excess: ExcessArrival) -> ExcessArrival:

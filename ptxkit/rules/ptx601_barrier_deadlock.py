@@ -22,13 +22,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.sync_schedule import BlockedThread
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, MbarrierWait
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
-from ptxkit.rules.sync_evidence import ask_without_schedule, find_root_blocked_thread, format_cta, make_observations
+from ptxkit.rules.sync_evidence import (
+    ScheduleFindings,
+    ask_without_schedule,
+    find_root_blocked_thread,
+    format_cta,
+    make_observations,
+)
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -36,16 +41,18 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if not any(isinstance(effect, MbarrierWait) for step in kernel.program.effectful_steps for effect in step.effects):
         yield from ask_without_schedule(kernel, Barrier)  # otherwise PTX504 yields it
     for number, facts in enumerate(kernel.scenarios):
-        broken: dict[Step, Finding] = {}
-        certain: set[Step] = set()
-        for schedule in facts.schedules:
-            blocked = find_root_blocked_thread(facts, schedule)
-            if blocked is not None and blocked.mbarrier is None and isinstance(blocked.event.effect, Barrier):
-                elsewhere = [s for s in schedule.blocked_threads if s.event.step is not blocked.event.step]
-                broken.setdefault(blocked.event.step, _finding(facts, blocked, elsewhere))
-                certain.update([blocked.event.step] if schedule.has_certain_end else [])
         barriers = {e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, Barrier)}
-        yield from make_observations(kernel, number, barriers, broken, certain)
+        yield from make_observations(kernel, number, barriers, _find_deadlocks)
+
+
+def _find_deadlocks(facts: ScenarioFacts) -> ScheduleFindings:
+    found = ScheduleFindings()
+    for schedule in facts.schedules:
+        blocked = find_root_blocked_thread(facts, schedule)
+        if blocked is not None and blocked.mbarrier is None and isinstance(blocked.event.effect, Barrier):
+            elsewhere = [s for s in schedule.blocked_threads if s.event.step is not blocked.event.step]
+            found.add(blocked.event.step, _finding(facts, blocked, elsewhere), schedule.has_certain_end)
+    return found
 
 
 def _finding(facts: ScenarioFacts, blocked: BlockedThread, elsewhere: list[BlockedThread]) -> Finding:

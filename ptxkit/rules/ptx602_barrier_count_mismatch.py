@@ -22,32 +22,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.isa.effects import Barrier, Effect
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import sites_of
-from ptxkit.rules.sync_evidence import make_observations
+from ptxkit.rules.sync_evidence import ScheduleFindings, make_observations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each barrier with a thread count."""
     for number, facts in enumerate(kernel.scenarios):
-        broken: dict[Step, Finding] = {}
-        certain: set[Step] = set()
-        for schedule in (each for each in facts.schedules if each.count_mismatches):
-            first, second = sorted(schedule.count_mismatches[0], key=lambda event: event.step.start)
-            broken.setdefault(second.step, _finding(first, second))
-            certain.update([second.step] if schedule.has_certain_end else [])
         counting = {
             e.step
             for a in facts.simulation.thread_classes
             for e in a.events
             if isinstance(e.effect, Barrier) and e.size is not None
         }
-        yield from make_observations(kernel, number, counting, broken, certain)
+        yield from make_observations(kernel, number, counting, _find_mismatches)
+
+
+def _find_mismatches(facts: ScenarioFacts) -> ScheduleFindings:
+    found = ScheduleFindings()
+    for schedule in (each for each in facts.schedules if each.count_mismatches):
+        first, second = sorted(schedule.count_mismatches[0], key=lambda event: event.step.start)
+        found.add(second.step, _finding(first, second), schedule.has_certain_end)
+    return found
 
 
 def _finding(first: TraceEvent, second: TraceEvent) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -15,6 +15,7 @@ from ptxkit.analysis.sync.sync_simulation import SimulationObstacle
 from ptxkit.analysis.values.scenario import SMALL_SIZE, Scenario
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, MbarrierInit
 from ptxkit.rules.model import Finding, Observation, OpenObligation
 
@@ -31,20 +32,39 @@ _OBSTACLES = {
 }
 
 
-def make_observations(
-    kernel: KernelFacts, number: int, steps: Iterable[Step], broken: Mapping[Step, Finding], certain: Container[Step]
-) -> Iterator[Observation | OpenObligation]:
-    """Yields the results of a rule for one scenario and the `steps` that it checked.
+@dataclass(slots=True)
+class ScheduleFindings:
+    """The findings of a rule in the schedules of one scenario, by step.
 
-    certain: those that a schedule shows to be wrong without a guess before that.
+    certain: the steps that a schedule shows to be wrong without a guess before that.
+    """
+
+    broken: dict[Step, Finding] = field(default_factory=dict)
+    certain: set[Step] = field(default_factory=set)
+
+    def add(self, step: Step, finding: Finding, is_certain: bool) -> None:
+        """Adds a finding, unless the step has one."""
+        self.broken.setdefault(step, finding)
+        if is_certain:
+            self.certain.add(step)
+
+
+def make_observations(
+    kernel: KernelFacts, number: int, steps: Iterable[Step], judge: Callable[[ScenarioFacts], ScheduleFindings]
+) -> Iterator[Observation | OpenObligation]:
+    """Yields the results of a rule for one scenario: of the `steps` that it checked, and of those it finds to be wrong.
+
+    judge: finds what is wrong in a scenario.
 
     If the kernel does not declare its block size, the violation must occur at every size that is tried. A smaller block
     in which threads deadlock proves nothing, because the kernel may not support it. If a block of another size is
     correct, this one may be incorrect; if none is, the largest one is. A few correct iterations prove nothing either.
     If the block size is known, one size of whole tiles suffices; for a size with a remainder it is unknown whether the
-    kernel supports it.
+    kernel supports it, and the largest size of whole tiles is tried.
     """
     facts = kernel.scenarios[number]
+    found = judge(facts)
+    broken, certain = found.broken, found.certain
     if broken and has_unknown_cluster_size(kernel):
         for step in broken:
             yield OpenObligation(step, ptx3xx.CLUSTER_SIZE_NOT_KNOWN(), "cluster")
@@ -57,18 +77,29 @@ def make_observations(
         for step in broken:
             yield OpenObligation(step, ptx3xx.BLOCK_SIZE_NOT_KNOWN(), "block")
         return
-    is_proof = facts.scenario.launch.is_exact
+    proven = certain if facts.scenario.launch.is_exact else set()
     limit = kernel.scenarios[0].scenario.launch
     if broken and limit.is_limit and facts.scenario.launch == limit:
-        is_proof = facts.scenario.has_whole_tiles or all(
-            _has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit
-        )
+        always = all(_has_failure(w) or _is_inconclusive(w) for w in kernel.scenarios if w.scenario.launch == limit)
+        if always or facts.scenario.has_whole_tiles:
+            proven = certain
+        elif certain:
+            proven = certain & _wrong_with_whole_tiles(kernel, facts.scenario, judge)
     is_smaller = limit.is_limit and facts.scenario.launch != limit
     silent = facts.scenario.sample == SMALL_SIZE or (is_smaller and _has_failure(facts))
-    for step in steps:
+    for step in dict.fromkeys((*steps, *broken)):
         if step in broken or not silent:
-            by_size = step in certain
-            yield Observation((step, None), number, is_proof and by_size, broken.get(step), by_size)
+            yield Observation((step, None), number, step in proven, broken.get(step), step in certain)
+
+
+def _wrong_with_whole_tiles(
+    kernel: KernelFacts, given: Scenario, judge: Callable[[ScenarioFacts], ScheduleFindings]
+) -> set[Step]:
+    """Returns the steps that are certainly wrong if all arguments are the largest size of whole tiles."""
+    whole = kernel.with_whole_tiles(given)
+    found = judge(whole).certain
+    is_open = found and any(_may_succeed(kernel, other) for other in _other_launches(kernel, whole.scenario))
+    return set() if is_open else found
 
 
 def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObligation]:

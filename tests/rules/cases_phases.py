@@ -84,6 +84,31 @@ end:""",
     ),
 )
 
+TILED = (
+    Case(
+        "a deadlock that only large sizes show is an error if whole tiles show it too",
+        f"""{init(128)}
+setp.lt.u32 %p4, %r6, 1024; @%p4 bra end;
+@%p1 {ARRIVE} //= arrive
+wait: {WAIT} 0; //! PTX504 arrive init
+@!%p3 bra wait;
+end:""",
+        bounds=".maxntid 128, 1, 1",
+    ),
+    Case(
+        "a deadlock that only sizes with a remainder show is open",
+        f"""{init(128)}
+setp.lt.u32 %p4, %r6, 1024; @%p4 bra end;
+and.b32 %r20, %r6, 511; setp.eq.u32 %p5, %r20, 0; @%p5 {ARRIVE}
+@%p5 bra wait;
+@%p1 {ARRIVE}
+wait: {WAIT} 0; @!%p3 bra wait;
+end:""",
+        bounds=".maxntid 128, 1, 1",
+        undecided=("PTX504",),
+    ),
+)
+
 MISSING = (
     Case(
         "a wait with an unknown parity is open where only executions without it can be simulated",
@@ -382,4 +407,4 @@ meet: bar.sync 0; {TAKE}""",
     ),
 )
 
-CASES = (*GUESSED, *MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED)
+CASES = (*GUESSED, *TILED, *MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED)

@@ -33,7 +33,7 @@ from ptxkit.analysis.sync.sync_edges import SyncEdge, find_sync_edges
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.analysis.sync.thread_classes import ThreadClass
-from ptxkit.analysis.values.scenario import Scenario, representative_threads
+from ptxkit.analysis.values.scenario import WHOLE_TILES, Scenario, representative_threads
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 from ptxkit.semantics.object_names import quote_variable
@@ -266,7 +266,7 @@ class KernelFacts:
         """The first access that `races` did not compare with all others because there are too many."""
         self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
         self._extents_by_rank: dict[int, AccessExtents] = {}
-        self._other_block_sizes: dict[Hashable, ScenarioFacts] = {}
+        self._further_scenarios: dict[Hashable, ScenarioFacts] = {}
         self._facts_by_exploration = {
             id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
         }
@@ -359,13 +359,22 @@ class KernelFacts:
         same = [facts.scenario for facts in self.scenarios if facts.scenario.arguments == given.arguments]
         tried = {each.launch.threads for each in same}
         for launch in alternative_launches(first.scenario.launch, first.thread_classes, tried):
-            key = (launch, given.arguments)
-            if key not in self._other_block_sizes:
-                other = Scenario(launch, given.sample, first.scenario.rank, overrides=given.overrides)
-                exploration = self.explorer.execute(other)
-                facts = build_scenario_facts(exploration, self.program, self.explorer.budget)
-                self._other_block_sizes[key] = facts
-            yield self._other_block_sizes[key]
+            yield self._explore_once(Scenario(launch, given.sample, first.scenario.rank, overrides=given.overrides))
+
+    def with_whole_tiles(self, given: Scenario) -> ScenarioFacts:
+        """Returns the scenario in which all arguments are the largest size of whole tiles; it is explored once."""
+        arguments = (max(WHOLE_TILES), ())
+        for facts in self.scenarios:
+            if (facts.scenario.launch, facts.scenario.arguments) == (given.launch, arguments):
+                return facts
+        return self._explore_once(Scenario(given.launch, arguments[0]))
+
+    def _explore_once(self, scenario: Scenario) -> ScenarioFacts:
+        key = (scenario.launch, scenario.arguments)
+        if key not in self._further_scenarios:
+            exploration = self.explorer.execute(scenario)
+            self._further_scenarios[key] = build_scenario_facts(exploration, self.program, self.explorer.budget)
+        return self._further_scenarios[key]
 
 
 def build_all_scenario_facts(
