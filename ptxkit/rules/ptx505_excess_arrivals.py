@@ -69,11 +69,12 @@ def _find_excess_arrivals(
     """Returns the first excess arrival at each mbarrier, or those that a wrong count explains."""
     by_object: dict[object, ExcessArrival] = {}
     certain: set[Step] = set()
-    for played in (*facts.schedules, *facts.simulation.eager_async_schedules):
-        if played.excess_arrivals:
-            excess = _last_in_text(played.excess_arrivals[0])
+    simulation = facts.simulation
+    for played in (*facts.schedules, *simulation.eager_async_schedules, *simulation.interrupted_schedules):
+        if played.first_excess_arrival is not None:
+            excess = _last_in_text(played.first_excess_arrival)
             by_object.setdefault(excess.location, excess)
-            if played.certain_events is None or excess.clock < played.certain_events:
+            if played.is_certain_at(excess.clock):
                 certain.add(excess.event.step)
     found = ScheduleFindings()
     if by_object:

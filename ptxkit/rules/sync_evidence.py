@@ -151,7 +151,7 @@ def _may_succeed(kernel: KernelFacts, other: ScenarioFacts) -> bool:
     """
     if any(actor.end_reason == "trap" for actor in other.simulation.thread_classes):
         return False
-    if other.schedules:
+    if other.schedules or _has_failure(other):
         return not _has_failure(other)
     steps, others = (
         {e.step for actor in w.simulation.thread_classes for e in actor.events} for w in (kernel.scenarios[0], other)
@@ -172,7 +172,7 @@ def _is_inconclusive(facts: ScenarioFacts) -> bool:
 
 def _has_failure(facts: ScenarioFacts) -> bool:
     """Returns whether threads certainly deadlock, arrive too often, or use different counts, or bytes are missing."""
-    return any(
+    return any(each.first_excess_arrival for each in facts.simulation.interrupted_schedules) or any(
         schedule.excess_arrivals
         or schedule.count_mismatches
         or find_root_blocked_thread(facts, schedule) is not None

@@ -36,6 +36,7 @@ class SimulatedMbarrier:
     """
 
     state: MbarrierState
+    location: MbarrierLocation
     earlier_phases: int = 0
     arrivals: list[TraceEvent] = field(default_factory=list)
     previous_arrivals: tuple[TraceEvent, ...] = ()
@@ -105,7 +106,7 @@ class MbarrierModel:
         needed = count if isinstance(count, int) else 0
         self.is_approximate |= not needed
         self._mbarriers[place] = SimulatedMbarrier(
-            MbarrierState(needed), earlier_phases=self._earlier_phases[place], initializer=maker
+            MbarrierState(needed), place, earlier_phases=self._earlier_phases[place], initializer=maker
         )
 
     def invalidate(self, place: MbarrierLocation) -> None:

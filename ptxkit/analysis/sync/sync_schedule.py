@@ -67,6 +67,8 @@ class ScheduleResult:
     before the end of a thread that guessed; None if all are certain. has_certain_end: whether all threads came to where
     they are at the end without a guess.
 
+    exact_events: the number of events that were simulated exactly; None if all were.
+
     is_approximate: whether something could not be simulated exactly, such as an unknown parity or address. is_misused:
     whether another rule reports the reason, such as an mbarrier that is used before it is initialized. is_complete:
     whether the simulation reached its end.
@@ -80,9 +82,24 @@ class ScheduleResult:
     tx_overflows: list[tuple[TraceEvent, int]] = field(default_factory=list)
     certain_events: int | None = None
     has_certain_end: bool = True
+    exact_events: int | None = None
     is_approximate: bool = False
     is_misused: bool = False
     is_complete: bool = True
+
+    @property
+    def first_excess_arrival(self) -> ExcessArrival | None:
+        """The first arrival that exceeds the count of its phase, if everything before it was simulated exactly."""
+        first = next(iter(self.excess_arrivals), None)
+        return None if first is None or not _is_before(first.clock, self.exact_events) else first
+
+    def is_certain_at(self, clock: int) -> bool:
+        """Returns whether no event before a time follows a guess."""
+        return _is_before(clock, self.certain_events)
+
+
+def _is_before(clock: int, limit: int | None) -> bool:
+    return limit is None or clock < limit
 
 
 class _ScheduleSimulator:
@@ -119,6 +136,9 @@ class _ScheduleSimulator:
         if not changed and not opened:
             return ()
         found: tuple[SimulatedBarrier | SimulatedMbarrier, ...] = (*changed, *opened)
+        for known in changed:
+            phases = known.earlier_phases + known.state.completed_phases
+            self.unsized_copies.note_completions(known.location, phases, self.mbarriers.clock)
         changed.clear()
         opened.clear()
         return found
@@ -278,6 +298,7 @@ class _ScheduleSimulator:
         result.tx_overflows = self.mbarriers.tx_overflows
         result.is_misused |= self.barriers.is_misused
         result.is_approximate |= self.mbarriers.is_approximate or self.barriers.is_approximate or result.is_misused
+        result.exact_events = 0 if result.is_approximate else self.unsized_copies.first_uneven
         result.is_approximate |= not self.unsized_copies.is_uniform(self._completed_phases)
         result.is_complete = self.executed_events < MAX_SIMULATED_EVENTS
         if result.is_complete:

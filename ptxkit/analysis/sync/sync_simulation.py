@@ -74,7 +74,7 @@ class SyncSimulation:
         The mapping is empty where the simulation is impossible: there are unexplored threads, external functions, or
         addresses and parities that are not constants.
         """
-        if not self.is_fully_known or not 0 < len(self.thread_classes) <= MAX_THREAD_CLASSES * self.size:
+        if not self._can_simulate:
             return {}
         if self._is_lockstep:
             return dict.fromkeys(self._priority_classes, ScheduleResult())
@@ -87,6 +87,18 @@ class SyncSimulation:
             if found[first].is_approximate or not found[first].is_complete:
                 return {}
         return found
+
+    @property
+    def _can_simulate(self) -> bool:
+        return self.is_fully_known and 0 < len(self.thread_classes) <= MAX_THREAD_CLASSES * self.size
+
+    @cached_property
+    def interrupted_schedules(self) -> Sequence[ScheduleResult]:
+        """The schedules of which only a first part is exact, if `schedules` is empty for that reason."""
+        if self.schedules or not self._can_simulate:
+            return ()
+        tried = [self._simulate(first) for first in self._priority_classes]
+        return [each for each in tried if each.exact_events != 0]
 
     def _simulate(self, first: int) -> ScheduleResult:
         """Returns the schedule with priority for one actor, which is simulated once."""

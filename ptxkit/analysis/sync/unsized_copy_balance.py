@@ -32,11 +32,28 @@ class UnsizedCopyBalance:
         self._copies: dict[MbarrierLocation, dict[int, Counter[int]]] = {
             place: defaultdict(Counter) for place in self._ranks
         }
+        self._checked_phases: Counter[MbarrierLocation] = Counter()
+        self.first_uneven: int | None = None
+        """The time at which the first phase was completed that does not have the copies of the first one."""
 
     def add(self, place: MbarrierLocation, phase: int, rank: int, count: int) -> None:
         """Counts copies that a CTA starts in a phase of an mbarrier."""
         if place in self._copies:
             self._copies[place][phase][rank] += count
+
+    def note_completions(self, place: MbarrierLocation, completed: int, time: int) -> None:
+        """Checks the phases of an mbarrier that were completed since the last call.
+
+        completed: the number of its complete phases. time: the number of simulated events.
+        """
+        if place not in self._copies or self.first_uneven is not None:
+            return
+        phases = self._copies[place]
+        usual = phases.get(1, Counter())
+        for number in range(self._checked_phases[place] + 1, completed + 1):
+            if phases.get(number, Counter()) != usual or usual.keys() != self._ranks[place]:
+                self.first_uneven = time
+        self._checked_phases[place] = completed
 
     def is_uniform(self, completed_phases: Callable[[MbarrierLocation], int]) -> bool:
         """Returns whether each complete phase has the same copies of each CTA, and the current one no more than these.
