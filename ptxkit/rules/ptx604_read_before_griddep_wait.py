@@ -2,8 +2,9 @@
 
 What it does
     Warns under `--policy strict` of an ordinary read of global memory before the `griddepcontrol.wait` of its thread,
-    if this thread or another one reads the same location again after the wait. If most kernels of a module that read
-    global memory wait for earlier grids, the others are an open question, under both policies.
+    if this thread or another one reads the same location again after the wait. Two cases are open questions under both
+    policies: a thread reads without a wait what others read only after their wait; and a kernel has no wait, although
+    most kernels of its module that read global memory have one.
 
 Why it matters
     A grid that is launched early runs concurrently with the grids that it depends on until it waits for them. Their
@@ -31,17 +32,25 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import PairBudget
 from ptxkit.analysis.dataflow.slicing import has_grid_dependency_wait
-from ptxkit.analysis.memory.grid_dependency_reads import EarlyRead, find_early_reads
+from ptxkit.analysis.memory.grid_dependency_reads import EarlyRead, find_early_reads, find_reads_without_wait
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Access, Grid
-from ptxkit.rules.model import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import both, is_a, is_global_access, sites_of
 
 
-def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Checks the reads before a wait. Under the policy `isa`, early reads are permitted."""
-    if kernel.policy != "strict" or not has_grid_dependency_wait(kernel.program):
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Checks the reads before a wait, or without one. Under the policy `isa`, early reads are permitted."""
+    if not has_grid_dependency_wait(kernel.program):
         return
+    for facts in kernel.scenarios:
+        for read in find_reads_without_wait(facts):
+            yield OpenObligation(read.step, ptx6xx.OTHER_THREADS_WAIT())
+    if kernel.policy == "strict":
+        yield from _check_early_reads(kernel)
+
+
+def _check_early_reads(kernel: KernelFacts) -> Iterator[Observation]:
     for number, facts in enumerate(kernel.scenarios):
         pair_budget = PairBudget(facts.budget)
         for early in find_early_reads(facts):

@@ -47,6 +47,37 @@ def find_early_reads(facts: ScenarioFacts) -> Iterator[EarlyRead]:
                 yield EarlyRead(thread, position, event, wait, late.get(place))
 
 
+def find_reads_without_wait(facts: ScenarioFacts) -> Iterator[TraceEvent]:
+    """Yields the weak reads by threads that never wait, of locations that another thread reads only after a wait.
+
+    A read that anything may order after a wait of another thread is left out.
+    """
+    found = ((thread, _wait_of(thread)) for thread in facts.threads.values())
+    waits = {thread.tid: (thread, waited[0]) for thread, waited in found if waited is not None}
+    early: set[tuple[int, int]] = set()
+    late: set[tuple[int, int]] = set()
+    for thread, at in waits.values():
+        for position, _, place in _weak_reads(thread):
+            (late if position > at else early).add(place)
+    for thread in facts.threads.values() if late else ():
+        for position, event, place in _weak_reads(thread) if thread.tid not in waits else ():
+            if place in late - early and not any(
+                _may_precede(facts, other, at, thread, position) for other, at in waits.values()
+            ):
+                yield event
+
+
+def _may_precede(facts: ScenarioFacts, first: ThreadView, since: int, second: ThreadView, until: int) -> bool:
+    """Returns whether anything may order an event of one thread before an event of another one."""
+    order = facts.happens_before
+    releaser, acquirer = order.path_of(first.tid), order.path_of(second.tid)
+    start, end = (
+        order.positions_by_execution(path.group).get((event.step, event.visit))
+        for path, event in ((releaser, first.trace.events[since]), (acquirer, second.trace.events[until]))
+    )
+    return start is None or end is None or order.may_precede(releaser, start, acquirer, end)
+
+
 def _wait_of(thread: ThreadView) -> tuple[int, TraceEvent] | None:
     found = ((at, e) for at, e in thread.positions(Grid) if isinstance(e.effect, Grid) and e.effect.action == "wait")
     return next(found, None)

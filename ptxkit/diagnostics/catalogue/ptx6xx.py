@@ -103,6 +103,10 @@ OTHER_KERNELS_WAIT = MessageTemplate(
     READ_BEFORE_GRID_WAIT,
     "most kernels of the module wait for the grids that they depend on; this one reads without `griddepcontrol.wait`",
 )
+OTHER_THREADS_WAIT = MessageTemplate(
+    READ_BEFORE_GRID_WAIT,
+    "other threads read this location after `griddepcontrol.wait`; the threads that read it here do not wait",
+)
 READS_SAME_LOCATION = MessageTemplate(READ_BEFORE_GRID_WAIT, "reads the same location, after a wait")
 WAITS_FOR_GRIDS = MessageTemplate(READ_BEFORE_GRID_WAIT, "waits for the grids that this one depends on")
 READ_ON_ONE_SIDE_OF_WAIT = MessageTemplate(
