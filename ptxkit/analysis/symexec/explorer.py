@@ -34,6 +34,7 @@ from ptxkit.analysis.symexec.trace import GroupTrace
 from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
 from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
 from ptxkit.analysis.values.scenario import (
+    FEW_TILES,
     MORE_SAMPLES,
     ODD_TILES,
     SAMPLES,
@@ -133,6 +134,7 @@ class Explorer:
         if not self.explorations:
             return
         self._explore_sizes()
+        self._explore_few_tiles()
         self._explore_largest_size()
         self._explore_mixed_sizes()
         if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
@@ -182,6 +184,18 @@ class Explorer:
             return
         self._explore_samples(self._large_sizes(self._missed_steps))
         self._explore_samples(MORE_SAMPLES)
+
+    def _explore_few_tiles(self) -> None:
+        """Executes a few tiles where sizes decide what is missed, and an execution of many tiles was cut short.
+
+        The explorations are kept if they reach or repeat any of it.
+        """
+        missed, known = self._missed_steps, len(self.explorations)
+        is_cut = any(each.scenario.sample == ODD_TILES and _is_truncated(each) for each in self.explorations)
+        if missed and is_cut and self._unreached_conditions.depends_on_sizes(missed):
+            self._explore(Scenario(self.launch, FEW_TILES))
+            if self._missed_steps == missed:
+                del self.explorations[known:]
 
     def _explore_largest_size(self) -> None:
         """Executes the largest sample where a size decides whether steps are reached or repeated, and none did so yet.

@@ -23,6 +23,8 @@ SAMPLES = (512, 19)
 SMALL_SIZE = 5
 #: A size of 63 tiles of 64, or 126 of 32: a loop over tiles that is unrolled leaves as many of them as possible.
 ODD_TILES = 4032
+#: A size of 7 tiles of 128, or 14 of 64, for kernels whose execution with many tiles is cut short.
+FEW_TILES = 896
 #: Further sizes, tried where sizes decide whether unreached code is executed: first one for few iterations, then some
 #: with other remainders.
 MORE_SAMPLES = (SMALL_SIZE, ODD_TILES, 22, 99, 1, 4096)

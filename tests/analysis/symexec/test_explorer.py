@@ -9,7 +9,7 @@ from ptxkit.analysis.ir import budget
 from ptxkit.analysis.limits import MAX_IDLE_SAMPLES
 from ptxkit.analysis.symexec import explorer
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.analysis.values.scenario import MORE_SAMPLES, ODD_TILES, SAMPLES, SMALL_SIZE
+from ptxkit.analysis.values.scenario import FEW_TILES, MORE_SAMPLES, ODD_TILES, SAMPLES, SMALL_SIZE
 from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
 
@@ -74,6 +74,14 @@ def test_a_loop_over_the_rest_of_the_tiles_is_repeated() -> None:
     explorer = explorer_of(module_of(body, parameters=".param .u32 n"))
     assert ODD_TILES in [each.scenario.sample for each in explorer.explorations]
     assert explorer.unrepeated_steps == []
+
+
+@pytest.mark.parametrize(("rounds", "tried"), [(1, False), (150, True)])
+def test_few_tiles_are_tried_where_many_are_cut_short(rounds: int, tried: bool) -> None:
+    body = f"""add.u32 %r6, %r6, 127; shr.u32 %r8, %r6, 7; mul.lo.u32 %r9, %r8, {rounds};
+next: cp.async.wait_group 0; sub.u32 %r9, %r9, 1; setp.ne.u32 %p2, %r9, 0; @%p2 bra next;
+and.b32 %r8, %r8, 3; setp.ne.u32 %p1, %r8, 3; @%p1 bra end; cp.async.commit_group; end: nanosleep.u32 0;"""
+    assert (FEW_TILES in samples(body)) == tried
 
 
 def test_unreachable_code_is_not_missed() -> None:
