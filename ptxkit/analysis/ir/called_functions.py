@@ -22,6 +22,14 @@ def called_functions(program: Program, call: Step) -> list[Program]:
     return [program.callees[name] for name in sorted(entered.seen)]
 
 
+def calls_of(program: Program, callee: Program) -> Iterator[Step]:
+    """Yields the calls by which a kernel, or a function that it calls, may enter a function directly."""
+    for code in program.functions:
+        for call in code.own_effectful_steps:
+            if call.is_opaque_call and callee.function.name in _entered_names(program, call):
+                yield call
+
+
 def sole_calls(program: Program) -> Iterator[tuple[Step, Program]]:
     """Yields the calls of a kernel, each with its function, that are the only ones which may enter the function."""
     calls = [step for code in program.functions for step in code.own_effectful_steps if step.is_opaque_call]

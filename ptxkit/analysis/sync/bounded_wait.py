@@ -19,7 +19,7 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.loops import CfgLoop
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.param_variables import param_variable, param_variable_writes
-from ptxkit.analysis.ir.called_functions import called_functions
+from ptxkit.analysis.ir.called_functions import called_functions, calls_of
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_operands, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
@@ -32,16 +32,18 @@ _OWN_SPACES = ("param", "local")
 
 
 def is_bounded_wait(program: Program, wait: Step) -> bool:
-    """Returns whether a thread may continue after a wait, of a kernel or of what it calls, that never returns true."""
-    home = program.function_of(wait)
-    if _WaitLoops(home).may_give_up(wait):
-        return True
-    return any(
-        _WaitLoops(code).may_give_up(call)
-        for code in program.functions
-        for call in code.own_effectful_steps
-        if call.is_opaque_call and home in called_functions(program, call)
-    )
+    """Returns whether a thread may continue after a wait, of a kernel or of what it calls, that never returns true.
+
+    The innermost loop decides: that of the wait, or of the call where the function has none.
+    """
+    steps = Worklist([wait])
+    for step in steps:
+        code = program.function_of(step)
+        if code.analysis(ControlFlowGraph).loop_of(step) is None:
+            steps.add(calls_of(program, code))
+        elif _WaitLoops(code).may_give_up(step):
+            return True
+    return False
 
 
 def find_unchecked_waits(program: Program) -> list[Step]:

@@ -18,6 +18,7 @@ FRAME = """.version 9.0
 .func (.param .b32 r) poll()
 {{ .reg .pred %p1; .reg .b32 %r1; mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0; selp.b32 %r1, 1, 0, %p1;
 st.param.b32 [r], %r1; ret; }}
+.func spin() {{ .reg .pred %p1; again: mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra again; ret; }}
 .func arrive() {{ mbarrier.arrive.shared.b64 _, [bar+8]; ret; }}
 .visible .entry k()
 {{
@@ -50,6 +51,7 @@ WAITS = {
     "setp.lt.u32 %p2, %r1, 9; @%p2 bra again; trap; done:",
     "a loop that arrives, too": f"again: mbarrier.arrive.shared.b64 _, [bar+8]; {ASKS} @%p1 bra done; "
     "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
+    "a loop around a function that waits": f"again: call spin, (); add.u32 %r1, %r1, 1; {LIMIT}",
     "the answer of a function": f"again: {CALLS_POLL} @!%p1 bra again;",
     "a loop that calls a function which arrives": f"again: call arrive, (); {ASKS} @%p1 bra done; {INCREMENTS} {LIMIT}",
 }
