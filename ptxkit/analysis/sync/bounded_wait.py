@@ -36,23 +36,27 @@ def is_bounded_wait(program: Program, wait: Step) -> bool:
 
     The innermost loop decides: that of the wait, or of the call where the function has none.
     """
-    steps = Worklist([wait])
+    return any(_WaitLoops(program.function_of(step)).may_give_up(step) for step in _repeatable_steps(program, [wait]))
+
+
+def find_unchecked_waits(program: Program) -> list[Step]:
+    """Returns the bounded waits, and calls that wait once, whose result the function does not test after the loop."""
+    waits = [step for step in program.effectful_steps if _is_wait(step)]
+    steps = [step for step in _repeatable_steps(program, waits) if program.contains(step)]
+    if not steps:
+        return []
+    loops = _WaitLoops(program)
+    return [step for step in steps if loops.may_give_up(step) and not loops.is_result_tested_after(step)]
+
+
+def _repeatable_steps(program: Program, waits: Iterable[Step]) -> list[Step]:
+    """Returns the waits, and the calls that lead to a wait which no loop of the called functions repeats."""
+    steps = Worklist(waits)
     for step in steps:
         code = program.function_of(step)
         if code.analysis(ControlFlowGraph).loop_of(step) is None:
             steps.add(calls_of(program, code))
-        elif _WaitLoops(code).may_give_up(step):
-            return True
-    return False
-
-
-def find_unchecked_waits(program: Program) -> list[Step]:
-    """Returns the bounded waits, and calls that wait, whose result the function does not test after the loop."""
-    if not any(_is_wait(step) for step in program.effectful_steps):
-        return []
-    loops = _WaitLoops(program)
-    waits = program.own_steps_with(lambda effect: isinstance(effect, MbarrierWait))
-    return [wait for wait in waits if loops.is_unchecked(wait)]
+    return sorted(steps.seen, key=lambda step: step.start)
 
 
 class _WaitLoops:
@@ -76,11 +80,7 @@ class _WaitLoops:
             for inside, outside in self._cfg.loops.exit_edges(loop)
         )
 
-    def is_unchecked(self, wait: Step) -> bool:
-        """Returns whether a step may wait, with a loop that gives up, and nothing tests the result after the loop."""
-        return self._waits(wait) and self.may_give_up(wait) and not self._is_result_tested_after(wait)
-
-    def _is_result_tested_after(self, wait: Step) -> bool:
+    def is_result_tested_after(self, wait: Step) -> bool:
         """Returns whether a step after the loop reads the result of a wait, or what the loop computes from it."""
         loop = self._cfg.loop_of(wait)
         inside = frozenset(self._steps_of(loop)) if loop is not None else frozenset()

@@ -83,3 +83,7 @@ def test_results_of_polling_functions_are_tested_after_the_loop() -> None:
     (found,) = find_unchecked_waits(program_of(body))
     assert found.is_opaque_call
     assert not find_unchecked_waits(program_of(f"{body} @!%p1 trap;"))
+
+
+def test_a_function_that_waits_for_the_phase_leaves_nothing_to_test() -> None:
+    assert not find_unchecked_waits(program_of(WAITS["a loop around a function that waits"]))
