@@ -84,6 +84,25 @@ st.u32 [%rd6], %r1; //! PTX209 made""",
         "cvta.to.global.u64 %rd5, %rd1; cvta.global.u64 %rd6, %rd5; cvta.global.u64 %rd7, %rd6; st.u32 [%rd7], %r1;",
     ),
     Case(
+        "a generic address in shared memory is not converted as one in global memory",
+        f"""{SHARED}
+cvta.global.u64 %rd7, %rd6; //= made
+st.u32 [%rd7], %r1; //! PTX209 made""",
+    ),
+    Case(
+        "half of a generic address is no offset in shared memory",
+        """mov.u64 %rd5, tile; cvta.shared.u64 %rd6, %rd5; cvt.u32.u64 %r10, %rd6; cvt.u64.u32 %rd7, %r10;
+cvta.shared.u64 %rd8, %rd7; //= made
+st.u32 [%rd8], %r1; //! PTX209 made""",
+    ),
+    Case(
+        "another conversion does not define what the first one did not accept",
+        """mov.u64 %rd5, tile;
+cvta.to.shared.u64 %rd6, %rd5; //= made
+add.u64 %rd6, %rd6, 8; cvta.shared.u64 %rd7, %rd6;
+st.u32 [%rd7], %r1; //! PTX209 made""",
+    ),
+    Case(
         "an undefined address that nothing uses does no harm",
         "cvta.global.u64 %rd5, %rd1; cvta.to.shared.u64 %rd6, %rd5;",
     ),

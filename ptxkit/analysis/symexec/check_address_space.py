@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.ir.match_cache import cached_by_match
-from ptxkit.analysis.symexec.check_generic_window import note_conversion
+from ptxkit.analysis.symexec.check_generic_window import is_truncated_generic, note_conversion
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.trace import WrongAddressKind
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, value_of_lane
@@ -101,7 +101,7 @@ def _mismatch_with_space(space: str) -> Callable[[GroupState, Value], str | None
         if window != "global":
             return "generic" if (family, window) != ("global", "param") else None
         if family == "shared":
-            if _is_truncated_generic(state, value):
+            if is_truncated_generic(state, value):
                 return "generic"
             if space in OWN_CTA_SPACES and _is_remote(state, value):
                 return REMOTE
@@ -109,11 +109,6 @@ def _mismatch_with_space(space: str) -> Callable[[GroupState, Value], str | None
         return held.space if held is not None and held.space != family else None
 
     return origin
-
-
-def _is_truncated_generic(state: GroupState, value: int) -> bool:
-    offset = state.window.truncated_offset(value)
-    return offset is not None and state.code.program.variable_at(offset) is not None
 
 
 def _is_remote(state: GroupState, value: int) -> bool:

@@ -97,10 +97,21 @@ def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -
 
 def note_conversion(state: GroupState, step: Step, role: str, value: SymbolicValue) -> None:
     """Records an access through the result of converting an address that the conversion does not accept."""
+    refusal = _refusal(state, value)
+    if refusal is not None:
+        kind, conversion, window = refusal
+        misfit = OperandViolation(step, role, 0, kind, 0, rule=window, other=conversion)
+        state.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+
+
+def _refusal(state: GroupState, value: SymbolicValue) -> tuple[str, Step, str] | None:
+    """Returns (kind of violation, conversion, actual window) of the result of a conversion that does not accept its
+    source; None for other values.
+    """
     match state.symbolic_values.key_of(value):
         case (str(key), Step() as conversion, str(window)) if key in _REFUSED:
-            misfit = OperandViolation(step, role, 0, _REFUSED[key], 0, rule=window, other=conversion)
-            state.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+            return _REFUSED[key], conversion, window
+    return None
 
 
 def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
@@ -137,7 +148,10 @@ def _conversion_reader(
 
     def convert(state: GroupState) -> GroupValue:
         held = reader(state)
-        fault = fault_of(state, value_of_lane(held, state.first_active), family)
+        first_held = value_of_lane(held, state.first_active)
+        if isinstance(first_held, SymbolicValue) and _refusal(state, first_held) is not None:
+            return held  # what an earlier conversion did not accept is no address in any space
+        fault = fault_of(state, first_held, family)
         if fault is not None:
             return state.symbolic_values.intern((key, step, fault))
         return state.operations.apply(operation, name, held)
@@ -162,12 +176,13 @@ def _other_window(state: GroupState, value: Value, family: str) -> str | None:
 def _other_kind(state: GroupState, value: Value, family: str) -> str | None:
     """Describes an address that is converted to a generic one, but is not in `family`; None where it may be there.
 
-    An address in `global` is its own generic address, so its conversion changes no address.
+    An address in `global` is its own generic address, so `cvta.global` accepts each generic address that may be there.
     """
     if family == "global":
-        return None
+        window = _window_of(state, value)
+        return f"in .{window}" if window not in (None, "global") else None
     if isinstance(value, int):
-        if state.window.space_of_generic(value) != "global":
+        if state.window.space_of_generic(value) != "global" or is_truncated_generic(state, value):
             return "generic"
         held = state.code.program.variable_at(value)
         space = held.space if held is not None else family
@@ -176,6 +191,12 @@ def _other_kind(state: GroupState, value: Value, family: str) -> str | None:
     if space == family:
         return None
     return space if space == "generic" else f"in .{space}"
+
+
+def is_truncated_generic(state: GroupState, value: int) -> bool:
+    """Returns whether a number has the lower bits of the generic address of a shared variable."""
+    offset = state.window.truncated_offset(value)
+    return offset is not None and state.code.program.variable_at(offset) is not None
 
 
 def _window_of(state: GroupState, value: Value) -> str | None:
