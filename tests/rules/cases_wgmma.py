@@ -27,8 +27,14 @@ mov.u32 %r10, %r1; mov.u32 %r11, %r1; mov.u32 %r12, %r1; mov.u32 %r13, %r1;
 """
 
 
-def _case(name: str, body: str, bounds: str = ".reqntid 128, 1, 1", undecided: tuple[str, ...] = ()) -> Case:
-    return Case(name, f"{_SETUP}{body}", bounds=bounds, undecided=undecided)
+def _case(
+    name: str,
+    body: str,
+    bounds: str = ".reqntid 128, 1, 1",
+    undecided: tuple[str, ...] = (),
+    before: str = "",
+) -> Case:
+    return Case(name, f"{_SETUP}{body}", bounds=bounds, undecided=undecided, before=before)
 
 
 def _ring(name: str, hand_back: str, ctas: int = 1, undecided: tuple[str, ...] = ()) -> Case:
@@ -174,6 +180,17 @@ CASES = (
         "a wait on one side of a branch leaves the other side open",
         f"{_FENCE} {_MULTIPLY} {_COMMIT} setp.eq.u32 %p3, %r6, 0;\n@%p3 bra skip;\n{_WAIT}\nskip:\n{_STORE}\n{_WAIT}",
         undecided=("PTX311",),
+    ),
+    _case(
+        "a function may contain the wait",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} call finish, (); {_STORE}",
+        undecided=("PTX311",),
+        before=f".func finish() {{ {_WAIT} ret; }}",
+    ),
+    _case(
+        "a wait covers what a function may have left in flight",
+        f"{_FENCE} {_MULTIPLY} {_COMMIT} call finish, (); {_WAIT} {_STORE}",
+        before=f".func finish() {{ {_ONE_LEFT} ret; }}",
     ),
     _case("the first multiplication needs a fence", f"{_MULTIPLY} //! PTX312\n{_COMMIT} {_WAIT} {_STORE}"),
     _case(

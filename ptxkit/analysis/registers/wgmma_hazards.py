@@ -48,13 +48,12 @@ class WgmmaHazard:
 class _BatchOutcome:
     """The outcome of a batch in flight.
 
-    hazards: the accesses to its registers, by step. end_steps: the waits or unknown steps after which it is no longer
-    in flight. exits_inflight: whether some path exits while the batch is in flight.
+    hazards: the accesses to its registers, by step. end_steps: the waits after which it is no longer in flight, and the
+    steps that may have completed it.
     """
 
     hazards: dict[Step, WgmmaHazard] = field(default_factory=dict)
     end_steps: set[Step] = field(default_factory=set)
-    exits_inflight: bool = False
 
 
 class WgmmaHazardAnalysis:
@@ -120,7 +119,6 @@ class WgmmaHazardAnalysis:
             if after is None:
                 return
             commits, used = after
-            outcome.exits_inflight = outcome.exits_inflight or not flow.successors[block]
             for following in flow.successors[block]:
                 key = (following, commits)
                 known = entered.get(key)
@@ -175,8 +173,7 @@ class WgmmaHazardAnalysis:
                 case WgmmaEventKind.COMMIT if not part.is_guarded:
                     commits = min(commits + 1, MAX_PENDING_COMMITS)
                 case WgmmaEventKind.COMMIT | WgmmaEventKind.UNKNOWN:
-                    outcome.end_steps.add(step)
-                    return None
+                    outcome.end_steps.add(step)  # what follows may come after a commit and a wait
                 case WgmmaEventKind.WAIT if commits > part.pending:
                     outcome.end_steps.add(step)
                     if not part.is_guarded:
