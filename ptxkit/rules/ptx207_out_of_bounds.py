@@ -4,8 +4,9 @@ What it does
     Finds loads, stores, copies and mbarrier operations that access bytes before the beginning or after the end of a
     variable of known size, if the address is that variable plus an offset that is the same in every launch, and a
     thread certainly executes the access. For a copy, all of its bytes must be within the variable. Nothing is reported
-    if arguments or data determine the address or the path, or for shared memory whose size the launch determines
-    (`.extern .shared`). It is undecided if data contribute to an address that is the same in each execution. An access
+    if arguments determine the address or the path, or data determine the number of iterations before it, or for shared
+    memory whose size the launch determines (`.extern .shared`). It is undecided if data decide whether the access is
+    executed, or contribute to an address that is the same in each execution. An access
     to shared memory that begins after the end of a variable is a warning, because assemblers place dynamic shared
     memory there.
 
@@ -88,14 +89,17 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
 def _base_variable(certainty: InputIndependence, misfit: OperandViolation, match: Match) -> DeclaredVariable | None:
     """Returns the only variable on which an address depends in the state space of the access.
 
-    The result is None where arguments may contribute to the address, or decide that it is used.
+    The result is None where arguments may contribute to the address, or decide that it is used, or where data decide
+    after how many iterations it is used.
     """
     step = misfit.step
     operand = step.operand(misfit.role)
     name = certainty.sole_variable(step, operand)
     if name is not None:
         return step.scope.variable(name)
-    if certainty.depends_on_arguments(step, operand) or not certainty.is_input_independent(step, None):
+    if certainty.depends_on_arguments(step, operand):
+        return None
+    if certainty.depends_on_iterations(step, operand) and not certainty.is_input_independent(step, None):
         return None
     spaces = {space.partition("::")[0] for role, space, _ in accessed_ranges(match) if role == misfit.role}
     sources = certainty.dependence.sources_of(step, operand)

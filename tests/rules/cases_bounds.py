@@ -31,6 +31,13 @@ ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [%r13+16];""",
         undecided=("PTX207",),
     ),
     Case(
+        "an access across the end of a variable is a doubt if data decide whether it is executed",
+        """mov.u32 %r13, odd; ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0;
+@%p3 ld.shared.v2.b32 {%r10, %r11}, [%r13+16]; @%p3 ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [%r13+16];""",
+        before=".shared .align 16 .b8 odd[24];",
+        undecided=("PTX207",),
+    ),
+    Case(
         "an access that begins at the end of a shared variable may access launch-sized memory",
         "ld.shared.u32 %r10, [tile+8192]; //? PTX207",
     ),

@@ -81,6 +81,17 @@ class InputIndependence:
         """Returns whether loaded data or unknown values may decide an operand or the path to its step."""
         return any(leaf.kind in ("memory", "unknown") for leaf in self.dependence_sources(step, operand))
 
+    def depends_on_iterations(self, step: Step, operand: Operand | None) -> bool:
+        """Returns whether a register that decides an operand is computed in a loop from its own earlier value."""
+        first, _ = self.dependence.operand_dependences(step, operand)
+        return any(map(self._is_carried, self.dependence.source_registers(first)))
+
+    def _is_carried(self, register: str) -> bool:
+        inputs, _ = self.dependence.direct_dependences(register)
+        return register in self.dependence.source_registers(inputs) and any(
+            map(self.cfg.may_repeat, self.program.definitions.get(register, ()))
+        )
+
     def is_branch_independent(self, branch: Step) -> bool:
         """Returns whether neither data nor arguments decide where control continues after a branch."""
         return self.is_input_independent(branch, _index_operand(branch))
