@@ -56,7 +56,7 @@ def prove_space(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | 
             is_own = space not in OWN_CTA_SPACES or not (each.is_remote or each.known_offsets[0] >= 1 << CTA_BITS)
             return _in_space(each, space) if is_there and is_own else None
         form = _address_form(site)
-        if each.base is None or not _is_certain(each):
+        if each.base is None or not is_certain(each):
             return None
         if form is not None and form.object == "mbarrier":
             return _HOLDS if each.window == GENERIC and each.base.space == "shared" else None
@@ -69,7 +69,7 @@ def prove_generic(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds 
     """Proves for PTX202 that an operand is a generic address."""
 
     def check(each: Alternative, _: str) -> _Verdict:
-        is_known = each.base is not None and _is_certain(each)
+        is_known = each.base is not None and is_certain(each)
         return _HOLDS if is_known and each.window in ("", GENERIC, "global") else None
 
     return _prove_addresses(proofs, site, check)
@@ -82,7 +82,7 @@ def prove_window(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds |
 
     def check(each: Alternative, space: str) -> _Verdict:
         base = each.base
-        if base is None or base.kind == "converted" or not _is_certain(each):
+        if base is None or base.kind == "converted" or not is_certain(each):
             return None
         if space != "generic":
             is_converted = base.kind == "argument" and each.window
@@ -126,7 +126,7 @@ def prove_bounds(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds |
     """Proves for PTX207 that an access is inside the variable from which its address is derived."""
     step, match = site.step, site.step.match
     sizes = [size for role, _, size in accessed_ranges(match) if role == site.subject] if match is not None else []
-    size = _largest(proofs, step, sizes[0]) if sizes else None
+    size = largest_size(proofs, step, sizes[0]) if sizes else None
     if size is None:
         return None
     value = _value(proofs, site)
@@ -137,7 +137,7 @@ def prove_bounds(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds |
     return Evidence("range", words, proofs.values.sources_of(step, step.operand(site.subject)))
 
 
-def _largest(proofs: FunctionProofs, step: Step, size: Expression | None) -> int | None:
+def largest_size(proofs: FunctionProofs, step: Step, size: Expression | None) -> int | None:
     """Returns the largest number of bytes of an access; None if it is unknown."""
     constant = constant_of(step, size)
     if constant is not None or not isinstance(size, OperandRole):
@@ -227,8 +227,7 @@ def _condition_holds(proofs: FunctionProofs, step: Step, condition: Expression) 
 def _prove_own_cta(proofs: FunctionProofs, site: Site) -> Evidence | None:
     """Proves that an address names no CTA outside the cluster: it is not one of another CTA."""
     value = _value(proofs, site)
-    remaining = _all_hold(value, _is_own)
-    if remaining is None:
+    if not value or not all(map(is_own, value)):
         return None
     sources = proofs.values.sources_of(site.step, site.step.operand(site.subject))
     return Evidence("base", obligation_words.NO_OTHER_CTA(bases=_describe(value)), sources)
@@ -247,12 +246,13 @@ def prove_home(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | N
     return Evidence("base", evidence[0].words, tuple(sorted(steps, key=lambda step: step.index)))
 
 
-def _is_own(each: Alternative) -> _Verdict:
+def is_own(each: Alternative) -> bool:
+    """Returns whether an address is certainly in no other CTA."""
     base = each.base
     is_known = base is not None and base.kind != "converted" and not each.is_remote
     low, high = each.known_offsets
     is_near = base is None or base.kind == "argument" or 0 <= low <= high < 1 << CTA_BITS
-    return _HOLDS if is_known and is_near and _is_certain(each) else None
+    return is_known and is_near and is_certain(each)
 
 
 def _prove_addresses(
@@ -286,7 +286,7 @@ def _all_hold(value: AbstractValue, check: Callable[[Alternative], _Verdict]) ->
 def _in_space(each: Alternative, space: str) -> _Verdict:
     """Returns whether an alternative is an address of which the state space is known."""
     base = each.base
-    if base is None or not _is_certain(each):
+    if base is None or not is_certain(each):
         return None
     return _need_space(each, space.partition("::")[0]) if not each.window else _HOLDS
 
@@ -303,7 +303,7 @@ def _is_global(each: Alternative, space: str) -> bool:
     return space == "global" and each.base is not None and each.base.space == "global"
 
 
-def _is_certain(each: Alternative) -> bool:
+def is_certain(each: Alternative) -> bool:
     """Returns whether an address certainly is its base plus an integer: any other address may contribute to it.
 
     An address inside its variable is one of it, whatever contributes to it.

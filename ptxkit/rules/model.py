@@ -144,6 +144,10 @@ class Evidence:
 #: The conditions on a launch under which an obligation is satisfied.
 LaunchNeeds: TypeAlias = tuple[LaunchNeed, ...]
 
+Prover: TypeAlias = "Callable[[FunctionProofs, Site], Evidence | LaunchNeeds | None]"
+"""Returns the evidence for a site from the proofs about all paths of its function, the conditions on the launch that
+remain, or None."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -154,9 +158,8 @@ class Rule:
 
     sites: the instructions of a kernel that the rule is about. policy: the policy under which it states obligations:
     `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
-    `paths` if the check depends on the order of a thread's events only, empty if it never is a proof. prove: returns
-    the evidence for a site from the proofs about all paths of its function, or the conditions on the launch that
-    remain; None without a proof.
+    `paths` if the check depends on the order of a thread's events only, empty if it never is a proof. prove: the proof
+    about all paths, if there is any.
     """
 
     code: DiagnosticCode
@@ -166,4 +169,4 @@ class Rule:
     sites: SiteFinder = no_sites
     policy: Literal["isa", "strict"] = "isa"
     covers: Literal["", "paths"] = ""
-    prove: Callable[[FunctionProofs, Site], Evidence | LaunchNeeds | None] | None = None
+    prove: Prover | None = None

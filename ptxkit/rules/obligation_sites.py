@@ -54,7 +54,7 @@ def sites_of(wanted: EffectTest, *partners: EffectTest) -> SiteFinder:
             if not any(partner(effect) for step in program.effectful_steps for effect in step.effects):
                 return
         for step in program.effectful_steps:
-            subjects = dict.fromkeys(_subject_of(effect) for effect in step.effects if wanted(effect))
+            subjects = dict.fromkeys(subject_of(effect) for effect in step.effects if wanted(effect))
             yield from (Site(step, subject) for subject in subjects)
 
     return find
@@ -88,7 +88,7 @@ def sites_of_numbers(program: Program) -> Iterator[Site]:
             roles.update(dict.fromkeys(roles_in(need.condition)))
         yield from (Site(step, role) for role in roles if isinstance(step.operand(role), Name))
         ranked = (effect for effect in step.effects if is_remote(effect) or getattr(effect, "space", "") == "generic")
-        yield from (Site(step, role) for role in dict.fromkeys(map(_subject_of, ranked)) if role not in roles)
+        yield from (Site(step, role) for role in dict.fromkeys(map(subject_of, ranked)) if role not in roles)
 
 
 def _number_roles(effect: Effect) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _number_roles(effect: Effect) -> Iterator[str]:
             yield value if isinstance(value, str) else value.name
 
 
-def _subject_of(effect: Effect) -> str:
+def subject_of(effect: Effect) -> str:
     """Returns the role of the operand that an effect is about, or a word: its group, or the kind of the effect."""
     for field in ("address", "barrier", "operand"):
         role = getattr(effect, field, None)

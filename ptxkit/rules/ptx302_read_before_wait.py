@@ -58,6 +58,7 @@ from ptxkit.rules.model import (
 )
 from ptxkit.rules.obligation_sites import both, is_async, reads_shared, sites_of, writes_shared
 from ptxkit.rules.operation_nouns import operation_noun
+from ptxkit.rules.partner_proofs import proves_apart
 from ptxkit.syntax.constants import WARP_SIZE
 
 
@@ -187,6 +188,12 @@ def _unobserved_remote_copy(name: str, copy: RemoteCopy, event: TraceEvent) -> F
     )
 
 
+_ASYNC_WRITE = both(writes_shared, is_async)
+
 RULE = Rule(
-    ptx3xx.READ_BEFORE_WAIT, check, asynchronous=True, sites=sites_of(reads_shared, both(writes_shared, is_async))
+    ptx3xx.READ_BEFORE_WAIT,
+    check,
+    asynchronous=True,
+    sites=sites_of(reads_shared, _ASYNC_WRITE),
+    prove=proves_apart(reads_shared, _ASYNC_WRITE),
 )

@@ -59,6 +59,7 @@ from ptxkit.rules.model import (
     Evidence,
     Finding,
     FixCandidate,
+    LaunchNeeds,
     Observation,
     OpenObligation,
     Rule,
@@ -76,6 +77,7 @@ from ptxkit.rules.obligation_sites import (
     writes_shared,
 )
 from ptxkit.rules.operation_nouns import operation_noun
+from ptxkit.rules.partner_proofs import proves_apart
 
 if TYPE_CHECKING:
     from ptxkit.rules.function_proofs import FunctionProofs
@@ -218,11 +220,11 @@ def _first_wait(issuer: ThreadView, copy: AsyncCopy) -> tuple[tuple[tuple[Step, 
     return ((step, label()),), wait_help()
 
 
-def prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
-    """Returns the waits after which the operations of a step have read their sources, on each path to an exit."""
+def prove(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
+    """Proves that a source has been read before each exit, or that no operation uses the bytes of another operand."""
     reads = (effect for effect in site.step.effects if is_source_of_group(effect))
     if not any(isinstance(effect, Access) and effect.address == site.subject for effect in reads):
-        return None
+        return _prove_unused(proofs, site)
     proof = proofs.groups.proof_of_read_sources(site.step)
     if proof is None:
         return None
@@ -230,10 +232,13 @@ def prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
     return Evidence("waited for", words, proof)
 
 
+_ASYNC_ACCESS = both(may_touch_shared, is_async)
+_prove_unused = proves_apart(writes_shared, _ASYNC_ACCESS)
+
 RULE = Rule(
     ptx3xx.SOURCE_REUSED_IN_FLIGHT,
     check,
     asynchronous=True,
-    sites=sites_of(either(is_source_of_group, writes_shared), both(may_touch_shared, is_async)),
+    sites=sites_of(either(is_source_of_group, writes_shared), _ASYNC_ACCESS),
     prove=prove,
 )

@@ -31,6 +31,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.registers.wgmma_hazards import find_issues
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Effect, RegisterFence, WaitGroup
+from ptxkit.rules.execution_proofs import prove_whole_warpgroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of
 
@@ -117,4 +118,4 @@ def _too_few_threads(step: Step, threads: int) -> Finding:
     )
 
 
-RULE = Rule(ptx3xx.PARTIAL_WARPGROUP, check, sites=sites_of(_is_collective))
+RULE = Rule(ptx3xx.PARTIAL_WARPGROUP, check, sites=sites_of(_is_collective), prove=prove_whole_warpgroup)

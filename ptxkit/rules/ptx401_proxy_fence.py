@@ -44,6 +44,7 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierWait
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import both, is_async_proxy, negation, reads_shared, sites_of, writes_shared
+from ptxkit.rules.partner_proofs import proves_apart
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
@@ -159,9 +160,13 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
     )
 
 
+_ASYNC_READ = both(reads_shared, is_async_proxy)
+_GENERIC_WRITE = both(writes_shared, negation(is_async_proxy))
+
 RULE = Rule(
     ptx4xx.MISSING_PROXY_FENCE,
     check,
     asynchronous=True,
-    sites=sites_of(both(reads_shared, is_async_proxy), both(writes_shared, negation(is_async_proxy))),
+    sites=sites_of(_ASYNC_READ, _GENERIC_WRITE),
+    prove=proves_apart(_ASYNC_READ, _GENERIC_WRITE),
 )

@@ -35,6 +35,7 @@ from ptxkit.analysis.symexec.access_ranges import is_generic_read
 from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import both, is_async_proxy, may_touch_shared, negation, sites_of, writes_shared
+from ptxkit.rules.partner_proofs import proves_apart
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
@@ -70,9 +71,13 @@ def _finding(facts: ScenarioFacts, refill: AsyncRefill) -> Finding:
     )
 
 
+_ASYNC_WRITE = both(writes_shared, is_async_proxy)
+_GENERIC_ACCESS = both(may_touch_shared, negation(is_async_proxy))
+
 RULE = Rule(
     ptx4xx.REFILL_WITHOUT_PROXY_FENCE,
     check,
-    sites=sites_of(both(writes_shared, is_async_proxy), both(may_touch_shared, negation(is_async_proxy))),
+    sites=sites_of(_ASYNC_WRITE, _GENERIC_ACCESS),
+    prove=proves_apart(_ASYNC_WRITE, _GENERIC_ACCESS),
     policy="strict",
 )

@@ -42,6 +42,7 @@ from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, Rule
 from ptxkit.rules.obligation_sites import either, is_a, sites_of
+from ptxkit.rules.partner_proofs import prove_map_of_host
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -220,5 +221,8 @@ def _change_during_copy(change: MapWrite, use: MapUse) -> Finding:
 
 
 RULE = Rule(
-    ptx4xx.TENSOR_MAP_FENCE, check, sites=sites_of(either(is_a(Access, proxy="tensormap"), is_tensor_map_change))
+    ptx4xx.TENSOR_MAP_FENCE,
+    check,
+    sites=sites_of(either(is_a(Access, proxy="tensormap"), is_tensor_map_change)),
+    prove=prove_map_of_host,
 )

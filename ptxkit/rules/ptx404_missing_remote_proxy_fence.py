@@ -39,6 +39,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import both, is_async_proxy, is_remote, may_touch_shared, sites_of
+from ptxkit.rules.partner_proofs import prove_separate_ctas
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -87,4 +88,9 @@ def _two_copies_finding(crossing: RemoteProxyCrossing) -> Finding:
     )
 
 
-RULE = Rule(ptx4xx.MISSING_REMOTE_PROXY_FENCE, check, sites=sites_of(both(may_touch_shared, is_async_proxy), is_remote))
+RULE = Rule(
+    ptx4xx.MISSING_REMOTE_PROXY_FENCE,
+    check,
+    sites=sites_of(both(may_touch_shared, is_async_proxy), is_remote),
+    prove=prove_separate_ctas,
+)

@@ -35,6 +35,7 @@ from ptxkit.analysis.tensor.operand_overwrites import OperandOverwrite, find_ope
 from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import both, is_async_proxy, reads_shared, sites_of, writes_shared
+from ptxkit.rules.partner_proofs import proves_apart
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -62,9 +63,12 @@ def _finding(facts: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
     )
 
 
+_ASYNC_READ = both(reads_shared, is_async_proxy)
+
 RULE = Rule(
     ptx4xx.OPERAND_OVERWRITE_WITHOUT_FENCE,
     check,
-    sites=sites_of(writes_shared, both(reads_shared, is_async_proxy)),
+    sites=sites_of(writes_shared, _ASYNC_READ),
+    prove=proves_apart(writes_shared, _ASYNC_READ),
     policy="strict",
 )

@@ -34,6 +34,7 @@ from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.rules.model import Finding, Observation, Rule
 from ptxkit.rules.obligation_sites import both, is_mbarrier_operation, is_remote, may_touch_shared, sites_of
+from ptxkit.rules.partner_proofs import prove_separate_ctas
 
 _SCOPE_TEMPLATES = {"cta": ptx5xx.AT_SCOPE_CTA, "relaxed": ptx5xx.WHICH_IS_RELAXED}
 
@@ -75,5 +76,8 @@ def _describe_scope(lack: str | None) -> Message | str:
 
 
 RULE = Rule(
-    ptx5xx.MBARRIER_WITHOUT_ORDERING, check, sites=sites_of(may_touch_shared, both(is_mbarrier_operation, is_remote))
+    ptx5xx.MBARRIER_WITHOUT_ORDERING,
+    check,
+    sites=sites_of(may_touch_shared, both(is_mbarrier_operation, is_remote)),
+    prove=prove_separate_ctas,
 )

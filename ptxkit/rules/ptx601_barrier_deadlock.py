@@ -25,6 +25,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.sync.sync_schedule import BlockedThread
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, MbarrierWait
+from ptxkit.rules.execution_proofs import prove_barrier
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.sync_evidence import (
@@ -73,4 +74,4 @@ def _finding(facts: ScenarioFacts, blocked: BlockedThread, elsewhere: list[Block
     )
 
 
-RULE = Rule(ptx6xx.BARRIER_DEADLOCK, check, sites=sites_of(is_a(Barrier)))
+RULE = Rule(ptx6xx.BARRIER_DEADLOCK, check, sites=sites_of(is_a(Barrier)), prove=prove_barrier)

@@ -28,6 +28,7 @@ from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, Effect, ProxyFence
+from ptxkit.rules.execution_proofs import prove_whole_warp
 from ptxkit.rules.model import Finding, Observation, Rule
 from ptxkit.rules.obligation_sites import either, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
@@ -92,4 +93,9 @@ def _finding(step: Step, lanes: int) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.PARTIAL_WARP_BARRIER, check, sites=sites_of(either(_is_aligned_barrier, _is_map_release)))
+RULE = Rule(
+    ptx6xx.PARTIAL_WARP_BARRIER,
+    check,
+    sites=sites_of(either(_is_aligned_barrier, _is_map_release)),
+    prove=prove_whole_warp,
+)

@@ -27,6 +27,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.isa.effects import Barrier
+from ptxkit.rules.execution_proofs import prove_member_mask
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -73,4 +74,4 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.LANE_NOT_IN_MEMBERMASK, check, sites=sites_of(is_a(Barrier, level="warp")))
+RULE = Rule(ptx6xx.LANE_NOT_IN_MEMBERMASK, check, sites=sites_of(is_a(Barrier, level="warp")), prove=prove_member_mask)

@@ -52,6 +52,7 @@ from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_remote, sites_of
+from ptxkit.rules.partner_proofs import prove_own_cta
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -126,4 +127,4 @@ def _unordered_init(reach: RemoteAccess, maker: ThreadView, made: int, init: Tra
     )
 
 
-RULE = Rule(ptx6xx.REMOTE_ACCESS_TOO_EARLY, check, sites=sites_of(is_remote))
+RULE = Rule(ptx6xx.REMOTE_ACCESS_TOO_EARLY, check, sites=sites_of(is_remote), prove=prove_own_cta)

@@ -38,6 +38,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_remote, sites_of
+from ptxkit.rules.partner_proofs import prove_own_cta
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -73,4 +74,4 @@ def _finding(step: Step, rank: int, *, own: bool) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.EXIT_TOO_EARLY, check, sites=sites_of(is_remote))
+RULE = Rule(ptx6xx.EXIT_TOO_EARLY, check, sites=sites_of(is_remote), prove=prove_own_cta)

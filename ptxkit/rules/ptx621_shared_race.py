@@ -52,6 +52,7 @@ from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, releas
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import may_touch_shared, sites_of, writes_shared
 from ptxkit.rules.operation_nouns import operation_noun
+from ptxkit.rules.partner_proofs import prove_no_conflict
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -173,4 +174,9 @@ def _equal_stores_finding(facts: ScenarioFacts, conflict: Race) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.SHARED_MEMORY_RACE, check, sites=sites_of(may_touch_shared, writes_shared))
+RULE = Rule(
+    ptx6xx.SHARED_MEMORY_RACE,
+    check,
+    sites=sites_of(may_touch_shared, writes_shared),
+    prove=prove_no_conflict,
+)

@@ -28,6 +28,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import CtaGroup
+from ptxkit.rules.execution_proofs import prove_one_cta_group
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 
@@ -54,4 +55,4 @@ def _format_cta_count(count: int) -> Message:
     return ptx7xx.ONE_CTA() if count == 1 else ptx7xx.PAIR_OF_CTAS()
 
 
-RULE = Rule(ptx7xx.MIXED_CTA_GROUPS, check, sites=sites_of(is_a(CtaGroup)))
+RULE = Rule(ptx7xx.MIXED_CTA_GROUPS, check, sites=sites_of(is_a(CtaGroup)), prove=prove_one_cta_group)

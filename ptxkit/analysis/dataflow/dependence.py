@@ -26,8 +26,6 @@ from ptxkit.syntax.tree import (
     operand_names,
 )
 
-#: The value operations whose result is not determined by their operands.
-_UNKNOWN = ("unknown", "float", "shuffle", "redux", "ballot", "vote")
 #: The value operations that inspect the bits of an address, as tests of its alignment or its state space do.
 _INSPECTS_BITS = ("and", "rem", "bfe", "lop3", "shl", "is_space")
 
@@ -55,6 +53,13 @@ class DependenceSource:
         name, offset = place
         within = not self.size or self.offset <= offset < self.offset + self.size
         return self.kind == "parameter" and self.name == name and within
+
+
+#: What decides the result of a value operation in addition to its operands.
+_LEAVES = {
+    **dict.fromkeys(("unknown", "float", "shuffle", "redux", "ballot", "vote"), DependenceSource("unknown")),
+    "elected": DependenceSource("special", "%laneid"),
+}
 
 
 class Dependence:
@@ -226,8 +231,7 @@ class Dependence:
         leaves: set[DependenceSource] = set()
         inputs: set[str] = set()
         calls = list(_calls(effect.value))
-        if any(call.function in _UNKNOWN for call in calls):
-            leaves.add(DependenceSource("unknown"))
+        leaves.update(_LEAVES[call.function] for call in calls if call.function in _LEAVES)
         copied = self._forwarded_loads.get(step)
         if copied is not None:
             inputs.update(self._input(step, copied.text, leaves))
