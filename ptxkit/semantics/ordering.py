@@ -91,6 +91,11 @@ def is_warp_barrier(effect: object) -> bool:
     return isinstance(effect, Barrier) and effect.level == "warp"
 
 
+def is_warp_convergence(effect: object) -> bool:
+    """Returns whether lanes of a warp converge without ordering anything."""
+    return isinstance(effect, Barrier) and (effect.level, effect.order) == ("warp", "relaxed")
+
+
 def is_relaxed_sync(effect: Effect) -> bool:
     """Returns whether an effect synchronizes by a barrier or an mbarrier, but orders nothing without a fence."""
     operation = sync_operation_of(effect)

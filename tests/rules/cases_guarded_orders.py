@@ -36,7 +36,52 @@ read: {acquire} setp.eq.u32 %p7, %r14, 0; @%p7 bra read;
 and.b32 %r12, %r3, 496; add.u32 %r12, %r12, %r2; ld.shared.u32 %r13, [%r12]; st.global.u32 [%rd2], %r13;
 done:"""
 
+_BITS = "ld.global.v4.u32 {%r20,%r21,%r22,%r23}, [%rd1]; "
+_FIVE_BRANCHES = _BITS + "".join(
+    f"setp.eq.u32 %p8, %r2{number}, 0; @%p8 bra next{number}; membar.cta; next{number}: " for number in range(4)
+)
+_TABLE = """and.b32 %r20, %r10, 3; ways: .branchtargets one, two, three, four; brx.idx %r20, ways;
+one: {0} bra joined; two: {0} bra joined; three: {1} bra joined; four: {0} joined:"""
+_SYNC = """.func sync(.param .b32 a) {{ .reg .b32 %a; .reg .pred %q; ld.param.b32 %a, [a]; setp.eq.u32 %q, %a, 11;
+{} bar.sync 0; ret; }}"""
+_CALL_SYNC = "{ .param .b32 a0; st.param.b32 [a0], %r10; call.uni sync, (a0); }"
+
 CASES = (
+    Case(
+        "a branch on data over the fence, after four that have nothing to do with it",
+        f"{_DATA} {_STORE} {_FIVE_BRANCHES} @%p4 bra over; {_FENCE} over: {_COPY_OUT}",
+        undecided=("PTX401",),
+    ),
+    Case("a fence after four branches on data", f"{_DATA} {_STORE} {_FIVE_BRANCHES} {_FENCE} {_COPY_OUT}"),
+    Case(
+        "two fences, each of which the data may leave out",
+        f"{_DATA} {_STORE} @%p3 {_FENCE} @%p4 {_FENCE} {_COPY_OUT}",
+        undecided=("PTX401",),
+    ),
+    Case(
+        "two fences, of which the data may leave out one",
+        f"{_DATA} {_STORE} @%p3 {_FENCE} @%p4 {_FENCE} @!%p3 {_FENCE} {_COPY_OUT}",
+    ),
+    Case(
+        "an indexed branch with one target without the fence",
+        f"{_DATA} {_STORE} {_TABLE.format(_FENCE, '')} {_COPY_OUT}",
+        undecided=("PTX401",),
+    ),
+    Case(
+        "an indexed branch with a fence at each target",
+        f"{_DATA} {_STORE} {_TABLE.format(_FENCE, _FENCE)} {_COPY_OUT}",
+    ),
+    Case(
+        "a function that returns before its barrier if the data say so",
+        f"{_DATA} {_STORE} {_CALL_SYNC} {_OTHER}",
+        before=_SYNC.format("@%q ret;"),
+        undecided=("PTX621",),
+    ),
+    Case(
+        "a function with a barrier on each path",
+        f"{_DATA} {_STORE} {_CALL_SYNC} {_OTHER}",
+        before=_SYNC.format("@%q bra here; here:"),
+    ),
     Case(
         "a branch on data over the fence",
         f"{_DATA} {_STORE} @%p4 bra over; {_FENCE} over: {_COPY_OUT}",

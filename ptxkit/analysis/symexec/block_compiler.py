@@ -12,7 +12,7 @@ from ptxkit.analysis.limits import MAX_BLOCK_STEPS
 from ptxkit.analysis.symexec.check_bounds import bounded_spaces
 from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
 from ptxkit.analysis.symexec.group_state import CompiledBlock, CompiledStep, Guard, StepAction
-from ptxkit.analysis.symexec.ordering_branches import is_ordering, ordering_branches
+from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from ptxkit.analysis.symexec.step_compiler import compile_step, compile_value_step
 from ptxkit.analysis.symexec.sync_free import sync_free_accesses
 from ptxkit.fast_dataclasses import replace
@@ -103,9 +103,10 @@ class CompiledProgram:
         found = compute_slice(self.program)
         return replace(found, global_access_kinds=_EVERY_KIND) if self._records_global_accesses else found
 
-    @cached_property
-    def _ordering_branches(self) -> frozenset[Step]:
-        return ordering_branches(self.program)
+    @property
+    def ordering(self) -> OrderingBranches:
+        """The branches that decide whether something orders accesses."""
+        return self.program.analysis(OrderingBranches)
 
     @cached_property
     def _bounded_spaces(self) -> frozenset[str]:
@@ -132,7 +133,7 @@ class CompiledProgram:
         guard = step.instruction.guard
         if guard is None:
             return None
-        orders = is_ordering(step) or step in self._ordering_branches
+        orders = step in self.ordering.ordering_steps or step in self.ordering.steps
         return step.scope.register_name(guard.predicate), guard.negated, orders, _transfers_control(step)
 
     def _compile_step(self, step: Step) -> list[StepAction]:

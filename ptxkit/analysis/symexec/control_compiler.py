@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.analysis.symexec.group_state import END_INDEX
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
-from ptxkit.analysis.values.symbolic_values import LaneValues, value_of_lane
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, value_of_lane
 from ptxkit.isa import effects as fx
 from ptxkit.syntax.tree import Arguments, Name, Operand
 
@@ -49,9 +49,31 @@ def _compile_indexed_branch(operands: OperandCompiler) -> StepAction:
         if isinstance(value, int):
             return targets[value] if value < len(targets) else END_INDEX
         state.note_guess()
-        return targets[state.visit % len(targets)] if targets else END_INDEX
+        return targets[_choose_case(state, value, len(targets))] if targets else END_INDEX
 
     return jump
+
+
+def _choose_case(state: GroupState, number: SymbolicValue, count: int) -> int:
+    """Returns the case of an unknown number below `count`: each case but the last one is a condition to decide.
+
+    Each execution of the step begins with another case; a scenario that omits order with the one that orders least.
+    """
+    ordering, scenario = state.code.ordering, state.scenario
+    cases = [(state.visit + case) % count for case in range(count)]
+    if scenario.omits_order:
+        cases = ordering.order_of_targets(state.step)
+    for case in cases[:-1]:
+        condition = state.operations.compute("compare", "eq", "u32", number, case)
+        if isinstance(condition, int):
+            is_chosen = bool(condition)
+        else:
+            if state.step in ordering.steps:
+                scenario.flippable_conditions.setdefault(condition)
+            is_chosen = state.decide(condition, preferred=True)
+        if is_chosen:
+            return case
+    return cases[-1]
 
 
 def _compile_call(operands: OperandCompiler) -> StepAction:

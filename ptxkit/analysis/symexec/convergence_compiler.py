@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 
-def is_warp_convergence(effect: fx.Effect) -> bool:
-    """Returns whether lanes of a warp converge without ordering anything."""
-    return isinstance(effect, fx.Barrier) and (effect.level, effect.order) == ("warp", "relaxed")
-
-
 @cached_by_match
 def is_collective_instruction(match: Match) -> bool:
     """Returns whether an instruction is collective for a warp (`.sync.aligned`) and not a barrier."""

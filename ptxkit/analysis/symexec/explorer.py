@@ -28,6 +28,7 @@ from ptxkit.analysis.symexec.block_compiler import CompiledProgram
 from ptxkit.analysis.symexec.executor import LockstepExecutor
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
+from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
@@ -151,24 +152,29 @@ class Explorer:
         self._explore_other_orders()
 
     def _explore_other_orders(self) -> None:
-        """Executes scenarios that take the other side of a guess that decides an order, one for each branch."""
-        explored = list(self.explorations)
-        turned: set[Step] = set()
-        for exploration in explored:
-            for condition, side in exploration.scenario.decisions.items():
-                step = exploration.scenario.branch_of_condition.get(condition)
-                if (
-                    condition in exploration.scenario.flippable_conditions
-                    and step is not None
-                    and step not in turned
-                    and not self._is_asserted(exploration, condition)
-                ):
-                    if len(turned) == MAX_ORDERING_FLIPS:
-                        return
-                    turned.add(step)
-                    base = exploration.scenario
+        """Executes scenarios that take other sides of guesses that decide an order.
+
+        One leaves out all order that several guesses may leave out. Others take the other side at one branch each.
+        """
+        flips: dict[Step, Scenario] = {}
+        ordered: set[Step] = set()
+        for base in [each.scenario for each in self.explorations]:
+            for condition in base.flippable_conditions:
+                step, side = base.branch_of_condition.get(condition), base.decisions.get(condition)
+                if step is None or side is None or self._is_asserted(base, condition):
+                    continue
+                if step not in flips:
                     others = base.decisions | {condition: not side}
-                    self._explore(base.with_decisions(others, is_flipped=True))
+                    flips[step] = base.with_decisions(others, is_flipped=True)
+                if self._ordering_of(step).may_omit_more(step, side):
+                    ordered.add(step)
+        if len(ordered) > 1 or any(len(step.targets) > 1 for step in ordered):
+            self._explore(self.explorations[0].scenario.with_decisions({}, is_flipped=True, omits_order=True))
+        for step in sorted(flips, key=ordered.__contains__)[:MAX_ORDERING_FLIPS]:
+            self._explore(flips[step])
+
+    def _ordering_of(self, step: Step) -> OrderingBranches:
+        return self.program.function_of(step).analysis(OrderingBranches)
 
     @property
     def _missed_steps(self) -> list[Step]:
@@ -279,7 +285,12 @@ class Explorer:
         for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYZED_CTAS):
             own = scenario
             if rank:
-                own = scenario.with_decisions(scenario.decisions, rank=rank, is_flipped=scenario.is_flipped)
+                own = scenario.with_decisions(
+                    scenario.decisions,
+                    rank=rank,
+                    is_flipped=scenario.is_flipped,
+                    omits_order=scenario.omits_order,
+                )
             cluster.append(self._execute_cta(own, self._compiled_with_global_accesses if outside else self._compiled))
             cluster[-1].cluster = cluster
             scenario = own
@@ -322,15 +333,15 @@ class Explorer:
             kept: dict[SymbolicValue, bool] = {}
             for condition, side in exploration.scenario.decisions.items():
                 made_there = not branches or exploration.scenario.branch_of_condition.get(condition) in branches
-                if condition not in turned and made_there and not self._is_asserted(exploration, condition):
+                if condition not in turned and made_there and not self._is_asserted(exploration.scenario, condition):
                     turned.add(condition)
                     return exploration.scenario.with_decisions({**kept, condition: not side})
                 kept[condition] = side
         return None
 
-    def _is_asserted(self, exploration: Exploration, condition: SymbolicValue) -> bool:
+    def _is_asserted(self, scenario: Scenario, condition: SymbolicValue) -> bool:
         """Returns whether the other side of a guess leads to a trap."""
-        step = exploration.scenario.branch_of_condition.get(condition)
+        step = scenario.branch_of_condition.get(condition)
         return step is not None and self._compiled.trap_side(step) is not None
 
     def covered_steps(self) -> set[Step]:

@@ -18,6 +18,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.limits import MAX_CALL_DEPTH
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
+from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from ptxkit.analysis.symexec.trace import GroupTrace, UnknownCall, make_event
 from ptxkit.analysis.symexec.trace_prefix import TracePrefix
 from ptxkit.analysis.values.private_memory import PrivateMemory
@@ -45,7 +46,6 @@ StepAction: TypeAlias = "Callable[[GroupState], int | None]"
 
 #: The index that an action returns to end the execution.
 END_INDEX = -1
-#: The number of threads of a warp.
 
 Guard: TypeAlias = tuple[str, bool, bool, bool]
 """The register of a guard; whether the guard is negated; whether the guarded effects order other instructions (a
@@ -90,6 +90,8 @@ class ExecutableCode(Protocol):
     @property
     def sync_free_accesses(self) -> frozenset[Step] | None: ...
     def block(self, index: int) -> CompiledBlock: ...
+    @property
+    def ordering(self) -> OrderingBranches: ...
     def trap_side(self, step: Step) -> bool | None: ...
 
 
@@ -315,9 +317,9 @@ class GroupState:
         trace.tids, trace.events, trace.first_guess = part.trace.tids, part.trace.events, part.trace.first_guess
         self.trace_prefix = part.trace_prefix
 
-    def decide(self, condition: SymbolicValue) -> bool:
+    def decide(self, condition: SymbolicValue, preferred: bool | None = None) -> bool:
         """Returns the side for an unknown condition, a guess unless the program asserts it."""
-        side = self._choose_side(condition)
+        side = self._choose_side(condition, preferred)
         self._note_sides([side])
         return side
 
@@ -332,18 +334,18 @@ class GroupState:
         self.scenario.decisions.setdefault(condition, side)
         self.scenario.flippable_conditions.setdefault(condition)
 
-    def _choose_side(self, condition: SymbolicValue) -> bool:
+    def _choose_side(self, condition: SymbolicValue, preferred: bool | None = None) -> bool:
         """Returns the side for a condition.
 
-        This is the side taken before for the same condition, or implied by decisions on the same unknown; otherwise it
-        is the less frequent side. An implied side is not a decision that could be flipped.
+        This is the side taken before for the same condition, or implied by decisions on the same unknown; otherwise the
+        preferred or less frequent one. An implied side is not a decision that could be flipped.
         """
         implied = self._implied_side(condition)
         if implied is not None:
             return implied
         known = self.scenario.decisions.get(condition)
         if known is None:
-            known = self.scenario.decisions[condition] = self._preferred_side()
+            known = self.scenario.decisions[condition] = self._preferred_side() if preferred is None else preferred
         if condition not in self.scenario.branch_of_condition:
             self.scenario.branch_of_condition[condition] = self.step
             self.scenario.implications.note(self.symbolic_values.key_of(condition), known)
@@ -351,10 +353,16 @@ class GroupState:
         return known
 
     def _preferred_side(self) -> bool:
-        """Returns the side of the current step that was taken less often, but never one that leads to a trap."""
+        """Returns the side of the current step that was taken less often, but never one that leads to a trap.
+
+        In a scenario that omits order, it is the side that orders less, if there is one.
+        """
         trap = self.code.trap_side(self.step)
         if trap is not None:
             return not trap
+        less = self.code.ordering.omitting_side(self.step) if self.scenario.omits_order else None
+        if less is not None:
+            return less
         yes, no = self._side_counts.get((self.step, True), 0), self._side_counts.get((self.step, False), 0)
         return yes < no or (yes == no and self._prefers_true())
 
@@ -365,10 +373,7 @@ class GroupState:
         return self.scenario.implications.implied_side(self.symbolic_values.key_of(condition))
 
     def _prefers_true(self) -> bool:
-        """Returns whether the true side is tried first.
-
-        A branch first falls through, and a guarded instruction is first executed.
-        """
+        """Returns whether the true side is first: a branch falls through, and a guarded instruction is executed."""
         guard, match = self.step.instruction.guard, self.step.match
         leaves = match is not None and any(isinstance(effect, Control) for effect in match.effects)
         return leaves == (guard is not None and guard.negated)

@@ -78,6 +78,9 @@ class Scenario:
     is_flipped: whether it takes the other side of a guess that decides an order. It may refute what other scenarios
     show, and proves nothing by itself.
 
+    omits_order: whether each guess takes a side on which a fence, a wait, a barrier or an arrival is left out, if only
+    such instructions are. It is flipped, too.
+
     branch_of_condition: by condition, the first step that depends on it. implications: what the decisions imply for
     other conditions.
     """
@@ -93,6 +96,7 @@ class Scenario:
     branch_of_condition: dict[SymbolicValue, Step] = field(default_factory=dict)
     implications: Implications = field(default_factory=Implications)
     overrides: tuple[tuple[ParameterKey, int], ...] = ()
+    omits_order: bool = False
 
     @property
     def arguments(self) -> tuple[int, tuple[tuple[ParameterKey, int], ...]]:
@@ -109,11 +113,22 @@ class Scenario:
         return dict(self.overrides).get(parameter, self.sample)
 
     def with_decisions(
-        self, decisions: Mapping[SymbolicValue, bool], *, rank: int = 0, is_flipped: bool = False
+        self,
+        decisions: Mapping[SymbolicValue, bool],
+        *,
+        rank: int = 0,
+        is_flipped: bool = False,
+        omits_order: bool = False,
     ) -> Scenario:
         """Returns a scenario with the same launch and arguments that is not executed yet."""
         return Scenario(
-            self.launch, self.sample, rank, dict(decisions), is_flipped=is_flipped, overrides=self.overrides
+            self.launch,
+            self.sample,
+            rank,
+            dict(decisions),
+            is_flipped=is_flipped,
+            overrides=self.overrides,
+            omits_order=omits_order,
         )
 
     def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.symexec.ordering_branches import ordering_branches
+from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from tests.analysis.support import module_of, program_of
 
 BRANCH = "ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra next; {} next:"
@@ -21,4 +21,4 @@ BRANCH = "ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra next; {} 
     ],
 )
 def test_a_call_orders_where_the_function_does(line: str, function: str, count: int) -> None:
-    assert len(ordering_branches(program_of(module_of(BRANCH.format(line), before=function)))) == count
+    assert len(OrderingBranches(program_of(module_of(BRANCH.format(line), before=function))).steps) == count
