@@ -134,9 +134,9 @@ class Dependence:
         return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_THREAD_POSITION) for leaf in found)
 
     @property
-    def all_sources(self) -> frozenset[DependenceSource]:
-        """The leaves of all registers."""
-        return frozenset(leaf for leaves in self._sources.values() for leaf in leaves)
+    def own_sources(self) -> frozenset[DependenceSource]:
+        """The leaves, other than the parameters, that may decide what the function returns."""
+        return frozenset(leaf for leaves in self._sources.values() for leaf in leaves if leaf.kind != "parameter")
 
     def direct_dependences(self, register: str) -> tuple[frozenset[str], frozenset[DependenceSource]]:
         """Returns the registers and leaves that a register's definitions read."""
@@ -224,7 +224,12 @@ class Dependence:
         for operand in values:
             names = _names(operand) if not isinstance(operand, Address) else ()
             self._inputs[variable].update(each for name in names for each in self._input(step, name, leaves))
-        self._sources[variable] |= leaves | (_sources_of_callee(program, step) if is_call else set())
+        self._sources[variable] |= leaves
+        if is_call:
+            called = _dependence_of_callee(program, step)
+            self._sources[variable] |= called.own_sources if called else {DependenceSource("unknown")}
+            if called is None or called._bit_inspections:
+                self._bit_inspections[variable] |= self._inputs[variable]
 
     def _define(self, step: Step, effect: Value) -> None:
         registers = [step.scope.register_name(name) for name in _names(step.operand(effect.result))]
@@ -301,13 +306,12 @@ class Dependence:
             yield register
 
 
-def _sources_of_callee(program: Program, call: Step) -> frozenset[DependenceSource]:
-    """Returns the leaves, other than the arguments, that may decide what a function returns."""
+def _dependence_of_callee(program: Program, call: Step) -> Dependence | None:
+    """Returns the dependences of a called function; None if they are unknown."""
     callee = program.callees.get(callee_of(call) or "")
     # The callees of a callee are not followed, because they may call each other.
-    if callee is None or not program.is_kernel or not callee.is_fully_matched:
-        return frozenset([DependenceSource("unknown")])
-    return frozenset(leaf for leaf in callee.analysis(Dependence).all_sources if leaf.kind != "parameter")
+    is_known = callee is not None and program.is_kernel and callee.is_fully_matched
+    return callee.analysis(Dependence) if callee is not None and is_known else None
 
 
 def _register_operands(step: Step) -> set[str]:
