@@ -23,7 +23,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_EDGE_CHECKS
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait
 from ptxkit.semantics.ordering import CTA_LEVEL, fence_level, is_half_proxy_fence, sync_operation_of
 
@@ -36,7 +36,8 @@ class InsufficientScope:
     """Accesses of two CTAs to the same bytes that only a synchronization of too narrow a scope orders.
 
     is_data: whether the first access is a store and the other one a load or a store, so that contents are transferred;
-    otherwise the memory is only reused. is_cta_scope_reuse: whether the reuse is signaled at scope `.cta`.
+    otherwise the memory is only reused. is_cta_scope_reuse: whether the reuse is signaled at scope `.cta`. is_sole:
+    whether it is known that nothing else orders the CTAs.
     """
 
     before: CtaAccess
@@ -44,11 +45,14 @@ class InsufficientScope:
     after: CtaAccess
     is_data: bool
     is_cta_scope_reuse: bool
+    is_sole: bool = True
 
     @property
     def is_certain(self) -> bool:
-        """Whether some input certainly leads to the accesses."""
-        return all(touch.is_certain for touch in (self.before, self.edge.arrival, self.edge.wait, self.after))
+        """Whether some input certainly leads to the accesses, and nothing else orders them."""
+        return self.is_sole and all(
+            touch.is_certain for touch in (self.before, self.edge.arrival, self.edge.wait, self.after)
+        )
 
 
 def find_insufficient_scopes(kernel: KernelFacts, number: int) -> Iterator[InsufficientScope]:
@@ -68,8 +72,10 @@ def find_insufficient_scopes(kernel: KernelFacts, number: int) -> Iterator[Insuf
         found: set[tuple[Step, Step]] = set()
         for lacks, kinds in hazards:
             narrow = [handover for handover in pair.sync_edges if _has_insufficient_scope(handover, lacks)]
-            if narrow and not _may_be_ordered_otherwise(kernel, number, pair, lacks):
-                yield from _crossings_by_edges(pair, narrow, kinds, found, is_open=lacks is _INSUFFICIENT)
+            is_ordered = _is_ordered_otherwise(kernel, number, pair, lacks) if narrow else True
+            if is_ordered is not True:
+                for each in _crossings_by_edges(pair, narrow, kinds, found, is_open=lacks is _INSUFFICIENT):
+                    yield replace(each, is_sole=is_ordered is False)
 
 
 def _crossings_by_edges(
@@ -106,11 +112,11 @@ def _may_have_insufficient_scope(kernel: KernelFacts) -> bool:
     return bool(gives) and bool(takes) and any(lack is not None for lack in (*gives, *takes))
 
 
-def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks: Collection[str]) -> bool:
-    """Returns whether some mbarrier may order two CTAs for the whole cluster.
+def _is_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks: Collection[str]) -> bool | None:
+    """Returns whether some mbarrier orders two CTAs for the whole cluster.
 
-    This may be an mbarrier with sufficient scopes, one on which threads wait and at which a thread of another CTA
-    arrives, or one that no traced thread uses.
+    This is an mbarrier with sufficient scopes, on which threads wait and at which a thread of another CTA arrives. The
+    result is None where not all uses of mbarriers are known.
     """
     if any(not _has_insufficient_scope(handover, lacks) for handover in pair.sync_edges):
         return True
@@ -136,14 +142,16 @@ def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, l
                     continue
                 places = locations_of(facts.scenario.rank, event)
                 if places is None:
-                    return True
+                    return None
                 seen.add(event.step)
                 own = isinstance(event.effect, MbarrierWait)
                 by_effect[type(event.effect)].update(p for p in places if own or p[0] != facts.scenario.rank)
         if known_threads is None:
-            return True
+            return None
+    if not by_effect[MbarrierArrive].isdisjoint(by_effect[MbarrierWait]):
+        return True
     is_known = len(cluster) == pair.releaser.scenario.launch.cluster_size and wide[0] | wide[1] <= seen
-    return not is_known or not by_effect[MbarrierArrive].isdisjoint(by_effect[MbarrierWait])
+    return False if is_known else None
 
 
 def _has_sufficient_scope(effect: object, kind: type, lacks: Collection[str]) -> bool:
