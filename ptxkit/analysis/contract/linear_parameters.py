@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from math import gcd
 
+from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.polynomial import Polynomial
 from ptxkit.analysis.dataflow.symbolic_exprs import SymbolicExprs
 from ptxkit.analysis.ir.display_names import parameter_display_name
@@ -73,13 +74,11 @@ class LinearParameters:
                 yield LinearParameter(place, factor, constant, gcd(*others))
 
     def parameter_near(self, step: Step, operand: Operand | None, size: int) -> ParameterPlace | None:
-        """Returns the parameter of a size from whose address an operand is computed with an unknown number, if one."""
-        total = self.sum_of(step, operand)
-        for product, factor in total.monomials if total is not None and len(total.monomials) > 1 else ():
-            for name, own in self._parameters:
-                if product == (f"&{name}",) and factor == 1 and own == size:
-                    return self.place_of(name)
-        return None
+        """Returns the only parameter of a size from whose address an operand is computed, in whatever way."""
+        leaves = self._program.analysis(Dependence).sources_of(step, operand)
+        addressed = {leaf.name for leaf in leaves if leaf.kind == "parameter" and not leaf.size}
+        found = [name for name, own in self._parameters if name in addressed and own == size]
+        return self.place_of(found[0]) if len(found) == 1 else None
 
     def parameter_of(self, step: Step, operand: Operand | None) -> ParameterPlace | None:
         """Returns the parameter whose value an operand is; None where it is another value."""
