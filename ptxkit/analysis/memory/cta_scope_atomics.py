@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.cfg.repeated_steps import may_repeat
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
@@ -50,7 +51,10 @@ class CtaScopeAccess:
 
 
 def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
-    """Yields the atomics of scope `.cta` on words that all CTAs may share, and the loops that wait for such words."""
+    """Yields the atomics of scope `.cta` on words that all CTAs may share, and the loops that may wait for such words.
+
+    A loop certainly waits if it does nothing else.
+    """
     steps = program.effectful_steps
     uses = [(step, effect) for step in steps for effect in _accesses(step) if _is_cta_scope(effect)]
     if not uses or not reads_cta_position(program):
@@ -61,11 +65,13 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
             is_shared = sharing.is_updated_by_all_ctas(step, effect)
             if is_shared is not False:
                 yield CtaScopeAccess(step, is_certain=is_shared is True)
-        elif sharing.is_in_polling_loop(step) and sharing.is_same_word(step, effect) is not False:
+        elif may_repeat(program, step) and sharing.is_same_word(step, effect) is not False:
             update = sharing.find_update_before(step, effect)
-            if update is not None:
+            if update is not None and sharing.is_in_polling_loop(step):
                 yield CtaScopeAccess(step, update)
-            elif sharing.is_same_word(step, effect) is None or sharing.may_be_updated_by_all_ctas(step, effect):
+            elif (
+                update or sharing.is_same_word(step, effect) is None or sharing.may_be_updated_by_all_ctas(step, effect)
+            ):
                 yield CtaScopeAccess(step, is_certain=False)
 
 
