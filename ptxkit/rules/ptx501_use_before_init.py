@@ -76,7 +76,7 @@ def _check_scenario(
                 yield Observation(
                     (event.step, None), number, thread.trace.is_certain(position), _uninitialized_use(event)
                 )
-            elif address not in (made(facts) or _all_inits(facts) or ()):
+            elif not _is_initialized(facts, made, address):
                 yield OpenObligation(event.step, ptx5xx.INITIALIZATION_NOT_SEEN())
 
 
@@ -90,7 +90,7 @@ def _unknown_initializations(facts: ScenarioFacts) -> Iterator[OpenObligation]:
 
 def _check_remote_uses(
     kernel: KernelFacts, number: int, facts: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
-) -> Iterator[Observation]:
+) -> Iterator[Observation | OpenObligation]:
     """Yields signals to mbarriers of another CTA of the cluster, which some thread of that CTA must initialize."""
     seen: set[tuple[int, int | None]] = set()
     for reach in find_remote_accesses(facts) if facts.scenario.launch.cluster_size > 1 else ():
@@ -105,12 +105,19 @@ def _check_remote_uses(
         all_inits = facts.executes_all(MbarrierInit) or other.executes_all(MbarrierInit)
         never = all_inits and _is_never_initialized(made(other), reach.mbarrier)
         finding = _uninitialized_use(reach.event, ptx5xx.CTA_OF_CLUSTER(rank=reach.rank)) if never else None
+        if finding is None and not _is_initialized(other, made, reach.mbarrier):
+            yield OpenObligation(reach.event.step, ptx5xx.INITIALIZATION_NOT_SEEN())
         yield Observation((reach.event.step, None), number, exact, finding)
 
 
 def _initialized_mbarriers(facts: ScenarioFacts) -> set[int] | None:
     """Returns the mbarriers that threads of the CTA initialize; None where not all are known."""
     return None if facts.init_phase_threads is None else set(find_initializations(facts.init_phase_threads))
+
+
+def _is_initialized(facts: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None], address: int) -> bool:
+    """Returns whether a thread of the CTA initializes an mbarrier on the paths of a scenario."""
+    return address in (made(facts) or _all_inits(facts) or ())
 
 
 def _all_inits(facts: ScenarioFacts) -> set[int] | None:

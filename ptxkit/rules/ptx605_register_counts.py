@@ -96,11 +96,8 @@ def _check_warpgroups(number: int, facts: ScenarioFacts, strict: bool) -> Iterat
 def _check_sequence(number: int, facts: ScenarioFacts, strict: bool) -> Iterator[Observation]:
     """Checks that each count of a thread fits the previous one, and the registers of the CTA."""
     start = max_initial_registers(facts.program, facts.scenario.launch.threads)
-    pool = (
-        RegisterPool(facts, start)
-        if start is not None and facts.is_complete and facts.scenario.launch.is_limit
-        else None
-    )
+    is_known = start is not None and facts.is_complete and facts.scenario.launch.is_limit
+    pools = [RegisterPool(facts, start, trusts_guesses=each) for each in (False, True)] if start and is_known else []
     for thread in facts.threads.values():
         for setting in setmaxnreg_executions_of(thread):
             step, before = setting.event.step, setting.previous
@@ -110,9 +107,10 @@ def _check_sequence(number: int, facts: ScenarioFacts, strict: bool) -> Iterator
                 # Setting the same count again has no effect: compilers do this at the beginning of a loop.
                 again = before.count == setting.count
                 finding = finding or (None if again and not strict else _missing_sync(setting, before))
-            if pool is not None and finding is None and setting.is_increase:
-                most = pool.max_available(thread, setting.position, setting.count)
-                finding = None if most is None else _pool_exhausted(setting, most, pool)
+            for pool in pools if setting.is_increase else ():
+                most = pool.max_available(thread, setting.position, setting.count) if finding is None else None
+                if most is not None:
+                    finding, exact = _pool_exhausted(setting, most, pool), exact and not pool.trusts_guesses
             other = before.event.step if before is not None else None
             yield Observation((step, other), number, exact, finding)
 

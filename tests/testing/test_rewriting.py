@@ -233,6 +233,12 @@ CORRECTED = (
     RewriteCase("broken-pipeline:sm_90a:4146", "assert-call", "3:18:assert-call"),  # lost PTX504
     RewriteCase("kernel:cluster_launch_control.sm_100a.ptx:211181", "spill-shared", "1:79:spill-shared"),  # a PTX503
     RewriteCase("fixture:PTX704_ok_other_half_of_the_lanes.ptx", "spill-shared", "3:116:spill-shared"),  # a PTX708
+    RewriteCase("fixture:PTX205_ok_aligned_at_run_time.ptx", "outline", "f2:outline"),  # a PTX205
+    RewriteCase("fixture:PTX501_bad_no_init_in_the_other_cta.ptx", "equal-arms", "f1:equal-arms"),  # lost PTX501
+    RewriteCase("fixture:PTX506_bad_slot_waited_for_relaxed.ptx", "unroll-loop", "f1:unroll-loop"),  # lost PTX506
+    RewriteCase("fixture:PTX605_bad_released_too_late.ptx", "equal-arms", "f1:equal-arms"),  # lost PTX605
+    RewriteCase("fixture:PTX622_bad_wait_for_all_ctas.ptx", "outline", "f1:outline"),  # lost PTX622
+    RewriteCase("fixture:PTX804_bad_one_map_of_two_ranks.ptx", "identity-chain", "f1:identity-chain"),  # lost PTX804
     RewriteCase("fixture:PTX205_ok_aligned_at_run_time.ptx", "spill-local", "1:6:spill-local"),  # a PTX205
 )
 """Cases in which an error vanished or was false before the analysis was corrected."""

@@ -28,13 +28,15 @@ from ptxkit.syntax.constants import WARP_SIZE
 class RegisterPool:
     """The registers of one CTA that its warps release and request.
 
-    start: the maximum initial number of registers of a thread.
+    start: the maximum initial number of registers of a thread. trusts_guesses: whether the paths that the warps were
+    seen to take count as known, although an earlier branch was guessed.
     """
 
-    def __init__(self, facts: ScenarioFacts, start: int) -> None:
+    def __init__(self, facts: ScenarioFacts, start: int, *, trusts_guesses: bool = False) -> None:
         self._facts = facts
         self._threads = facts.scenario.launch.threads
         self.initial_count = start
+        self.trusts_guesses = trusts_guesses
 
     def max_available(self, thread: ThreadView, position: int, count: int) -> int | None:
         """Returns the maximum number of registers that each thread of a thread's warpgroup may get at a position.
@@ -68,7 +70,7 @@ class RegisterPool:
         Where the path of some warp is not known, the last stage includes everything that follows.
         """
         known_threads = self._facts.all_threads(RegisterCount, Barrier) or []
-        paths = {thread.tid: _sequence_of(thread.trace, self._threads) for thread in known_threads}
+        paths = {each.tid: _sequence_of(each.trace, self._threads, self.trusts_guesses) for each in known_threads}
         lowest = min(setmaxnreg_operands_of(self._facts.program), default=self.initial_count)
         common = _count_common_barriers([*paths.values()])
         stages: list[dict[int, _StageRegisters]] = []
@@ -113,11 +115,11 @@ class _SetmaxnregSequence:
         return list(chain(*self.counts[stage : None if stage == last else stage + 1]))
 
 
-def _sequence_of(trace: ThreadTrace, threads: int) -> _SetmaxnregSequence:
+def _sequence_of(trace: ThreadTrace, threads: int, trusts_guesses: bool) -> _SetmaxnregSequence:
     met: list[int] = []
     counts: list[list[int]] = [[]]
     for position, event in enumerate(trace.events):
-        if isinstance(event, UnknownCall) or not trace.is_certain(position):
+        if isinstance(event, UnknownCall) or not (trusts_guesses or trace.is_certain(position)):
             return _SetmaxnregSequence(met, counts, is_complete=False)
         sets, waits = isinstance(event.effect, RegisterCount), _is_full_cta_wait(event, threads)
         if not sets and waits is None:
@@ -129,7 +131,7 @@ def _sequence_of(trace: ThreadTrace, threads: int) -> _SetmaxnregSequence:
         else:
             met.append(event.amount)
             counts.append([])
-    return _SetmaxnregSequence(met, counts, trace.end_reason == "exit" and trace.is_certain())
+    return _SetmaxnregSequence(met, counts, trace.end_reason == "exit" and (trusts_guesses or trace.is_certain()))
 
 
 def _count_common_barriers(paths: Sequence[_SetmaxnregSequence]) -> int:
