@@ -37,6 +37,10 @@ MAX_ORDERING_FLIPS = 3
 """The maximum number of scenarios that take the other side of a guess that decides whether a thread executes a fence, a
 wait, a barrier or an arrival."""
 
+MAX_REPEATED_ROUNDS = 8
+"""How often a scenario stays in a loop that data ends, in all executions of the loop: twice around a ring of four
+stages."""
+
 MAX_FLIPPED_PAIR_CHECKS = 100_000
 """The maximum number of lookups of all rules in one scenario of this kind, in addition to those of the kernel."""
 
@@ -223,7 +227,7 @@ MAX_TMEM_EXECUTIONS = 6
 MAX_TMEM_PAIRS = 4
 """The maximum number of pairs of executions of two instructions, by threads of two paths, that are examined."""
 
-MAX_COMPARISONS = 8
+MAX_COMPARISONS = 12
 """The maximum number of comparisons of one unknown that are kept. More are rare, and each costs time."""
 
 MAX_CELL_BYTES = 16

@@ -35,9 +35,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.barrier_placement import OrderingBarrier
-from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.memory.proxy_order import MissingFence, MissingOrder, ProxyPair, find_proxy_pairs
+from ptxkit.analysis.memory.proxy_order import (
+    MissingFence,
+    MissingOrder,
+    ProxyPair,
+    find_proxy_pairs,
+    find_unordered_reads,
+)
 from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.diagnostics.catalogue import fix_titles, ptx4xx
 from ptxkit.fast_dataclasses import replace
@@ -54,13 +61,27 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         for pair in find_proxy_pairs(facts):
             missing = pair.check_order()
-            if missing is not None:
+            if missing is False:
+                yield OpenObligation(pair.read.step, ptx4xx.READ_MAY_BE_UNFENCED())
+            elif missing is not None:
                 yield Observation(
                     (pair.read.step, pair.write.step), number, pair.is_proven(missing), _finding_of(pair, missing)
                 )
         if not facts.has_unknown_call:
             for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).unfenced_reads():
                 yield OpenObligation(step, ptx4xx.READ_MAY_BE_UNFENCED())
+    for number, race, missing_order in find_unordered_reads(kernel):
+        yield _check_race(number, kernel.scenarios[number], race, missing_order)
+
+
+def _check_race(number: int, facts: ScenarioFacts, race: Race, missing: MissingOrder) -> Observation | OpenObligation:
+    """Returns the result for a write and a read that nothing orders, in threads of two warps or of one."""
+    read, write = race.read.event.step, race.write.event.step
+    launch = facts.scenario.launch
+    if not (launch.is_exact or launch.is_limit):
+        return OpenObligation(read, ptx4xx.READER_MAY_BE_IN_ONE_WARP(), "block")
+    finding = _unordered_finding(read, write, missing.fence, facts.name_of(race.read.event), missing.barrier)
+    return Observation((read, write), number, race.is_certain, finding)
 
 
 def _finding_of(pair: ProxyPair, missing: MissingFence | MissingOrder | bool) -> Finding | None:

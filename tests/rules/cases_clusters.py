@@ -66,6 +66,25 @@ TOO_EARLY = (
         undecided=("PTX621",),
     ),
     case(
+        "a read between the arrival at the cluster barrier and the wait is not ordered by it",
+        f"""{MEET} st.shared::cluster.u32 [%r10], 1; barrier.cluster.arrive.release; ld.shared.u32 %r20, [%r4];
+barrier.cluster.wait.acquire; {MEET}""",
+        undecided=("PTX621",),
+    ),
+    case(
+        "a CTA that does not wait for a copy into both CTAs reads early",
+        f"""{ONE} {MEET} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; setp.ne.u32 %p4, %r12, 1;
+{{ {TO_BOTH.replace("@%p1", "@%p4 bra none; @%p1")} none: }} @%p4 bra read; {WAIT}
+read: ld.shared.u32 %r20, [%r2]; st.global.u32 [%rd2], %r20; {MEET}""",
+        undecided=("PTX302",),
+    ),
+    case(
+        "both CTAs wait for a copy into both",
+        f"""{ONE} {MEET} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; setp.ne.u32 %p4, %r12, 1;
+{{ {TO_BOTH.replace("@%p1", "@%p4 bra none; @%p1")} none: }} {WAIT}
+read: ld.shared.u32 %r20, [%r2]; st.global.u32 [%rd2], %r20; {MEET}""",
+    ),
+    case(
         "the cluster barrier orders a read and a store by the other CTA",
         f"{MEET} st.shared::cluster.u32 [%r10], 1; {MEET} ld.shared.u32 %r20, [%r4]; {MEET}",
     ),

@@ -46,7 +46,53 @@ _SYNC = """.func sync(.param .b32 a) {{ .reg .b32 %a; .reg .pred %q; ld.param.b3
 {} bar.sync 0; ret; }}"""
 _CALL_SYNC = "{ .param .b32 a0; st.param.b32 [a0], %r10; call.uni sync, (a0); }"
 
+#: One stage that thread 0 fills and the other warps empty, as often as a loaded word requires.
+_STAGE = f"""{_DATA} .reg .b64 %filled; and.b32 %r10, %r10, 63; setp.ge.u32 %p6, %r1, 32;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 96; {_FENCE} bar.sync 0;
+mov.u32 %r20, 0; mov.u32 %r21, 1; mov.u32 %r22, 0; @%p6 bra empty; @!%p1 bra done;
+fill: setp.ge.u32 %p7, %r20, %r10; @%p7 bra done;
+free: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r5+8], %r21; @!%p5 bra free; xor.b32 %r21, %r21, 1;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];
+add.u32 %r20, %r20, 1; bra fill;
+empty: setp.ge.u32 %p7, %r20, %r10; @%p7 bra done;
+full: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r5], %r22; @!%p5 bra full; {{flip}}
+{_OWN} mbarrier.arrive.shared::cta.b64 _, [%r5+8]; add.u32 %r20, %r20, 1; bra empty;
+done:"""
+_SIGNAL = f"""@%p1 st.shared.u32 [%r5], 0; bar.sync 0; setp.ge.u32 %p6, %r1, 96; @!%p6 bra copy;
+{_STORE} {{fence}} bar.warp.sync -1; setp.eq.u32 %p7, %r1, 96; @%p7 st.release.cta.shared.u32 [%r5], 1; bra done;
+copy: @!%p1 bra done; poll: ld.acquire.cta.shared.u32 %r14, [%r5]; setp.eq.u32 %p7, %r14, 0; @%p7 bra poll;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2+1536], 512; cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+done:"""
+
 CASES = (
+    Case(
+        "a stage that is emptied without a change of parity, as often as the data say",
+        _STAGE.format(flip=""),
+        undecided=("PTX300", "PTX505", "PTX621"),
+    ),
+    Case(
+        "a stage that is filled and emptied as often as the data say",
+        _STAGE.format(flip="xor.b32 %r22, %r22, 1;"),
+        undecided=("PTX300",),
+    ),
+    Case(
+        "a copy of what another warp stores, without a barrier",
+        f"""{_DATA} setp.ge.u32 %p6, %r1, 96;
+@%p6 {_STORE} //= store
+@%p6 {_FENCE} bar.warp.sync -1; //= fence
+@!%p1 bra done;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048; //! PTX401 store fence
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+done:""",
+    ),
+    Case(
+        "a copy of what another warp stores, after a barrier",
+        f"{_DATA} setp.ge.u32 %p6, %r1, 96; @%p6 {_STORE} @%p6 {_FENCE} {_COPY_OUT}",
+    ),
+    Case("a flag before a copy, without the fence", f"{_DATA} {_SIGNAL.format(fence='')}", undecided=("PTX401",)),
+    Case("a flag before a copy, after the fence", f"{_DATA} {_SIGNAL.format(fence=_FENCE)}"),
     Case(
         "a branch on data over the fence, after four that have nothing to do with it",
         f"{_DATA} {_STORE} {_FIVE_BRANCHES} @%p4 bra over; {_FENCE} over: {_COPY_OUT}",
@@ -153,6 +199,13 @@ over: bar.sync 0; mbarrier.arrive.shared::cta.b64 _, [%r5]; {_WAIT.format("wait"
         f"""{_DATA} @%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
 @%p4 mbarrier.arrive.shared::cta.b64 _, [%r5]; {_WAIT.format("wait")}""",
         undecided=("PTX504",),
+    ),
+    Case(
+        "a token that decides whether the thread waits, in a register that was zero",
+        f"""{_DATA} @%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; {_STORE} mov.b64 %rd14, 0;
+mbarrier.arrive.shared::cta.b64 %rd14, [%r5]; setp.ne.u64 %p8, %rd14, 0; @%p8 bra over; {_WAIT.format("wait")}
+over: {_OTHER}""",
+        undecided=("PTX621",),
     ),
     Case(
         "a branch on data over the wait for a multiplication",

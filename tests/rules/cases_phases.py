@@ -407,4 +407,21 @@ meet: bar.sync 0; {TAKE}""",
     ),
 )
 
-CASES = (*GUESSED, *TILED, *MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED)
+_BY_TOKENS = f"""{init(128)} mbarrier.arrive.shared::cta.b64 %rd10, [%r5];
+first: mbarrier.test_wait.shared::cta.b64 %p3, [%r5], %rd10; @!%p3 bra first;
+st.shared.u32 [%r4], %r1; {{store}}
+mbarrier.arrive.shared::cta.b64 %rd11, [%r5];
+second: mbarrier.test_wait.shared::cta.b64 %p3, [%r5], {{token}}; @!%p3 bra second;
+xor.b32 %r12, %r3, 1024; add.u32 %r12, %r12, %r2;
+ld.shared.u32 %r13, [%r12]; {{read}}
+st.global.u32 [%rd2], %r13;"""
+
+TOKENS = (
+    Case(
+        "a wait with the token of an earlier phase",
+        _BY_TOKENS.format(token="%rd10", store="//= store", read="//! PTX621 store"),
+    ),
+    Case("a wait with the token of the last arrival", _BY_TOKENS.format(token="%rd11", store="", read="")),
+)
+
+CASES = (*GUESSED, *TILED, *MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED, *TOKENS)

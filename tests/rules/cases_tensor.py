@@ -107,6 +107,12 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
         f"{_ISSUE}bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
+        "a wait for a phase that is complete at once observes no commit",
+        f"""{_ISSUE}setp.lt.u32 %p6, %r6, 0; selp.b32 %r15, 0, 1, %p6; {_WAIT.replace(" 0;", " %r15;")} {_AFTER}
+{_LOAD} //! PTX704 issue commit
+{_LOADED} {_OUT} {_LEAVE}""",
+    ),
+    _case(
         "a wait after the load is too late",
         f"{_ISSUE}bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT} {_WAIT} {_LEAVE}",
     ),

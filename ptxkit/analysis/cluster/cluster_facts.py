@@ -206,6 +206,17 @@ def cluster_barrier_arrivals(thread: ThreadView) -> list[int]:
     return [at for at, e in thread.positions(Barrier) if _is_cluster_barrier(e, "arrive")]
 
 
+def count_observed_rounds(facts: ScenarioFacts, thread: ThreadView, position: int) -> int:
+    """Returns how many rounds of the cluster's barrier a thread has observed to be complete before a position.
+
+    A thread that has arrived and not waited yet knows the round only if another thread has signaled it.
+    """
+    own = thread.release_acquire_points.observed_phases(CLUSTER_BARRIER_KEY, position)
+    arrived = sum(at < position for at in cluster_barrier_arrivals(thread))
+    later = (number for number in range(arrived, own, -1) if _is_after_cluster_phase(facts, number, thread, position))
+    return next(later, own)
+
+
 def _is_after_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
     """Returns whether round `ordinal` (from 1) of the cluster's barrier is complete before a position of a thread."""
     for other in facts.threads.values():

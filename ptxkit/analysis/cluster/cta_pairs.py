@@ -10,7 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.cluster.cluster_facts import CLUSTER_BARRIER_KEY, cluster_barrier_arrivals, other_ctas_of
+from ptxkit.analysis.cluster.cluster_facts import (
+    CLUSTER_BARRIER_KEY,
+    cluster_barrier_arrivals,
+    count_observed_rounds,
+    other_ctas_of,
+)
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
@@ -131,7 +136,7 @@ class CtaPair:
         Some thread must arrive after it has observed the access, and release it: a relaxed arrival without a fence
         releases nothing.
         """
-        rounds = _count_arrivals_before(after)
+        rounds = count_observed_rounds(self._cta_of(after.thread), after.thread, after.position)
         return rounds > _count_arrivals_before(before) and any(
             self._is_released(before, thread, rounds) for thread in self._cta_of(before.thread).threads.values()
         )

@@ -109,8 +109,20 @@ def find_remote_copies(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts)
                     phase = _phase_of(issuer, position)
                     if to is None or at is None or phase is None or not isinstance(event.size, int):
                         continue
-                    if effect.multicast is None and to[0] == at[0] == rank:
+                    if effect.multicast is not None:
+                        # The phase is that of the copying CTA; one that observes no phase here has not waited at all.
+                        phase = 1
+                        is_received = _is_multicast_to(event, rank)
+                    else:
+                        is_received = to[0] == at[0] == rank
+                    if is_received:
                         yield RemoteCopy(source, issuer, position, event, to[1], to[1] + event.size, at[1], phase)
+
+
+def _is_multicast_to(event: TraceEvent, rank: int) -> bool:
+    """Returns whether a copy to several CTAs certainly fills the memory of a CTA and completes on its own mbarrier."""
+    is_paired = any(isinstance(effect, MbarrierComplete) and effect.paired for effect in event.step.effects)
+    return not is_paired and isinstance(event.amount, int) and bool(event.amount >> rank & 1)
 
 
 def _phase_of(issuer: ThreadView, position: int) -> int | None:

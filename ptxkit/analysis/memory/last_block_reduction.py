@@ -116,7 +116,7 @@ def _find_unordered(
         covered = set().union(*(group.covered_steps for group in exploration.groups))
         if atomic not in covered or covered.isdisjoint(stores) or covered.isdisjoint(reads):
             continue
-        scenario = given.with_decisions(given.decisions, rank=given.rank)
+        scenario = given.of_rank(given.rank)
         wide = explorer.execute(scenario, outside=True)
         if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
             followed |= covered

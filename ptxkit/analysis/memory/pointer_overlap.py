@@ -119,7 +119,7 @@ def _overlaps_by_scenario(
         given = exploration.scenario
         if given.rank or covered.isdisjoint(firsts) or covered.isdisjoint(others):
             continue
-        scenario = given.with_decisions(given.decisions, rank=given.rank)
+        scenario = given.of_rank(given.rank)
         scenario.sample_count = given.sample_count
         wide = explorer.execute(scenario, outside=True)
         if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):

@@ -17,15 +17,21 @@ from ptxkit.analysis.context.barrier_placement import (
     find_ordering_barrier,
     path_point_of,
 )
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read, is_generic_write
+from ptxkit.analysis.symexec.access_ranges import (
+    access_range,
+    is_async_read,
+    is_generic_write,
+)
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.analysis.sync.sync_edges import SyncEdge
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
+from ptxkit.semantics.ordering import connects_proxies
 from ptxkit.syntax.constants import WARP_SIZE
 
 
@@ -78,7 +84,8 @@ class ProxyPair:
     def check_order(self) -> MissingFence | MissingOrder | bool | None:
         """Returns what is missing between the two; True where nothing is missing.
 
-        The result is None where the pair shows nothing: the two are not ordered, or the bytes are replaced before they
+        The result is False where only something unknown orders the write first, and no thread has a fence between the
+        two. It is None where the pair shows nothing: the two are not ordered, or the bytes are replaced before they
         are read.
         """
         return self._check_same_thread() if self.writer is self.reader else self._check_two_threads()
@@ -110,12 +117,12 @@ class ProxyPair:
     def _check_two_threads(self) -> MissingFence | MissingOrder | bool | None:
         """Returns True if a fence precedes a release or follows its acquire.
 
-        The result is None if the two are not ordered or the bytes are replaced.
+        The result is None if the two are not ordered or the bytes are replaced; False as in `check_order`.
         """
         edges = list(self.facts.sync_edges(self.writer, self.write_position, self.reader, self.read_position))
         if not edges:
             if not self._is_unordered_iteration():
-                return None
+                return False if self._may_follow_without_fence() else None
             there = self.writer.first_fence_since(self.write_position)
             return MissingOrder(there, self._missing_barrier())
         if any(
@@ -141,6 +148,25 @@ class ProxyPair:
         return (
             None if released is None else self.writer.trace.events[released].step,
             None if acquired is None else self.reader.trace.events[acquired].step,
+        )
+
+    def _may_follow_without_fence(self) -> bool:
+        """Returns whether the read may follow the write, and not precede it, and no fence of any thread may be between.
+
+        What orders them is not known, such as a flag in memory.
+        """
+        order = self.facts.happens_before
+        write = path_point_of(self.facts, self.writer, self.write_position)
+        read = path_point_of(self.facts, self.reader, self.read_position)
+        if write.path is read.path or order.may_precede(read.path, read.position, write.path, write.position):
+            return False
+        return order.may_precede(write.path, write.position, read.path, read.position) and not any(
+            isinstance(event, TraceEvent | GroupEvent)
+            and connects_proxies(event.effect, "async", "shared", None)
+            and (write.position < at if path is write.path else order.may_precede(write.path, write.position, path, at))
+            and (at < read.position if path is read.path else order.may_precede(path, at, read.path, read.position))
+            for path in order.paths
+            for at, event in enumerate(path.group.events)
         )
 
     def _is_unordered_iteration(self) -> bool:
@@ -175,6 +201,22 @@ class ProxyPair:
         return self.facts.async_overwrites.may_overwrite_between(
             thread, since, until, access_range(self.read) or (0, 1)
         )
+
+
+def find_unordered_reads(kernel: KernelFacts) -> Iterator[tuple[int, Race, MissingOrder]]:
+    """Yields the races of generic writes with async reads of other threads, each with the number of its scenario."""
+    for number, race in kernel.races:
+        write, read = race.write, race.read
+        if race.is_write_after_read or not (is_generic_write(write.event) and is_async_read(read.event)):
+            continue
+        points = (PathPoint(each.path, each.tid, each.position) for each in (write, read))
+        fences = (
+            event.step
+            for event in write.path.group.events[write.end_position :]
+            if isinstance(event, TraceEvent | GroupEvent) and connects_proxies(event.effect, "async", "shared", None)
+        )
+        barrier = find_ordering_barrier(kernel.scenarios[number], *points)
+        yield number, race, MissingOrder(next(fences, None), barrier)
 
 
 def _generic_writes_of(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:

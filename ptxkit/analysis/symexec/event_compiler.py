@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader, constant_reader
-from ptxkit.analysis.values.symbolic_values import lift
+from ptxkit.analysis.values.symbolic_values import GroupValue, lift
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import Expression, OperandRole
 from ptxkit.semantics.value_ops import bit_mask
@@ -20,6 +20,8 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
     barrier = effect.address if isinstance(effect, fx.ProxyFence) else getattr(effect, "barrier", None)
     address = operands.shared_offset_reader(barrier, _space(effect)) if isinstance(barrier, str) else None
     size = _copy_size_reader(operands) if isinstance(effect, fx.MbarrierComplete) else None
+    if isinstance(effect, fx.MbarrierArrive) and effect.state is not None:
+        size = _token
     size = size or operands.evaluator(getattr(effect, "threads" if isinstance(effect, fx.Barrier) else "size", None))
     amount = operands.evaluator(_amount(effect))
     expect = operands.evaluator(getattr(effect, "expect", None))
@@ -37,6 +39,20 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
         )
 
     return record
+
+
+def _token(state: GroupState) -> GroupValue:
+    """Returns the state token of the arrival at the current step."""
+    return state.fresh_symbol("token")
+
+
+def compile_arrival_token(operands: OperandCompiler, effect: fx.MbarrierArrive) -> StepAction | None:
+    """Returns the action that sets the register of an arrival's token; None where it has none."""
+    target = operands.step.operand(effect.state) if effect.state is not None else None
+    if not isinstance(target, Name) or target.is_sink:
+        return None
+    register = operands.scope.register_name(target.text)
+    return lambda state: state.write_register(register, _token(state))
 
 
 def cta_mask_reader(operands: OperandCompiler, multicast: str | None) -> ValueReader | None:

@@ -113,7 +113,8 @@ class Explorer:
         """The asynchronous steps in loops that executions entered and did not repeat."""
         if not self._async_steps:
             return []
-        groups = [group for exploration in self.explorations for group in exploration.groups]
+        proving = [each for each in self.explorations if not each.scenario.repeats_loops]
+        groups = [group for exploration in proving for group in exploration.groups]
         return steps_of_unrepeated_loops(self.input_independence, groups)
 
     @cached_property
@@ -154,7 +155,8 @@ class Explorer:
     def _explore_other_orders(self) -> None:
         """Executes scenarios that take other sides of guesses that decide an order.
 
-        One leaves out all order that several guesses may leave out. Others take the other side at one branch each.
+        One leaves out all order that several guesses may leave out, and one stays in loops that guesses may end. Others
+        take the other side at one branch each.
         """
         flips: dict[Step, Scenario] = {}
         ordered: set[Step] = set()
@@ -169,9 +171,22 @@ class Explorer:
                 if self._ordering_of(step).may_omit_more(step, side):
                     ordered.add(step)
         if len(ordered) > 1 or any(len(step.targets) > 1 for step in ordered):
-            self._explore(self.explorations[0].scenario.with_decisions({}, is_flipped=True, omits_order=True))
+            self._explore(self._flipped_scenario(omits_order=True))
+        if any(self._ordering_of(step).staying_side(step) is not None for step in self._guessed_steps()):
+            self._explore(self._flipped_scenario(repeats_loops=True))
         for step in sorted(flips, key=ordered.__contains__)[:MAX_ORDERING_FLIPS]:
             self._explore(flips[step])
+
+    def _flipped_scenario(self, *, omits_order: bool = False, repeats_loops: bool = False) -> Scenario:
+        """Returns the first scenario with other sides of guesses."""
+        first = self.explorations[0].scenario
+        return Scenario(
+            first.launch, first.sample, is_flipped=True, omits_order=omits_order, repeats_loops=repeats_loops
+        )
+
+    def _guessed_steps(self) -> set[Step]:
+        """Returns the steps at which some execution has guessed."""
+        return {step for each in self.explorations for step in each.scenario.branch_of_condition.values()}
 
     def _ordering_of(self, step: Step) -> OrderingBranches:
         return self.program.function_of(step).analysis(OrderingBranches)
@@ -285,12 +300,7 @@ class Explorer:
         for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYZED_CTAS):
             own = scenario
             if rank:
-                own = scenario.with_decisions(
-                    scenario.decisions,
-                    rank=rank,
-                    is_flipped=scenario.is_flipped,
-                    omits_order=scenario.omits_order,
-                )
+                own = scenario.of_rank(rank)
             cluster.append(self._execute_cta(own, self._compiled_with_global_accesses if outside else self._compiled))
             cluster[-1].cluster = cluster
             scenario = own
@@ -316,10 +326,7 @@ class Explorer:
 
     def _flip_toward(self, missed: list[Step], turned: set[SymbolicValue]) -> Scenario | None:
         """Returns the scenario with one guess flipped, preferably at a branch that leads to missed steps."""
-        asked = {
-            step for exploration in self.explorations for step in exploration.scenario.branch_of_condition.values()
-        }
-        branches = self._unreached_conditions.deciding_branches(missed, asked)
+        branches = self._unreached_conditions.deciding_branches(missed, self._guessed_steps())
         return self._next_flip(turned, branches) or self._next_flip(turned)
 
     def _next_flip(self, turned: set[SymbolicValue], branches: Collection[Step] = ()) -> Scenario | None:

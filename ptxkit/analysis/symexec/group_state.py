@@ -355,15 +355,15 @@ class GroupState:
     def _preferred_side(self) -> bool:
         """Returns the side of the current step that was taken less often, but never one that leads to a trap.
 
-        In a scenario that omits order, it is the side that orders less, if there is one.
+        A scenario that omits order, or repeats loops, prefers others.
         """
         trap = self.code.trap_side(self.step)
         if trap is not None:
             return not trap
-        less = self.code.ordering.omitting_side(self.step) if self.scenario.omits_order else None
-        if less is not None:
-            return less
         yes, no = self._side_counts.get((self.step, True), 0), self._side_counts.get((self.step, False), 0)
+        wanted = self.code.ordering.wanted_side(self.step, self.scenario, (no, yes))
+        if wanted is not None:
+            return wanted
         return yes < no or (yes == no and self._prefers_true())
 
     def _implied_side(self, condition: SymbolicValue) -> bool | None:

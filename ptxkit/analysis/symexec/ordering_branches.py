@@ -12,6 +12,8 @@ from functools import cached_property
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.worklist import Worklist
+from ptxkit.analysis.limits import MAX_REPEATED_ROUNDS
+from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.isa import effects as fx
 from ptxkit.semantics.ordering import is_warp_convergence
 
@@ -43,6 +45,16 @@ class OrderingBranches:
         deciding = {block for step in self.ordering_steps for block in depends_on[flow.block_of(step)]}
         return frozenset(flow.steps_of_block(block)[-1] for block in deciding if not _only_waits(flow, block))
 
+    def wanted_side(self, step: Step, scenario: Scenario, counts: tuple[int, int]) -> bool | None:
+        """Returns the value of a guard that a scenario prefers; None where it may be any.
+
+        counts: how often the guard was false, and how often it was true.
+        """
+        if scenario.omits_order:
+            return self.omitting_side(step)
+        stays = self.staying_side(step) if scenario.repeats_loops else None
+        return None if stays is None else stays == (counts[stays] < MAX_REPEATED_ROUNDS)
+
     def omitting_side(self, step: Step) -> bool | None:
         """Returns the value of a guard for which less is ordered, and no access to memory is left out.
 
@@ -66,6 +78,25 @@ class OrderingBranches:
         if self._omits_only_order(taken, passed):
             return not guard.negated
         return guard.negated if self._omits_only_order(passed, taken) else None
+
+    def staying_side(self, step: Step) -> bool | None:
+        """Returns the value of a guard for which control stays in a loop that orders something."""
+        return self._staying_sides.get(step)
+
+    @cached_property
+    def _staying_sides(self) -> dict[Step, bool]:
+        flow, found = self._flow, dict[Step, bool]()
+        ordering = {flow.block_of(step) for step in self.ordering_steps}
+        for loop in flow.loops.loops:
+            if loop.nodes.isdisjoint(ordering):
+                continue
+            for block, outside in flow.loops.exit_edges(loop):
+                step = flow.steps_of_block(block)[-1]
+                guard, targets = step.instruction.guard, step.targets
+                if guard is not None and len(targets) == 1 and not _only_waits(flow, block):
+                    leaves = flow.block_of(self._program.steps[targets[0]]) == outside
+                    found[step] = leaves == guard.negated
+        return found
 
     def order_of_targets(self, step: Step) -> list[int]:
         """Returns the numbers of the targets of an indexed branch, those first that order less than others."""

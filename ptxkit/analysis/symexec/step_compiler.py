@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.dataflow.slicing import ProgramSlice
+from ptxkit.analysis.ir.match_cache import cached_by_match
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.access_compiler import compile_access
 from ptxkit.analysis.symexec.check_address_space import address_space_checks
@@ -19,13 +20,15 @@ from ptxkit.analysis.symexec.convergence_compiler import (
     compile_cta_barrier,
     is_collective_instruction,
 )
-from ptxkit.analysis.symexec.event_compiler import compile_record, compile_wait
+from ptxkit.analysis.symexec.event_compiler import compile_arrival_token, compile_record, compile_wait
 from ptxkit.analysis.symexec.lane_ops import LANE_OPS
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
 from ptxkit.analysis.symexec.store_compiler import compile_broadcast_store
 from ptxkit.analysis.symexec.tensor_compiler import compile_tensor_access, compile_tensor_allocation
 from ptxkit.analysis.symexec.value_compiler import compile_assignment, compile_unknown_instruction
 from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import CallExpr
+from ptxkit.isa.forms import Match
 
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import StepAction
@@ -40,7 +43,11 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
         return [compile_unknown_instruction(OperandCompiler(step, LANE_OPS))]
     operands = OperandCompiler(step, LANE_OPS)
     events: list[StepAction | None] = []
-    values: list[StepAction | None] = []
+    values: list[StepAction | None] = [
+        compile_assignment(operands, result)
+        for result in _unassigned_results(step.match)
+        if wanted is None or wanted.is_needed(step, result)
+    ]
     control: list[StepAction | None] = []
     for effect in step.match.effects:
         match effect:
@@ -52,6 +59,9 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
                 control.append(compile_control(operands, effect))
             case fx.MbarrierWait():
                 values.append(compile_wait(operands, effect))
+            case fx.MbarrierArrive(state=str()):
+                events.append(compile_record(operands, effect))
+                values.append(compile_arrival_token(operands, effect))
             case _:
                 keeps, outside = (
                     (True, frozenset[str]())
@@ -81,6 +91,14 @@ def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepActi
     chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.is_needed(step, e))]
     operands = OperandCompiler(step, LANE_OPS)
     return [action for effect in chosen if (action := compile_assignment(operands, effect)) is not None]
+
+
+@cached_by_match
+def _unassigned_results(match: Match) -> tuple[fx.Value, ...]:
+    """Returns assignments of unknown values to the results that no effect assigns."""
+    assigned = {effect.result for effect in match.effects if isinstance(effect, fx.Value | fx.MbarrierWait)}
+    assigned.update(effect.state for effect in match.effects if isinstance(effect, fx.MbarrierArrive) and effect.state)
+    return tuple(fx.Value(role, CallExpr("unknown", ())) for role in match.results if role not in assigned)
 
 
 def _compile_effect(

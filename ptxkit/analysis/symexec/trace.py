@@ -21,10 +21,10 @@ class TraceEvent:
 
     step: the instruction. visit: how often the thread had executed that step before. address: the address of the access
     or of the mbarrier: a shared-memory offset where it is known to be shared, else a term or None. size: the number of
-    bytes, None where unknown; of a barrier, the number of threads for which it waits. amount: the number of arrivals or
-    of pending groups, the number of the barrier, or the mask of the CTAs to which a copy goes. barrier: the mbarrier on
-    which an access completes. expect: the bytes added by an arrive.expect_tx. ctas: the mask of the CTAs whose
-    mbarriers are used.
+    bytes, None where unknown; of a barrier, the number of threads for which it waits; of an arrival, its token. amount:
+    the number of arrivals or of pending groups, the number of the barrier, or the mask of the CTAs to which a copy
+    goes. barrier: the mbarrier on which an access completes. expect: the bytes added by an arrive.expect_tx. ctas: the
+    mask of the CTAs whose mbarriers are used.
     """
 
     step: Step

@@ -79,7 +79,7 @@ class MbarrierModel:
         self._mbarriers: dict[MbarrierLocation, SimulatedMbarrier] = {}
         self._earlier_phases: Counter[MbarrierLocation] = Counter()
         self._observed_phases: list[Counter[MbarrierLocation]] = [Counter() for _ in actors]
-        self._tokens: list[Counter[MbarrierLocation]] = [Counter() for _ in actors]
+        self._tokens: list[dict[tuple[MbarrierLocation, Value | None], int]] = [{} for _ in actors]
         self.excess_arrivals: list[ExcessArrival] = []
         self.tx_overflows: list[tuple[TraceEvent, int]] = []
         self.is_approximate = False
@@ -114,8 +114,11 @@ class MbarrierModel:
         ended = self._mbarriers.pop(place)
         self.changed_mbarriers.append(ended)
         self._earlier_phases[place] = ended.earlier_phases + ended.state.completed_phases + bool(ended.arrivals)
-        for known in (*self._tokens, *self._observed_phases):
+        for known in self._observed_phases:
             known.pop(place, None)
+        for tokens in self._tokens:
+            for key in [key for key in tokens if key[0] == place]:
+                del tokens[key]
 
     def expect_tx(self, known: SimulatedMbarrier, event: TraceEvent, size: Value | None, times: int) -> None:
         """Adds expected bytes to the tx-count.
@@ -150,7 +153,7 @@ class MbarrierModel:
         assert isinstance(effect, MbarrierArrive)
         each = event.amount if isinstance(event.amount, int) else None
         self.is_approximate |= each is None
-        self._tokens[actor][place] = known.state.completed_phases
+        self._tokens[actor][(place, event.size)] = known.state.completed_phases
         threads = len(self._thread_classes[actor].tids)
         if effect.expect is None and not effect.drop:
             self.count_arrivals(known, (each or 1) * threads, actor, event, place)
@@ -218,9 +221,9 @@ class MbarrierModel:
     ) -> bool:
         """Returns the result of a wait; where it is true, the actor observes the phase."""
         seen, state = self._observed_phases[actor], known.state
-        if effect.by == "state":
-            passes = state.is_phase_complete(self._tokens[actor][place])
-        elif isinstance(event.amount, int):
+        if effect.by == "state" and (place, event.amount) in self._tokens[actor]:
+            passes = state.is_phase_complete(self._tokens[actor][(place, event.amount)])
+        elif effect.by == "parity" and isinstance(event.amount, int):
             passes = state.is_parity_complete(event.amount)
         else:
             self.is_approximate = True

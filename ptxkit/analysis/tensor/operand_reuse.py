@@ -116,18 +116,20 @@ def _may_observe_commit(facts: ScenarioFacts, turn: OperandReuse) -> bool | None
     if turn.read.group != "tcgen05":
         return None
     use = TmemUse(turn.reader, turn.read.position, turn.read.event)
-    barriers = {commit.mbarrier for commit in use.commits}
-    if not barriers or None in barriers:
+    barriers = {(commit.mbarrier, commit.phase) for commit in use.commits if commit.mbarrier is not None}
+    if not barriers or any(commit.mbarrier is None for commit in use.commits):
         return None
     return any(
-        _may_notify_writer(facts, other, barrier, turn) for other in facts.threads.values() for barrier in barriers
+        _may_notify_writer(facts, other, barrier, phase, turn)
+        for other in facts.threads.values()
+        for barrier, phase in barriers
     )
 
 
-def _may_notify_writer(facts: ScenarioFacts, other: ThreadView, barrier: int | None, turn: OperandReuse) -> bool:
+def _may_notify_writer(facts: ScenarioFacts, other: ThreadView, barrier: int, phase: int, turn: OperandReuse) -> bool:
     """Returns whether a thread waits on the mbarrier of a commit and may notify the writing thread."""
     since = turn.read.position if other is turn.reader else -1
-    waited = first_wait_after(other, barrier, since, len(other.trace.events)) if barrier is not None else None
+    waited = first_wait_after(other, barrier, since, len(other.trace.events), phase)
     if other is turn.writer:
         return waited is not None and waited < turn.position
     if waited is None:

@@ -49,11 +49,13 @@ _COLUMN_BYTES = 4 * WARP_LANES
 class TmemCommit:
     """A commit that covers an operation.
 
-    position: its position in the trace. mbarrier: the mbarrier at which it arrives; None where it is unknown.
+    position: its position in the trace. mbarrier: the mbarrier at which it arrives; None where it is unknown. phase:
+    the phase in which it counts; 0 where that is unknown.
     """
 
     position: int
     mbarrier: int | None
+    phase: int = 0
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class TmemUse:
         for position, event in self.thread.positions(MbarrierArrive):
             if position > self.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
                 barrier = event.address if isinstance(event.address, int) else None
-                found.setdefault(barrier, TmemCommit(position, barrier))
+                found.setdefault(barrier, TmemCommit(position, barrier, self.thread.phases.get(position, 0)))
         return tuple(found.values())
 
 
@@ -166,13 +168,15 @@ def share_columns(first: TmemUse, second: TmemUse) -> bool:
     return one[2] < other[2] + second.columns and other[2] < one[2] + first.columns
 
 
-def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -> int | None:
+def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int, phase: int = 0) -> int | None:
     """Returns the position between two others at which a thread first waits on an mbarrier, or on an unknown one.
 
-    A relaxed wait takes effect at the next fence; a fence of Tensor Memory orders what the wait observes.
+    phase: the phase that the wait must not precede: one that passes at once, or for an earlier phase, does not count. A
+    relaxed wait takes effect at the next fence; a fence of Tensor Memory orders what the wait observes.
     """
     for position, event in thread.positions(MbarrierWait):
-        if since < position < until and (event.address == barrier or not isinstance(event.address, int)):
+        is_late = thread.phases.get(position, phase) >= phase
+        if since < position < until and is_late and (event.address == barrier or not isinstance(event.address, int)):
             if not is_relaxed_sync(event.effect):
                 return position
             if has_fence_between(thread, position, until):
@@ -210,28 +214,28 @@ def completion_observations(
     The thread waits itself, or a thread that waits signals it. In the latter case the position is that of the signal,
     or -1 where its own warp waits. The result is None where this is unknown.
     """
-    known = [(commit.position, commit.mbarrier) for commit in issued.commits if commit.mbarrier is not None]
-    if len(known) < len(issued.commits):
+    if any(commit.mbarrier is None for commit in issued.commits):
         return None
     return (
         place
-        for committed, mbarrier in known
-        for place in _observations_by_threads(facts, issued.thread, committed, mbarrier, (knower, until))
+        for commit in issued.commits
+        for place in _observations_by_threads(facts, issued.thread, commit, (knower, until))
     )
 
 
 def _observations_by_threads(
-    facts: ScenarioFacts, issuer: ThreadView, committed: int, barrier: int, knower: tuple[ThreadView, int]
+    facts: ScenarioFacts, issuer: ThreadView, commit: TmemCommit, knower: tuple[ThreadView, int]
 ) -> Iterator[int]:
     thread, until = knower
+    assert commit.mbarrier is not None
     for other in facts.threads.values():
-        since = committed if other is issuer else -1
+        since = commit.position if other is issuer else -1
         if other is thread:
-            own = first_wait_after(other, barrier, since, until)
+            own = first_wait_after(other, commit.mbarrier, since, until, commit.phase)
             if own is not None:
                 yield own
             continue
-        at = first_wait_after(other, barrier, since, len(other.trace.events))
+        at = first_wait_after(other, commit.mbarrier, since, len(other.trace.events), commit.phase)
         if at is not None:
             # The lanes of a warp use the memory together, so that a wait of another lane counts if it comes before.
             is_lane = other.tid // WARP_SIZE == thread.tid // WARP_SIZE
@@ -242,12 +246,11 @@ def _observations_by_threads(
 
 def has_waiter(facts: ScenarioFacts, issued: TmemUse) -> bool:
     """Returns whether some thread waits, or may wait, on the mbarrier of a commit that covers an operation."""
-    barriers = {commit.mbarrier for commit in issued.commits}
-    return None in barriers or any(
-        first_wait_after(thread, barrier, -1, len(thread.trace.events)) is not None
+    barriers = {(commit.mbarrier, commit.phase) for commit in issued.commits}
+    return any(
+        barrier is None or first_wait_after(thread, barrier, -1, len(thread.trace.events), phase) is not None
         for thread in facts.threads.values()
-        for barrier in barriers
-        if barrier is not None
+        for barrier, phase in barriers
     )
 
 

@@ -97,6 +97,7 @@ class Scenario:
     implications: Implications = field(default_factory=Implications)
     overrides: tuple[tuple[ParameterKey, int], ...] = ()
     omits_order: bool = False
+    repeats_loops: bool = False
 
     @property
     def arguments(self) -> tuple[int, tuple[tuple[ParameterKey, int], ...]]:
@@ -112,23 +113,21 @@ class Scenario:
         """Returns the value of an integer parameter."""
         return dict(self.overrides).get(parameter, self.sample)
 
-    def with_decisions(
-        self,
-        decisions: Mapping[SymbolicValue, bool],
-        *,
-        rank: int = 0,
-        is_flipped: bool = False,
-        omits_order: bool = False,
-    ) -> Scenario:
+    def with_decisions(self, decisions: Mapping[SymbolicValue, bool], *, is_flipped: bool = False) -> Scenario:
         """Returns a scenario with the same launch and arguments that is not executed yet."""
+        return Scenario(self.launch, self.sample, 0, dict(decisions), is_flipped=is_flipped, overrides=self.overrides)
+
+    def of_rank(self, rank: int) -> Scenario:
+        """Returns the scenario of another CTA of the cluster, which takes the same sides."""
         return Scenario(
             self.launch,
             self.sample,
             rank,
-            dict(decisions),
-            is_flipped=is_flipped,
+            dict(self.decisions),
+            is_flipped=self.is_flipped,
             overrides=self.overrides,
-            omits_order=omits_order,
+            omits_order=self.omits_order,
+            repeats_loops=self.repeats_loops,
         )
 
     def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:

@@ -6,6 +6,7 @@ from ptxkit.diagnostics.code import DiagnosticCode, Severity
 from ptxkit.diagnostics.message import MessageTemplate
 
 MISSING_PROXY_FENCE = DiagnosticCode("PTX401", "missing-proxy-fence", sections=("Async Proxy", "membar / fence"))
+READER_MAY_BE_IN_ONE_WARP = MessageTemplate(MISSING_PROXY_FENCE, "block size unknown; the block may be one warp")
 READ_MAY_BE_UNFENCED = MessageTemplate(
     MISSING_PROXY_FENCE, "address unknown; the read may be of bytes that were written without a proxy fence"
 )
