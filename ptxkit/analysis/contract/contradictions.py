@@ -16,7 +16,11 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.contract.certain_steps import CertainSteps
 from ptxkit.analysis.contract.linear_parameters import LinearParameters
 from ptxkit.analysis.contract.parameter_multiples import find_multiples, find_multiples_of_callees
-from ptxkit.analysis.contract.tensor_maps import find_map_uses, find_possible_map_uses
+from ptxkit.analysis.contract.tensor_maps import (
+    find_map_uses,
+    find_map_uses_of_callees,
+    find_possible_map_uses,
+)
 from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass
@@ -76,6 +80,8 @@ def _demands_of(program: Program) -> Iterator[_Demand]:
             yield _Demand(step, step, use)
         for step, use in find_possible_map_uses(program, linear):
             yield _Demand(step, step, use, is_proven=False)
+        for call, step, use in find_map_uses_of_callees(program, linear):
+            yield _Demand(call, step, use, is_proven=False)
 
 
 def _may_follow(program: Program, first: _Demand, second: _Demand) -> bool:

@@ -55,7 +55,7 @@ def find_multiples_of_callees(
     linear: the parameters of the kernel, from which the arguments of the call are computed.
     """
     for call, code in sole_calls(program):
-        own, arguments = LinearParameters(code), _arguments_of(program, call, code)
+        own, arguments = LinearParameters(code), stored_arguments(program, call, code)
         for step in code.own_effectful_steps:
             for operand, divisor, is_address in _divisors(step):
                 for form in own.forms_of(step, operand) if not is_address else ():
@@ -66,7 +66,7 @@ def find_multiples_of_callees(
                             yield call, step, ParameterMultiple(argument.parameter, *solution, is_address=False)
 
 
-def _arguments_of(program: Program, call: Step, code: Program) -> dict[str, Step]:
+def stored_arguments(program: Program, call: Step, code: Program) -> dict[str, Step]:
     """Returns the only store to each argument of a call, by the name of the parameter."""
     passed = list(operand_names(call.operand("parameters")))
     names = [each.name for declaration in code.function.parameters for each in declaration.declarators]

@@ -14,7 +14,9 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.contract.certain_steps import CertainSteps
 from ptxkit.analysis.contract.derived_condition import DerivedCondition, scope_of
 from ptxkit.analysis.contract.linear_parameters import LinearParameters
+from ptxkit.analysis.contract.parameter_multiples import stored_arguments
 from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, located_map_uses, map_uses
+from ptxkit.analysis.ir.called_functions import sole_calls
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.mbarrier.tx_balance import TxBalanceCheck
 from ptxkit.fast_dataclasses import replace
@@ -54,6 +56,20 @@ def find_possible_map_uses(program: Program, linear: LinearParameters) -> Iterat
         place = linear.parameter_near(step, Address(Name(base), offset), MAP_BYTES) if step not in located else None
         if place is not None:
             yield step, _make_use(step, place, use, is_pointer=False)
+
+
+def find_map_uses_of_callees(program: Program, linear: LinearParameters) -> Iterator[tuple[Step, Step, TensorMapUse]]:
+    """Yields (call, tensor copy, use) for the maps that a call passes to a function that only it enters."""
+    for call, code in sole_calls(program):
+        own, arguments = LinearParameters(code), stored_arguments(program, call, code)
+        for step, base, offset, use in map_uses(code):
+            given = own.parameter_of(step, Address(Name(base), offset))
+            store = arguments.get(given.symbol) if given is not None else None
+            place = (
+                linear.parameter_near(store, store.instruction.operands[1], MAP_BYTES) if store is not None else None
+            )
+            if place is not None:
+                yield call, step, _make_use(step, place, use, is_pointer=False)
 
 
 def _make_use(step: Step, place: ParameterPlace, use: TensorMapParameter, *, is_pointer: bool) -> TensorMapUse:
