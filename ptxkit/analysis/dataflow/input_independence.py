@@ -26,6 +26,18 @@ _THREAD_POSITION = ("%tid", "%laneid", "%lanemask", "%ctaid")
 _BLOCK = ("%ntid", "%nwarpid")
 #: The special registers that a declared size of the cluster determines: each of its first two CTAs is analyzed.
 _CLUSTER = ("%cluster_ctarank", "%cluster_ctaid", "%cluster_nct")
+#: The special registers that the launch determines, other than these.
+_LAUNCH = (
+    "%nctaid",
+    "%clusterid",
+    "%nclusterid",
+    "%cluster_",
+    "%is_explicit_cluster",
+    "%gridid",
+    "%envreg",
+    "%dynamic_smem_size",
+    "%total_smem_size",
+)
 #: Registers with a constant value.
 _FIXED_REGISTERS = ("WARP_SZ",)
 
@@ -78,8 +90,12 @@ class InputIndependence:
         return any(leaf.kind == "parameter" for leaf in self.dependence_sources(step, operand))
 
     def depends_on_data(self, step: Step, operand: Operand | None) -> bool:
-        """Returns whether loaded data or unknown values may decide an operand or the path to its step."""
-        return any(leaf.kind in ("memory", "unknown") for leaf in self.dependence_sources(step, operand))
+        """Returns whether loaded data, a clock or unknown values may decide an operand or the path to its step."""
+        given = (*self._fixed_by_block, *_LAUNCH)
+        return any(
+            leaf.kind in ("memory", "unknown") or (leaf.kind == "special" and not leaf.name.startswith(given))
+            for leaf in self.dependence_sources(step, operand)
+        )
 
     def depends_on_iterations(self, step: Step, operand: Operand | None) -> bool:
         """Returns whether a register that decides an operand is computed in a loop from its own earlier value."""

@@ -8,14 +8,15 @@ possible where only the atomic's result distinguishes the CTAs before the read. 
 it executes after its atomic comes too late to order anything.
 
 Where data or unknown values may determine the atomic's address, the stores or the reads, or no execution is followed to
-them, only the control flow graph is considered: the question is open if a fence is missing on some path.
+them, or the atomic has several copies, only the control flow graph is considered: the question is open if a fence is
+missing on some path.
 
 Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-races".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
 from ptxkit.analysis.context.happens_before import HappensBefore
@@ -81,28 +82,35 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead | Undeci
     """
     program = explorer.program
     atomics = [step for step in program.own_effectful_steps if _is_returning_relaxed_atomic(step)]
-    if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.callees:
+    if not _are_copies(atomics) or explorer.launch.cluster_size > 1 or program.callees:
         return
-    (atomic,) = atomics
-    if any(_may_order(step) for step in program.own_effectful_steps if step is not atomic) or not reads_cta_position(
-        program
-    ):
+    others = [step for step in program.own_effectful_steps if step not in atomics]
+    if any(map(_may_order, others)) or not reads_cta_position(program):
         return
     words = WordsOfAllCtas(program)
-    is_same = {words.is_same_word(atomic, effect) for effect in atomic.effects if isinstance(effect, Access)}
+    is_same = {
+        words.is_same_word(step, effect) for step in atomics for effect in step.effects if isinstance(effect, Access)
+    }
     if False in is_same:
         return
-    chosen = _GuardedAccesses(explorer, atomic)
+    chosen = _GuardedAccesses(explorer, atomics)
     if not chosen.stores or not chosen.reads:
         return
     followed: set[Step] = set()
-    if None not in is_same:
-        yield from _find_unordered(explorer, atomic, chosen, followed)
+    if None not in is_same and len(atomics) == 1:
+        yield from _find_unordered(explorer, atomics[0], chosen, followed)
     known = followed.difference(chosen.undecided)
-    paths = _FencedPaths(program, atomic)
+    paths = [_FencedPaths(program, atomic) for atomic in atomics]
     for read in sorted(chosen.reads, key=lambda step: step.index):
-        if any(not {store, read} <= known and paths.lead_through(store, read) for store in chosen.stores_of(read)):
+        stores = [store for store in chosen.stores_of(read) if not {store, read} <= known]
+        if any(each.lead_through(store, read) for each in paths for store in stores):
             yield UndecidedLastBlockRead(read)
+
+
+def _are_copies(atomics: Sequence[Step]) -> bool:
+    """Returns whether there are atomics, all of them with the same text and the same result."""
+    instructions = [(step.linear.instruction.opcode, step.linear.instruction.operands) for step in atomics]
+    return bool(atomics) and all(each == instructions[0] for each in instructions)
 
 
 def _find_unordered(
@@ -150,16 +158,16 @@ class _GuardedAccesses:
     undecided: those among them of which this is unknown, because data or an unknown register decides it.
     """
 
-    def __init__(self, explorer: Explorer, atomic: Step) -> None:
-        self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, {atomic})
+    def __init__(self, explorer: Explorer, atomics: Sequence[Step]) -> None:
+        self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, atomics)
         self._dependence = explorer.program.analysis(Dependence)
         self.undecided: set[Step] = set()
-        steps = [step for step in explorer.program.own_effectful_steps if step is not atomic]
-        if not is_result_used(explorer.program, atomic):
+        steps = [step for step in explorer.program.own_effectful_steps if step not in atomics]
+        if not any(is_result_used(explorer.program, atomic) for atomic in atomics):
             steps = []
         self.reads = {step for step in steps if self._may_be(step, "read", self._is_guarded_by_atomic)}
         flow = explorer.program.analysis(ControlFlowGraph)
-        stores = [step for step in steps if self.reads and not flow.dominates(atomic, step)]
+        stores = [step for step in steps if self.reads and not any(flow.dominates(each, step) for each in atomics)]
         self.stores = {step for step in stores if self._may_be(step, "write", self._is_of_each_cta)}
 
     def stores_of(self, read: Step) -> Iterator[Step]:
