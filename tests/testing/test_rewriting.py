@@ -90,8 +90,12 @@ def holds(name: str, *parts: str) -> bool:
         ("masked-index", ("ld.global.u32 ", "and.b32 ", "xor.b32 ", "add.u64 ")),
         ("equal-condition", ("setp.eq.u32 ", "and.pred ")),
         ("equal-arms", ("setp.gt.u32 ", "bra $rw", "other:")),
+        ("equal-operation", ("mad.lo.s32 ",)),
+        ("equal-operation", ("not.pred %more",)),
         ("generic-address", ("cvt.u64.u32 ", "cvta.shared.u64 ", "st.u32 [%rw")),
         ("generic-address", ("mov.u64 ", "cvta.global.u64 ", "@%first st.u32 [%rw")),
+        ("address-form", ("add.s32 ", "_form+-16]")),
+        ("address-form", ("cvta.to.global.u64 ", "_form]")),
         ("guard-to-branch", ("@!%first bra $rw", "st.global.u32 [%o], %v;")),
         ("branch-to-guards", ("@%first st.shared.u32 [%a], %t;",)),
         ("print-call", (".extern .func", "call.uni (rw_length), vprintf")),
@@ -101,8 +105,10 @@ def holds(name: str, *parts: str) -> bool:
         ("outline", (".func rewriting_part", "call rewriting_part")),
         ("outline-indirect", (".calltargets rewriting_part", "call (rw")),
         ("outline-indirect", (".callprototype", "mov.u64 %rw")),
+        ("outline-indirect", (".const .align 8 .u64 rewriting_part", "ld.const.u64 %rw")),
         ("split-label", ("_same:",)),
         ("nest-block", ()),
+        ("shadow-register", ("mov.b32 %", "st.shared.u32 [%")),
     ],
 )
 def test_a_rewrite_makes_its_documented_change(name: str, parts: tuple[str, ...]) -> None:
@@ -238,7 +244,11 @@ CORRECTED = (
     RewriteCase("fixture:PTX506_bad_slot_waited_for_relaxed.ptx", "unroll-loop", "f1:unroll-loop"),  # lost PTX506
     RewriteCase("fixture:PTX605_bad_released_too_late.ptx", "equal-arms", "f1:equal-arms"),  # lost PTX605
     RewriteCase("fixture:PTX622_bad_wait_for_all_ctas.ptx", "outline", "f1:outline"),  # lost PTX622
+    RewriteCase("fixture:PTX623_bad_rows_after_a_barrier.ptx", "equal-arms", "f3:equal-arms"),  # lost PTX623
+    RewriteCase("broken-pipeline:sm_90:960378", "identity-chain", "b3:identity-chain"),  # lost PTX607
+    RewriteCase("fixture:PTX707_ok_constant_addresses.ptx", "outline-indirect", "n1:outline-indirect"),  # a PTX707
     RewriteCase("fixture:PTX804_bad_one_map_of_two_ranks.ptx", "identity-chain", "f1:identity-chain"),  # lost PTX804
+    RewriteCase("fixture:PTX804_bad_one_map_of_two_ranks.ptx", "outline", "f3:outline"),  # lost PTX804
     RewriteCase("fixture:PTX205_ok_aligned_at_run_time.ptx", "spill-local", "1:6:spill-local"),  # a PTX205
 )
 """Cases in which an error vanished or was false before the analysis was corrected."""

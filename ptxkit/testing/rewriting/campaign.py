@@ -22,10 +22,13 @@ from ptxkit.testing.limits import MAX_REWRITE_PLACES
 from ptxkit.testing.mutation.function_analysis import analyze_functions
 from ptxkit.testing.oracles.ptxas import Ptxas
 from ptxkit.testing.rewriting import (
+    address_forms,
     equal_conditions,
+    equal_operations,
     generic_addresses,
     guards_and_branches,
     identity_chain,
+    inner_scopes,
     library_calls,
     local_spill,
     loop_copies,
@@ -47,7 +50,9 @@ REWRITES: tuple[KernelRewrite, ...] = (
     equal_conditions.DataMaskedIndex(),
     equal_conditions.DataSelectedValue(),
     equal_conditions.EqualArms(),
+    equal_operations.EqualOperation(),
     generic_addresses.GenericAddresses(),
+    address_forms.AddressForm(),
     guards_and_branches.GuardToBranch(),
     guards_and_branches.BranchToGuards(),
     library_calls.PrintCall(),
@@ -59,6 +64,7 @@ REWRITES: tuple[KernelRewrite, ...] = (
     statement_layout.DeclarationOrder(),
     statement_layout.SplitLabel(),
     statement_layout.NestedBlock(),
+    inner_scopes.ShadowedRegister(),
 )
 
 SAME, OPENED, EXCEPTION, REFUSED, SKIPPED = "same", "open", "EXCEPTION", "refused", "skipped"

@@ -49,33 +49,39 @@ class Outlining:
         start = run.steps[0].start
         name = f"rewriting_part_{start}"
         before, call, after = _call_code(run, start)
-        callee, targets, declarations = self._callee(run, name, start, chance)
+        callee, targets, declarations, items = self._callee(run, name, start, chance)
         result, arguments = call
         code = parse_statements(f"{{ {before} call {result}{callee}{arguments}{targets}; {after} }}")
         replaced = {each.start: () for each in run.steps} | {start: code}
-        return TreeEdit(replaced, parse_statements(declarations), parse_items(_function_text(run, name)))
+        return TreeEdit(replaced, parse_statements(declarations), parse_items(f"{_function_text(run, name)} {items}"))
 
-    def _callee(self, _run: OutlinedRun, name: str, _start: int, _chance: Random) -> tuple[str, str, str]:
-        """Returns what the call names as the function, the end of its operands, and the declarations that it needs."""
-        return name, "", ""
+    def _callee(self, _run: OutlinedRun, name: str, _start: int, _chance: Random) -> tuple[str, str, str, str]:
+        """Returns what the call names as the function, the end of its operands, and the declarations and items that it
+        needs.
+        """
+        return name, "", "", ""
 
 
 class IndirectOutlining(Outlining):
     """Moves instructions to a device function, and calls it by its address in a register.
 
-    The list of targets or the prototype describes the function, whose address is the only one in the register.
+    The list of targets or the prototype describes the function. The register has its address, or loads it from a table
+    of constants that has no other address.
     """
 
     name: ClassVar[str] = "outline-indirect"
 
-    def _callee(self, run: OutlinedRun, name: str, start: int, chance: Random) -> tuple[str, str, str]:
-        address, label = f"%rw{start}_address", f"rw{start}_targets"
-        declarations = f".reg .b64 {address}; mov.u64 {address}, {name};"
+    def _callee(self, run: OutlinedRun, name: str, start: int, chance: Random) -> tuple[str, str, str, str]:
+        address, label, table = f"%rw{start}_address", f"rw{start}_targets", f"{name}_table"
+        declarations, items = f".reg .b64 {address}; mov.u64 {address}, {name};", ""
+        if chance.random() < 0.3:
+            declarations = f".reg .b64 {address}; ld.const.u64 {address}, [{table}+8];"
+            items = f".const .align 8 .u64 {table}[2] = {{{name}, {name}}};"
         if chance.random() < 0.5:
-            return address, f", {label}", f"{declarations} {label}: .calltargets {name};"
+            return address, f", {label}", f"{declarations} {label}: .calltargets {name};", items
         inputs = ", ".join(f".param .b{_wide(run.kinds[each])} _" for each in run.inputs)
         output = f" (.param .b{_wide(run.kinds[run.output])} _)" if run.output is not None else ""
-        return address, f", {label}", f"{declarations} {label}: .callprototype{output} _ ({inputs});"
+        return address, f", {label}", f"{declarations} {label}: .callprototype{output} _ ({inputs});", items
 
 
 def _wide(kind: str) -> int:
