@@ -181,6 +181,9 @@ MAX_DEFINITION_CHAIN = 20
 MAX_OVERLAP_PAIRS = 64
 """The maximum number of pairs of accesses of threads that are examined for each pair of instructions."""
 
+MAX_FLAG_CONFLICTS = 8
+"""The maximum number of pairs of instructions that are tried as proof that a flag does not order its data."""
+
 MAX_PENDING_COMMITS = 8
 """The number of later commits that are distinguished for one issue: a wait leaves at most seven groups pending."""
 

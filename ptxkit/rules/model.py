@@ -115,13 +115,15 @@ class OpenObligation:
     """A question that the rule could not decide.
 
     missing: the part of the launch that would decide it, `block` or `cluster`. conditions: those on the launch under
-    which what the rule checks holds; empty if they are unknown.
+    which what the rule checks holds; empty if they are unknown. others: the instructions whose lines the reason names
+    as `{1}`, `{2}`...
     """
 
     step: Step
     reason: Message
     missing: str = ""
     conditions: tuple[Requirement, ...] = ()
+    others: tuple[Step, ...] = ()
 
 
 #: The place for the lines of the steps in the words of evidence.

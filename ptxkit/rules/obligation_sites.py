@@ -189,6 +189,10 @@ def is_global_access(effect: Effect) -> bool:
     return isinstance(effect, Access) and effect.space in ("global", "generic")
 
 
+def writes_global(effect: Effect) -> bool:
+    return is_global_access(effect) and isinstance(effect, Access) and effect.kind != "read"
+
+
 def is_multimem_access(effect: Effect) -> bool:
     return isinstance(effect, Access) and effect.via == "multimem"
 

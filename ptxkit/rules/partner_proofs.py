@@ -60,7 +60,12 @@ def _prove_apart(about: EffectTest, partner: EffectTest, proofs: FunctionProofs,
 
 
 def prove_no_conflict(proofs: FunctionProofs, site: Site) -> Evidence | None:
-    """Proves for PTX621 that no instruction writes the bytes of a read, and that none accesses those of a write."""
+    """Proves for PTX621 that no instruction writes the bytes of a read, and that none accesses those of a write.
+
+    It proves nothing of accesses that are of global memory by their form.
+    """
+    if not any(may_touch_shared(each) and subject_of(each) == site.subject for each in site.step.effects):
+        return None
     is_write = any(writes_shared(each) and subject_of(each) == site.subject for each in site.step.effects)
     return _prove_apart(may_touch_shared, may_touch_shared if is_write else writes_shared, proofs, site)
 

@@ -1,4 +1,4 @@
-"""PTX621: two threads access the same bytes of shared memory, one of them writes, and nothing orders the accesses.
+"""PTX621: two threads access the same bytes, one of them writes, and nothing orders the accesses.
 
 What it does
     Finds a write to shared memory by one thread, and an access to the same bytes by a thread of another warp or by
@@ -8,6 +8,9 @@ What it does
 
     If all threads store the same value, and read it after their own store, the finding states that it is a race in the
     formal sense only; all such stores to one variable are one finding.
+
+    Weak stores and loads of global memory by the threads of one CTA are compared, too, where their addresses are made
+    from the same argument or variable by known numbers.
 
     An access that no execution of the analysis reached is an open question, unless no launch reaches it.
 
@@ -50,7 +53,14 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import may_touch_shared, sites_of, writes_shared
+from ptxkit.rules.obligation_sites import (
+    either,
+    is_global_access,
+    may_touch_shared,
+    sites_of,
+    writes_global,
+    writes_shared,
+)
 from ptxkit.rules.operation_nouns import operation_noun
 from ptxkit.rules.partner_proofs import prove_no_conflict
 
@@ -79,6 +89,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             # The barrier that its first round lacks orders its later rounds, too.
             finding = replace(finding, lacks=(*finding.lacks, conflict.steps[::-1]))
         yield Observation((write.event.step, read.event.step), number, exact, finding)
+    yield from _check_global_memory(kernel)
     for race in kernel.flag_ordered_races:
         yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
     for race in kernel.unlocated_races:
@@ -91,6 +102,16 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield OpenObligation(step, ptx6xx.OTHER_CTA_MAY_CONFLICT())
     for question in kernel.box_size_conflicts:
         yield OpenObligation(question.access, ptx6xx.BOX_SIZE_NOT_KNOWN())
+
+
+def _check_global_memory(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    for number, facts, race in kernel.global_races:
+        finding = _finding(facts, race)
+        finding = replace(finding, properties={**finding.properties, "space": "global"})
+        if not (facts.scenario.launch.is_exact or facts.scenario.launch.is_limit):
+            yield OpenObligation(finding.primary, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
+            continue
+        yield Observation((race.write.event.step, race.read.event.step), number, race.is_certain, finding)
 
 
 def _unlocated_step(race: Race) -> Step:
@@ -177,6 +198,6 @@ def _equal_stores_finding(facts: ScenarioFacts, conflict: Race) -> Finding:
 RULE = Rule(
     ptx6xx.SHARED_MEMORY_RACE,
     check,
-    sites=sites_of(may_touch_shared, writes_shared),
+    sites=sites_of(either(may_touch_shared, is_global_access), either(writes_shared, writes_global)),
     prove=prove_no_conflict,
 )

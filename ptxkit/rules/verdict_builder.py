@@ -86,7 +86,9 @@ class VerdictBuilder:
         open_obligations: dict[tuple[Step, str], list[OpenObligation]] = defaultdict(list)
         for item in observed:
             if isinstance(item, OpenObligation):
-                open_obligations[(item.step, str(item.reason))].append(item)
+                open_obligations[(item.step, item.reason.at_lines(*self._lines_of(item.step, *item.others)))].append(
+                    item
+                )
             else:
                 pairs[item.key][item.scenario_index].add(item)
             budget.pair_checks -= 1
@@ -107,6 +109,9 @@ class VerdictBuilder:
                 places = ((rule.code, self.span_of(each.primary)) for each in findings)
                 self.diagnostic_by_span.update(dict.fromkeys(places, self.diagnostics[-1]))
         for (step, reason), same in open_obligations.items():
+            if same[-1].others:
+                self._mark_open_pair(rule.code, reason, same[-1])
+                continue
             conditions = join_conditions([each.conditions for each in same])
             self.mark_undecided(rule.code, [step], reason, same[-1].missing, scenario_facts, conditions)
         return {*pairs, *((step, None) for step, _ in open_obligations)}
@@ -155,6 +160,15 @@ class VerdictBuilder:
             for step in steps
         )
 
+    def _mark_open_pair(self, code: str, reason: str, item: OpenObligation) -> None:
+        """Adds as undecided an obligation whose reason names the lines of other instructions."""
+        others = tuple(Place(self.span_of(step)) for step in item.others)
+        text = item.reason.with_open_lines()
+        self.undecided.append(Undecided(code, reason, self._source, self.span_of(item.step), text=text, others=others))
+
+    def _lines_of(self, *steps: Step) -> list[int]:
+        return [self._source.position(self.span_of(step).start)[0] for step in steps]
+
     def retract_impossible_conditions(self) -> None:
         """Removes the conditions of the questions about tensor maps if no maps satisfy those of all questions."""
         wanted = [each for item in self.undecided for each in item.conditions if isinstance(each, BoxBytes)]
@@ -191,7 +205,7 @@ class VerdictBuilder:
     def _build_diagnostic(self, rule: Rule, finding: Finding, *same: Finding) -> Diagnostic:
         """Returns one diagnostic for a finding and for others that the same fix settles."""
         places = [finding.primary, *(step for step, _ in finding.labels)]
-        lines = [self._source.position(self.span_of(step).start)[0] for step in places]
+        lines = self._lines_of(*places)
         texts = DiagnosticTexts(
             finding.message.with_open_lines(),
             tuple(label.with_open_lines() for _, label in finding.labels),

@@ -75,7 +75,7 @@ def outcomes(path: Path) -> Iterator[RunResult]:
             )
 
 
-OF_A_GRID = {"PTX622", "PTX623"}
+OF_A_GRID = {"PTX622", "PTX623", "PTX624"}
 """Codes of faults that occur only between CTAs that are not in a cluster."""
 
 OF_SET_FLAGS = len(POLICIES)

@@ -44,6 +44,37 @@ wait: ld.relaxed.cta.global.u32 %r12, [%rd2]; {mark}
 setp.lt.u32 %p5, %r12, %r6; @%p5 bra wait;"""
 
 
+def _global_cases() -> tuple[Case, ...]:
+    """Each thread stores a word of a buffer in global memory, and reads that of the thread of the next warp."""
+
+    def exchange(between: str = "", mark: str = "", read: str = "ld.global.b32 %r11, [%rd5];", head: str = "") -> str:
+        return f"""xor.b32 %r10, %r1, 32; mul.wide.u32 %rd3, %r1, 4; mul.wide.u32 %rd6, %r10, 4; {head}
+add.u64 %rd4, %rd2, %rd3; add.u64 %rd5, %rd2, %rd6;
+st.global.b32 [%rd4], %r1; //= store
+{between}
+{read} {mark}"""
+
+    found = "//! PTX621 store"
+    return (
+        Case("words of another warp are read from global memory without a barrier", exchange(mark=found)),
+        Case("words of another warp are read from global memory after a barrier", exchange("bar.sync 0;")),
+        Case("a barrier of the warp does not order another warp", exchange("bar.warp.sync -1;", found)),
+        Case("the words are read from another argument", exchange(read="ld.global.b32 %r11, [%rd1];")),
+        Case("each thread reads its own word", exchange(read="ld.global.b32 %r11, [%rd4];")),
+        Case("an atomic updates the word that is read", exchange(read="atom.global.add.u32 %r11, [%rd5], 1;")),
+        Case(
+            "data decide which word is read",
+            exchange(head="ld.global.b32 %r12, [%rd1]; mul.wide.u32 %rd6, %r12, 4;"),
+        ),
+        Case(
+            "the block may be one warp",
+            exchange(),
+            bounds="",
+            undecided=("PTX621",),
+        ),
+    )
+
+
 CASES = (
     Case(
         "bytes expected after the arrival, before any copy, belong to the phase that the readers wait for",
@@ -321,4 +352,5 @@ end:""",
         )
         for side, negation in (("true", "!"), ("false", ""))
     ),
+    *_global_cases(),
 )

@@ -111,8 +111,8 @@ stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r11], {{%r10}}; bar.sync 0; {_COPY_OU
     ),
     Case(
         "a store through a generic address that memory held",
-        f"""{_DATA} {_MASKED} cvt.u64.u32 %rd13, %r11; cvta.shared.u64 %rd13, %rd13; st.global.u64 [%rd2], %rd13;
-ld.global.u64 %rd14, [%rd2]; st.u32 [%rd14], %r10; bar.sync 0; {_COPY_OUT}""",
+        f"""{_DATA} {_MASKED} cvt.u64.u32 %rd13, %r11; cvta.shared.u64 %rd13, %rd13; mad.wide.u32 %rd15, %r1, 8, %rd2;
+st.global.u64 [%rd15], %rd13; ld.global.u64 %rd14, [%rd15]; st.u32 [%rd14], %r10; bar.sync 0; {_COPY_OUT}""",
         undecided=("PTX401",),
     ),
     Case(

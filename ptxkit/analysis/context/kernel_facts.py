@@ -10,6 +10,7 @@ from ptxkit.analysis.cfg.reachability import reachable_steps
 from ptxkit.analysis.context.access_extents import AccessExtents
 from ptxkit.analysis.context.async_overwrites import AsyncOverwrites
 from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box_size_conflicts
+from ptxkit.analysis.context.global_races import may_race_in_global_memory, place_buffers
 from ptxkit.analysis.context.happens_before import GuessedOrder, HappensBefore
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.context.thread_view import ThreadView
@@ -34,7 +35,7 @@ from ptxkit.analysis.sync.sync_schedule import ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.values.scenario import WHOLE_TILES, Scenario, representative_threads
-from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.ordering import RELEASE_ORDERS
@@ -42,7 +43,10 @@ from ptxkit.semantics.ordering import RELEASE_ORDERS
 
 @dataclass(frozen=True, eq=False)
 class ScenarioFacts:
-    """One scenario with its threads. It is exact if no decision was guessed: some input certainly takes these paths."""
+    """One scenario with its threads. It is exact if no decision was guessed: some input certainly takes these paths.
+
+    is_of_global_memory: whether the addresses of accesses are those of buffers in global memory (`place_buffers`).
+    """
 
     scenario: Scenario
     threads: dict[int, ThreadView]
@@ -51,6 +55,7 @@ class ScenarioFacts:
     is_complete: bool
     simulation: SyncSimulation
     budget: AnalysisBudget = field(default_factory=AnalysisBudget)
+    is_of_global_memory: bool = False
 
     @cached_property
     def is_exact(self) -> bool:
@@ -58,6 +63,8 @@ class ScenarioFacts:
 
     def name_of(self, event: TraceEvent) -> str:
         """Returns the name of the shared variable that an access or mbarrier operation uses, as text for a message."""
+        if self.is_of_global_memory:
+            return "global memory"
         variable = self.program.variable_at(event.address) if isinstance(event.address, int) else None
         return (quote_variable(variable.name) if variable is not None else None) or "shared memory"
 
@@ -324,6 +331,25 @@ class KernelFacts:
         ]
 
     @cached_property
+    def global_races(self) -> list[tuple[int, ScenarioFacts, Race]]:
+        """The races in global memory, each with the number of its scenario and the facts of its accesses."""
+        found: list[tuple[int, ScenarioFacts, Race]] = []
+        is_possible = bool(self.scenarios) and may_race_in_global_memory(self.program, self.explorer.launch)
+        for number, facts in self._complete_scenarios if is_possible else ():
+            if facts.scenario.launch.threads == 1 or facts.scenario.is_flipped:
+                continue
+            given = facts.scenario.of_rank(0)
+            cluster = [
+                Exploration(each.scenario, place_buffers(each, self.explorer.symbolic_values), each.is_complete)
+                for each in self.explorer.execute(given, outside=True).cluster
+            ]
+            placed = replace(cluster[facts.scenario.rank], cluster=cluster)
+            if placed.is_complete:
+                seen = build_scenario_facts(placed, self.program, self.explorer.budget, is_of_global_memory=True)
+                found += [(number, seen, race) for race in RaceAnalysis(seen)]
+        return found
+
+    @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:
         """The conflicts that depend on the unknown box sizes of tensor copies."""
         return [question for _, facts in self._complete_scenarios for question in find_box_size_conflicts(facts)]
@@ -391,11 +417,16 @@ def build_all_scenario_facts(
 
 
 def build_scenario_facts(
-    exploration: Exploration, program: Program, budget: AnalysisBudget, cast: SyncSimulation | None = None
+    exploration: Exploration,
+    program: Program,
+    budget: AnalysisBudget,
+    cast: SyncSimulation | None = None,
+    *,
+    is_of_global_memory: bool = False,
 ) -> ScenarioFacts:
     """Returns the facts of one scenario: representative threads of its groups, and those whose copies they read.
 
-    For what only one of the other threads executes, that thread is added.
+    For what only one of the other threads executes, that thread is added. is_of_global_memory: as for `ScenarioFacts`.
     """
     groups = exploration.groups
     by_tid = {tid: group for group in groups for tid in group.tids}
@@ -412,7 +443,9 @@ def build_scenario_facts(
             (tid, by_tid[tid].for_thread(tid)) for tid in find_remote_writer_threads(rank, groups, read, traces)
         )
     cast = cast or SyncSimulation(exploration.cluster or [exploration])
-    facts = ScenarioFacts(exploration.scenario, {}, program, groups, exploration.is_complete, cast, budget)
+    facts = ScenarioFacts(
+        exploration.scenario, {}, program, groups, exploration.is_complete, cast, budget, is_of_global_memory
+    )
     facts.threads.update((tid, ThreadView(trace, facts.phases_of)) for tid, trace in traces.items())
     return facts
 

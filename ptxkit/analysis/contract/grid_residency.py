@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.contract.derived_condition import DerivedCondition
-from ptxkit.analysis.contract.launch_evidence import is_polling_read
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.memory.polled_flags import is_polling_read
 from ptxkit.isa.effects import Access, Effect
 from ptxkit.model.launch_contract import ConditionScope, Residency
 from ptxkit.semantics.ordering import RELEASE_ORDERS

@@ -9,16 +9,15 @@ from __future__ import annotations
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.referenced_names import names_in, registers_in
-from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
+from ptxkit.analysis.ir.referenced_names import names_in
+from ptxkit.analysis.ir.step_registers import read_registers
 from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.ir.worklist import Worklist
-from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_global_read
+from ptxkit.analysis.memory.polled_flags import is_polling_read, is_strong_global_read
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.semantics.symbols import defined_functions
-from ptxkit.syntax.tree import Address
 
 _AXES = ("x", "y", "z")
 _CTA_ID_REGISTERS = ("%ctaid", "%clusterid")
@@ -133,17 +132,3 @@ def _is_ticket_atomic(step: Step, program: Program) -> bool:
     given = set(step.result_registers())
     others = (each for each in program.steps if each is not step)
     return any(not given.isdisjoint(read_registers(each)) for each in others)
-
-
-def is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
-    """Returns whether a loop reads one address until it holds the expected value."""
-    loop = flow.loop_of(step)
-    if loop is None or not is_in_read_only_loop(flow, step):
-        return False
-    assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in each.result_registers()}
-    addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
-    if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
-        return False  # the address changes in the loop
-    given = set(step.result_registers())
-    ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
-    return any(not given.isdisjoint(dependence.source_registers(guard_registers(end))) for end in ends)

@@ -8,13 +8,20 @@ Source: PTX ISA, "Causality Order", "Async Proxy", "membar / fence", "Release an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.loops import CfgLoop
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, Control, Effect, MemoryFence, Value
+from ptxkit.isa.effects import Access, Barrier, Control, Effect, MemoryFence, Value
 from ptxkit.semantics.ordering import ACQUIRE_ORDERS, GPU_LEVEL, connects_proxies, fence_level, scope_level
+from ptxkit.syntax.tree import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +77,68 @@ def _is_poll(flow: ControlFlowGraph, read: Step, copy: Step) -> bool:
 
 
 def is_in_read_only_loop(flow: ControlFlowGraph, read: Step) -> bool:
-    """Returns whether the loop that contains a read, if any, has no other effects than reads."""
+    """Returns whether the loop that contains a read, if any, has no other effects than reads and barriers."""
     loop = flow.loop_of(read)
     others = (step for block in loop.nodes for step in flow.steps_of_block(block) if step is not read) if loop else ()
     return all(_is_side_effect_free(effect) for step in others for effect in step.effects)
 
 
+def is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
+    """Returns whether a loop reads one address until it holds the expected value."""
+    loop = flow.loop_of(step)
+    if loop is None or not is_in_read_only_loop(flow, step):
+        return False
+    assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in each.result_registers()}
+    addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
+    if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
+        return False  # the address changes in the loop
+    ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
+    return not _deciding_registers(flow, dependence, loop, ends).isdisjoint(step.result_registers())
+
+
+def _deciding_registers(
+    flow: ControlFlowGraph, dependence: Dependence, loop: CfgLoop, branches: Iterable[Step]
+) -> set[str]:
+    """Returns the registers that decide branches in a loop, also through barriers that combine values of threads."""
+    barriers = [
+        step for block in loop.nodes for step in flow.steps_of_block(block) if any(map(_is_barrier, step.effects))
+    ]
+    found = dependence.source_registers(name for branch in branches for name in guard_registers(branch))
+    for step in barriers:
+        if not found.isdisjoint(step.result_registers()):
+            found |= dependence.source_registers(read_registers(step))
+    return found
+
+
+def _is_barrier(effect: Effect) -> bool:
+    return isinstance(effect, Barrier)
+
+
+def is_read_by_value_only(read: Step, flow: ControlFlowGraph, program: Program) -> bool:
+    """Returns whether nothing that changes in the loop of a polling read decides its end, except for the read value."""
+    loop = flow.loop_of(read)
+    inside = {step for block in loop.nodes for step in flow.steps_of_block(block)} if loop is not None else set()
+    definitions = program.analysis(ReachingDefinitions)
+    ends = [flow.steps_of_block(inner)[-1] for inner, _ in flow.loops.exit_edges(loop)] if loop is not None else []
+    uses = Worklist((end, name) for end in ends for name in guard_registers(end))
+    for place, name in uses:
+        for definition in definitions.definitions_reaching(place, name) & inside:
+            if definition.index >= place.index or (definition is not read and any(map(_is_access, definition.effects))):
+                return False  # a value of the last round, such as a counter, or another value that is loaded
+            if definition is not read:
+                uses.add((definition, each) for each in read_registers(definition))
+    return True
+
+
+def _is_access(effect: Effect) -> bool:
+    return isinstance(effect, Access)
+
+
 def _is_side_effect_free(effect: Effect) -> bool:
     if isinstance(effect, Access):
         return effect.kind == "read" and effect.proxy == "generic"
+    if isinstance(effect, Barrier):
+        return effect.level != "cluster"
     return isinstance(effect, Value | MemoryFence | Control)
 
 

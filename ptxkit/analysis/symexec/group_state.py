@@ -149,7 +149,7 @@ class GroupState:
         self.visit = 0
         self.executed_steps = 0
         self.cta_barriers: list[GroupValue] = []
-        self.special_registers = SpecialRegisters(scenario.launch, scenario.rank, tids)
+        self.special_registers = SpecialRegisters(scenario.launch, scenario.rank, tids, scenario.cluster_index)
         self.diverged_groups: list[GroupState] = []
         self.start_index = 0
         self._is_partial: bool | None = None

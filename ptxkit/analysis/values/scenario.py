@@ -67,7 +67,8 @@ ParameterKey: TypeAlias = "tuple[str, int]"
 class Scenario:
     """One exploration: `sample` for integer parameters, `rank` of the CTA in its cluster, decisions by condition.
 
-    overrides: the integer parameters, by name and offset, that have other values than the sample.
+    overrides: the integer parameters, by name and offset, that have other values than the sample. cluster_index: which
+    of the two clusters of the grid.
 
     flippable_conditions: the unknown conditions both of whose sides should be explored, as they guard a fence, a wait,
     a commit or an arrival, or represent the votes of other lanes; a dict to keep the order.
@@ -98,6 +99,7 @@ class Scenario:
     overrides: tuple[tuple[ParameterKey, int], ...] = ()
     omits_order: bool = False
     repeats_loops: bool = False
+    cluster_index: int = 0
 
     @property
     def arguments(self) -> tuple[int, tuple[tuple[ParameterKey, int], ...]]:
@@ -128,6 +130,7 @@ class Scenario:
             overrides=self.overrides,
             omits_order=self.omits_order,
             repeats_loops=self.repeats_loops,
+            cluster_index=self.cluster_index,
         )
 
     def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:

@@ -31,12 +31,12 @@ _OF_THREAD: dict[str, Callable[[int, LaunchConfig], int]] = {
 
 
 class SpecialRegisters:
-    """Special registers as the threads `tids` of CTA `rank` read them."""
+    """Special registers as the threads `tids` of CTA `rank` of a cluster of the grid read them."""
 
-    def __init__(self, launch: LaunchConfig, rank: int, tids: tuple[int, ...]) -> None:
+    def __init__(self, launch: LaunchConfig, rank: int, tids: tuple[int, ...], cluster: int = 0) -> None:
         self._launch = launch
         self._threads = group_value_of(tids)
-        self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank))
+        self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank, cluster))
 
     def get(self, name: str) -> GroupValue | None:
         """Returns the value of a register; None where the launch does not determine it."""
@@ -46,7 +46,7 @@ class SpecialRegisters:
         return known
 
 
-def _of_cta(launch: LaunchConfig, rank: int) -> dict[str, int]:
+def _of_cta(launch: LaunchConfig, rank: int, cluster: int) -> dict[str, int]:
     cx, cy, cz = launch.cluster
     size = launch.cluster_size
     place = (rank % cx, rank // cx % cy, rank // (cx * cy))
@@ -57,11 +57,11 @@ def _of_cta(launch: LaunchConfig, rank: int) -> dict[str, int]:
     }  # fmt: skip
     vectors = {
         "%ntid": launch.block,
-        "%ctaid": place,
+        "%ctaid": (place[0] + cluster * cx, *place[1:]),
         "%nctaid": (2 * cx, cy, cz),
         "%cluster_ctaid": place,
         "%cluster_nctaid": launch.cluster,
-        "%clusterid": (0, 0, 0),
+        "%clusterid": (cluster, 0, 0),
         "%nclusterid": (2, 1, 1),
     }
     for name, parts in vectors.items():

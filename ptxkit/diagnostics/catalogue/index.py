@@ -7,6 +7,7 @@ from ptxkit.diagnostics.catalogue import (
     declaration_helps,
     directive_helps,
     fix_titles,
+    memory_words,
     notes,
     obligation_words,
     operand_reasons,
@@ -41,6 +42,7 @@ _TEXTS = (
     notes,
     obligation_words,
     contract_words,
+    memory_words,
 )
 """The modules that define texts of no single code."""
 

@@ -1,4 +1,4 @@
-"""PTX6xx: barriers, clusters, races, and what only runs show."""
+"""PTX6xx: barriers, clusters and races; the texts of those above PTX623 are in `memory_words`."""
 
 from __future__ import annotations
 
@@ -466,27 +466,12 @@ NO_FENCE_AFTER_LAST_BLOCK_ATOMIC = MessageTemplate(
 )
 ADD_FENCE_AFTER_ATOMIC = MessageTemplate(LAST_BLOCK_UNORDERED, "add `{fence}` after line {1}")
 
+FLAG_UNORDERED = DiagnosticCode(
+    "PTX624",
+    "flag-unordered",
+    sections=("Release and Acquire Patterns", "Causality Order", "Morally strong operations"),
+)
+
 KERNEL_ABORTED = DiagnosticCode("PTX650", "kernel-aborted")
-BREAKPOINT_EXECUTED = MessageTemplate(KERNEL_ABORTED, "the kernel executed `brkpt`, and no debugger is attached")
-TRAP_EXECUTED = MessageTemplate(KERNEL_ABORTED, "the kernel executed `trap`")
-STACK_TOO_SMALL = MessageTemplate(KERNEL_ABORTED, "the stack of a thread needs {size} bytes; the limit is {limit}")
-ASSERTION_FAILED = MessageTemplate(KERNEL_ABORTED, "{file}:{line}: {function}: assertion `{assertion}` failed")
 
 UNINITIALIZED_DATA = DiagnosticCode("PTX651", "uninitialized-data", Severity.WARNING)
-FINDING_DEPENDS = MessageTemplate(UNINITIALIZED_DATA, "whether this happens depends on it: {message}")
-LOCATION_DEPENDS = MessageTemplate(UNINITIALIZED_DATA, "{location} depends on it")
-UNWRITTEN_REGISTER_READ = MessageTemplate(
-    UNINITIALIZED_DATA,
-    "reads {name}, which this thread has not written, and {effect}",
-    missing="a value for the register on every path to this instruction",
-)
-UNWRITTEN_DATA_DECIDES = MessageTemplate(
-    UNINITIALIZED_DATA,
-    "uninitialized data determines whether this happens: {message}",
-    missing="a store to what is read, before it is read",
-)
-UNWRITTEN_DATA_STORED = MessageTemplate(
-    UNINITIALIZED_DATA,
-    "stores to {location} a value that depends on memory or registers that were never written",
-    missing="a store to what is read, before it is read",
-)

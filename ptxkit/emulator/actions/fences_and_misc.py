@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import memory_words
 from ptxkit.emulator.core.address_windows import RANK_SHIFT
 from ptxkit.emulator.core.dtypes import resize
 from ptxkit.emulator.core.findings import ExecutionFault
@@ -67,7 +67,7 @@ def breakpoint_() -> Function:
     """Ends the run, because there is no debugger that would continue it."""
 
     def stop(group: ThreadGroup) -> None:
-        raise ExecutionFault(ptx6xx.BREAKPOINT_EXECUTED(), group.lanes.index)
+        raise ExecutionFault(memory_words.BREAKPOINT_EXECUTED(), group.lanes.index)
 
     return stop
 

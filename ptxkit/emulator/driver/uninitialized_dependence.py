@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import memory_words
 from ptxkit.emulator.core.findings import Violation, Witness
 from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
 from ptxkit.emulator.driver.runner import RunResult, run
@@ -93,12 +93,12 @@ def find_significant_reads(
             continue
         differs = same & (first.global_bytes != second.global_bytes)
         if outcome.findings:
-            what = ptx6xx.FINDING_DEPENDS(message=outcome.findings[0].message)
+            what = memory_words.FINDING_DEPENDS(message=outcome.findings[0].message)
         elif differs.any():
-            what = ptx6xx.LOCATION_DEPENDS(location=_describe_location(second, int(differs.argmax())))
+            what = memory_words.LOCATION_DEPENDS(location=_describe_location(second, int(differs.argmax())))
         else:
             continue
-        message = ptx6xx.UNWRITTEN_REGISTER_READ(name=name, effect=what)
+        message = memory_words.UNWRITTEN_REGISTER_READ(name=name, effect=what)
         found.append(
             Violation(
                 message,
@@ -152,7 +152,7 @@ def _describe_location(watched: _WatchedRun, place: int) -> str:
 
 
 def _branch_violation(finding: Violation) -> Violation:
-    message = ptx6xx.UNWRITTEN_DATA_DECIDES(message=finding.message)
+    message = memory_words.UNWRITTEN_DATA_DECIDES(message=finding.message)
     return Violation(message, finding.line, finding.offset, finding.witnesses)
 
 
@@ -176,6 +176,6 @@ def _store_violations(first: _WatchedRun, second: _WatchedRun, differs: Any) -> 
         text, line = code.instructions[pc].opcode, cta.machine.line_of(code.offsets[pc])
         at = arena.start + place
         witness = Witness(text, line, cta.machine.thread_of(thread), cta.ctaid, "global", at, 1, old, new)
-        message = ptx6xx.UNWRITTEN_DATA_STORED(location=where)
+        message = memory_words.UNWRITTEN_DATA_STORED(location=where)
         found[site] = Violation(message, line, code.offsets[pc], (witness,))
     return list(found.values())

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from ptxkit.diagnostics.catalogue import ptx2xx, ptx6xx
+from ptxkit.diagnostics.catalogue import memory_words, ptx2xx
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
 from ptxkit.emulator.engine.calls import call_step
 from ptxkit.emulator.engine.operand_access import OperandAccess
@@ -56,4 +56,4 @@ def _indexed_branch(operands: OperandAccess, labels: Sequence[int]) -> Callable[
 
 
 def _raise_trap(group: ThreadGroup) -> None:
-    raise ExecutionFault(ptx6xx.TRAP_EXECUTED(), group.lanes.index)
+    raise ExecutionFault(memory_words.TRAP_EXECUTED(), group.lanes.index)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import memory_words
 from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype
 from ptxkit.emulator.core.findings import BudgetError, ExecutionFault
 from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
@@ -135,7 +135,7 @@ class Cta:
             return
         wanted = max(_MIN_LOCAL_BYTES, 1 << (size - 1).bit_length())
         if wanted > MAX_LOCAL_BYTES:
-            raise ExecutionFault(ptx6xx.STACK_TOO_SMALL(size=size, limit=MAX_LOCAL_BYTES))
+            raise ExecutionFault(memory_words.STACK_TOO_SMALL(size=size, limit=MAX_LOCAL_BYTES))
         pool = ByteBuffer(wanted * self.threads, "local", unwritten=self.machine.uninit_pattern or UNINIT_PATTERN)
         if len(self.local_pool.data):
             old = self.local_pool.data.reshape(self.threads, self.local_size)

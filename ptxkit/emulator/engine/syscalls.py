@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import memory_words
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.lane_set import ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
@@ -111,5 +111,6 @@ def _assert_failed(group: ThreadGroup, site: CallSite) -> None:
         _read_c_string(group, int(each[0]), thread).decode("utf-8", "replace") for each in (message, file, function)
     )
     raise ExecutionFault(
-        ptx6xx.ASSERTION_FAILED(file=where, line=int(line[0]), function=name, assertion=what), group.lanes.index
+        memory_words.ASSERTION_FAILED(file=where, line=int(line[0]), function=name, assertion=what),
+        group.lanes.index,
     )

@@ -1,0 +1,215 @@
+"""Decides whether anything may order accesses of two CTAs of a grid to the same bytes of global memory.
+
+Both CTAs of a grid of two are executed. A release in one of them, and an acquire in the other one, order accesses if
+they are of the same word, in a scope that includes both. Everything that may order is taken for order, but what cannot
+happen in an execution in which the polls of the kernel wait: if a thread polls a word that only the other CTA writes,
+what it does afterwards is not observed by what that CTA did before.
+
+Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-races".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from ptxkit.analysis.context.happens_before import HappensBefore
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.context.warp_paths import WarpPath
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
+from ptxkit.analysis.values.scenario import Scenario
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, GPU_LEVEL, RELEASE_ORDERS, fence_level, scope_level
+
+
+@dataclass(frozen=True, slots=True)
+class _FlagAccess:
+    """A strong access of a path to global memory. place: (identity of the pointer, offset); None if it is unknown."""
+
+    path: WarpPath
+    position: int
+    effect: Access
+    step: Step
+    place: tuple[int, int] | None
+
+    def may_be_same_word(self, other: _FlagAccess) -> bool:
+        return self.place is None or other.place is None or self.place == other.place
+
+
+class _Cta:
+    """One CTA: its order, fences and strong accesses."""
+
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self.facts = facts
+        limit = min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks)
+        self.happens_before = HappensBefore(facts, AnalysisBudget(pair_checks=limit))
+
+    def accesses(self, steps: Collection[Step], pointers: Collection[int]) -> Iterator[PointerAccess]:
+        """Yields the accesses at some steps to known bytes; where the block may be smaller, those of its first thread.
+
+        pointers: the identities of the arguments and variables; any other address may differ between the CTAs.
+        """
+        launch = self.facts.scenario.launch
+        for each in pointer_accesses(self.facts, self.happens_before, steps):
+            is_certain = each.tid == 0 or launch.is_exact or launch.is_limit
+            if is_certain and each.identity in pointers and each.high > each.low:
+                yield each
+
+    def releases(self, path: WarpPath, position: int) -> Iterator[_FlagAccess]:
+        """Yields the writes that may release what a path did at a position."""
+        for flag in self._flags:
+            if flag.effect.kind != "read" and self._is_ordered(
+                (path, position), (flag.path, flag.position), flag, RELEASE_ORDERS
+            ):
+                yield flag
+
+    def acquires(self, path: WarpPath, position: int) -> Iterator[_FlagAccess]:
+        """Yields the reads that may acquire for what a path does at a position."""
+        for flag in self._flags:
+            if flag.effect.kind != "write" and self._is_ordered(
+                (flag.path, flag.position), (path, position), flag, ACQUIRE_ORDERS
+            ):
+                yield flag
+
+    def follows_only(self, word: tuple[int, int], flag: _FlagAccess) -> bool:
+        """Returns whether the CTA writes a word, and its threads do so only after a strong access by the same path."""
+        writes = [each for each in self._flags if each.effect.kind != "read" and each.place in (word, None)]
+        return bool(writes) and all(each.path is flag.path and each.position > flag.position for each in writes)
+
+    def words_polled_before(self, flag: _FlagAccess, polls: Collection[Step]) -> Iterator[tuple[int, int]]:
+        """Yields the words that a path polls before a strong access, and that its own CTA does not write."""
+        written = {each.place for each in self._flags if each.effect.kind != "read"}
+        for each in self._flags if None not in written else ():
+            is_before = each.path is flag.path and each.position < flag.position
+            if is_before and each.step in polls and each.place is not None and each.place not in written:
+                yield each.place
+
+    def _is_ordered(
+        self, first: tuple[WarpPath, int], last: tuple[WarpPath, int], flag: _FlagAccess, orders: Collection[str]
+    ) -> bool:
+        """Returns whether one position may precede another one, and the flag or a fence between them orders."""
+        if not is_maybe_earlier(self.happens_before, *first, *last):
+            return False
+        if flag.effect.order in orders and scope_level(flag.effect.scope) >= GPU_LEVEL:
+            return True
+        return any(
+            is_maybe_earlier(self.happens_before, *first, *fence)
+            and is_maybe_earlier(self.happens_before, *fence, *last)
+            for fence in self._fences
+        )
+
+    @cached_property
+    def _fences(self) -> list[tuple[WarpPath, int]]:
+        return [
+            (path, at)
+            for path in self.happens_before.paths
+            for at, event in enumerate(path.group.events)
+            if not isinstance(event, UnknownCall) and (fence_level(event.effect, restricted=True) or 0) >= GPU_LEVEL
+        ]
+
+    @cached_property
+    def _flags(self) -> list[_FlagAccess]:
+        return [
+            _FlagAccess(path, at, effect, event.step, _place(path, at))
+            for path in self.happens_before.paths
+            for at, event in enumerate(path.group.events)
+            if not isinstance(event, UnknownCall) and _takes_part(path, event)
+            for effect in (event.effect,)
+            if isinstance(effect, Access) and _is_strong_global(effect)
+        ]
+
+
+class GridCtaPair:
+    """Two CTAs of one grid, which execute one scenario. polls: the instructions that poll words of global memory."""
+
+    def __init__(self, explorer: Explorer, ctas: tuple[ScenarioFacts, ScenarioFacts], polls: Collection[Step]) -> None:
+        self._ctas = _Cta(ctas[0]), _Cta(ctas[1])
+        self._polls = polls
+        terms = explorer.symbolic_values
+        self._pointers = {each for each in range(len(terms)) if terms.term_of(each).pointer}
+
+    def is_race(self, write: Step, other: Step) -> bool:
+        """Returns whether a write by one CTA and another access by the other CTA certainly conflict without order."""
+        return any(self._is_race(a, write, b, other) for a, b in (self._ctas, self._ctas[::-1]))
+
+    def _is_race(self, writer: _Cta, write: Step, reader: _Cta, read: Step) -> bool:
+        reads = list(reader.accesses({read}, self._pointers))
+        left = MAX_OVERLAP_PAIRS
+        for one in writer.accesses({write}, self._pointers):
+            for two in reads:
+                if one.identity == two.identity and one.low < two.high and two.low < one.high:
+                    left -= 1
+                    if left < 0:
+                        return False
+                    if not (self._may_order(writer, one, reader, two) or self._may_order(reader, two, writer, one)):
+                        return True
+        return False
+
+    def _may_order(self, first: _Cta, earlier: PointerAccess, second: _Cta, later: PointerAccess) -> bool:
+        acquires = list(second.acquires(later.path, later.position))
+        return any(
+            release.may_be_same_word(acquire) and not self._is_impossible(first, release, second, acquire)
+            for release in (first.releases(earlier.path, earlier.position) if acquires else ())
+            for acquire in acquires
+        )
+
+    def _is_impossible(self, first: _Cta, release: _FlagAccess, second: _Cta, acquire: _FlagAccess) -> bool:
+        """Returns whether the acquiring path writes only later what the releasing path has awaited before."""
+        return any(second.follows_only(word, acquire) for word in first.words_polled_before(release, self._polls))
+
+
+def cta_pairs(explorer: Explorer, polls: Collection[Step]) -> Iterator[GridCtaPair]:
+    """Yields the first two CTAs of the grid in each scenario in which all threads end, and call no unknown code."""
+    if explorer.launch.cluster_size > 1 or explorer.program.callees:
+        return
+    tried = set()
+    for exploration in list(explorer.explorations):
+        given = exploration.scenario
+        if given.arguments in tried or given.is_flipped:
+            continue
+        tried.add(given.arguments)
+        first = _facts_of(explorer, given, 0)
+        second = _facts_of(explorer, given, 1) if first is not None else None
+        if first is not None and second is not None:
+            yield GridCtaPair(explorer, (first, second), polls)
+
+
+def _facts_of(explorer: Explorer, given: Scenario, number: int) -> ScenarioFacts | None:
+    """Returns the facts of one CTA of the grid; None where something about its threads is unknown."""
+    scenario = given.of_rank(0)
+    scenario.cluster_index = number
+    wide = explorer.execute(scenario, outside=True)
+    groups = wide.groups
+    if not wide.is_complete or any(group.has_unknown_call or group.end_reason == "budget" for group in groups):
+        return None
+    return build_scenario_facts(wide, explorer.program, explorer.budget)
+
+
+def _place(path: WarpPath, position: int) -> tuple[int, int] | None:
+    """Returns the pointer and the offset of an access of the first thread of a path; None if it may have others."""
+    event = path.group.events[position]
+    assert not isinstance(event, UnknownCall)
+    held = event.address if isinstance(event, TraceEvent) else event.fields[0]
+    if held is None:
+        return None
+    places = {value_of_lane(held, path.group.tids.index(tid)) for tid in path.tids}
+    (place,) = places if len(places) == 1 else (None,)
+    return (place.identity, place.offset) if isinstance(place, SymbolicValue) and place.pointer else None
+
+
+def _takes_part(path: WarpPath, event: TraceEvent | GroupEvent) -> bool:
+    """Returns whether some thread of a path executes an event of its group."""
+    who = event.participants if isinstance(event, GroupEvent) else None
+    return who is None or any(who[path.group.tids.index(tid)] for tid in path.tids)
+
+
+def _is_strong_global(effect: Access) -> bool:
+    is_synchronous = (effect.proxy, effect.completion) == ("generic", None)
+    return is_synchronous and effect.space in ("global", "generic") and effect.order != "weak"

@@ -1,0 +1,311 @@
+"""Finds where a flag in global memory may not order the data for which a thread waits.
+
+A thread polls a flag: it reads one word strongly, in a loop, until it has the expected value. Another thread stores
+data and then writes the flag. The data are ordered only if the writer releases between the two, the poller acquires
+between the poll and its reads of the data, both in a scope that includes the other thread, and if a barrier orders the
+threads of each CTA where others than the one that signals or polls store or read the data.
+
+Only the control flow graph is considered: what is yielded is a path on which something is missing, which data or other
+values may exclude. A flag that the kernel does not write is written by another grid, another GPU or the host.
+
+Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "Morally strong operations", "Scope".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain, islice
+from typing import Literal, TypeAlias
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
+from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
+from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_FLAG_CONFLICTS
+from ptxkit.analysis.memory.cta_pair_order import GridCtaPair, cta_pairs
+from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses
+from ptxkit.analysis.memory.polled_flags import is_polling_read, is_read_by_value_only
+from ptxkit.analysis.memory.position_guards import PositionGuards
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.sync.warp_convergence import is_collective_step
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.isa.effects import Access, Effect
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.semantics.ordering import (
+    ACQUIRE_ORDERS,
+    CLUSTER_LEVEL,
+    CTA_LEVEL,
+    GPU_LEVEL,
+    RELEASE_ORDERS,
+    SYSTEM_LEVEL,
+    fence_level,
+    scope_level,
+    sync_operation_of,
+)
+
+FaultKind: TypeAlias = Literal[
+    "weak-poll", "no-acquire", "no-release", "no-barrier-after-poll", "no-barrier-before-signal", "scope", "size"
+]
+#: The names of scopes by level.
+_SCOPES = {CTA_LEVEL: "cta", CLUSTER_LEVEL: "cluster", GPU_LEVEL: "gpu", SYSTEM_LEVEL: "sys"}
+
+
+@dataclass(frozen=True, slots=True)
+class FlagFault:
+    """Something that may be missing where a flag should order data.
+
+    kind: what is missing. step: the instruction at which it matters: the poll, the read of the data, or the write of
+    the flag. other: the poll of a read; the store that a flag signals, or the poll of a flag of another scope or size.
+    scope: the scope that is required. is_external: whether the kernel does not write the flag. race: a store by one CTA
+    and an access by another one which certainly conflict without order; None if this is unknown.
+    """
+
+    kind: FaultKind
+    step: Step
+    other: Step
+    scope: str = "gpu"
+    is_external: bool = False
+    race: tuple[Step, Step] | None = None
+
+
+def find_flag_faults(explorer: Explorer) -> Iterator[FlagFault]:
+    """Yields what may be missing where a kernel, or a function that it calls, synchronizes by flags.
+
+    Each kind is yielded once for an instruction.
+    """
+    found: set[tuple[FaultKind, Step]] = set()
+    functions = [_FlagSynchronization(code) for code in explorer.program.functions]
+    for flags, fault in ((function, fault) for function in functions for fault in function.find_faults()):
+        if (fault.kind, fault.step) not in found:
+            found.add((fault.kind, fault.step))
+            pairs = islice(flags.conflicts_of(fault), 0 if fault.is_external else MAX_FLAG_CONFLICTS)
+            yield replace(fault, race=next((pair for pair in pairs if flags.is_race(explorer, *pair)), None))
+
+
+class _FlagSynchronization:
+    """The polls, signals and data of one kernel."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._flow, self._dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)
+        self._steps = [step for step in program.own_effectful_steps if _access_of(step) and self._is_global(step)]
+
+        self._polls = [step for step in self._steps if self._is_poll(step)]
+        self._writes: list[Step] = []
+        self._pairs: list[GridCtaPair] | None = None
+
+    def find_faults(self) -> Iterator[FlagFault]:
+        polls = self._polls
+        if not polls:
+            return
+        self._words = GridUniformAddresses(self._program)
+        self._guards, self._pointers = PositionGuards(self._program), pointer_parameters(self._program)
+        self._buffers = {step: self._buffers_of(step) for step in self._steps}
+        self._writes = [step for step in self._steps if _accesses(step, "write", "update") and step not in polls]
+        strong = [step for step in self._writes if _accesses(step, "write", "update")[0].order != "weak"]
+        stores = [step for step in self._writes if step not in strong]
+        reads = [step for step in self._steps if step not in polls and _reads_weakly(step)]
+        for poll in polls:
+            signals = [step for step in self._writes if self._may_be_flag(step, poll)]
+            if _accesses(poll, "read", "update")[0].order == "weak":
+                yield FlagFault("weak-poll", poll, signals[0] if signals else poll)
+                continue
+            # The writer is elsewhere if the kernel does not write the flag, and data may then be in any buffer.
+            is_external = not signals
+            signals = [step for step in signals if step in strong]
+            level = self._required_level(poll, signals, is_external)
+            yield from _flag_mismatches(poll, signals, level)
+            if is_external:
+                signals = [step for step in strong if _accesses(step, "write")]
+                data, sent = reads, stores
+            else:
+                data = [*self._sharing(reads, stores), *self._sharing(stores, reads)]
+                sent = data
+            faults = chain(
+                self._faults_after_poll(poll, data, level),
+                *(self._faults_before_signal(signal, sent, level) for signal in signals),
+            )
+            yield from (replace(fault, is_external=is_external) for fault in faults)
+
+    def conflicts_of(self, fault: FlagFault) -> Iterator[tuple[Step, Step]]:
+        """Yields the stores and other accesses that may conflict because of a fault."""
+        if fault.kind in ("weak-poll", "scope", "size"):
+            yield (fault.other, fault.step) if fault.kind == "weak-poll" else (fault.step, fault.other)
+            return
+        step = fault.step if fault.kind in ("no-acquire", "no-barrier-after-poll") else fault.other
+        for other in self._steps:
+            if self._may_share(step, other):
+                if step in self._writes and _reads_weakly(other):
+                    yield step, other
+                elif _reads_weakly(step) and other in self._writes:
+                    yield other, step
+
+    def is_race(self, explorer: Explorer, write: Step, other: Step) -> bool:
+        """Returns whether two accesses certainly conflict without order, in an execution by two CTAs.
+
+        Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses.
+        """
+        if self._program is not explorer.program:
+            return False
+        inputs = ConditionInputs(self._program, explorer.input_independence, self._polls)
+        for step in (write, other):
+            for access in _accesses(step, "read", "write", "update"):
+                if inputs.inputs_of(step, step.operand(access.address)).is_data:
+                    return False
+        if self._pairs is None:
+            self._pairs = list(cta_pairs(explorer, self._polls))
+        return any(pair.is_race(write, other) for pair in self._pairs)
+
+    def _faults_after_poll(self, poll: Step, data: Collection[Step], level: int) -> Iterator[FlagFault]:
+        """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""
+        loop = self._flow.loop_of(poll)
+        outside = {step for step in data if loop is None or self._flow.block_of(step) not in loop.nodes}
+        if not _orders(poll, ACQUIRE_ORDERS, level):
+            for read in self._find_reachable([poll], outside, lambda step: _orders(step, ACQUIRE_ORDERS, level)):
+                yield FlagFault("no-acquire", read, poll, _SCOPES[level])
+        pollers = self._guards.of_thread(poll)
+        others = {read for read in outside if not pollers <= self._guards.of_thread(read)} if pollers else set()
+        for read in self._find_reachable([poll], others, _orders_threads):
+            yield FlagFault("no-barrier-after-poll", read, poll)
+
+    def _faults_before_signal(self, signal: Step, sent: Collection[Step], level: int) -> Iterator[FlagFault]:
+        """Yields the signal for a store from which a path reaches it without a release, or without a barrier."""
+        if not _orders(signal, RELEASE_ORDERS, level):
+            for store in sent:
+                if any(self._find_reachable([store], {signal}, lambda step: _orders(step, RELEASE_ORDERS, level))):
+                    yield FlagFault("no-release", signal, store, _SCOPES[level])
+                    break
+        signalers = self._guards.of_thread(signal)
+        for store in sent if signalers else ():
+            if not signalers <= self._guards.of_thread(store) and any(
+                self._find_reachable([store], {signal}, _orders_threads)
+            ):
+                yield FlagFault("no-barrier-before-signal", signal, store)
+                break
+
+    def _find_reachable(
+        self, starts: Iterable[Step], goals: Collection[Step], is_between: Callable[[Step], bool]
+    ) -> Iterator[Step]:
+        """Yields the goals to which a path leads from a start without a step of some kind; starts are not goals."""
+        steps = self._program.steps
+        seen: set[int] = set()
+        waiting = [index for step in starts for index in step_successors(self._program, step)] if goals else []
+        while waiting:
+            index = waiting.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            if steps[index] in goals:
+                yield steps[index]
+            if not is_between(steps[index]):
+                waiting.extend(step_successors(self._program, steps[index]))
+
+    def _required_level(self, poll: Step, signals: Collection[Step], is_external: bool) -> int:
+        """Returns the level of the scope that includes the thread that polls and the one that signals.
+
+        A flag that CTAs of one role set, and those of another role poll, needs more than the scope of a CTA.
+        """
+        read = _accesses(poll, "read", "update")[0]
+        own = scope_level(read.scope)
+        if is_external:
+            return SYSTEM_LEVEL if own == SYSTEM_LEVEL else GPU_LEVEL
+        if own == CTA_LEVEL and all(_accesses(step, "write", "update")[0].scope == "cta" for step in signals):
+            roles = {self._guards.of_cta(step) for step in signals}
+            return CTA_LEVEL if self._guards.of_cta(poll) in roles else GPU_LEVEL
+        return CLUSTER_LEVEL if own == CLUSTER_LEVEL else GPU_LEVEL
+
+    def _is_poll(self, step: Step) -> bool:
+        accesses = _accesses(step, "read", "update")
+        if not accesses or not is_polling_read(step, self._flow, self._dependence):
+            return False
+        return accesses[0].order != "weak" or is_read_by_value_only(step, self._flow, self._program)
+
+    def _is_global(self, step: Step) -> bool:
+        """Returns whether a step accesses global memory, and no variable of another state space."""
+        for access in _accesses(step, "read", "write", "update"):
+            leaves = (
+                self._dependence.sources_of(step, step.operand(access.address)) if access.space == "generic" else ()
+            )
+            variables = (step.scope.variable(leaf.name) for leaf in leaves if leaf.kind == "variable")
+            if any(variable is not None and variable.space != "global" for variable in variables):
+                return False
+        return True
+
+    def _buffers_of(self, step: Step) -> frozenset[tuple[str, int]]:
+        """Returns the pointers on which the address of an access depends; none where they are not known."""
+        access = _accesses(step, "read", "write", "update")[0]
+        leaves = self._dependence.sources_of(step, step.operand(access.address))
+        named = {(leaf.name, 0) for leaf in leaves if leaf.kind == "variable"}
+        return frozenset(named | {place for place in self._pointers for leaf in leaves if leaf.covers(place)})
+
+    def _sharing(self, steps: Iterable[Step], others: Collection[Step]) -> Iterator[Step]:
+        """Yields the steps that may access a buffer that some of the others may access."""
+        return (step for step in steps if any(self._may_share(step, other) for other in others))
+
+    def _may_be_flag(self, write: Step, poll: Step) -> bool:
+        """Returns whether a write may be of the word that is polled, and not of another one next to it."""
+        word, other = (
+            self._words.address_of(step, _accesses(step, "read", "write", "update")[0]) for step in (write, poll)
+        )
+        if word is not None and other is not None and word[0] is other[0]:
+            return word[1] == other[1]
+        return self._may_share(write, poll)
+
+    def _may_share(self, first: Step, other: Step) -> bool:
+        one, two = self._buffers[first], self._buffers[other]
+        return not one or not two or not one.isdisjoint(two)
+
+
+def _flag_mismatches(poll: Step, signals: Iterable[Step], level: int) -> Iterator[FlagFault]:
+    """Yields the writes of a flag whose scope does not include the poller, or that write a part of the word."""
+    read = _accesses(poll, "read", "update")[0]
+    for signal in signals:
+        write = _accesses(signal, "write", "update")[0]
+        if scope_level(write.scope) < level:
+            yield FlagFault("scope", signal, poll, _SCOPES[level])
+        sizes = [each.size.value if isinstance(each.size, ConstantExpr) else None for each in (read, write)]
+        if None not in sizes and sizes[0] != sizes[1]:
+            yield FlagFault("size", signal, poll)
+
+
+def _access_of(step: Step) -> bool:
+    return bool(_accesses(step, "read", "write", "update"))
+
+
+def _accesses(step: Step, *kinds: str) -> list[Access]:
+    """Returns the accesses of some kinds that may be of global memory, through the generic proxy."""
+    return [
+        effect
+        for effect in step.effects
+        if isinstance(effect, Access)
+        and effect.kind in kinds
+        and effect.space in ("global", "generic")
+        and (effect.proxy, effect.via) == ("generic", "address")
+    ]
+
+
+def _reads_weakly(step: Step) -> bool:
+    return any(each.order == "weak" and each.coherent for each in _accesses(step, "read"))
+
+
+def _orders(step: Step, orders: Collection[str], level: int) -> bool:
+    """Returns whether a step acquires or releases, in a scope of at least a level; unknown code may."""
+    return step.match is None or step.is_opaque_call or any(_has_order(each, orders, level) for each in step.effects)
+
+
+def _has_order(effect: Effect, orders: Collection[str], level: int) -> bool:
+    fenced = fence_level(effect, restricted=False)
+    if fenced is not None:
+        return fenced >= level
+    if isinstance(effect, Access):
+        return effect.order in orders and scope_level(effect.scope) >= level
+    operation = sync_operation_of(effect)
+    return operation is not None and not operation.is_relaxed and operation.scope_level >= max(level, CLUSTER_LEVEL)
+
+
+def _orders_threads(step: Step) -> bool:
+    """Returns whether a step may order threads of one CTA."""
+    if step.match is None or step.is_opaque_call or is_collective_step(step):
+        return True
+    return any(sync_operation_of(effect) is not None for effect in step.effects)

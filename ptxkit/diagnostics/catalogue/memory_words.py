@@ -1,0 +1,101 @@
+"""Texts of the codes above PTX623: flags in global memory that do not order the data, and what only runs show."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics.catalogue.ptx6xx import FLAG_UNORDERED, KERNEL_ABORTED, UNINITIALIZED_DATA
+from ptxkit.diagnostics.message import MessageTemplate
+
+POLL_IS_WEAK = MessageTemplate(
+    FLAG_UNORDERED, "polls by a weak read, which orders nothing and may never observe another thread's write"
+)
+NO_ACQUIRE_AFTER_POLL = MessageTemplate(
+    FLAG_UNORDERED,
+    "whether another thread's stores are ordered before this read: a path from the poll at line {1} leads here without"
+    " an acquire of scope `.{scope}`",
+)
+NO_RELEASE_BEFORE_FLAG = MessageTemplate(
+    FLAG_UNORDERED,
+    "whether the store at line {1} is ordered before what follows the poll of this flag: a path leads here without a"
+    " release of scope `.{scope}`",
+)
+NO_BARRIER_AFTER_POLL = MessageTemplate(
+    FLAG_UNORDERED,
+    "whether a thread that does not poll reads here too early: a path from the poll at line {1} leads here without a"
+    " barrier",
+)
+NO_BARRIER_BEFORE_FLAG = MessageTemplate(
+    FLAG_UNORDERED,
+    "whether the flag signals stores of other threads too early: a path from the store at line {1} leads here without"
+    " a barrier",
+)
+FLAG_SCOPE_TOO_NARROW = MessageTemplate(
+    FLAG_UNORDERED,
+    "whether the poll at line {1} observes this write of the flag, whose scope is narrower than `.{scope}`",
+)
+FLAG_SIZE_DIFFERS = MessageTemplate(
+    FLAG_UNORDERED,
+    "whether the poll at line {1} observes this write of the flag, which is of another size than the read",
+)
+
+UNORDERED_AFTER_POLL = MessageTemplate(
+    FLAG_UNORDERED,
+    "another CTA accesses these bytes at line {1}, and nothing orders the two: between the poll at line {2} and this"
+    " access is no {missing}",
+)
+UNORDERED_BEFORE_FLAG = MessageTemplate(
+    FLAG_UNORDERED,
+    "sets a flag that does not order line {1} and the access of another CTA to the same bytes at line {2}: between line"
+    " {1} and the flag is no {missing}",
+)
+FLAG_RACE = MessageTemplate(
+    FLAG_UNORDERED, "writes a flag that another CTA polls at line {1}, and the two do not synchronize: {why}"
+)
+POLL_RACE = MessageTemplate(
+    FLAG_UNORDERED, "polls, by a weak read, a word that another CTA writes at line {1}: the two do not synchronize"
+)
+MISSING_ACQUIRE = MessageTemplate(FLAG_UNORDERED, "acquire of scope `.{scope}`")
+MISSING_RELEASE = MessageTemplate(FLAG_UNORDERED, "release of scope `.{scope}`")
+MISSING_BARRIER = MessageTemplate(FLAG_UNORDERED, "barrier for the other threads of the CTA")
+SCOPE_IS_NARROWER = MessageTemplate(FLAG_UNORDERED, "its scope is narrower than `.{scope}`")
+SIZES_DIFFER = MessageTemplate(FLAG_UNORDERED, "it is of another size than the read")
+POLL_OF_FLAG = MessageTemplate(FLAG_UNORDERED, "poll of the flag")
+WRITE_OF_FLAG = MessageTemplate(FLAG_UNORDERED, "write of the flag")
+ACCESS_OF_OTHER_CTA = MessageTemplate(FLAG_UNORDERED, "access by another CTA")
+ACCESS_BEFORE_FLAG = MessageTemplate(FLAG_UNORDERED, "access before the flag is set")
+ACQUIRE_AFTER_POLL = MessageTemplate(
+    FLAG_UNORDERED, "make the poll an acquire of scope `.{scope}`, or add `fence.acq_rel.{scope};` after its loop"
+)
+RELEASE_BEFORE_FLAG = MessageTemplate(
+    FLAG_UNORDERED,
+    "make the write of the flag a release of scope `.{scope}`, or add `fence.acq_rel.{scope};` before it",
+)
+BARRIER_AFTER_POLL = MessageTemplate(FLAG_UNORDERED, "add `bar.sync 0;` after the loop that polls")
+BARRIER_BEFORE_FLAG = MessageTemplate(
+    FLAG_UNORDERED, "add `bar.sync 0;` before the flag is set, and the release after it"
+)
+ACCESS_FLAG_EQUALLY = MessageTemplate(
+    FLAG_UNORDERED, "access the flag by strong operations of the same size whose scope includes both threads"
+)
+
+BREAKPOINT_EXECUTED = MessageTemplate(KERNEL_ABORTED, "the kernel executed `brkpt`, and no debugger is attached")
+TRAP_EXECUTED = MessageTemplate(KERNEL_ABORTED, "the kernel executed `trap`")
+STACK_TOO_SMALL = MessageTemplate(KERNEL_ABORTED, "the stack of a thread needs {size} bytes; the limit is {limit}")
+ASSERTION_FAILED = MessageTemplate(KERNEL_ABORTED, "{file}:{line}: {function}: assertion `{assertion}` failed")
+
+FINDING_DEPENDS = MessageTemplate(UNINITIALIZED_DATA, "whether this happens depends on it: {message}")
+LOCATION_DEPENDS = MessageTemplate(UNINITIALIZED_DATA, "{location} depends on it")
+UNWRITTEN_REGISTER_READ = MessageTemplate(
+    UNINITIALIZED_DATA,
+    "reads {name}, which this thread has not written, and {effect}",
+    missing="a value for the register on every path to this instruction",
+)
+UNWRITTEN_DATA_DECIDES = MessageTemplate(
+    UNINITIALIZED_DATA,
+    "uninitialized data determines whether this happens: {message}",
+    missing="a store to what is read, before it is read",
+)
+UNWRITTEN_DATA_STORED = MessageTemplate(
+    UNINITIALIZED_DATA,
+    "stores to {location} a value that depends on memory or registers that were never written",
+    missing="a store to what is read, before it is read",
+)

@@ -1,0 +1,120 @@
+"""PTX624: data that a flag in global memory should order; each wrong kernel with its correct twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.rules.support import Case
+
+_FENCE = "fence.acq_rel.gpu;"
+_POLL = "ld.relaxed.gpu.global.b32 %r12, [%rd2];"
+_FLAG = "st.relaxed.gpu.global.b32 [%rd2], 1;"
+_READ = "ld.global.b32 %r13, [%rd4];"
+_NAMED_READ = f"{_READ} //= read"
+_AFTER_BARRIER = "bar.sync 0; @!%p1 bra end;"
+_STORE = "st.global.b32 [%rd4], %r1;"
+
+
+def _case(name: str, **parts: str) -> Case:
+    """The first CTA stores a word for each thread and sets a flag; the others wait for it and read. parts: other code.
+
+    released, acquired: between the stores and the flag, and between the poll and the reads.
+    """
+    own = {
+        "store": _STORE,
+        "released": f"bar.sync 0; @!%p1 bra end; {_FENCE}",
+        "flag": _FLAG,
+        "poll": _POLL,
+        "acquired": _FENCE,
+        "barrier": "bar.sync 0;",
+        "read": _READ,
+    } | parts
+    return Case(
+        name,
+        f"""mov.u32 %r10, %ctaid.x; setp.ne.u32 %p3, %r10, 0; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3;
+@%p3 bra use;
+{own["store"]} //= store
+{own["released"]}
+{own["flag"]}
+bra end;
+use: @!%p1 bra ready;
+wait: {own["poll"]}
+setp.eq.u32 %p4, %r12, 0; @%p4 bra wait; {own["acquired"]}
+ready: {own["barrier"]}
+{own["read"]}
+end: nanosleep.u32 0;""",
+    )
+
+
+def _expect(part: str, *labels: str) -> str:
+    return f"{part} //! PTX624 {' '.join(labels)}"
+
+
+_NAMED_POLL, _NAMED_FLAG = f"{_POLL} //= poll", f"{_FLAG} //= flag"
+_UNKNOWN = "ld.global.b32 %r14, [%rd1]; mul.wide.u32 %rd5, %r14, 4; add.u64 %rd4, %rd4, %rd5;"
+
+CASES = (
+    _case("fences release and acquire"),
+    _case(
+        "volatile accesses and fences", flag="st.volatile.global.b32 [%rd2], 1;", poll="ld.volatile.b32 %r12, [%rd2];"
+    ),
+    _case(
+        "the flag releases and the poll acquires",
+        released=_AFTER_BARRIER,
+        acquired="",
+        flag=_FLAG.replace("relaxed", "release"),
+        poll=_POLL.replace("relaxed", "acquire"),
+    ),
+    _case("a reduction releases", released=_AFTER_BARRIER, flag="red.release.gpu.global.add.u32 [%rd2], 1;"),
+    _case("every thread releases before the barrier", released=f"{_FENCE} bar.sync 0; @!%p1 bra end;"),
+    _case("nothing acquires", acquired="", poll=_NAMED_POLL, read=_expect(_READ, "store", "poll")),
+    _case(
+        "a fence of the CTA acquires nothing of others",
+        acquired="fence.acq_rel.cta;",
+        poll=_NAMED_POLL,
+        read=_expect(_READ, "store", "poll"),
+    ),
+    _case("nothing releases", released=_AFTER_BARRIER, flag=_expect(_FLAG, "store", "read"), read=_NAMED_READ),
+    _case(
+        "the fence is after the flag",
+        released=_AFTER_BARRIER,
+        flag=f"{_expect(_FLAG, 'store', 'read')}\n{_FENCE}",
+        read=_NAMED_READ,
+    ),
+    _case(
+        "others still store when the flag is set",
+        released=f"@!%p1 bra end; {_FENCE}",
+        flag=_expect(_FLAG, "store", "read"),
+        read=_NAMED_READ,
+    ),
+    _case("others do not wait for the poll", barrier="", poll=_NAMED_POLL, read=_expect(_READ, "store", "poll")),
+    _case("the poll is weak", poll=_expect("ld.global.b32 %r12, [%rd2];", "flag"), flag=_NAMED_FLAG),
+    _case(
+        "the flag is of the scope of its CTA",
+        released="bar.sync 0; @!%p1 bra end; fence.acq_rel.gpu;",
+        flag=_expect("st.relaxed.cta.global.b32 [%rd2], 1;", "poll"),
+        poll=_NAMED_POLL,
+    ),
+    _case(
+        "a half of the flag is written", flag=_expect("st.relaxed.gpu.global.b16 [%rd2], 1;", "poll"), poll=_NAMED_POLL
+    ),
+    _case(
+        "other bytes are read than are stored, and nothing acquires", acquired="", read="ld.global.b32 %r13, [%rd2+8];"
+    ),
+    replace(
+        _case("data decide which bytes are stored, and nothing acquires", acquired="", store=f"{_UNKNOWN} {_STORE}"),
+        undecided=("PTX624",),
+    ),
+    _case("data decide which bytes are stored, and fences order", store=f"{_UNKNOWN} {_STORE}"),
+    replace(_case("no thread sets the flag, and nothing acquires", flag="", acquired=""), undecided=("PTX624",)),
+    _case(
+        "no thread sets the flag, and a fence of the system acquires",
+        flag="",
+        acquired="fence.acq_rel.sys;",
+        poll=_POLL.replace("gpu", "sys"),
+    ),
+    replace(
+        _case("a flag of the system, and a fence of the GPU", flag="", poll=_POLL.replace("gpu", "sys")),
+        undecided=("PTX624",),
+    ),
+)  # fmt: skip
