@@ -37,6 +37,10 @@ MAX_ORDERING_FLIPS = 3
 """The maximum number of scenarios that take the other side of a guess that decides whether a thread executes a fence, a
 wait, a barrier or an arrival."""
 
+MAX_INPUT_TRIALS = 6
+"""The maximum number of arguments, or numbers of the CTA, that are tried because a branch over a fence, a wait, a
+barrier or an arrival compares them."""
+
 MAX_REPEATED_ROUNDS = 8
 """How often a scenario stays in a loop that data ends, in all executions of the loop: twice around a ring of four
 stages."""

@@ -68,6 +68,27 @@ done:"""
 
 CASES = (
     Case(
+        "an argument that leaves out the barrier for one value",
+        f"{_STORE.replace('%r11', '%r1')} setp.eq.u32 %p3, %r6, 77; @%p3 bra over; bar.sync 0; over: {_OTHER}",
+        undecided=("PTX621",),
+    ),
+    Case(
+        "an argument that chooses one of two barriers",
+        f"""{_STORE.replace("%r11", "%r1")} setp.eq.u32 %p3, %r6, 77; @%p3 bra second; bar.sync 0; bra joined;
+second: bar.sync 0; joined: {_OTHER}""",
+    ),
+    Case(
+        "a CTA that leaves out the fence",
+        f"""{_STORE.replace("%r11", "%r1")} mov.u32 %r20, %ctaid.x; setp.eq.u32 %p3, %r20, 7;
+@!%p3 {_FENCE} {_COPY_OUT}""",
+        undecided=("PTX401",),
+    ),
+    Case(
+        "two fences, of which each CTA executes one",
+        f"""{_STORE.replace("%r11", "%r1")} mov.u32 %r20, %ctaid.x; setp.eq.u32 %p3, %r20, 7;
+@!%p3 {_FENCE} @%p3 {_FENCE} {_COPY_OUT}""",
+    ),
+    Case(
         "a stage that is emptied without a change of parity, as often as the data say",
         _STAGE.format(flip=""),
         undecided=("PTX300", "PTX505", "PTX621"),

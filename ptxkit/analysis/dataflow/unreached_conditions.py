@@ -55,10 +55,29 @@ class UnreachedConditions:
 
     def sizes_deciding(self, branch: Step) -> frozenset[ParameterKey]:
         """Returns the integer parameters on which the guard of a branch depends."""
+        return frozenset((leaf.name, leaf.offset) for leaf in self._leaves_of_guard(branch) if self._is_size(leaf))
+
+    def _leaves_of_guard(self, branch: Step) -> Iterator[DependenceSource]:
         dependence = self._independence.dependence
         registers = dependence.source_registers(guard_registers(branch))
-        leaves = (leaf for register in registers for leaf in dependence.direct_dependences(register)[1])
-        return frozenset((leaf.name, leaf.offset) for leaf in leaves if self._is_size(leaf))
+        return (leaf for register in registers for leaf in dependence.direct_dependences(register)[1])
+
+    def deciding_inputs(self, branch: Step, *, registers: bool) -> Iterator[tuple[tuple[ParameterKey, int], ...]]:
+        """Yields values of the inputs on which the guard of a branch depends: around the numbers that it compares.
+
+        registers: whether the number of the CTA is such an input, as well as integer arguments.
+        """
+        inputs = sorted(self.sizes_deciding(branch) | (self._cta_numbers_deciding(branch) if registers else set()))
+        if not inputs:
+            return
+        for number in self._compared_constants(branch, all_inputs=True):
+            for value in (number, number + 1, number - 1):
+                if value >= 0:
+                    yield tuple((key, value) for key in inputs)
+
+    def _cta_numbers_deciding(self, branch: Step) -> set[ParameterKey]:
+        leaves = self._leaves_of_guard(branch)
+        return {(leaf.name, 0) for leaf in leaves if leaf.kind == "special" and leaf.name.startswith("%ctaid.")}
 
     def compared_sizes(self, missed: Collection[Step]) -> tuple[int, ...]:
         """Returns the constants with which such integers are compared on the path to a missed step.
@@ -71,8 +90,8 @@ class UnreachedConditions:
                 found.update((number + more, None) for number in self._compared_constants(deciding) for more in (0, 1))
         return tuple(found)
 
-    def _compared_constants(self, deciding: Step) -> Iterator[int]:
-        """Yields the constants with which a size is compared to compute the guard of a step."""
+    def _compared_constants(self, deciding: Step, *, all_inputs: bool = False) -> Iterator[int]:
+        """Yields the constants with which a size, or any input, is compared to compute the guard of a step."""
         guard = deciding.instruction.guard
         if guard is None:
             return
@@ -80,7 +99,7 @@ class UnreachedConditions:
             constants = [each.value for each in source.instruction.operands if isinstance(each, Integer)]
             others = (each for each in source.instruction.operands[1:] if not isinstance(each, Integer))
             if constants and any(
-                self._is_size(leaf)
+                all_inputs or self._is_size(leaf)
                 for each in others
                 for leaf in self._independence.dependence.sources_of(source, each)
             ):

@@ -94,7 +94,10 @@ class LockstepExecutor:
         for step, guard, actions in block.steps:
             state.step = step
             if guard is not None:
-                if not state.evaluate_guard(*guard):
+                executes = state.evaluate_guard(*guard)
+                if guard[2]:
+                    _note_order(state, executes)
+                if not executes:
                     continue
                 if step not in covered:
                     covered.add(step)
@@ -107,3 +110,11 @@ class LockstepExecutor:
             if index == END_INDEX:
                 break
         return index
+
+
+def _note_order(state: GroupState, executes: bool) -> None:
+    """Records whether threads execute the current step, which decides an order. An input may be chosen for that."""
+    is_whole = executes and state.active is None
+    state.trace.order_sides.update((state.step, side) for side in (executes, is_whole))
+    if state.scenario.is_input_trial:
+        state.note_guess()

@@ -18,6 +18,7 @@ from ptxkit.analysis.limits import (
     MAX_DECISION_FLIPS,
     MAX_DIVERGED_GROUPS,
     MAX_IDLE_SAMPLES,
+    MAX_INPUT_TRIALS,
     MAX_LARGE_SAMPLES,
     MAX_MIXED_SAMPLES,
     MAX_ORDERING_FLIPS,
@@ -174,8 +175,34 @@ class Explorer:
             self._explore(self._flipped_scenario(omits_order=True))
         if any(self._ordering_of(step).staying_side(step) is not None for step in self._guessed_steps()):
             self._explore(self._flipped_scenario(repeats_loops=True))
+        self._explore_chosen_inputs()
         for step in sorted(flips, key=ordered.__contains__)[:MAX_ORDERING_FLIPS]:
             self._explore(flips[step])
+
+    def _explore_chosen_inputs(self) -> None:
+        """Executes arguments, and CTAs, for which branches over fences, waits and barriers take a new side.
+
+        These are the numbers with which the branches compare an input. Other executions are dropped.
+        """
+        trials, ordering = 0, self.program.analysis(OrderingBranches)
+        first = self.explorations[0].scenario
+        for step in ordering.guarded_steps:
+            guard, less, known = step.instruction.guard, ordering.omitting_side(step), len(self.explorations)
+            if guard is None or less is None or self._sides_of(step) != {less == guard.negated}:
+                continue
+            for chosen in self._unreached_conditions.deciding_inputs(step, registers=first.launch.cluster_size == 1):
+                if trials == MAX_INPUT_TRIALS:
+                    return
+                trials += 1
+                self._explore(Scenario(first.launch, first.sample, is_flipped=True, overrides=chosen))
+                if len(self._sides_of(step)) > 1:
+                    break
+                del self.explorations[known:]
+
+    def _sides_of(self, step: Step) -> set[bool]:
+        """Returns whether executions executed a guarded step that decides an order, and whether they did not."""
+        groups = [group for each in self.explorations for group in each.groups]
+        return {side for side in (False, True) if any((step, side) in group.order_sides for group in groups)}
 
     def _flipped_scenario(self, *, omits_order: bool = False, repeats_loops: bool = False) -> Scenario:
         """Returns the first scenario with other sides of guesses."""

@@ -149,7 +149,8 @@ class GroupState:
         self.visit = 0
         self.executed_steps = 0
         self.cta_barriers: list[GroupValue] = []
-        self.special_registers = SpecialRegisters(scenario.launch, scenario.rank, tids, scenario.cluster_index)
+        at = scenario.rank, tids, scenario.cluster_index, scenario.overrides
+        self.special_registers = SpecialRegisters(scenario.launch, *at)
         self.diverged_groups: list[GroupState] = []
         self.start_index = 0
         self._is_partial: bool | None = None

@@ -45,6 +45,12 @@ class OrderingBranches:
         deciding = {block for step in self.ordering_steps for block in depends_on[flow.block_of(step)]}
         return frozenset(flow.steps_of_block(block)[-1] for block in deciding if not _only_waits(flow, block))
 
+    @property
+    def guarded_steps(self) -> list[Step]:
+        """The branches and ordering steps that have a guard, in the order of the text."""
+        found = (step for step in self.steps | self.ordering_steps if step.instruction.guard is not None)
+        return sorted(found, key=lambda step: step.index)
+
     def wanted_side(self, step: Step, scenario: Scenario, counts: tuple[int, int]) -> bool | None:
         """Returns the value of a guard that a scenario prefers; None where it may be any.
 

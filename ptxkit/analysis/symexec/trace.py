@@ -181,8 +181,9 @@ class GroupTrace:
     """The execution of the threads `tids` (linear, ascending), which all take one path.
 
     pointer_alignments: the accesses by the term of their address, then by the alignment in bytes and the remainder.
-    polled_arrivals: the arrivals, by step and visit, before which the threads polled a phase and did not wait. The
-    other fields are those of `ThreadTrace`.
+    polled_arrivals: the arrivals, by step and visit, before which the threads polled a phase and did not wait.
+    order_sides: the guarded steps that decide an order, each with whether a thread executed it. The other fields are
+    those of `ThreadTrace`.
     """
 
     tids: tuple[int, ...]
@@ -192,6 +193,7 @@ class GroupTrace:
     operand_violations: dict[tuple[Step, str], OperandViolation] = field(default_factory=dict)
     pointer_alignments: dict[int, dict[tuple[int, int], Step]] = field(default_factory=dict)
     polled_arrivals: set[tuple[Step, int]] = field(default_factory=set)
+    order_sides: set[tuple[Step, bool]] = field(default_factory=set)
     end_reason: str = "exit"
     first_guess: int | None = None
     has_unknown_call: bool = False

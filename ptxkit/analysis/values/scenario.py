@@ -67,8 +67,8 @@ ParameterKey: TypeAlias = "tuple[str, int]"
 class Scenario:
     """One exploration: `sample` for integer parameters, `rank` of the CTA in its cluster, decisions by condition.
 
-    overrides: the integer parameters, by name and offset, that have other values than the sample. cluster_index: which
-    of the two clusters of the grid.
+    overrides: the integer parameters, by name and offset, that have other values than the sample; `%ctaid.x` with
+    offset 0 is the number of the CTA. cluster_index: which of the two clusters of the grid.
 
     flippable_conditions: the unknown conditions both of whose sides should be explored, as they guard a fence, a wait,
     a commit or an arrival, or represent the votes of other lanes; a dict to keep the order.
@@ -105,6 +105,11 @@ class Scenario:
     def arguments(self) -> tuple[int, tuple[tuple[ParameterKey, int], ...]]:
         """The values of all integer parameters; they are equal in two scenarios if this is."""
         return self.sample, self.overrides
+
+    @property
+    def is_input_trial(self) -> bool:
+        """Whether inputs are chosen such that something is not ordered."""
+        return self.is_flipped and bool(self.overrides)
 
     @property
     def has_whole_tiles(self) -> bool:

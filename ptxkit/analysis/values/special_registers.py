@@ -5,9 +5,9 @@ Source: PTX ISA, "Special Registers". The grid has two clusters in x; the execut
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
-from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.scenario import LaunchConfig, ParameterKey
 from ptxkit.analysis.values.symbolic_values import GroupValue, group_value_of, lift
 from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.constants import WARP_SIZE
@@ -33,10 +33,19 @@ _OF_THREAD: dict[str, Callable[[int, LaunchConfig], int]] = {
 class SpecialRegisters:
     """Special registers as the threads `tids` of CTA `rank` of a cluster of the grid read them."""
 
-    def __init__(self, launch: LaunchConfig, rank: int, tids: tuple[int, ...], cluster: int = 0) -> None:
+    def __init__(
+        self,
+        launch: LaunchConfig,
+        rank: int,
+        tids: tuple[int, ...],
+        cluster: int = 0,
+        overrides: Iterable[tuple[ParameterKey, int]] = (),
+    ) -> None:
+        """Takes the values of parameters and registers that the launch has, and that differ from the usual ones."""
         self._launch = launch
         self._threads = group_value_of(tids)
-        self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank, cluster))
+        given = {name: value for (name, _), value in overrides}
+        self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank, cluster, given))
 
     def get(self, name: str) -> GroupValue | None:
         """Returns the value of a register; None where the launch does not determine it."""
@@ -46,7 +55,8 @@ class SpecialRegisters:
         return known
 
 
-def _of_cta(launch: LaunchConfig, rank: int, cluster: int) -> dict[str, int]:
+def _of_cta(launch: LaunchConfig, rank: int, cluster: int, given: Mapping[str, int]) -> dict[str, int]:
+    """Returns the registers that all threads of a CTA share. given: the number of the CTA, by register, if set."""
     cx, cy, cz = launch.cluster
     size = launch.cluster_size
     place = (rank % cx, rank // cx % cy, rank // (cx * cy))
@@ -66,4 +76,8 @@ def _of_cta(launch: LaunchConfig, rank: int, cluster: int) -> dict[str, int]:
     }
     for name, parts in vectors.items():
         known.update({f"{name}.{axis}": part for axis, part in zip("xyz", parts, strict=True)})
+    for axis in "xyz":
+        number = given.get(f"%ctaid.{axis}", 0)
+        if number > 0:
+            known |= {f"%ctaid.{axis}": number, f"%nctaid.{axis}": max(number + 1, known[f"%nctaid.{axis}"])}
     return known
