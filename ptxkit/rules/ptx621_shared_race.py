@@ -105,13 +105,37 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _check_global_memory(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    for number, facts, race in kernel.global_races:
-        finding = _finding(facts, race)
-        finding = replace(finding, properties={**finding.properties, "space": "global"})
-        if not (facts.scenario.launch.is_exact or facts.scenario.launch.is_limit):
-            yield OpenObligation(finding.primary, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
-            continue
-        yield Observation((race.write.event.step, race.read.event.step), number, race.is_certain, finding)
+    for number, (facts, races) in kernel.global_races.items():
+        for race in races:
+            finding = _finding(facts, race)
+            finding = replace(finding, properties={**finding.properties, "space": "global"})
+            if not (facts.scenario.launch.is_exact or facts.scenario.launch.is_limit):
+                yield OpenObligation(finding.primary, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
+                continue
+            is_sure = race.is_certain and _is_for_all_sizes(kernel, race)
+            yield Observation((race.write.event.step, race.read.event.step), number, is_sure, finding)
+
+
+def _is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
+    """Returns whether no number among the arguments decides the addresses of a race, or all samples show it.
+
+    One sample may be an argument that the kernel does not allow, such as a stride that is shorter than a row.
+    """
+    pointers, dependence = kernel.explorer.pointers, kernel.explorer.input_independence.dependence
+    operands = [
+        (event.step, event.step.operand(event.effect.address))
+        for event in (race.write.event, race.read.event)
+        if isinstance(event.effect, Access)
+    ]
+    is_own = all(kernel.program.contains(step) for step, _ in operands)
+    if is_own and not any(dependence.depends_on_numbers(*each, pointers) for each in operands):
+        return True
+    shown = {
+        number: any(each.steps == race.steps for each in races)
+        for number, (facts, races) in kernel.global_races.items()
+        if set(race.steps) <= set().union(*(group.covered_steps for group in facts.groups))
+    }
+    return all(shown.values()) and sum(kernel.scenarios[each].scenario.sample_count for each in shown) > 1
 
 
 def _unlocated_step(race: Race) -> Step:

@@ -117,4 +117,13 @@ CASES = (
         _case("a flag of the system, and a fence of the GPU", flag="", poll=_POLL.replace("gpu", "sys")),
         undecided=("PTX624",),
     ),
+    Case(
+        "each CTA sets one flag and waits for that of the CTA before it",
+        """mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd2, %rd3; add.u64 %rd5, %rd1, %rd3;
+@!%p1 bra end; setp.eq.u32 %p3, %r10, 0; @%p3 bra first;
+wait: ld.volatile.global.b32 %r12, [%rd4+-4]; setp.eq.u32 %p4, %r12, 0; @%p4 bra wait; membar.gl;
+ld.global.b32 %r13, [%rd5+-4];
+first: st.global.b32 [%rd5], %r1; membar.gl; st.volatile.global.b32 [%rd4], 1;
+end: nanosleep.u32 0;""",
+    ),
 )  # fmt: skip

@@ -67,6 +67,11 @@ st.global.b32 [%rd4], %r1; //= store
             exchange(head="ld.global.b32 %r12, [%rd1]; mul.wide.u32 %rd6, %r12, 4;"),
         ),
         Case(
+            "a stride that one size makes too short lets rows overlap",
+            exchange(head="mad.wide.u32 %rd6, %r6, 4, %rd3; sub.u64 %rd6, %rd6, 72;"),
+            undecided=("PTX621",),
+        ),
+        Case(
             "the block may be one warp",
             exchange(),
             bounds="",

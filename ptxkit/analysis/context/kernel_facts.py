@@ -331,9 +331,9 @@ class KernelFacts:
         ]
 
     @cached_property
-    def global_races(self) -> list[tuple[int, ScenarioFacts, Race]]:
-        """The races in global memory, each with the number of its scenario and the facts of its accesses."""
-        found: list[tuple[int, ScenarioFacts, Race]] = []
+    def global_races(self) -> dict[int, tuple[ScenarioFacts, list[Race]]]:
+        """The races in global memory, and the facts of the accesses, by the number of their scenario."""
+        found: dict[int, tuple[ScenarioFacts, list[Race]]] = {}
         is_possible = bool(self.scenarios) and may_race_in_global_memory(self.program, self.explorer.launch)
         for number, facts in self._complete_scenarios if is_possible else ():
             if facts.scenario.launch.threads == 1 or facts.scenario.is_flipped:
@@ -346,7 +346,7 @@ class KernelFacts:
             placed = replace(cluster[facts.scenario.rank], cluster=cluster)
             if placed.is_complete:
                 seen = build_scenario_facts(placed, self.program, self.explorer.budget, is_of_global_memory=True)
-                found += [(number, seen, race) for race in RaceAnalysis(seen)]
+                found[number] = seen, list(RaceAnalysis(seen))
         return found
 
     @cached_property

@@ -110,6 +110,11 @@ class Dependence:
         buffers = [{each for each in self.sources_of(*use) if each.kind in _ADDRESSES} for use in (first, second)]
         return not all(buffers) or not buffers[0].isdisjoint(buffers[1])
 
+    def depends_on_numbers(self, step: Step, operand: Operand | None, pointers: Collection[tuple[str, int]]) -> bool:
+        """Returns whether an address depends on a parameter that is not one of these pointers, such as a stride."""
+        leaves = (leaf for leaf in self.sources_of(step, operand) if leaf.kind == "parameter")
+        return not all(any(leaf.covers(place) for place in pointers) for leaf in leaves)
+
     def source_registers(self, registers: Iterable[str]) -> set[str]:
         """Returns the registers, and all registers on which their values depend."""
         found = Worklist(registers)

@@ -135,8 +135,19 @@ class GridCtaPair:
         terms = explorer.symbolic_values
         self._pointers = {each for each in range(len(terms)) if terms.term_of(each).pointer}
 
-    def is_race(self, write: Step, other: Step) -> bool:
-        """Returns whether a write by one CTA and another access by the other CTA certainly conflict without order."""
+    @property
+    def sample_count(self) -> int:
+        """The number of samples of integer arguments that the execution represents."""
+        return self._ctas[0].facts.scenario.sample_count
+
+    def find_race(self, write: Step, other: Step) -> bool | None:
+        """Returns whether a write by one CTA and another access by the other CTA certainly conflict without order.
+
+        The result is None where no CTA executes one of the two, or at an unknown address.
+        """
+        for step in (write, other):
+            if not any(True for cta in self._ctas for _ in cta.accesses({step}, self._pointers)):
+                return None
         return any(self._is_race(a, write, b, other) for a, b in (self._ctas, self._ctas[::-1]))
 
     def _is_race(self, writer: _Cta, write: Step, reader: _Cta, read: Step) -> bool:
@@ -185,6 +196,7 @@ def _facts_of(explorer: Explorer, given: Scenario, number: int) -> ScenarioFacts
     """Returns the facts of one CTA of the grid; None where something about its threads is unknown."""
     scenario = given.of_rank(0)
     scenario.cluster_index = number
+    scenario.sample_count = given.sample_count
     wide = explorer.execute(scenario, outside=True)
     groups = wide.groups
     if not wide.is_complete or any(group.has_unknown_call or group.end_reason == "budget" for group in groups):

@@ -145,6 +145,7 @@ class _FlagSynchronization:
         """Returns whether two accesses certainly conflict without order, in an execution by two CTAs.
 
         Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses.
+        Where numbers among the arguments decide the addresses, all samples must show it: one may be impossible.
         """
         if self._program is not explorer.program:
             return False
@@ -155,7 +156,15 @@ class _FlagSynchronization:
                     return False
         if self._pairs is None:
             self._pairs = list(cta_pairs(explorer, self._polls))
-        return any(pair.is_race(write, other) for pair in self._pairs)
+        addresses = [
+            (step, step.operand(_accesses(step, "read", "write", "update")[0].address)) for step in (write, other)
+        ]
+        is_by_size = any(self._dependence.depends_on_numbers(*each, self._pointers) for each in addresses)
+        found = [(pair, pair.find_race(write, other)) for pair in self._pairs]
+        known = [(pair, is_race) for pair, is_race in found if is_race is not None]
+        if not is_by_size:
+            return any(is_race for _, is_race in known)
+        return sum(pair.sample_count for pair, _ in known) > 1 and all(is_race for _, is_race in known)
 
     def _faults_after_poll(self, poll: Step, data: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""
@@ -245,11 +254,10 @@ class _FlagSynchronization:
 
     def _may_be_flag(self, write: Step, poll: Step) -> bool:
         """Returns whether a write may be of the word that is polled, and not of another one next to it."""
-        word, other = (
-            self._words.address_of(step, _accesses(step, "read", "write", "update")[0]) for step in (write, poll)
-        )
+        uses = [(step, _accesses(step, "read", "write", "update")[0]) for step in (write, poll)]
+        word, other = (self._words.address_of(*use) for use in uses)
         if word is not None and other is not None and word[0] is other[0]:
-            return word[1] == other[1]
+            return word[1] == other[1] or not all(self._words.is_same_word_for_all_ctas(*use) for use in uses)
         return self._may_share(write, poll)
 
     def _may_share(self, first: Step, other: Step) -> bool:
