@@ -50,6 +50,12 @@ class ObligationJudge:
                 for site in rule.sites(self._program):
                     yield self._judge_site(rule, site)
 
+    def unproven_steps(self, rule: Rule) -> Iterator[Step]:
+        """Yields the instructions with an obligation that is neither violated nor proven, and that has no question."""
+        for site in rule.sites(self._program):
+            if self._judge_site(rule, site).words == obligation_words.NOT_COVERED():
+                yield site.step
+
     def _judge_site(self, rule: Rule, site: Site) -> JudgedObligation:
         span = statement_spans(self._source, site.step.start).statement
         violation = self._violations.get((rule.code, span))

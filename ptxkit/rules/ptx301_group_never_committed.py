@@ -110,4 +110,5 @@ RULE = Rule(
     sites=sites_of(is_group_operation),
     covers="paths",
     prove=prove,
+    needs_proof=True,
 )

@@ -96,4 +96,5 @@ RULE = Rule(
     asynchronous=True,
     sites=register_sites(_GROUP),
     prove=partial(prove_registers_free, _GROUP),
+    needs_proof=True,
 )

@@ -69,4 +69,5 @@ RULE = Rule(
     sites=register_sites(_GROUP),
     policy="strict",
     prove=partial(prove_registers_free, _GROUP),
+    needs_proof=True,
 )

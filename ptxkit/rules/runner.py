@@ -12,7 +12,7 @@ from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_unmodeled_code
 from ptxkit.diagnostics import Verdict
-from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
+from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx, ptx6xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
@@ -134,11 +134,22 @@ class RuleRun:
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
             self._try_launches(judge, kernel, rules)
+        self._ask_unproven(judge, kernel, [rule for rule in rules if rule.code in checked])
         judge.retract_impossible_conditions()
         self._judge_obligations(judge, explorer.program, kernel)
         self._settled_callee_steps |= _covered_steps_of_callees(kernel)
         if self._kernel_facts is not None:
             self._kernel_facts[explorer.program.function.name] = kernel
+
+    def _ask_unproven(self, builder: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        """Reports as undecided the unproven obligations of the rules whose obligations need a proof."""
+        for rule in rules:
+            if rule.needs_proof and rule.policy in ("isa", self._policy) and any(rule.sites(kernel.program)):
+                from ptxkit.rules.obligation_judge import ObligationJudge
+
+                judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
+                steps = list(judge.unproven_steps(rule))
+                builder.mark_undecided(rule.code, steps, obligation_words.NOT_COVERED())
 
     def _mark_unentered_functions(self, judge: VerdictBuilder, explorer: Explorer) -> None:
         """Reports the asynchronous steps of functions that a kernel may call and no execution of it entered."""

@@ -10,7 +10,9 @@ from ptxkit import lint
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.batch.job import Job, run_job
 from ptxkit.batch.result_codec import decode_result, encode_result
+from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.diagnostics.obligation import JudgedObligation, ObligationVerdict, count_verdicts
+from ptxkit.fast_dataclasses import replace
 from ptxkit.linter import lint_source
 from ptxkit.results import FileResult
 from ptxkit.rules import RULES, Rule
@@ -174,3 +176,28 @@ def test_the_evidence_names_the_lines_that_carry_it() -> None:
     assert first.words == "on each path to an exit, the commits and waits at lines 17 and 18 complete its reads"
     [first, *_] = obligations(body.format("@%p1 cp.async.bulk.commit_group;"), "PTX303")
     assert first.verdict is not ObligationVerdict.DISCHARGED
+
+
+def test_an_obligation_that_needs_a_proof_and_has_none_is_a_question() -> None:
+    codes = {str(rule.code) for rule in RULES if rule.needs_proof}
+    assert codes == {"PTX301", "PTX311", "PTX316"}
+    asked = 0
+    for path in sorted(each for code in codes for each in FIXTURES.glob(f"{code}_*.ptx")):
+        result = judge_text(path.read_text("utf-8"), "strict")
+        places = {item.span for item in result.undecided}
+        for item in result.obligations or ():
+            if item.code in codes and item.verdict is ObligationVerdict.OPEN:
+                assert item.span in places, (path.name, item.words)
+                asked += 1
+    assert asked
+
+
+def test_a_rule_without_an_answer_leaves_what_it_must_prove_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = "cp.async.cg.shared.global [%r2], [%rd1], 16;"
+    text = Case(
+        "case", f"{commit} ld.global.u32 %r5, [%rd1]; setp.gt.u32 %p1, %r5, 4; @%p1 cp.async.commit_group;"
+    ).text
+    silent = [replace(rule, check=lambda kernel: iter(())) for rule in RULES if rule.code == "PTX301"]
+    monkeypatch.setattr("ptxkit.rules.RULES", silent)
+    found = judge_text(text)
+    assert [(item.code, item.reason) for item in found.undecided] == [("PTX301", obligation_words.NOT_COVERED())]
