@@ -369,11 +369,11 @@ def test_obligations_are_listed_with_their_number_by_code(tmp_path: Path) -> Non
     done = shell("lint", "--obligations", path)
     lines = done.stdout.decode().splitlines()
     assert done.returncode == 0
-    assert f"{path}:12:2: PTX601 open: cta: the executions do not cover every path, thread and value" in lines[0]
-    assert any(line.startswith("  PTX601     1: 0 violated, 0 discharged, 1 open") for line in lines)
+    assert f"{path}:12:2: PTX601 discharged: cta: uniform: nothing that differs" in lines[0]
+    assert any(line.startswith("  PTX601     1: 0 violated, 1 discharged, 0 open") for line in lines)
     document = json.loads(shell("lint", "--obligations", "--format", "json", path).stdout)
     [found] = [each for each in document["files"][0]["obligations"] if each["code"] == "PTX601"]
-    assert (found["verdict"], found["line"], found["evidence"]) == ("open", 12, None)
+    assert (found["verdict"], found["line"], found["evidence"]) == ("discharged", 12, "uniform")
     assert "obligations" not in json.loads(shell("lint", "--format", "json", path).stdout)["files"][0]
 
 

@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from math import inf
 from typing import TypeAlias
 
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.abstract_interpretation.returning_calls import ReturningCalls
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.limits import MAX_GROUP_WORK, MAX_PENDING_COMMITS
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, AsyncRegisters, CommitGroup, Control, Effect, MbarrierTrack, WaitGroup
@@ -50,11 +52,16 @@ class AsyncGroups:
     def __init__(self, program: Program) -> None:
         self._group_of: dict[int, str] = {}
         self._work: float = MAX_GROUP_WORK
+        self._called: dict[int, list[Step]] = {}
+        calls = ReturningCalls(program)
         for step in program.own_effectful_steps:
             for effect in step.effects:
                 group = _group_started(effect)
                 if group is not None:
                     self._group_of[step.index] = group
+            callee = program.callees.get(callee_of(step) or "")
+            if callee is not None and calls.returns(step):
+                self._called[step.index] = _certain_steps(callee)
 
     @property
     def starts(self) -> Mapping[int, str]:
@@ -90,6 +97,11 @@ class AsyncGroups:
             state = AsyncGroupState(
                 state.unbound | {step.index}, {**state.pending, **started}, {**state.reading, **started}
             )
+        for executed in (step, *self._called.get(step.index, ())):
+            state = self._execute(executed, state)
+        return state
+
+    def _execute(self, step: Step, state: AsyncGroupState) -> AsyncGroupState:
         for effect in step.effects:
             match effect:
                 case CommitGroup(group=group):
@@ -129,6 +141,17 @@ class AsyncGroups:
         return {index: count for index, count in flight.items() if self._group_of[index] != group or count <= left}
 
 
+def _certain_steps(callee: Program) -> list[Step]:
+    """Returns the commits and waits that each call of a function executes, in order; it may execute more of them."""
+    cfg = callee.analysis(ControlFlowGraph)
+    passed, block = set[int](), 0 if callee.steps else None
+    while block is not None:
+        passed.add(block)
+        block = cfg.post_dominators.parents[block]
+    steps = (step for step in callee.own_effectful_steps if step.instruction.guard is None)
+    return [step for step in steps if cfg.block_of(step) in passed and any(map(_changes_groups, step.effects))]
+
+
 def pending_groups(step: Step, effect: WaitGroup) -> int | None:
     """Returns how many groups a wait may leave pending; None if this is unknown."""
     pending = effect.pending
@@ -148,6 +171,10 @@ def _join_flights(first: Flight, second: Flight) -> Flight:
 def _is_relevant_effect(effect: Effect) -> bool:
     if isinstance(effect, Control):
         return effect.kind == "call"
+    return _changes_groups(effect)
+
+
+def _changes_groups(effect: Effect) -> bool:
     return isinstance(effect, CommitGroup | WaitGroup | MbarrierTrack)
 
 

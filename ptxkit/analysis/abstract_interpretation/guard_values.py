@@ -1,6 +1,6 @@
 """Determines which guards have the same value, or opposite values, whenever a thread executes them.
 
-The value of a predicate is constant in a thread if one instruction assigns it, outside of loops, or if it is computed
+The value of a predicate is constant in a thread if one assignment, outside of loops, reaches it, or if it is computed
 from constants of the thread only, such as its position and the arguments of the kernel. Two predicates that are made
 in the same way from the same values are equal.
 
@@ -13,6 +13,7 @@ from collections.abc import Hashable
 from typing import TypeAlias
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import named_registers
 from ptxkit.analysis.limits import MAX_GUARD_DEPTH
@@ -55,10 +56,12 @@ class GuardValues:
 
     def _register(self, register: str, use: Step, depth: int) -> Hashable:
         """Returns the value of a register where it is used; None if it is not constant in a thread."""
-        definitions = self._program.definitions.get(register, ())
-        if len(definitions) != 1 or register in self._named_by_calls or depth > MAX_GUARD_DEPTH:
+        if register in self._named_by_calls or depth > MAX_GUARD_DEPTH:
             return None
-        step = definitions[0]
+        definitions = self._program.analysis(ReachingDefinitions).definitions_reaching(use, register)
+        if len(definitions) != 1:
+            return None
+        (step,) = definitions
         if step.instruction.guard is not None or step is use or not self._cfg.dominates(step, use):
             return None
         if (register, step) not in self._known:
