@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ptxkit import Severity
+from ptxkit import Severity, lint
 from ptxkit.build import Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
 from ptxkit.kernels import seeds
@@ -56,7 +56,6 @@ REMOVALS = [
     ("group_copy", "cp.async.wait_all", {"PTX302"}),
     ("barrier_copy", "mbarrier.expect_tx", {"PTX503"}),
     ("split_barrier", "mbarrier.test_wait", {"PTX621"}),
-    ("barrier_life", "mbarrier.arrive", {"PTX504"}),
     ("producer_consumer", "mbarrier.test_wait", {"PTX621"}),
     ("producer_consumer", "bar.sync", {"PTX501"}),
     ("pipeline_one_stage", "mbarrier.test_wait", {"PTX302", "PTX621"}),
@@ -130,6 +129,15 @@ def test_the_builders_kernel_copies_by_the_unit_of_the_program(name: str, wanted
     table = survey_transfers(SourceFile("seed.ptx", str(build_seed(name)))).table
     assert table is not None
     assert units(table) == wanted
+
+
+def test_a_wait_without_the_arrival_that_returns_its_token_is_rejected_or_undecided() -> None:
+    kernel = seeds.barrier_life()
+    verdicts = [lint(without(kernel, place).module) for place in positions(kernel, "mbarrier.arrive")]
+    rejected = [verdict for verdict in verdicts if any(found.code == "PTX504" for found in verdict.diagnostics)]
+    undecided = [verdict for verdict in verdicts if any(item.code == "PTX504" for item in verdict.undecided)]
+    assert len(rejected) == 8
+    assert len(undecided) == len(verdicts) - len(rejected) == 3
 
 
 @pytest.mark.parametrize(("program", "opcode", "codes"), REMOVALS)

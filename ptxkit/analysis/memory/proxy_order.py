@@ -28,7 +28,7 @@ from ptxkit.analysis.symexec.access_ranges import (
     is_generic_write,
 )
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
-from ptxkit.analysis.sync.sync_edges import SyncEdge
+from ptxkit.analysis.sync.sync_edges import SyncEdge, find_unordered_release
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
 from ptxkit.semantics.ordering import connects_proxies
@@ -209,6 +209,8 @@ def find_unordered_reads(kernel: KernelFacts) -> Iterator[tuple[int, Race, Missi
         write, read = race.write, race.read
         if race.is_write_after_read or not (is_generic_write(write.event) and is_async_read(read.event)):
             continue
+        if _is_overwritten_by_agreement(kernel.scenarios[number], race):
+            continue
         points = (PathPoint(each.path, each.tid, each.position) for each in (write, read))
         fences = (
             event.step
@@ -217,6 +219,26 @@ def find_unordered_reads(kernel: KernelFacts) -> Iterator[tuple[int, Race, Missi
         )
         barrier = find_ordering_barrier(kernel.scenarios[number], *points)
         yield number, race, MissingOrder(next(fences, None), barrier)
+
+
+def _is_overwritten_by_agreement(facts: ScenarioFacts, race: Race) -> bool:
+    """Returns whether a relaxed release after the read lets the writing thread continue to its write.
+
+    The write then does not precede the read. Each thread of a warpgroup may release a collective read.
+    """
+    order, read, write = facts.happens_before, race.read, race.write
+    for path in order.paths:
+        at = order.positions_by_execution(path.group).get(read.execution)
+        if at is None or path.warp // 4 != read.path.warp // 4:
+            continue
+        acquirer = write.path.release_acquire_points
+        releases = (
+            find_unordered_release(tid, PathPoint(path, tid, at).events, at, at, acquirer, write.position)
+            for tid in path.tids
+        )
+        if any(each is not None for each in releases):
+            return True
+    return False
 
 
 def _generic_writes_of(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:

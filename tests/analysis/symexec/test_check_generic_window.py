@@ -50,7 +50,7 @@ def test_a_conversion_to_a_generic_address_accepts_only_addresses_in_its_space()
     assert violations_of(f"cvta.shared.u64 %rd9, %rd3; {use}", kind="source") == [("ld.u32", "generic")]
     assert violations_of(f"cvta.local.u64 %rd9, %rd1; {use}", kind="source") == [("ld.u32", "in .shared")]
     assert violations_of(f"cvta.shared.u64 %rd9, %rd6; {use}", kind="source") == [("ld.u32", "in .global")]
-    assert violations_of(f"cvta.global.u64 %rd9, %rd3; {use}", kind="source") == []
+    assert violations_of(f"cvta.global.u64 %rd9, %rd3; {use}", kind="source") == [("ld.u32", "in .shared")]
     assert violations_of(f"cvta.shared.u64 %rd9, %rd5; {use}", kind="source") == []
     assert violations_of("cvta.shared.u64 %rd9, %rd3;", kind="source") == []
 
