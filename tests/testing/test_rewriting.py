@@ -241,6 +241,7 @@ CORRECTED = (
     RewriteCase("fixture:PTX704_ok_other_half_of_the_lanes.ptx", "spill-shared", "3:116:spill-shared"),  # a PTX708
     RewriteCase("fixture:PTX205_ok_aligned_at_run_time.ptx", "outline", "f2:outline"),  # a PTX205
     RewriteCase("fixture:PTX501_bad_no_init_in_the_other_cta.ptx", "equal-arms", "f1:equal-arms"),  # lost PTX501
+    RewriteCase("fixture:PTX504_ok_a_poll_that_gives_up.ptx", "spill-shared", "f3:spill-shared"),  # a PTX504
     RewriteCase("fixture:PTX506_bad_slot_waited_for_relaxed.ptx", "unroll-loop", "f1:unroll-loop"),  # lost PTX506
     RewriteCase("fixture:PTX605_bad_released_too_late.ptx", "equal-arms", "f1:equal-arms"),  # lost PTX605
     RewriteCase("fixture:PTX622_bad_wait_for_all_ctas.ptx", "outline", "f1:outline"),  # lost PTX622

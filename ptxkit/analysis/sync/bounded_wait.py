@@ -166,5 +166,6 @@ def _is_cyclic(inputs: dict[Step, set[Step]]) -> bool:
 def _is_idle(effect: Effect) -> bool:
     """Returns whether an effect cannot release a thread that waits."""
     if isinstance(effect, Access):
-        return effect.kind == "read" or effect.space.startswith(_OWN_SPACES)
+        is_weak = (effect.kind, effect.order, effect.completion) == ("write", "weak", None)
+        return effect.kind == "read" or is_weak or effect.space.startswith(_OWN_SPACES)
     return isinstance(effect, MbarrierWait) or not is_sync_effect(effect)

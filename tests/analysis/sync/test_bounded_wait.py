@@ -37,6 +37,8 @@ GIVES_UP = {
     "a count": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
     "a clock": f"again: {ASKS} @%p1 bra done; mov.u64 %rd1, %clock64; setp.lt.u64 %p2, %rd1, 9; @%p2 bra again; done:",
     "a count that a function increments": f"again: {ASKS} @%p1 bra done; {INCREMENTS} {LIMIT}",
+    "a count that is kept in shared memory, too": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; "
+    f"st.shared.u32 [bar+8], %r1; {LIMIT}",
     "a function that asks": f"again: {CALLS_POLL} @%p1 bra done; add.u32 %r1, %r1, 1; {LIMIT}",
 }
 WAITS = {
@@ -51,6 +53,8 @@ WAITS = {
     "setp.lt.u32 %p2, %r1, 9; @%p2 bra again; trap; done:",
     "a loop that arrives, too": f"again: mbarrier.arrive.shared.b64 _, [bar+8]; {ASKS} @%p1 bra done; "
     "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
+    "a loop that sets a flag, too": f"again: st.release.cta.shared.u32 [bar+8], %r1; {ASKS} @%p1 bra done; "
+    f"add.u32 %r1, %r1, 1; {LIMIT}",
     "a loop around a function that waits": f"again: call spin, (); add.u32 %r1, %r1, 1; {LIMIT}",
     "the answer of a function": f"again: {CALLS_POLL} @!%p1 bra again;",
     "a loop that calls a function which arrives": f"again: call arrive, (); {ASKS} @%p1 bra done; {INCREMENTS} {LIMIT}",
