@@ -41,6 +41,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
 )
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
+from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
 from ptxkit.syntax.constants import WARP_SIZE
@@ -58,7 +59,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
     used = _shared_registers(facts) if uses else frozenset()
-    moves = [use for use in uses if use.completion in _WAITS and not _is_awaited_by_use(use, used)]
+    moves = [use for use in uses if use.completion in _WAITS]
     pairs = TmemPairBudget(facts)
     for use in uses if moves else ():
         for earlier in writes_before(use, moves, facts.budget):
@@ -70,6 +71,8 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
                 continue
             if pairs.allow(earlier, use):
                 kept = _is_satisfied(facts, earlier, use)
+                if kept is False and _is_awaited_by_use(earlier, used) and not _is_refilled_early(facts, earlier, use):
+                    kept = None  # the use of its results waits for the load
                 if kept is not None:
                     exact = not kept and facts.is_certain_pair(
                         earlier.thread, earlier.position, use.thread, use.position
@@ -121,9 +124,21 @@ def _is_satisfied(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool 
         return has_wait_between(earlier.thread, group, earlier.position, use.position)
     edges = observed_completion(facts, earlier, use)
     if not edges:
-        launch = facts.scenario.launch
-        return False if (launch.is_exact or launch.is_limit) and are_unordered(facts, earlier, use) else None
+        return False if _is_unordered(facts, earlier, use) else None
     return any(has_wait_between(earlier.thread, group, earlier.position, edge.release_position) for edge in edges)
+
+
+def _is_unordered(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
+    """Returns whether the two are in two warps of any block, and nothing may order them."""
+    launch = facts.scenario.launch
+    is_apart = earlier.thread is not use.thread and (launch.is_exact or launch.is_limit)
+    return is_apart and not observed_completion(facts, earlier, use) and are_unordered(facts, earlier, use)
+
+
+def _is_refilled_early(facts: ScenarioFacts, load: TmemUse, use: TmemUse) -> bool:
+    """Returns whether a thread writes columns after it has executed a load that another warp may execute later."""
+    own = (at for at, event in use.thread.positions(Access) if event.step is load.event.step)
+    return next(own, use.position) < use.position and _is_unordered(facts, load, use)
 
 
 def _is_common_practice(earlier: TmemUse, use: TmemUse) -> bool:

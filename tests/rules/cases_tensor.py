@@ -81,7 +81,23 @@ ret; }}""",
     ),
 )
 
+#: Two multiplications, each of which all warps load.
+_TWICE = f"""mov.u32 %r15, 0; next: @!%p1 bra issued;
+{_MULTIPLY} {{multiply}}
+{_COMMIT} issued: {_WAIT.replace(" 0;", " %r15;")} {_AFTER}
+{_LOAD.replace("{", "{{").replace("}", "}}")} {{load}}
+{_LOADED} {_OUT} {_BEFORE} {{sync}} {_AFTER} add.u32 %r15, %r15, 1; setp.lt.u32 %p6, %r15, 2; @%p6 bra next;
+{_LEAVE}"""
+
 COMPLETION = (
+    _case(
+        "a multiplication into columns that another warp may still load",
+        _TWICE.format(multiply="//! PTX706 load", load="//= load", sync="bar.warp.sync -1;"),
+    ),
+    _case(
+        "a multiplication after a barrier of the warps that load its columns",
+        _TWICE.format(multiply="", load="", sync="bar.sync 0;"),
+    ),
     _case(
         "a commit before the last of many multiplications leaves that one out",
         f"""@!%p1 bra issued; mov.u32 %r15, 0;

@@ -126,7 +126,7 @@ class TmemUse:
 
 
 class TmemPairBudget:
-    """Bounds how many pairs of uses are examined, since threads of one path behave identically."""
+    """Bounds how many pairs of uses are examined, since threads of one path and warp behave identically."""
 
     def __init__(self, facts: ScenarioFacts) -> None:
         self._pair_budget = PairBudget(facts.budget)
@@ -135,7 +135,8 @@ class TmemPairBudget:
     def allow(self, first: TmemUse, second: TmemUse) -> bool:
         """Returns whether to examine two uses."""
         own = first.thread is second.thread
-        key = (own, first.path_leader, second.path_leader, first.event.step, second.event.step)
+        warps = first.thread.tid // WARP_SIZE, second.thread.tid // WARP_SIZE
+        key = (own, first.path_leader, second.path_leader, first.event.step, second.event.step, *warps)
         self._counts_by_pair[key] += 1
         return self._counts_by_pair[key] <= MAX_TMEM_PAIRS and self._pair_budget.allow(key)
 
