@@ -12,6 +12,9 @@ What it does
     Weak stores and loads of global memory by the threads of one CTA are compared, too, where their addresses are made
     from the same argument or variable by known numbers.
 
+    A store and an atomic operation to the same bytes are a race, too. Two stores by different instructions are an open
+    question, unless both store one constant, because they race only if the values differ.
+
     An access that no execution of the analysis reached is an open question, unless no launch reaches it.
 
     Accesses of two CTAs of a cluster to the same bytes are an open question where the cluster barrier does not order
@@ -43,10 +46,11 @@ from ptxkit.analysis.cluster.cluster_races import find_cluster_races
 from ptxkit.analysis.context.access_extents import is_unlocated
 from ptxkit.analysis.context.barrier_placement import find_barrier_between
 from ptxkit.analysis.context.early_reads import EarlyReads
-from ptxkit.analysis.context.equal_value_stores import stores_equal_values
+from ptxkit.analysis.context.equal_value_stores import may_store_different_values, stores_equal_values
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.fast_dataclasses import replace
@@ -76,14 +80,17 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         facts = kernel.scenarios[number]
         launch = facts.scenario.launch
         write, read = conflict.write, conflict.read
+        if _are_stores(conflict):
+            has_shape = launch.is_exact or launch.is_limit or count_thread_axes(kernel.program) == 1
+            if has_shape and may_store_different_values(conflict, kernel.explorer.input_independence):
+                yield OpenObligation(read.event.step, ptx6xx.STORES_MAY_DIFFER())
+            continue
         if not (launch.is_exact or launch.is_limit):
             step = _finding(facts, conflict).primary
             yield OpenObligation(step, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
             continue
         exact = conflict.is_certain
-        equal = not conflict.is_write_after_read and stores_equal_values(
-            facts, conflict, kernel.explorer.input_independence
-        )
+        equal = _may_be_formal(conflict) and stores_equal_values(facts, conflict, kernel.explorer.input_independence)
         finding = _equal_stores_finding(facts, conflict) if equal else _finding(facts, conflict)
         if early_reads.order_later_writes(number, conflict):
             # The barrier that its first round lacks orders its later rounds, too.
@@ -91,6 +98,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield Observation((write.event.step, read.event.step), number, exact, finding)
     yield from _check_global_memory(kernel)
     for race in kernel.flag_ordered_races:
+        if _are_stores(race) and not may_store_different_values(race, kernel.explorer.input_independence):
+            continue
         yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
     for race in kernel.unlocated_races:
         yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
@@ -160,6 +169,18 @@ def _is_reported_here(conflict: Race) -> bool:
     return (
         conflict.is_write_after_read or read.kind == "write" or (write.completion is None and read.completion is None)
     )
+
+
+def _are_stores(conflict: Race) -> bool:
+    """Returns whether both accesses are synchronous writes, which race only if they store different values."""
+    effects = [each.event.effect for each in (conflict.write, conflict.read)]
+    return all(isinstance(each, Access) and each.kind == "write" and each.completion is None for each in effects)
+
+
+def _may_be_formal(conflict: Race) -> bool:
+    """Returns whether a race is harmless where the threads store equal values: a read that follows the stores."""
+    read = conflict.read.event.effect
+    return not conflict.is_write_after_read and isinstance(read, Access) and read.kind == "read"
 
 
 def _finding(facts: ScenarioFacts, conflict: Race) -> Finding:

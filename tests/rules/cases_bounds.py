@@ -172,6 +172,7 @@ st.shared.u32 [%r10], %r1; //? PTX207
 setp.lt.u32 %p3, %r1, 16; @%p3 st.shared.u32 [%r10], %r1;
 mov.u32 %r11, next; add.u32 %r12, %r11, %r3; st.shared.u32 [%r12], %r1;
 }""",
+        undecided=("PTX621",),
     ),
     Case(
         "threads that have different variables",

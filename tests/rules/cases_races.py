@@ -242,7 +242,41 @@ end:""",
     Case(
         "a thread that leaves has read before the barrier of those that stay opens",
         """setp.lt.u32 %p4, %r1, 32; @!%p4 bra stay; ld.shared.u32 %r10, [%r2]; ret;
-stay: bar.sync 0; st.shared.u32 [%r2], %r1;""",
+stay: bar.sync 0; st.shared.u32 [%r2], %r6;""",
+    ),
+    Case(
+        "an atomic addition to a word that another warp sets to zero, with no barrier between",
+        """xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
+st.shared.u32 [%r4], 0; //= write
+red.shared.add.u32 [%r10], 1; //! PTX621 write""",
+    ),
+    Case(
+        "an atomic addition after the barrier that follows the zeroing",
+        """xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
+st.shared.u32 [%r4], 0; bar.sync 0; red.shared.add.u32 [%r10], 1;""",
+    ),
+    Case(
+        "a word set to zero again that another warp adds to, with no barrier between",
+        """xor.b32 %r10, %r3, 512; add.u32 %r10, %r10, %r2;
+red.shared.add.u32 [%r10], 1; //= addition
+st.shared.u32 [%r4], 0; //! PTX621 addition""",
+    ),
+    Case(
+        "two threads store to one word before and after a barrier",
+        "@%p1 st.shared.u32 [%r2], 1; bar.sync 0; @%p2 st.shared.u32 [%r2], 2;",
+    ),
+    Case(
+        "two threads store to one word with no barrier between",
+        "@%p1 st.shared.u32 [%r2], 1; @%p2 st.shared.u32 [%r2], 2;",
+        undecided=("PTX621",),
+    ),
+    Case(
+        "two threads store one constant to a word with no barrier between",
+        "@%p1 st.shared.u32 [%r2], 1; @%p2 st.shared.u32 [%r2], 1;",
+    ),
+    Case(
+        "all threads store their own number to one word with one instruction",
+        "st.shared.u32 [%r2], %r1;",
     ),
     Case(
         "code that is not here may order anything",

@@ -52,11 +52,14 @@ def first_lane_of_paths(paths: list[WarpPath]) -> list[int]:
 def is_access_of_kind(event: TraceEvent | GroupEvent, kind: str) -> bool:
     """Returns whether an access is weak, or belongs to an update that is not atomic with respect to weak accesses.
 
-    A `copy` is a write of the thread's own cp.async groups, a `store` a synchronous write.
+    A `copy` is a write of the thread's own cp.async groups, a `store` a synchronous write, and an `update` a strong
+    synchronous one.
     """
     effect = event.effect
     if not isinstance(effect, Access):
         return False
+    if kind == "update":
+        return (effect.kind, effect.proxy, effect.completion) == (kind, "generic", None) and effect.order != "weak"
     if kind in ("copy", "store"):
         completion = "cp.async" if kind == "copy" else None
         return (effect.kind, effect.proxy, effect.completion, effect.order) == ("write", "generic", completion, "weak")

@@ -33,6 +33,25 @@ _CTA_UNIFORM_REGISTERS = (
 _CTA_UNIFORM_KINDS = ("parameter", "variable")
 
 
+def may_store_different_values(conflict: Race, certainty: InputIndependence) -> bool:
+    """Returns whether two instructions that race may store different values to the same bytes.
+
+    Threads that execute one store are not considered, since most of them store equal values.
+    """
+    stores = [each.event for each in (conflict.write, conflict.read)]
+    if stores[0].step is stores[1].step:
+        return False
+    values = {tuple(_stored_operands(each.step, each.effect)) for each in stores if isinstance(each.effect, Access)}
+    step = stores[0].step
+    is_constant = certainty.program.contains(step) and not any(
+        leaves
+        for value in values
+        for operand in value
+        for leaves in certainty.dependence.operand_dependences(step, operand)
+    )
+    return len(values) > 1 or not is_constant
+
+
 def stores_equal_values(facts: ScenarioFacts, conflict: Race, certainty: InputIndependence) -> bool:
     """Returns whether each thread executes the write of a conflict once and stores the same value as all others.
 

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 #: The numbers of first executions that are examined where there are too many accesses; the largest that fits is used.
 FEWER_EXECUTIONS = (3, 1)
 #: The kinds of accesses that conflict with each other, as `is_access_of_kind` defines them.
-_CONFLICTING_KINDS = (("write", "read"), ("copy", "store"))
+_CONFLICTING_KINDS = (("write", "read"), ("copy", "store"), ("store", "update"))
+#: Two stores conflict only if they store different values, so that those at unknown addresses are not compared.
+_STORES = ("store", "store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class RaceAnalysis:
         return HappensBefore(self._facts, self._budget, release_orders=self._release_orders)
 
     def __iter__(self) -> Iterator[Race]:
-        for writing, reading in _CONFLICTING_KINDS:
+        for writing, reading in (*_CONFLICTING_KINDS, _STORES):
             yield from self._find_races(writing, reading)
 
     def unlocated_races(self, extents: AccessExtents) -> Iterator[Race]:

@@ -339,6 +339,9 @@ OTHER_CTA_MAY_CONFLICT = MessageTemplate(
 BOX_SIZE_NOT_KNOWN = MessageTemplate(
     SHARED_MEMORY_RACE, "whether a tensor copy's box is so large that it touches these bytes"
 )
+STORES_MAY_DIFFER = MessageTemplate(
+    SHARED_MEMORY_RACE, "whether threads store the same value to these bytes, since nothing orders their stores"
+)
 LANE_OF_THE_WARP = MessageTemplate(SHARED_MEMORY_RACE, "lane of the warp")
 STORE_INTO_COPY_TARGET = MessageTemplate(
     SHARED_MEMORY_RACE, "stores to {variable}, which copies of other threads write at line {1}: nothing orders the two"
