@@ -84,7 +84,7 @@ def _agreed_violations(
                 if wanted(found):
                     values[place][number].add((thread.tid, found.value))
                     first.setdefault(place, found)
-                    if isinstance(found, WrongAddressKind) and found.is_certain:
+                    if found.is_certain and _is_located(found):
                         certain.add(place)
     for place, by_scenario in values.items():
         found = first[place]
@@ -144,7 +144,13 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
 
     One sample then suffices.
     """
-    return isinstance(found, WrongAddressKind) and found.origin != REMOTE and _depends_on_position(kernel, found)
+    is_remote = isinstance(found, WrongAddressKind) and found.origin == REMOTE
+    return not is_remote and _depends_on_position(kernel, found)
+
+
+def _is_located(found: WrongAddressKind | OperandViolation) -> bool:
+    """Returns whether a violation is about the place of an address."""
+    return isinstance(found, WrongAddressKind) or found.kind == "bounds"
 
 
 def _depends_on_position(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:

@@ -3,10 +3,11 @@
 What it does
     Finds loads, stores, copies and mbarrier operations that access bytes before the beginning or after the end of a
     variable of known size, if the address is that variable plus an offset that is the same in every launch, and a
-    thread certainly executes the access. For a copy, all of its bytes must be within the variable. Nothing is reported
-    if arguments determine the address or the path, or data determine the number of iterations before it, or for shared
-    memory whose size the launch determines (`.extern .shared`). It is undecided if data decide whether the access is
-    executed, or contribute to an address that is the same in each execution. An access
+    thread certainly executes the access, or does for some arguments, whatever the data. For a copy, all of its bytes
+    must be within the variable. Nothing is reported if arguments determine the address, or arguments or data determine
+    the number of iterations before it, or for shared memory whose size the launch determines (`.extern .shared`). It is
+    undecided if data contribute to an address that is the same in each execution, if data or arguments determine which
+    threads access it, and if only threads leave the variable that not all launches have. An access
     to shared memory that begins after the end of a variable is a warning, because assemblers place dynamic shared
     memory there.
 
@@ -29,8 +30,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.context.equal_value_stores import is_uniform_in_cta
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.step_registers import guard_registers
+from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
@@ -43,6 +48,7 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.value_ops import to_signed
+from ptxkit.syntax.tree import Name
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -51,13 +57,51 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind == "bounds" and not certainty.program.contains(misfit.step):
-            return None if _is_outside(misfit) else False
-        if _variable_and_offset(certainty, misfit) is None:
+            return (None if _is_outside(misfit) else False) if misfit.is_in_every_launch else False
+        if not misfit.is_in_every_launch or _variable_and_offset(certainty, misfit) is None:
             return False
         step = misfit.step
-        return certainty.sole_variable(step, step.operand(misfit.role)) is not None or None
+        if certainty.sole_variable(step, step.operand(misfit.role)) is not None:
+            return True
+        return _is_on_path_of_arguments(certainty, misfit) or None
 
-    yield from observe_operand_violations(kernel, is_reported, lambda misfit: _finding(certainty, misfit))
+    def depends_on_block(misfit: OperandViolation) -> bool:
+        return not misfit.is_in_every_launch and _variable_and_offset(certainty, misfit) is not None
+
+    def finding(misfit: OperandViolation) -> Finding:
+        return _finding(certainty, misfit)
+
+    known = list(observe_operand_violations(kernel, is_reported, finding))
+    yield from known
+    if count_thread_axes(kernel.program) == 1:
+        steps = map(_step_of, observe_operand_violations(kernel, depends_on_block, finding))
+        for step in dict.fromkeys(steps).keys() - set(map(_step_of, known)):
+            yield OpenObligation(step, ptx2xx.LAST_THREADS_MAY_NOT_EXIST(), "block")
+
+
+def _step_of(observed: Observation | OpenObligation) -> Step:
+    return observed.step if isinstance(observed, OpenObligation) else observed.key[0]
+
+
+def _is_on_path_of_arguments(certainty: InputIndependence, misfit: OperandViolation) -> bool:
+    """Returns whether arguments, and no data, decide that a thread executes an access to an address without them.
+
+    No condition selects threads by an argument, which might be small enough. The first round of a loop over tiles is an
+    example.
+    """
+    step, operand = misfit.step, misfit.step.operand(misfit.role)
+    if not misfit.is_certain or not certainty.dependence.depends_on_position_only(step, operand):
+        return False
+    path = certainty.dependence_sources(step, None)
+    chosen = {leaf for leaf in certainty.dependence_sources(step, operand) - path if leaf.kind == "parameter"}
+    if chosen or any(leaf.kind in ("memory", "unknown") for leaf in path):
+        return False
+    for deciding, index in certainty.deciding_operands(step, set()):
+        tested = [index, *map(Name, guard_registers(deciding))]
+        leaves = {leaf for operand in tested for leaf in certainty.dependence.sources_of(deciding, operand)}
+        if any(leaf.kind == "parameter" for leaf in leaves) and not all(map(is_uniform_in_cta, leaves)):
+            return False
+    return True
 
 
 def _is_outside(misfit: OperandViolation) -> bool:
@@ -89,17 +133,20 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
 def _base_variable(certainty: InputIndependence, misfit: OperandViolation, match: Match) -> DeclaredVariable | None:
     """Returns the only variable on which an address depends in the state space of the access.
 
-    The result is None where arguments may contribute to the address, or decide that it is used, or where data decide
-    after how many iterations it is used.
+    The result is None where arguments may contribute to the address, or where arguments or data decide after how many
+    iterations it is used.
     """
     step = misfit.step
     operand = step.operand(misfit.role)
     name = certainty.sole_variable(step, operand)
     if name is not None:
         return step.scope.variable(name)
-    if certainty.depends_on_arguments(step, operand):
+    if not certainty.dependence.depends_on_position_only(step, operand) and certainty.depends_on_arguments(
+        step, operand
+    ):
         return None
-    if certainty.depends_on_iterations(step, operand) and not certainty.is_input_independent(step, None):
+    is_later = certainty.depends_on_iterations(step, operand) and not misfit.is_certain
+    if is_later and not certainty.is_input_independent(step, None):
         return None
     spaces = {space.partition("::")[0] for role, space, _ in accessed_ranges(match) if role == misfit.role}
     sources = certainty.dependence.sources_of(step, operand)

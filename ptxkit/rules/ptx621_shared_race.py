@@ -97,12 +97,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             finding = replace(finding, lacks=(*finding.lacks, conflict.steps[::-1]))
         yield Observation((write.event.step, read.event.step), number, exact, finding)
     yield from _check_global_memory(kernel)
-    for race in kernel.flag_ordered_races:
-        if _are_stores(race) and not may_store_different_values(race, kernel.explorer.input_independence):
-            continue
-        yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
-    for race in kernel.unlocated_races:
-        yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
+    yield from _questions_about_order(kernel)
     if kernel.first_uncompared_access is not None:
         yield OpenObligation(kernel.first_uncompared_access, ptx3xx.TOO_MANY_ACCESSES())
     for step in unreached_shared_accesses(kernel.explorer):
@@ -115,7 +110,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 def _check_global_memory(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, (facts, races) in kernel.global_races.items():
-        for race in races:
+        for race in (each for each in races if not _are_stores(each)):
             finding = _finding(facts, race)
             finding = replace(finding, properties={**finding.properties, "space": "global"})
             if not (facts.scenario.launch.is_exact or facts.scenario.launch.is_limit):
@@ -145,6 +140,15 @@ def _is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
         if set(race.steps) <= set().union(*(group.covered_steps for group in facts.groups))
     }
     return all(shown.values()) and sum(kernel.scenarios[each].scenario.sample_count for each in shown) > 1
+
+
+def _questions_about_order(kernel: KernelFacts) -> Iterator[OpenObligation]:
+    """Yields the accesses that a flag may order, and those at unknown addresses that nothing orders."""
+    for race in kernel.flag_ordered_races:
+        if not _are_stores(race) or may_store_different_values(race, kernel.explorer.input_independence):
+            yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
+    for race in kernel.unlocated_races:
+        yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
 
 
 def _unlocated_step(race: Race) -> Step:

@@ -62,6 +62,7 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
         "the launch decides the number of threads where the kernel does not declare it",
         "shl.b32 %r10, %r1, 6; add.u32 %r11, %r2, %r10; st.shared.u32 [%r11+128], %r1;",
         bounds="",
+        undecided=("PTX207",),
     ),
     Case(
         "the first thread is there in every launch",
@@ -83,11 +84,23 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
     ),
     Case(
         "an argument decides whether a thread executes the access",
-        "setp.gt.u32 %p3, %r6, 4; @%p3 st.shared.u32 [tile+-4], %r1;",
+        "setp.gt.u32 %p3, %r6, 4;\n@%p3 st.shared.u32 [tile+-4], %r1; //! PTX207",
+    ),
+    Case(
+        "an argument that is compared with the number of the thread may keep threads within bounds",
+        "shl.b32 %r10, %r1, 7; add.u32 %r11, %r2, %r10; setp.lt.u32 %p3, %r1, %r6; @%p3 st.shared.u32 [%r11], %r1;",
+        undecided=("PTX207",),
+    ),
+    Case(
+        "the first round of a loop whose length is an argument exceeds the end",
+        """mov.u32 %r10, %r2; mov.u32 %r11, 0; setp.eq.u32 %p3, %r6, 0; @%p3 bra end;
+more: st.shared.u32 [%r10+-64], %r1; //! PTX207
+add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, %r6; @%p3 bra more;
+end:""",
     ),
     Case(
         "a branch on an argument decides whether a thread executes the access",
-        """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2+9000], %r1;
+        """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2+9000], %r1; //? PTX207
 end:""",
     ),
     Case(
@@ -118,6 +131,7 @@ add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, 3; @%p3 br
         "a definition that an argument chooses",
         """setp.gt.u32 %p3, %r6, 4; mov.u32 %r10, 0; @%p3 mov.u32 %r10, 9000; add.u32 %r10, %r10, %r2;
 st.shared.u32 [%r10], %r1;""",
+        undecided=("PTX207",),
     ),
     Case(
         "launch-sized memory has no known end",
@@ -180,10 +194,11 @@ mov.u32 %r11, next; add.u32 %r12, %r11, %r3; st.shared.u32 [%r12], %r1;
 setp.lt.u32 %p3, %r1, 64; selp.u32 %r12, %r10, %r11, %p3; add.u32 %r12, %r12, %r3; st.shared.u32 [%r12], %r1; }""",
     ),
     Case(
-        "the number of threads is not declared, and the first ones are within bounds",
+        "the number of threads is not declared, and only those of half a warp are within bounds",
         """{ .shared .align 16 .b8 few[256]; .shared .align 16 .b8 next[4096];
 mov.u32 %r10, few; add.u32 %r10, %r10, %r3;
-st.shared.u32 [%r10], %r1; }""",
+st.shared.u32 [%r10], %r1; //? PTX207
+}""",
         bounds="",
     ),
     Case(

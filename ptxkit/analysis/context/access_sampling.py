@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.warp_paths import WarpPath
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_FIRST_EXECUTIONS
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access
@@ -19,6 +20,12 @@ FIRST_EXECUTIONS, LAST_EXECUTIONS = 6, 2
 def is_mbarrier_copy(event: TraceEvent | GroupEvent) -> bool:
     """Returns whether an access is asynchronous and an mbarrier signals its completion."""
     return isinstance(event.effect, Access) and event.effect.completion == "mbarrier"
+
+
+def is_one_store(step: Step, other: Step) -> bool:
+    """Returns whether two steps are one that only stores: most threads that execute it store equal values."""
+    accesses = [each for each in step.effects if isinstance(each, Access)]
+    return step is other and all(each.kind == "write" and each.completion is None for each in accesses)
 
 
 def execution_count_for(fills: int) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.races import AccessInstance, Race
+from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import GroupEvent, UnknownCall
@@ -34,13 +35,8 @@ _CTA_UNIFORM_KINDS = ("parameter", "variable")
 
 
 def may_store_different_values(conflict: Race, certainty: InputIndependence) -> bool:
-    """Returns whether two instructions that race may store different values to the same bytes.
-
-    Threads that execute one store are not considered, since most of them store equal values.
-    """
+    """Returns whether two instructions that race may store different values to the same bytes."""
     stores = [each.event for each in (conflict.write, conflict.read)]
-    if stores[0].step is stores[1].step:
-        return False
     values = {tuple(_stored_operands(each.step, each.effect)) for each in stores if isinstance(each.effect, Access)}
     step = stores[0].step
     is_constant = certainty.program.contains(step) and not any(
@@ -65,8 +61,12 @@ def stores_equal_values(facts: ScenarioFacts, conflict: Race, certainty: InputIn
     leaves = {
         leaf for operand in _stored_operands(step, effect) for leaf in certainty.dependence_sources(step, operand)
     }
-    is_uniform = all(leaf.kind in _CTA_UNIFORM_KINDS or leaf.name.startswith(_CTA_UNIFORM_REGISTERS) for leaf in leaves)
-    return is_uniform and _stored_before_read(conflict.read, conflict.write)
+    return all(map(is_uniform_in_cta, leaves)) and _stored_before_read(conflict.read, conflict.write)
+
+
+def is_uniform_in_cta(source: DependenceSource) -> bool:
+    """Returns whether a source has one value for all threads of a CTA."""
+    return source.kind in _CTA_UNIFORM_KINDS or source.name.startswith(_CTA_UNIFORM_REGISTERS)
 
 
 def _execution_numbers(facts: ScenarioFacts, step: Step) -> Iterator[int]:

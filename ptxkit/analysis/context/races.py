@@ -20,6 +20,7 @@ from ptxkit.analysis.context.access_sampling import (
     execution_count_for,
     first_lane_of_paths,
     is_mbarrier_copy,
+    is_one_store,
     sample_accesses,
     warp_edge_lanes,
 )
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 FEWER_EXECUTIONS = (3, 1)
 #: The kinds of accesses that conflict with each other, as `is_access_of_kind` defines them.
 _CONFLICTING_KINDS = (("write", "read"), ("copy", "store"), ("store", "update"))
-#: Two stores conflict only if they store different values, so that those at unknown addresses are not compared.
+#: Two stores conflict only if their values differ: those at unknown addresses, and by one instruction, are left out.
 _STORES = ("store", "store")
 
 
@@ -407,7 +408,7 @@ class RaceAnalysis:
             is_sure,
             conflict.is_intra_warp,
         )
-        if key not in self._reported_keys and not are_apart(write.event, read.event):
+        if key not in self._reported_keys and not (is_one_store(*key[:2]) or are_apart(write.event, read.event)):
             self._reported_keys.add(key)
             yield replace(conflict, is_certain=is_sure)
 

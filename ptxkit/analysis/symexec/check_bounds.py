@@ -1,7 +1,8 @@
 """Finds accesses outside their variable: before its start, after its end, or outside all declared variables.
 
 Where a space has several variables, the check notes each access to one of them whose operand does not name it, since
-its address may be derived from another variable. Only threads that exist in every launch are checked.
+its address may be derived from another variable. Threads that exist only in some launches are checked where the others
+stay within their variable.
 `ptxkit.analysis.dataflow.input_independence` decides whether the address is derived from a single variable, and whether
 the thread executes the access for all arguments and data.
 
@@ -93,23 +94,32 @@ def _check(
         if state.visit >= MAX_CHECKED_EXECUTIONS or (step, place) in state.trace.operand_violations:
             return
         held, length = reader(state), value_of_lane(size(state), state.first_active)
-        present = state.guaranteed_threads
-        if not isinstance(length, int) or not length or not present:
+        if not isinstance(length, int) or not length:
             return
-        if collective and state.tids[present[0]] % WARP_SIZE:
-            return
-        ends = [value_of_lane(held, index) for index in (present[0], present[-1])]
-        if collective or not isinstance(held, LaneValues):
-            del ends[1:]
-        found = next(filter(None, (_find_overrun(state, space, spaces, value, length) for value in ends)), None)
-        found = found or _find_neighbor_overrun(state, space, ends)
+
+        def values_at_ends(threads: list[int]) -> list[Value]:
+            if not threads or (collective and state.tids[threads[0]] % WARP_SIZE):
+                return []
+            ends = [value_of_lane(held, index) for index in (threads[0], threads[-1])]
+            return ends[:1] if collective or not isinstance(held, LaneValues) else ends
+
+        def find(ends: list[Value]) -> tuple[int, DeclaredVariable | None] | None:
+            found = next(filter(None, (_find_overrun(state, space, spaces, value, length) for value in ends)), None)
+            return found or _find_neighbor_overrun(state, space, ends)
+
+        present = values_at_ends(state.guaranteed_threads)
+        found = find(present)
+        in_every_launch = found is not None
+        if found is None and not state.scenario.launch.is_exact:
+            found = find(values_at_ends(state.active_threads))
         if found is not None:
             where, held_in = found
+            is_certain = not state.visit and state.trace.first_guess is None
             state.trace.operand_violations[(step, place)] = OperandViolation(
-                step, role, where, "bounds", length, held_in
+                step, role, where, "bounds", length, held_in, is_certain, is_in_every_launch=in_every_launch
             )
             return
-        for end in ends:
+        for end in present:
             inside = _variable_among_several(state, space, spaces, end)
             if inside is not None and inside[0] is not named:
                 variable, offset = inside
@@ -178,7 +188,7 @@ def _find_neighbor_overrun(state: GroupState, space: str, ends: list[Value]) -> 
     the variable from which it is derived, if both are derived from a single one.
     """
     held = [variable_of(state, space, value) if isinstance(value, int) else None for value in ends]
-    first, last = held[0], held[-1]
+    first, last = (held[0], held[-1]) if held else (None, None)
     if first is None or last is None or first[0] is last[0] or last[0].size is None:
         return None
     return last[1], last[0]
