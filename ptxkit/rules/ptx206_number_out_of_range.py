@@ -33,6 +33,7 @@ from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx
 from ptxkit.rules.address_proofs import prove_number
+from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 from ptxkit.rules.obligation_sites import sites_of_numbers
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -43,10 +44,25 @@ KINDS = ("multiple", "range", "rule", "rank", "mask")
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every size, count and number of bytes that is known as a number."""
-    grounds = OperandValidity(kernel.program, kernel.explorer.launch)
-    yield from observe_operand_violations(
-        kernel, lambda misfit: False if misfit.kind not in KINDS else grounds.is_launch_independent(misfit), _finding
-    )
+    grounds, proofs = OperandValidity(kernel.program, kernel.explorer.launch), FunctionProofs(kernel.program)
+
+    def is_reported(misfit: OperandViolation) -> bool | None:
+        if misfit.kind not in KINDS:
+            return False
+        decided = grounds.is_launch_independent(misfit)
+        return _is_constant(proofs, misfit) if decided is False else decided
+
+    yield from observe_operand_violations(kernel, is_reported, _finding)
+
+
+def _is_constant(proofs: FunctionProofs, misfit: OperandViolation) -> bool:
+    """Returns whether a number is the same on all paths, though its register holds others elsewhere."""
+    operand = misfit.step.operand(misfit.role)
+    held = proofs.values.value_at(misfit.step, operand) if operand is not None else ()
+    if len(held) != 1 or held[0].base is not None:
+        return False
+    low, high, _ = held[0].offset.unsigned
+    return low == high == misfit.value
 
 
 def _finding(misfit: OperandViolation) -> Finding:

@@ -277,6 +277,16 @@ slow:""",
 @%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10; //! PTX206""",
     ),
     Case(
+        "a number that is the same on all paths, in a register that the size of the grid is in elsewhere",
+        """mov.u32 %r10, %nctaid.x; st.global.u32 [%rd2], %r10; mov.u32 %r10, 24;
+@%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10; //! PTX206""",
+    ),
+    Case(
+        "a multiple of 16 in a register that the size of the grid is in elsewhere",
+        """mov.u32 %r10, %nctaid.x; st.global.u32 [%rd2], %r10; mov.u32 %r10, 32;
+@%p1 cp.async.bulk.prefetch.L2.global [%rd1], %r10;""",
+    ),
+    Case(
         "a count that follows a block of unknown size is the launch's affair",
         """mov.u32 %r10, %ntid.x; add.u32 %r10, %r10, -128; @%p1 mbarrier.init.shared.b64 [%r5], %r10;""",
         bounds="",
