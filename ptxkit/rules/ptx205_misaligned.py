@@ -104,12 +104,14 @@ def _finding(misfit: OperandViolation) -> Finding:
     properties = {"operand": misfit.role, "alignment": misfit.required, "variable": variable.name}
     needs = ptx2xx.NEEDS_ALIGNMENT(required=misfit.required)
     if not misfit.is_certain:
+        severity = Severity.ERROR if not variable.is_open and _is_declared_for(misfit) else Severity.WARNING
         return Finding(
             primary=misfit.step,
             message=ptx2xx.DECLARATION_PROMISES_LESS(needs=needs, variable=name, alignment=variable.alignment),
             help=ptx2xx.DECLARE_ALIGNMENT(variable=name, required=misfit.required),
-            severity=Severity.ERROR if not variable.is_open and _is_declared_for(misfit) else Severity.WARNING,
+            severity=severity,
             properties=properties,
+            group_key=("declaration", variable, misfit.required, severity),
         )
     step = min(misfit.required, variable.alignment)
     whose = ptx2xx.THIS_THREAD() if misfit.thread is None else ptx2xx.OTHER_THREAD(thread=misfit.thread)
