@@ -21,6 +21,7 @@ from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.diagnostics.catalogue import notes
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.launch_contract import BlockLimits
+from ptxkit.rules.block_shape_trials import blocks_with_rows
 from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_violation
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
@@ -214,8 +215,8 @@ def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator
 def _usual_shapes(kernel: KernelFacts) -> Iterator[LaunchConfig]:
     """Yields usual blocks along several axes, and then one of one warp, if the kernel declares no lengths."""
     axes, given = count_thread_axes(kernel.program), kernel.explorer.launch
-    usual = USUAL_BLOCKS[axes][:MIN_LARGER_SIZES]
-    for block in (*usual, ONE_WARP_BLOCKS[axes]) if axes > 1 and not given.is_limit else ():
+    usual = (*USUAL_BLOCKS[axes][:MIN_LARGER_SIZES], ONE_WARP_BLOCKS[axes]) if axes > 1 else ()
+    for block in blocks_with_rows(kernel) if given.is_limit else usual:
         x, y, z = (*block, 1, 1)[:3]
         yield LaunchConfig((x, y, z), given.cluster, is_exact=True)
 

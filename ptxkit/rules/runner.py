@@ -14,6 +14,7 @@ from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_
 from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx, ptx6xx
 from ptxkit.gc_control import pause_collection
+from ptxkit.rules.block_shape_trials import BlockShapeTrials
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
 from ptxkit.rules.grid_wait_survey import GridWaitSurvey
@@ -105,7 +106,7 @@ class RuleRun:
             self._budget.consume(given, left)
 
     def _try_launches(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
-        for trials in (ClusterSizeTrials, BlockSizeTrials):
+        for trials in (BlockShapeTrials, ClusterSizeTrials, BlockSizeTrials):
             given, left = self._budget.for_kernel(), self._budget.for_kernel()
             trials(LaunchTrials(self._module, self._policy, self._context, left)).resolve(judge, kernel, rules)
             self._budget.consume(given, left)

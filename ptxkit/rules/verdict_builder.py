@@ -153,11 +153,22 @@ class VerdictBuilder:
 
         missing: the part of the launch that decides it (`Undecided`). conditions: those under which it holds.
         """
+        places = ((code, self.span_of(step)) for step in steps)
+        self._ask_at(places, reason, missing, scenarios, conditions)
+
+    def _ask_at(
+        self,
+        places: Iterable[CodeSpan],
+        reason: Message | str,
+        missing: str,
+        scenarios: Sequence[ScenarioFacts],
+        conditions: tuple[Requirement, ...] = (),
+    ) -> None:
         kernel = scenarios[0].program.function.name if (missing or conditions) and scenarios else ""
         missing = _example_launch(missing, scenarios[0]) if kernel and missing else ""
         self.undecided.extend(
-            Undecided(code, str(reason), self._source, self.span_of(step), missing, kernel, conditions=conditions)
-            for step in steps
+            Undecided(code, str(reason), self._source, span, missing, kernel, conditions=conditions)
+            for code, span in places
         )
 
     def _mark_open_pair(self, code: str, reason: str, item: OpenObligation) -> None:
@@ -168,6 +179,15 @@ class VerdictBuilder:
 
     def _lines_of(self, *steps: Step) -> list[int]:
         return [self._source.position(self.span_of(step).start)[0] for step in steps]
+
+    def retract(self, retracted: Collection[Diagnostic], scenarios: Sequence[ScenarioFacts]) -> None:
+        """Replaces diagnostics that depend on the block by questions, one at each of their places."""
+        gone = {id(item) for item in retracted}
+        places = [place for place, item in self.diagnostic_by_span.items() if id(item) in gone]
+        self.diagnostics = [item for item in self.diagnostics if id(item) not in gone]
+        for place in places:
+            del self.diagnostic_by_span[place]
+        self._ask_at(places, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA(), "block", scenarios)
 
     def retract_impossible_conditions(self) -> None:
         """Removes the conditions of the questions about tensor maps if no maps satisfy those of all questions."""

@@ -1,0 +1,61 @@
+"""Analyzes kernels that read positions along several axes, but do not declare the shape of their blocks.
+
+`.maxntid 256` limits the number of threads only: the kernel may be launched with blocks of 16 by 16 threads, whose
+addresses and roles differ from those of the block of one row that is analyzed. What is wrong there is proven only if it
+is wrong in blocks of the usual shapes as well.
+
+Source: PTX ISA, "Performance-Tuning Directives: .maxntid".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.thread_axes import count_thread_axes
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.launch_trials import LaunchTrials
+from ptxkit.rules.model import Rule
+from ptxkit.rules.verdict_builder import VerdictBuilder
+
+ROW_LENGTHS = (16, 32, 8)
+"""The lengths of blocks along x that are tried, the most frequent first."""
+THREAD_COUNTS = (256, 128, 64, 1024)
+"""The numbers of threads that are tried where the kernel declares no limit, the most frequent first."""
+
+
+class BlockShapeTrials:
+    """Tries blocks with several rows of threads for a kernel in which errors were found."""
+
+    def __init__(self, trials: LaunchTrials) -> None:
+        self._trials = trials
+
+    def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        """Turns the errors that a block of some shape does not have, or that cannot be tried, into questions."""
+        shapes = list(blocks_with_rows(kernel))
+        errors = {id(item): item for item in judge.diagnostics if item.severity is Severity.ERROR}
+        codes = {item.code for item in errors.values()}
+        chosen = [rule for rule in rules if rule.code in codes]
+        proven = dict(errors)
+        for block in shapes:
+            if not proven:
+                break
+            facts = self._trials.explore(kernel.program.function, "reqntid", block)
+            found = self._trials.check(facts, chosen).diagnostic_by_span
+            if self._trials.budget.is_used_up:
+                proven = {}
+            elif facts is not None:
+                proven = {number: item for number, item in proven.items() if (item.code, item.span) in found}
+        judge.retract([item for number, item in errors.items() if number not in proven], kernel.scenarios)
+
+
+def blocks_with_rows(kernel: KernelFacts) -> Iterator[tuple[int, int, int]]:
+    """Yields blocks with several rows; none if the kernel declares a shape or reads positions along x only."""
+    launch = kernel.explorer.launch
+    _, y, z = launch.block
+    if launch.is_exact or y * z > 1 or count_thread_axes(kernel.program) == 1:
+        return
+    for threads in (launch.threads,) if launch.is_limit else THREAD_COUNTS:
+        for x in ROW_LENGTHS:
+            if not threads % x:
+                yield x, threads // x, 1
