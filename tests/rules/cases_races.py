@@ -43,6 +43,19 @@ selp.b64 %rd3, %rd2, %rd1, %p3;
 wait: ld.relaxed.cta.global.u32 %r12, [%rd2]; {mark}
 setp.lt.u32 %p5, %r12, %r6; @%p5 bra wait;"""
 
+def _four_slots(before_the_store: str, mark: str = "") -> str:
+    """Copies tiles of 32 elements round a ring of four slots, and reuses the first slot after the last tile."""
+    return f"""setp.lt.u32 %p3, %r6, 128; @%p3 bra end; shr.u32 %r10, %r6, 5; mov.u32 %r11, 0; xor.b32 %r12, %r3, 2032;
+next: and.b32 %r13, %r11, 3; shl.b32 %r13, %r13, 11; add.u32 %r14, %r4, %r13; add.u32 %r15, %r2, %r13;
+add.u32 %r15, %r15, %r12;
+cp.async.cg.shared.global [%r14], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;
+bar.sync 0;
+ld.shared.b32 %r16, [%r15];
+add.u32 %r11, %r11, 1; setp.lt.u32 %p4, %r11, %r10; @%p4 bra next;
+{before_the_store}
+st.shared.b32 [%r4], %r16; {mark}
+end:"""
+
 
 def _global_cases() -> tuple[Case, ...]:
     """Each thread stores a word of a buffer in global memory, and reads that of the thread of the next warp."""
@@ -81,6 +94,12 @@ st.global.b32 [%rd4], %r1; //= store
 
 
 CASES = (
+    Case(
+        "the first slot of a ring is reused after a number of tiles that is no multiple of its slots",
+        _four_slots("", "//! PTX621 read").replace("%r16, [%r15];", "%r16, [%r15]; //= read"),
+        target="sm_80",
+    ),
+    Case("the first slot of a ring is reused after a barrier", _four_slots("bar.sync 0;"), target="sm_80"),
     Case(
         "bytes expected after the arrival, before any copy, belong to the phase that the readers wait for",
         _ring(*_BOTH),

@@ -30,6 +30,7 @@ from ptxkit.analysis.symexec.executor import LockstepExecutor
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
+from ptxkit.analysis.symexec.ring_sizes import size_of_other_slot
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
@@ -140,6 +141,7 @@ class Explorer:
         self._explore_few_tiles()
         self._explore_largest_size()
         self._explore_mixed_sizes()
+        self._explore_other_slot()
         if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, SMALL_SIZE))
         if not self.launch.is_exact and names_thread_counts(self.program):
@@ -256,6 +258,14 @@ class Explorer:
         missed = self._missed_steps
         if missed and self._unreached_conditions.depends_on_sizes(missed):
             self._explore(Scenario(self.launch, largest))
+
+    def _explore_other_slot(self) -> None:
+        """Executes a size with which a ring of buffers ends in another slot, if the first size ends in the last slot."""
+        first = self.explorations[0]
+        if first.scenario.sample_count == 1 and not _is_truncated(first):
+            size = size_of_other_slot(first.groups, first.scenario.sample)
+            if size is not None:
+                self._explore(Scenario(self.launch, size))
 
     def _explore_mixed_sizes(self) -> None:
         """Executes samples in which the parameters that decide a branch before missed steps have another value.
