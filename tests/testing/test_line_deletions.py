@@ -184,6 +184,8 @@ OPEN = """.version 8.0
 
 def test_only_questions_at_the_sites_of_a_line_make_its_deletion_open() -> None:
     from ptxkit.diagnostics import Undecided, Verdict
+    from ptxkit.fast_dataclasses import replace
+    from ptxkit.model.launch_contract import BlockLimits
     from ptxkit.source import SourceFile, Span
 
     source = SourceFile("k.ptx", OPEN)
@@ -198,6 +200,9 @@ def test_only_questions_at_the_sites_of_a_line_make_its_deletion_open() -> None:
     assert classify_deletion(about_copy, about_copy, wait) == ("open", ("PTX302",))
     assert classify_deletion(about_copy, about_copy, first) == ("open", ("PTX302",))
     assert classify_deletion(about_copy, about_copy, second) == ("silent", ())
+    under_conditions = Verdict((), (replace(about_copy.undecided[0], conditions=(BlockLimits(possible=(32,)),)),))
+    assert classify_deletion(under_conditions, about_copy, second) == ("open", ("PTX302",))
+    assert classify_deletion(under_conditions, under_conditions, second) == ("silent", ())
     assert classify_deletion(Verdict(()), about_copy, second) == ("open", ("PTX302",))
     about_bytes = verdict("PTX503", "cp.async.ca")
     assert classify_deletion(about_bytes, about_bytes, first) == ("silent", ())

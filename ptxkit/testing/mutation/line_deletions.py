@@ -7,7 +7,8 @@ text is linted as the original is, and the outcome is one of five.
 * *reported*: an error or a warning, of any code, at a line where the original has none of that code.
 * *redundant*: no such finding, and a note about the original calls the line redundant (`ptx9xx.REDUNDANT_CODES`).
 * *open*: neither, but an open question about synchronization (PTX3xx to PTX7xx): with a code at a line where
-  the original has none of that code, or one of the original at a site that the deleted line concerns.
+  the original has none of that code, or one that holds under conditions, which do not suffice any more; or one of the
+  original at a site that the deleted line concerns.
 * *strict*: none of these, but such a finding under `--policy strict`.
 * *silent*: none of these. It is a defect unless the deletion is equivalent, as a file of explanations may show.
 
@@ -31,7 +32,7 @@ from random import Random
 from time import process_time
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.diagnostics import Diagnostic, Severity, Verdict
+from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.gc_control import pause_collection
@@ -338,7 +339,8 @@ def classify_deletion(base: Verdict, mutant: Verdict, deletion: LineDeletion) ->
     if redundant:
         return "redundant", _codes(redundant)
     known = _question_sites(base)
-    asked = (_question_sites(mutant) - known) | {each for each in known if deletion.concerns(*each)}
+    unconditional = _unconditional_sites(mutant) - _unconditional_sites(base)
+    asked = (_question_sites(mutant) - known) | unconditional | {each for each in known if deletion.concerns(*each)}
     return ("open", _codes(asked)) if asked else ("silent", ())
 
 
@@ -369,8 +371,17 @@ def _lines_of_finding(finding: Diagnostic) -> Iterator[tuple[str, int]]:
 
 
 def _question_sites(verdict: Verdict) -> Sites:
+    return _sites_of(verdict.undecided)
+
+
+def _unconditional_sites(verdict: Verdict) -> Sites:
+    """Returns the sites of the questions for which no conditions of the launch suffice."""
+    return _sites_of([each for each in verdict.undecided if not each.conditions])
+
+
+def _sites_of(questions: Sequence[Undecided]) -> Sites:
     return frozenset(
         (each.code, each.source.position(each.span.start)[0])
-        for each in verdict.undecided
+        for each in questions
         if each.code.startswith(_SYNC_CODES)
     )
