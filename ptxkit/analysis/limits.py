@@ -246,7 +246,7 @@ MAX_REGISTER_LAYERS = 8
 MAX_CLUSTER_CTAS = 1024
 """An upper bound for the CTAs in a cluster on any GPU."""
 
-MAX_IDLE_SAMPLES = 2
+MAX_IDLE_SAMPLES = 3
 """The number of consecutive sizes that may reach no new code before sampling ends."""
 
 MAX_VALUE_DEPTH = 100

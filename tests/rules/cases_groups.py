@@ -463,6 +463,24 @@ wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!
 
 CASES = (
     Case(
+        "only CTAs later in the grid read a copy without a wait",
+        """mov.u32 %r10, %ctaid.y; setp.eq.u32 %p3, %r10, 0; @%p3 bra end;
+cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy
+cp.async.commit_group;
+ld.shared.b32 %r11, [%r4]; //! PTX302 copy wait
+cp.async.wait_group 0; //= wait
+end:""",
+        target="sm_80",
+    ),
+    Case(
+        "only CTAs later in the grid read a copy after the wait",
+        """mov.u32 %r10, %ctaid.y; setp.eq.u32 %p3, %r10, 0; @%p3 bra end;
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;
+ld.shared.b32 %r11, [%r4];
+end:""",
+        target="sm_80",
+    ),
+    Case(
         "the last rows of a matrix are in groups that only another warp waited for",
         f"""{_MATRICES}
 cp.async.cg.shared.global [%r4], [%rd1], 16; //= copy

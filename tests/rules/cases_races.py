@@ -43,6 +43,7 @@ selp.b64 %rd3, %rd2, %rd1, %p3;
 wait: ld.relaxed.cta.global.u32 %r12, [%rd2]; {mark}
 setp.lt.u32 %p5, %r12, %r6; @%p5 bra wait;"""
 
+
 def _four_slots(before_the_store: str, mark: str = "") -> str:
     """Copies tiles of 32 elements round a ring of four slots, and reuses the first slot after the last tile."""
     return f"""setp.lt.u32 %p3, %r6, 128; @%p3 bra end; shr.u32 %r10, %r6, 5; mov.u32 %r11, 0; xor.b32 %r12, %r3, 2032;

@@ -53,6 +53,14 @@ class UnreachedConditions:
             for leaf in self._independence.dependence_sources(step, None)
         )
 
+    def depends_on_position(self, missed: Collection[Step]) -> bool:
+        """Returns whether the place of its CTA in the grid decides whether one of the missed steps is executed."""
+        return any(
+            leaf.kind == "special" and leaf.name.startswith("%ctaid")
+            for step in list(missed)[:MAX_DECIDING_STEPS]
+            for leaf in self._independence.dependence_sources(step, None)
+        )
+
     def sizes_deciding(self, branch: Step) -> frozenset[ParameterKey]:
         """Returns the integer parameters on which the guard of a branch depends."""
         return frozenset((leaf.name, leaf.offset) for leaf in self._leaves_of_guard(branch) if self._is_size(leaf))

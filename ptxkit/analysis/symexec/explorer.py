@@ -40,6 +40,7 @@ from ptxkit.analysis.values.scenario import (
     FEW_TILES,
     MORE_SAMPLES,
     ODD_TILES,
+    POSITIONS,
     SAMPLES,
     SMALL_SIZE,
     LaunchConfig,
@@ -141,6 +142,7 @@ class Explorer:
         self._explore_few_tiles()
         self._explore_largest_size()
         self._explore_mixed_sizes()
+        self._explore_positions()
         self._explore_other_slot()
         if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
             self._explore(Scenario(self.launch, SMALL_SIZE))
@@ -259,8 +261,22 @@ class Explorer:
         if missed and self._unreached_conditions.depends_on_sizes(missed):
             self._explore(Scenario(self.launch, largest))
 
+    def _explore_positions(self) -> None:
+        """Executes CTAs elsewhere in the grid while their place decides whether missed steps are reached or repeated.
+
+        The explorations are kept if they reach or repeat any of them.
+        """
+        for number, sample in POSITIONS if self.launch.cluster_size == 1 else ():
+            missed, known = self._missed_steps, len(self.explorations)
+            if not missed or not self._unreached_conditions.depends_on_position(missed):
+                return
+            place = tuple(((f"%ctaid.{axis}", 0), number) for axis in "xyz")
+            self._explore(Scenario(self.launch, sample, overrides=place))
+            if self._missed_steps == missed:
+                del self.explorations[known:]
+
     def _explore_other_slot(self) -> None:
-        """Executes a size with which a ring of buffers ends in another slot, if the first size ends in the last slot."""
+        """Executes a size with which a ring ends in another slot of its buffers, if the first size ends in the last."""
         first = self.explorations[0]
         if first.scenario.sample_count == 1 and not _is_truncated(first):
             size = size_of_other_slot(first.groups, first.scenario.sample)

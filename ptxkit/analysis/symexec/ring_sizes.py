@@ -1,7 +1,7 @@
 """Finds a size with which a loop over tiles ends in another slot of its ring of buffers.
 
-A power of two as the size of a problem makes the number of tiles a multiple of the number of slots, if that is a power of
-two. All executions then end in the last slot, and what follows the loop never meets the bytes of the first one.
+A power of two as the size of a problem makes the number of tiles a multiple of the number of slots, if that is a power
+of two. All executions then end in the last slot, and what follows the loop never meets the bytes of the first one.
 """
 
 from __future__ import annotations

@@ -23,11 +23,16 @@ SAMPLES = (512, 19)
 SMALL_SIZE = 5
 #: A size of 63 tiles of 64, or 126 of 32: a loop over tiles that is unrolled leaves as many of them as possible.
 ODD_TILES = 4032
+#: A size of 9 tiles of 16: the same for a loop over small tiles.
+ODD_SMALL_TILES = 144
 #: A size of 7 tiles of 128, or 14 of 64, for kernels whose execution with many tiles is cut short.
 FEW_TILES = 896
 #: Further sizes, tried where sizes decide whether unreached code is executed: first one for few iterations, then some
 #: with other remainders.
-MORE_SAMPLES = (SMALL_SIZE, ODD_TILES, 22, 99, 1, 4096)
+MORE_SAMPLES = (SMALL_SIZE, ODD_SMALL_TILES, ODD_TILES, 22, 99, 1, 4096)
+#: The numbers of a CTA along each axis of the grid that are tried where they decide whether unreached code is executed,
+#: each with the size of the problem. The tile of a triangle with such a number has as many tiles before it.
+POSITIONS = ((2, SAMPLES[0]), (7, max(MORE_SAMPLES)))
 #: The sizes that consist of whole tiles: a kernel for whole tiles only supports them.
 WHOLE_TILES = (SAMPLES[0], max(MORE_SAMPLES))
 

@@ -381,7 +381,5 @@ def _unconditional_sites(verdict: Verdict) -> Sites:
 
 def _sites_of(questions: Sequence[Undecided]) -> Sites:
     return frozenset(
-        (each.code, each.source.position(each.span.start)[0])
-        for each in questions
-        if each.code.startswith(_SYNC_CODES)
+        (each.code, each.source.position(each.span.start)[0]) for each in questions if each.code.startswith(_SYNC_CODES)
     )

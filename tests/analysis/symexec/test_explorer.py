@@ -84,6 +84,15 @@ and.b32 %r8, %r8, 3; setp.ne.u32 %p1, %r8, 3; @%p1 bra end; cp.async.commit_grou
     assert (FEW_TILES in samples(body)) == tried
 
 
+@pytest.mark.parametrize(("first", "positions"), [(1, {0, 2}), (2, {0, 2}), (8, {0})])
+def test_places_in_the_grid_are_tried_where_they_lead_to_missed_steps(first: int, positions: set[int]) -> None:
+    body = f"""mov.u32 %r8, %ctaid.y; setp.lt.u32 %p1, %r8, {first}; @%p1 bra end; cp.async.wait_group 0;
+end: nanosleep.u32 0;"""
+    explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
+    assert {dict(each.scenario.overrides).get(("%ctaid.y", 0), 0) for each in explorer.explorations} == positions
+    assert (explorer.unreached_steps == []) == (2 in positions)
+
+
 def test_unreachable_code_is_not_missed() -> None:
     assert missed_steps("bra.uni end; cp.async.wait_group 0; end: nanosleep.u32 0;") == set()
     assert (
