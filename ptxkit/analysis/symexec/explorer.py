@@ -297,12 +297,16 @@ class Explorer:
             self._explore(found)
 
     def _mixed_scenarios(self) -> Iterator[Scenario]:
-        """Yields scenarios that lead to the last branches before missed steps, and may take another side there."""
+        """Yields scenarios that lead to the last branches before missed steps, and may take another side there.
+
+        The other sizes are those of whole tiles or, where executions of whole tiles are cut short, any that lead there.
+        """
         conditions, missed = self._unreached_conditions, self._missed_steps
+        is_cut = any(map(_is_truncated, self.explorations))
         for branch in conditions.deciding_branches(missed, self.covered_steps().difference(missed)):
             sizes = conditions.sizes_deciding(branch)
             reaching = [each.scenario for each in self.explorations if sizes and _covers(each, branch)]
-            whole = [each for each in reaching if each.has_whole_tiles]
+            whole = [each for each in reaching if each.has_whole_tiles] or (reaching if is_cut else [])
             if whole and (ODD_TILES, ()) not in [each.arguments for each in reaching]:
                 overrides = tuple((place, ODD_TILES) for place in sorted(sizes))
                 yield Scenario(self.launch, whole[0].sample, overrides=overrides)

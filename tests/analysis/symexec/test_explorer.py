@@ -63,6 +63,15 @@ def test_one_size_has_a_remainder_where_another_one_must_be_whole() -> None:
     assert explorer.unrepeated_steps == []
 
 
+def test_sizes_are_mixed_where_whole_tiles_in_all_dimensions_are_cut_short() -> None:
+    body = """ld.param.u32 %r6, [m]; ld.param.u32 %r7, [n]; mul.lo.u32 %r9, %r7, 40;
+next: cp.async.wait_group 0; sub.u32 %r9, %r9, 1; setp.ne.u32 %p2, %r9, 0; @%p2 bra next;
+setp.lt.u32 %p1, %r6, 64; @%p1 bra end; cp.async.commit_group; end: nanosleep.u32 0;"""
+    explorer = explorer_of(module_of(body, parameters=".param .u32 m, .param .u32 n"))
+    assert explorer.explorations[-1].scenario.overrides == ((("m", 0), ODD_TILES),)
+    assert explorer.unreached_steps == []
+
+
 def test_sizes_are_not_mixed_where_nothing_is_missed() -> None:
     body = "cp.async.commit_group; " + MIXED.replace("cp.async.commit_group;", "")
     explorer = explorer_of(module_of(body, parameters=".param .u32 m, .param .u32 n"))
