@@ -146,6 +146,9 @@ MAX_EXPR_CHARS = 80
 MAX_RANGE_DEPTH = 24
 """The maximum number of operations in sequence through which the range of a value is computed."""
 
+MAX_INPUT_DEPTH = 60
+"""The maximum number of operations in sequence through which a condition is computed from data of the host."""
+
 MAX_EXPR_DEPTH = 60
 """The maximum number of assignments in sequence that one expression follows."""
 

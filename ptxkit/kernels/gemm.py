@@ -39,7 +39,7 @@ separately and adds it to the others with ordinary additions, while the other wa
 need as many registers as one set of a tile twice as wide, so the tile is 128 x 128, with six stages.
 
 The rules that make the kernel correct have the code that the verifier reports if one is violated. The control flow of a
-role depends on the schedule, which is data. If the verifier cannot prove that a wait is missing for all data, it
+role depends on the schedule, which is data. If the verifier cannot prove that a wait is missing with any schedule, it
 reports nothing; such rules have no code below, and the author is responsible for them.
 
 * mbarriers are initialized before any thread uses them, also those of other CTAs (PTX501, PTX613): the initializing

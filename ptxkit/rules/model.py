@@ -160,9 +160,10 @@ class Rule:
 
     sites: the instructions of a kernel that the rule is about. policy: the policy under which it states obligations:
     `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
-    `paths` if the check depends on the order of a thread's events only, empty if it never is a proof. prove: the proof
-    about all paths, if there is any. needs_proof: whether an obligation without a proof is an open question, also if
-    the rule found nothing wrong.
+    `paths` if the check depends on the order of a thread's events only, empty if it never is a proof.
+    compares_all_threads: whether it counts what all threads do, such as arrivals. prove: the proof about all paths, if
+    there is any. needs_proof: whether an obligation without a proof is an open question, also if the rule found nothing
+    wrong.
     """
 
     code: DiagnosticCode
@@ -172,5 +173,6 @@ class Rule:
     sites: SiteFinder = no_sites
     policy: Literal["isa", "strict"] = "isa"
     covers: Literal["", "paths"] = ""
+    compares_all_threads: bool = False
     prove: Prover | None = None
     needs_proof: bool = False

@@ -231,4 +231,10 @@ def _find_waits_of_all(kernel: KernelFacts, facts: ScenarioFacts) -> ScheduleFin
     return found
 
 
-RULE = Rule(ptx5xx.MBARRIER_TX_COUNT_MISMATCH, check, asynchronous=True, sites=sites_of(is_mbarrier_operation))
+RULE = Rule(
+    ptx5xx.MBARRIER_TX_COUNT_MISMATCH,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_mbarrier_operation),
+    compares_all_threads=True,
+)

@@ -232,4 +232,10 @@ def _wrong_first_parity(facts: ScenarioFacts, fault: WrongParity) -> Finding:
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_MISSING_ARRIVALS, check, asynchronous=True, sites=sites_of(is_mbarrier_operation))
+RULE = Rule(
+    ptx5xx.MBARRIER_MISSING_ARRIVALS,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_mbarrier_operation),
+    compares_all_threads=True,
+)

@@ -154,5 +154,9 @@ def _finding(kernel: KernelFacts, facts: ScenarioFacts, excess: ExcessArrival, u
 
 
 RULE = Rule(
-    ptx5xx.MBARRIER_EXCESS_ARRIVALS, check, asynchronous=True, sites=sites_of(is_a(MbarrierArrive, MbarrierTrack))
+    ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_a(MbarrierArrive, MbarrierTrack)),
+    compares_all_threads=True,
 )

@@ -74,4 +74,10 @@ def _finding(facts: ScenarioFacts, blocked: BlockedThread, elsewhere: list[Block
     )
 
 
-RULE = Rule(ptx6xx.BARRIER_DEADLOCK, check, sites=sites_of(is_a(Barrier)), prove=prove_barrier)
+RULE = Rule(
+    ptx6xx.BARRIER_DEADLOCK,
+    check,
+    sites=sites_of(is_a(Barrier)),
+    prove=prove_barrier,
+    compares_all_threads=True,
+)

@@ -74,4 +74,4 @@ def _counts_threads(effect: Effect) -> bool:
     return isinstance(effect, Barrier) and effect.threads is not None
 
 
-RULE = Rule(ptx6xx.BARRIER_COUNT_MISMATCH, check, sites=sites_of(_counts_threads))
+RULE = Rule(ptx6xx.BARRIER_COUNT_MISMATCH, check, sites=sites_of(_counts_threads), compares_all_threads=True)

@@ -18,6 +18,7 @@ from ptxkit.rules.block_shape_trials import BlockShapeTrials
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
 from ptxkit.rules.grid_wait_survey import GridWaitSurvey
+from ptxkit.rules.input_data_trials import try_input_data
 from ptxkit.rules.launch_trials import LaunchTrials, mark_unexplored
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
@@ -134,6 +135,7 @@ class RuleRun:
             reason = ptx3xx.KERNEL_TOO_LARGE()
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
+            try_input_data(judge, kernel, rules)
             self._try_launches(judge, kernel, rules)
         self._ask_unproven(judge, kernel, [rule for rule in rules if rule.code in checked])
         judge.retract_impossible_conditions()

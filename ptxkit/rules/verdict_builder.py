@@ -58,7 +58,7 @@ class VerdictBuilder:
     """Collects the diagnostics of one module."""
 
     def __init__(self, source: SourceFile) -> None:
-        self._source = source
+        self.source = source
         self.diagnostics: list[Diagnostic] = []
         self.undecided: list[Undecided] = []
         self.diagnostic_by_span: dict[CodeSpan, Diagnostic] = {}
@@ -67,6 +67,8 @@ class VerdictBuilder:
         """The pairs that are correct in at least one of the scenarios in which they were checked."""
         self.satisfied: set[tuple[str, Step]] = set()
         """The single steps, with the code of the rule, that are correct in all scenarios in which they were checked."""
+        self.unproven: set[CodeSpan] = set()
+        """The violations that depend on guesses, in all scenarios in which they were checked."""
 
     def add_observations(
         self,
@@ -96,11 +98,8 @@ class VerdictBuilder:
                 break
         proven: dict[Step, Finding] = {}
         for by_scenario in pairs.values():
-            scenarios = sum(
-                _weight_of(scenario_facts[number].scenario) if scenario_facts else 1
-                for number, seen in by_scenario.items()
-                if seen.certain is not None
-            )
+            certain = [number for number, seen in by_scenario.items() if seen.certain is not None]
+            scenarios = _count([facts.scenario for facts in scenario_facts], certain)
             self._decide_pair(rule, by_scenario, proven, scenarios, scenario_facts)
         self._note_satisfied(rule, pairs, open_obligations)
         for findings in _group_findings(proven.values()):
@@ -167,7 +166,7 @@ class VerdictBuilder:
         kernel = scenarios[0].program.function.name if (missing or conditions) and scenarios else ""
         missing = _example_launch(missing, scenarios[0]) if kernel and missing else ""
         self.undecided.extend(
-            Undecided(code, str(reason), self._source, span, missing, kernel, conditions=conditions)
+            Undecided(code, str(reason), self.source, span, missing, kernel, conditions=conditions)
             for code, span in places
         )
 
@@ -175,10 +174,10 @@ class VerdictBuilder:
         """Adds as undecided an obligation whose reason names the lines of other instructions."""
         others = tuple(Place(self.span_of(step)) for step in item.others)
         text = item.reason.with_open_lines()
-        self.undecided.append(Undecided(code, reason, self._source, self.span_of(item.step), text=text, others=others))
+        self.undecided.append(Undecided(code, reason, self.source, self.span_of(item.step), text=text, others=others))
 
     def _lines_of(self, *steps: Step) -> list[int]:
-        return [self._source.position(self.span_of(step).start)[0] for step in steps]
+        return [self.source.position(self.span_of(step).start)[0] for step in steps]
 
     def retract(self, retracted: Collection[Diagnostic], scenarios: Sequence[ScenarioFacts]) -> None:
         """Replaces diagnostics that depend on the block by questions, one at each of their places."""
@@ -214,8 +213,9 @@ class VerdictBuilder:
         always = scenarios > 1 and all(seen.first is not None for seen in all_seen)
         proven = always or any(seen.is_exact for seen in all_seen)
         if not proven:
-            if any(seen.first is None for seen in all_seen):
-                self.satisfied_in_some_scenario.add((rule.code, self.span_of(finding.primary)))
+            is_satisfied = any(seen.first is None for seen in all_seen)
+            kept = self.satisfied_in_some_scenario if is_satisfied else self.unproven
+            kept.add((rule.code, self.span_of(finding.primary)))
             reason = ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA()
             is_open = bool(scenario_facts) and not scenario_facts[0].scenario.launch.is_exact
             self.mark_undecided(rule.code, [finding.primary], reason, "block" if is_open else "", scenario_facts)
@@ -235,7 +235,7 @@ class VerdictBuilder:
             code=rule.code,
             severity=finding.severity or rule.code.severity,
             message=texts.message.at_lines(lines),
-            source=self._source,
+            source=self.source,
             span=self.span_of(finding.primary),
             labels=tuple(
                 Label(self.span_of(step), label.at_lines(lines))
@@ -270,7 +270,7 @@ class VerdictBuilder:
     def _text_edits(self, changes: Sequence[StepEdit]) -> tuple[Edit, ...]:
         edits = []
         for change in changes:
-            spans = statement_spans(self._source, change.step.start)
+            spans = statement_spans(self.source, change.step.start)
             if isinstance(change.position, int):
                 edits.append(Edit(spans.operands[change.position], change.text))
                 continue
@@ -284,17 +284,27 @@ class VerdictBuilder:
 
     def _indentation_at(self, start: int) -> str:
         """Returns the indentation of a statement that begins its line; empty for any other statement."""
-        begin = self._source.text.rfind("\n", 0, start) + 1
-        before = self._source.text[begin:start]
+        begin = self.source.text.rfind("\n", 0, start) + 1
+        before = self.source.text[begin:start]
         return before if not before.strip() else ""
 
     def span_of(self, step: Step) -> Span:
         """Returns the span of a whole statement."""
-        return statement_spans(self._source, step.start).statement
+        return statement_spans(self.source, step.start).statement
+
+
+def _count(scenarios: Sequence[Scenario], numbers: Collection[int]) -> int:
+    """Returns for how many scenarios those with some numbers count as proof; a choice of data counts once."""
+    if not scenarios:
+        return len(numbers)
+    weights = {
+        number if (data := scenarios[number].data) is None else ("data", data.scale): _weight_of(scenarios[number])
+        for number in numbers
+    }
+    return sum(weights.values())
 
 
 def _weight_of(scenario: Scenario) -> int:
-    """Returns for how many scenarios a scenario counts as proof."""
     return 0 if scenario.is_flipped else scenario.sample_count
 
 

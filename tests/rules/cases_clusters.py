@@ -272,7 +272,7 @@ told: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; 
     ),
     case(
         "whether data leads to a store after the exit of the other CTA is open",
-        f"{MEET} ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra end;\n"
+        f"{MEET} ld.volatile.global.u32 %r20, [%rd1]; setp.eq.u32 %p3, %r20, 0; @%p3 bra end;\n"
         "st.shared::cluster.u32 [%r10], 1; end:",
         undecided=("PTX612",),
     ),
@@ -349,9 +349,9 @@ JOINT = (
         f"@!%p1 bra read; {WAIT} read: ld.shared.u32 %r20, [%r4]; //! PTX302 store\n{MEET}",
     ),
     case(
-        "a read of the other CTA's store, by threads that do not wait, after a condition on data",
-        "ld.global.u32 %r21, [%rd1]; setp.gt.u32 %p4, %r21, 7; @%p4 bra begin; st.global.u32 [%rd2], %r21; begin:\n"
-        f"{ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE}\n"
+        "a read of the other CTA's store, by threads that do not wait, after a condition on the clock",
+        "mov.u32 %r21, %clock; setp.gt.u32 %p4, %r21, 7; @%p4 bra begin; st.global.u32 [%rd2], %r21;\n"
+        f"begin: {ONE} @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; {MEET} {STORE}\n"
         f"@!%p1 bra read; {WAIT} read: ld.shared.u32 %r20, [%r4];\n{MEET}",
         undecided=("PTX302",),
     ),

@@ -80,7 +80,7 @@ cp.async.wait_group 0; //= wait""",
     ),
     Case(
         "data decides whether a copy without a commit is reached",
-        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra end;
+        """ld.volatile.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra end;
 cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.wait_group 0;\nend:""",
         undecided=("PTX301",),
     ),

@@ -379,8 +379,8 @@ ENDED = (
     ),
     Case(
         "data decides whether some warps fence",
-        f"""{ALL_ARRIVE} {LOOP} setp.lt.u32 %p5, %r1, 32; ld.global.u32 %r11, [%rd1]; setp.eq.or.u32 %p5, %r11, 0, %p5;
-@%p5 bra on; fence.sc.cta; on: {COUNT} {LAST} end:""",
+        f"""{ALL_ARRIVE} {LOOP} setp.lt.u32 %p5, %r1, 32; ld.volatile.global.u32 %r11, [%rd1];
+setp.eq.or.u32 %p5, %r11, 0, %p5; @%p5 bra on; fence.sc.cta; on: {COUNT} {LAST} end:""",
         undecided=("PTX507",),
     ),
     Case(

@@ -12,7 +12,7 @@ def init(count: int) -> str:
     return f"@%p1 mbarrier.init.shared::cta.b64 [%r5], {count}; //= init\nbar.sync 0;"
 
 
-GUESS = "ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p4, %r20, 0;"
+GUESS = "ld.volatile.global.u32 %r20, [%rd1]; setp.eq.u32 %p4, %r20, 0;"
 
 GUESSED = (
     Case(

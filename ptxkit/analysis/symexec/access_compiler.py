@@ -20,7 +20,8 @@ from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.syntax.constants import WARP_SIZE
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
+    from ptxkit.analysis.symexec.compiled_code import StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 #: The number of lanes of a warp.
 

@@ -10,8 +10,8 @@ from ptxkit.analysis.ir.async_steps import has_async_steps
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_BLOCK_STEPS
 from ptxkit.analysis.symexec.check_bounds import bounded_spaces
+from ptxkit.analysis.symexec.compiled_code import CompiledBlock, CompiledStep, Guard, StepAction
 from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
-from ptxkit.analysis.symexec.group_state import CompiledBlock, CompiledStep, Guard, StepAction
 from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from ptxkit.analysis.symexec.step_compiler import compile_step, compile_value_step
 from ptxkit.analysis.symexec.sync_free import sync_free_accesses

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.symexec.group_state import END_INDEX
+from ptxkit.analysis.symexec.compiled_code import END_INDEX
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
 from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, value_of_lane
 from ptxkit.isa import effects as fx
 from ptxkit.syntax.tree import Arguments, Name, Operand
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
+    from ptxkit.analysis.symexec.compiled_code import StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 
 def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction:

@@ -12,7 +12,8 @@ from ptxkit.isa import effects as fx
 from ptxkit.isa.forms import Match
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
+    from ptxkit.analysis.symexec.compiled_code import StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 
 @cached_by_match

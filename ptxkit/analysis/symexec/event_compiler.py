@@ -12,7 +12,8 @@ from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
+    from ptxkit.analysis.symexec.compiled_code import StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 
 def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from ptxkit.analysis.limits import MAX_STEPS, MAX_SYMBOLIC_VALUES, MIN_STALLED_STEPS, STALLED_ITERATIONS, STALLED_STEPS
-from ptxkit.analysis.symexec.group_state import END_INDEX, CompiledBlock, GroupState
+from ptxkit.analysis.symexec.compiled_code import END_INDEX, CompiledBlock
+from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.loop_progress import LoopProgress
 from ptxkit.analysis.symexec.trace import GroupTrace
 from ptxkit.analysis.symexec.trace_prefix import build_full_trace

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 
 from ptxkit.analysis.cfg.reachability import StepSet, reachable_steps
 from ptxkit.analysis.dataflow.address_space_inference import AddressSpaceInference
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.dataflow.input_loads import input_loads
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.dataflow.unreached_conditions import UnreachedConditions
 from ptxkit.analysis.ir.async_steps import async_steps_of, has_async_steps
@@ -36,8 +38,10 @@ from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
 from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
 from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
+from ptxkit.analysis.values.input_data import InputData
 from ptxkit.analysis.values.scenario import (
     FEW_TILES,
+    INPUT_SCALES,
     MORE_SAMPLES,
     ODD_TILES,
     POSITIONS,
@@ -156,6 +160,21 @@ class Explorer:
                 break
             self._explore(turn)
         self._explore_other_orders()
+
+    def with_input_data(self) -> Explorer | None:
+        """Returns the executions of the kernel with some choices of the data that the host prepares.
+
+        The result is None where no such data decide a branch.
+        """
+        loads = self.program.analysis(input_loads)
+        other = copy(self)
+        other.explorations = []
+        for scale in INPUT_SCALES if loads else ():
+            data = InputData(self.symbolic_values, loads, scale)
+            other._explore(Scenario(self.launch, SAMPLES[0], data=data))
+            if not data.has_decided:
+                return None
+        return other if loads else None
 
     def _explore_other_orders(self) -> None:
         """Executes scenarios that take other sides of guesses that decide an order.

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Collection, Hashable, Sequence
 
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.limits import MAX_CALL_DEPTH
+from ptxkit.analysis.symexec.compiled_code import END_INDEX, ExecutableCode
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
-from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from ptxkit.analysis.symexec.trace import GroupTrace, UnknownCall, make_event
 from ptxkit.analysis.symexec.trace_prefix import TracePrefix
 from ptxkit.analysis.values.private_memory import PrivateMemory
@@ -40,59 +39,6 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control, Effect, MbarrierArrive
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Name, Operand
-
-StepAction: TypeAlias = "Callable[[GroupState], int | None]"
-"""The action of a group at a step. It returns None, or the index of the step to continue with."""
-
-#: The index that an action returns to end the execution.
-END_INDEX = -1
-
-Guard: TypeAlias = tuple[str, bool, bool, bool]
-"""The register of a guard; whether the guard is negated; whether the guarded effects order other instructions (a
-commit, a wait, a fence, a barrier, an arrival); and whether they change control, so that the threads that execute them
-diverge from the others.
-"""
-
-CompiledStep: TypeAlias = tuple[Step, Guard | None, tuple[StepAction, ...]]
-"""A compiled step: the step, its guard and its actions.
-
-It is a plain tuple because the executor spends most of its time unpacking these.
-"""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledBlock:
-    """Steps that are executed in sequence: control enters at the first one and leaves at the last one.
-
-    steps: the steps that the executor must process. length: the number of all steps. next_index: the index after the
-    last step. covered_steps: the steps that are known to be executed whenever the block is.
-    """
-
-    steps: tuple[CompiledStep, ...]
-    length: int
-    next_index: int
-    covered_steps: tuple[Step, ...]
-
-
-class ExecutableCode(Protocol):
-    """A function compiled for symbolic execution (`ptxkit.analysis.symexec.block_compiler.CompiledProgram`)."""
-
-    @property
-    def program(self) -> Program: ...
-    @property
-    def parameters(self) -> frozenset[str]: ...
-    @property
-    def global_pointers(self) -> frozenset[str]: ...
-    @property
-    def callee(self) -> Callable[[str], ExecutableCode | None]: ...
-    @property
-    def is_asynchronous(self) -> bool: ...
-    @property
-    def sync_free_accesses(self) -> frozenset[Step] | None: ...
-    def block(self, index: int) -> CompiledBlock: ...
-    @property
-    def ordering(self) -> OrderingBranches: ...
-    def trap_side(self, step: Step) -> bool | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +188,10 @@ class GroupState:
             if not isinstance(value, SymbolicValue):
                 sides.append(bool(value & 1))
                 continue
+            given = self.side_by_data(value)
+            if given is not None:
+                sides.append(given)
+                continue
             if orders:
                 scenario.flippable_conditions.setdefault(value)
             side = decisions.get(value)
@@ -272,6 +222,16 @@ class GroupState:
                 self.scenario.flippable_conditions.setdefault(value)
             return self.decide(value)
         return bool(value & 1)
+
+    def side_by_data(self, condition: SymbolicValue) -> bool | None:
+        """Returns the side that the data of the host decide; None where not only they decide it, or are not given."""
+        data = self.scenario.data
+        decided = None if data is None else data.side_of(condition, self.step, self.code.trap_side(self.step))
+        if decided is None:
+            return None
+        side, words = decided
+        self.trace.deciding_words |= words
+        return side
 
     def diverge(self, sides: Sequence[object]) -> None:
         """Continues with the threads on the side of the first one.
@@ -320,6 +280,9 @@ class GroupState:
 
     def decide(self, condition: SymbolicValue, preferred: bool | None = None) -> bool:
         """Returns the side for an unknown condition, a guess unless the program asserts it."""
+        given = self.side_by_data(condition)
+        if given is not None:
+            return given
         side = self._choose_side(condition, preferred)
         self._note_sides([side])
         return side

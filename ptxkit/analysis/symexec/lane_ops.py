@@ -65,6 +65,10 @@ def load_value(state: GroupState, space: str, place: GroupValue, width: int, pos
         if held is not None and held.name in state.code.parameters:
             return _parameter_value(state, held.name, place - held.address, width)
     # Threads that load from one address at one time read the same value, so they take the same side of a branch on it.
+    data = state.scenario.data
+    if data is not None and state.step in data.loads:
+        word = partial(_input_word, state.symbolic_values, space, width)
+        return lift(word, state.operations.add_offset(place, position * (width // 8)))
     unknown = partial(_unknown_load, state.symbolic_values, state.step, state.visit, space, position)
     if state.exchange.broadcasts.stores and space.startswith("shared"):
         return _load_broadcast(state, place, width, unknown)
@@ -87,6 +91,11 @@ def _load_broadcast(state: GroupState, place: GroupValue, width: int, unknown: C
 
 def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str, position: int, place: Value) -> Value:
     return terms.intern(("load", step, visit, space, place, position))
+
+
+def _input_word(terms: SymbolicValueTable, space: str, width: int, place: Value) -> Value:
+    """Returns what the host has prepared at an address, which no thread writes."""
+    return terms.intern(("input", space, place, width))
 
 
 def private_location(state: GroupState, place: GroupValue) -> tuple[str, GroupValue]:
@@ -240,12 +249,15 @@ def _vote_value(state: GroupState, kind: str, place: ExecutionPoint, warp: int, 
     if known is not None:
         return known
     seen = list(state.exchange.read_warp(place, warp))
+    if state.scenario.data is not None:
+        sides = [state.side_by_data(value) if isinstance(value, SymbolicValue) else None for value in seen]
+        seen = [value if side is None else int(side) for value, side in zip(seen, sides, strict=True)]
     decided = _decide_vote(kind, seen, min(32, state.scenario.launch.threads - 32 * warp))
     if decided is not None:
         state.exchange.votes[(place, warp)] = decided
         return decided
     first = value_of_lane(own, next(index for index, tid in enumerate(state.tids) if tid // WARP_SIZE == warp))
-    if isinstance(first, SymbolicValue):
+    if isinstance(first, SymbolicValue) and state.scenario.data is None:
         return first
     guess = state.symbolic_values.intern(("vote", warp, *place))
     state.prefer_side(guess, kind == "uni" or first == 1)

@@ -26,7 +26,8 @@ from ptxkit.semantics.value_ops import integer_type, interpret, to_signed
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import CompiledBlock, GroupState
+    from ptxkit.analysis.symexec.compiled_code import CompiledBlock
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 #: The number of consecutive equal changes after which a distance is taken to be a loop counter.
 MIN_STEADY_ITERATIONS = 3

@@ -31,7 +31,7 @@ from ptxkit.isa.expressions import CallExpr
 from ptxkit.isa.forms import Match
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import StepAction
+    from ptxkit.analysis.symexec.compiled_code import StepAction
 
 
 def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:

@@ -15,7 +15,8 @@ from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import Address, Name, Operand, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
+    from ptxkit.analysis.symexec.compiled_code import StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 #: The sizes in bytes of an element that can be broadcast.
 _BROADCAST_SIZES = (1, 2, 4, 8)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.values.input_data import InputWord
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value, select_lanes
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Effect
@@ -183,8 +184,8 @@ class GroupTrace:
 
     pointer_alignments: the accesses by the term of their address, then by the alignment in bytes and the remainder.
     polled_arrivals: the arrivals, by step and visit, before which the threads polled a phase and did not wait.
-    order_sides: the guarded steps that decide an order, each with whether a thread executed it. The other fields are
-    those of `ThreadTrace`.
+    order_sides: the guarded steps that decide an order, each with whether a thread executed it.
+    deciding_words: the data of the host that have decided the path. The other fields are those of `ThreadTrace`.
     """
 
     tids: tuple[int, ...]
@@ -195,6 +196,7 @@ class GroupTrace:
     pointer_alignments: dict[int, dict[tuple[int, int], Step]] = field(default_factory=dict)
     polled_arrivals: set[tuple[Step, int]] = field(default_factory=set)
     order_sides: set[tuple[Step, bool]] = field(default_factory=set)
+    deciding_words: frozenset[InputWord] = frozenset()
     end_reason: str = "exit"
     first_guess: int | None = None
     has_unknown_call: bool = False

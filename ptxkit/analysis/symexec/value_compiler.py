@@ -16,7 +16,8 @@ from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import Arguments, Name, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
+    from ptxkit.analysis.symexec.compiled_code import StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 
 def compile_assignment(operands: OperandCompiler, effect: fx.Value, copied: Name | None = None) -> StepAction | None:

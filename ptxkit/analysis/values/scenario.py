@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CLUSTER_CTAS
+from ptxkit.analysis.values.input_data import InputData
 from ptxkit.analysis.values.predicate_implications import Implications
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass, field
@@ -33,6 +34,8 @@ MORE_SAMPLES = (SMALL_SIZE, ODD_SMALL_TILES, ODD_TILES, 22, 99, 1, 4096)
 #: The numbers of a CTA along each axis of the grid that are tried where they decide whether unreached code is executed,
 #: each with the size of the problem. The tile of a triangle with such a number has as many tiles before it.
 POSITIONS = ((2, SAMPLES[0]), (7, max(MORE_SAMPLES)))
+#: The numbers of the first words of buffers that the host fills: a few, and more than a ring has stages.
+INPUT_SCALES = (8, 9)
 #: The sizes that consist of whole tiles: a kernel for whole tiles only supports them.
 WHOLE_TILES = (SAMPLES[0], max(MORE_SAMPLES))
 
@@ -88,7 +91,7 @@ class Scenario:
     such instructions are. It is flipped, too.
 
     branch_of_condition: by condition, the first step that depends on it. implications: what the decisions imply for
-    other conditions.
+    other conditions. data: what the host has prepared in memory; None where conditions on loaded data are guessed.
     """
 
     launch: LaunchConfig
@@ -105,6 +108,7 @@ class Scenario:
     omits_order: bool = False
     repeats_loops: bool = False
     cluster_index: int = 0
+    data: InputData | None = None
 
     @property
     def arguments(self) -> tuple[int, tuple[tuple[ParameterKey, int], ...]]:
@@ -127,7 +131,15 @@ class Scenario:
 
     def with_decisions(self, decisions: Mapping[SymbolicValue, bool], *, is_flipped: bool = False) -> Scenario:
         """Returns a scenario with the same launch and arguments that is not executed yet."""
-        return Scenario(self.launch, self.sample, 0, dict(decisions), is_flipped=is_flipped, overrides=self.overrides)
+        return Scenario(
+            self.launch,
+            self.sample,
+            0,
+            dict(decisions),
+            is_flipped=is_flipped,
+            overrides=self.overrides,
+            data=self.data,
+        )
 
     def of_rank(self, rank: int) -> Scenario:
         """Returns the scenario of another CTA of the cluster, which takes the same sides."""
@@ -141,6 +153,7 @@ class Scenario:
             omits_order=self.omits_order,
             repeats_loops=self.repeats_loops,
             cluster_index=self.cluster_index,
+            data=self.data,
         )
 
     def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:

@@ -13,8 +13,9 @@ from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.dataflow.symbolic_exprs import SymbolicExprs
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram
+from ptxkit.analysis.symexec.compiled_code import CompiledBlock
 from ptxkit.analysis.symexec.executor import LockstepExecutor
-from ptxkit.analysis.symexec.group_state import CompiledBlock, GroupState
+from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.values.scenario import Scenario, launch_config_of
 from ptxkit.analysis.values.special_registers import SpecialRegisters
