@@ -3,11 +3,11 @@
 What it does
     Finds loads, stores, copies and mbarrier operations that access bytes before the beginning or after the end of a
     variable of known size, if the address is that variable plus an offset that is the same in every launch, and a
-    thread certainly executes the access, or does for some arguments, whatever the data. For a copy, all of its bytes
-    must be within the variable. Nothing is reported if arguments determine the address, or arguments or data determine
-    the number of iterations before it, or for shared memory whose size the launch determines (`.extern .shared`). It is
-    undecided if data contribute to an address that is the same in each execution, if data or arguments determine which
-    threads access it, and if only threads leave the variable that not all launches have. An access
+    thread certainly executes the access. For a copy, all of its bytes must be within the variable. Nothing is reported
+    if arguments determine the address, or arguments or data determine the number of iterations before it, or for shared
+    memory whose size the launch determines (`.extern .shared`). It is undecided if data contribute to an address that
+    is the same in each execution, if data or arguments determine whether a thread accesses it, and if only threads
+    leave the variable that not all launches have. An access
     to shared memory that begins after the end of a variable is a warning, because assemblers place dynamic shared
     memory there.
 
@@ -30,11 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.equal_value_stores import is_uniform_in_cta
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.ir.step_registers import guard_registers
 from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
 from ptxkit.analysis.symexec.trace import OperandViolation
@@ -48,7 +46,6 @@ from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.value_ops import to_signed
-from ptxkit.syntax.tree import Name
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -61,9 +58,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if not misfit.is_in_every_launch or _variable_and_offset(certainty, misfit) is None:
             return False
         step = misfit.step
-        if certainty.sole_variable(step, step.operand(misfit.role)) is not None:
-            return True
-        return _is_on_path_of_arguments(certainty, misfit) or None
+        return certainty.sole_variable(step, step.operand(misfit.role)) is not None or None
 
     def depends_on_block(misfit: OperandViolation) -> bool:
         return not misfit.is_in_every_launch and _variable_and_offset(certainty, misfit) is not None
@@ -81,27 +76,6 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 def _step_of(observed: Observation | OpenObligation) -> Step:
     return observed.step if isinstance(observed, OpenObligation) else observed.key[0]
-
-
-def _is_on_path_of_arguments(certainty: InputIndependence, misfit: OperandViolation) -> bool:
-    """Returns whether arguments, and no data, decide that a thread executes an access to an address without them.
-
-    No condition selects threads by an argument, which might be small enough. The first round of a loop over tiles is an
-    example.
-    """
-    step, operand = misfit.step, misfit.step.operand(misfit.role)
-    if not misfit.is_certain or not certainty.dependence.depends_on_position_only(step, operand):
-        return False
-    path = certainty.dependence_sources(step, None)
-    chosen = {leaf for leaf in certainty.dependence_sources(step, operand) - path if leaf.kind == "parameter"}
-    if chosen or any(leaf.kind in ("memory", "unknown") for leaf in path):
-        return False
-    for deciding, index in certainty.deciding_operands(step, set()):
-        tested = [index, *map(Name, guard_registers(deciding))]
-        leaves = {leaf for operand in tested for leaf in certainty.dependence.sources_of(deciding, operand)}
-        if any(leaf.kind == "parameter" for leaf in leaves) and not all(map(is_uniform_in_cta, leaves)):
-            return False
-    return True
 
 
 def _is_outside(misfit: OperandViolation) -> bool:

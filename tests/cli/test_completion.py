@@ -28,7 +28,7 @@ def offer_words(words: str) -> list[str]:
         ("ptxkit lint --show-u", ["plain,--show-undecided"]),
         ("ptxkit lint --format gi", ["plain,github", "plain,gitlab"]),
         ("ptxkit lint --select PTX40", [f"plain,PTX40{number}" for number in range(1, 9)]),
-        ("ptxkit lint --ignore PTX101,PTX62", [f"plain,PTX101,PTX62{number}" for number in range(1, 4)]),
+        ("ptxkit lint --ignore PTX101,PTX62", [f"plain,PTX101,PTX62{number}" for number in range(1, 5)]),
         ("ptxkit lint --target sm_90", ["plain,sm_90", "plain,sm_90a"]),
         ("ptxkit rule missing-pr", ["plain,missing-proxy-fence"]),
         ("ptxkit lint ker", ["file,ker"]),

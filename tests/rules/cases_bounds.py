@@ -84,7 +84,8 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
     ),
     Case(
         "an argument decides whether a thread executes the access",
-        "setp.gt.u32 %p3, %r6, 4;\n@%p3 st.shared.u32 [tile+-4], %r1; //! PTX207",
+        "setp.gt.u32 %p3, %r6, 4;\n@%p3 st.shared.u32 [tile+-4], %r1;",
+        undecided=("PTX207",),
     ),
     Case(
         "an argument that is compared with the number of the thread may keep threads within bounds",
@@ -94,14 +95,20 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
     Case(
         "the first round of a loop whose length is an argument exceeds the end",
         """mov.u32 %r10, %r2; mov.u32 %r11, 0; setp.eq.u32 %p3, %r6, 0; @%p3 bra end;
-more: st.shared.u32 [%r10+-64], %r1; //! PTX207
+more: st.shared.u32 [%r10+-64], %r1;
 add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, %r6; @%p3 bra more;
 end:""",
+        undecided=("PTX207",),
+    ),
+    Case(
+        "an address is inside its variable only after the offset is added in 32 bits",
+        "sub.u32 %r10, %r2, 8192; st.shared.u32 [%r10+8192], %r1;",
     ),
     Case(
         "a branch on an argument decides whether a thread executes the access",
-        """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2+9000], %r1; //? PTX207
+        """setp.gt.u32 %p3, %r6, 4; @!%p3 bra end; st.shared.u32 [%r2+9000], %r1;
 end:""",
+        undecided=("PTX207",),
     ),
     Case(
         "code after a branch on an argument is executed on both sides",

@@ -38,7 +38,7 @@ OVERLAP = "\tmov.u32 %r2, %ctaid.AXIS;\n" + at("%r1") + "\tst.global.u32 [%rd4],
 STENCIL = (
     "\tmov.u32 %r2, %ctaid.x;\n\tmad.lo.u32 %r3, %r2, 32, %r1;\n"
     + at("%r3")
-    + "\tst.global.u32 [%rd4], %r1;\n\tld.global.u32 %r4, [%rd4+4];\n\tst.global.u32 [%rd4+4096], %r4;"
+    + "\tst.global.u32 [%rd4], %r1;\n\tld.global.u32 %r4, [%rd4+128];\n\tst.global.u32 [%rd4+4096], %r4;"
 )
 TICKET = (
     "\t@%p1 ret;\n\tatom.global.add.u32 %r2, [%rd2], 1;\n\tmov.u32 %r3, %clock;\n"
@@ -81,7 +81,7 @@ def test_a_race_between_ctas_is_reported_where_the_kernel_implies_several(body: 
 
 
 def test_the_same_kernels_are_clean_where_they_are_correct() -> None:
-    right = STENCIL.replace("%rd4+4]", "%rd4]"), POLL.replace("LOAD", "ld.acquire.gpu.global.u32")
+    right = STENCIL.replace("%rd4+128]", "%rd4]"), POLL.replace("LOAD", "ld.acquire.gpu.global.u32")
     for body in right:
         assert verify_text(body).status is Status.CLEAN
 

@@ -62,7 +62,8 @@ def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Chec
             continue
         operand = operands.step.operand(role)
         if isinstance(operand, Address) and (space == "generic" or space.partition("::")[0] in spaces):
-            checks.append(_check(operands, (role, space, size), spaces, collective=collective))
+            is_fixed = isinstance(extent, ConstantExpr)
+            checks.append(_check(operands, (role, space, size), spaces, collective=collective, is_fixed=is_fixed))
     return checks
 
 
@@ -82,7 +83,12 @@ def accessed_ranges(match: Match) -> Iterator[tuple[str, str, Expression | None]
 
 
 def _check(
-    operands: OperandCompiler, used: tuple[str, str, ValueReader], spaces: frozenset[str], *, collective: bool
+    operands: OperandCompiler,
+    used: tuple[str, str, ValueReader],
+    spaces: frozenset[str],
+    *,
+    collective: bool,
+    is_fixed: bool,
 ) -> Check:
     role, space, size = used
     step, operand = operands.step, operands.step.operand(role)
@@ -114,7 +120,7 @@ def _check(
             found = find(values_at_ends(state.active_threads))
         if found is not None:
             where, held_in = found
-            is_certain = not state.visit and state.trace.first_guess is None
+            is_certain = is_fixed and not state.visit and state.trace.first_guess is None
             state.trace.operand_violations[(step, place)] = OperandViolation(
                 step, role, where, "bounds", length, held_in, is_certain, is_in_every_launch=in_every_launch
             )

@@ -10,6 +10,7 @@ from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.isa.functions import bits, is_declarable
 from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import (
     Address,
@@ -74,7 +75,10 @@ class OperandCompiler:
         start = self.reader(base)
         if not offset:
             return start
-        return _operation_reader("add", 64, start, constant_reader(offset & bit_mask(64)))
+        named = self.scope.find(base.text) if isinstance(base, Name) else None
+        # A register of 32 bits may hold an address that only its sum with the offset brings into the state space.
+        width = 32 if named is not None and is_declarable(named.kind) and bits(named.kind) == 32 else 64
+        return _operation_reader("add", width, start, constant_reader(offset & bit_mask(width)))
 
     def _name_reader(self, text: str) -> ValueReader:
         register = self.scope.register_name(text)

@@ -132,10 +132,10 @@ class OperandViolation:
       than that of role `rule`.
 
     is_certain: of an alignment, no placement of the variable is valid; otherwise the declaration of the variable does
-    not guarantee the alignment. Of two addresses, no guess precedes them. Of bounds, no guess precedes them, and the
-    thread executes the instruction for the first time. thread: the thread with this address, where
-    that of the first two threads is aligned. is_in_every_launch: every launch has the thread, however small its block
-    is.
+    not guarantee the alignment. Of two addresses, no guess precedes them. Of bounds, no guess precedes them, the size
+    is a constant, and the thread executes the instruction for the first time. thread: the thread with this address,
+    where that of the first two threads is aligned. is_in_every_launch: every launch has the thread, however small its
+    block is.
     """
 
     step: Step
