@@ -76,7 +76,7 @@ class OperandCompiler:
         if not offset:
             return start
         named = self.scope.find(base.text) if isinstance(base, Name) else None
-        # A register of 32 bits may hold an address that only its sum with the offset brings into the state space.
+        # A negative register plus an offset is an address, too: the sum is modulo 2^32.
         width = 32 if named is not None and is_declarable(named.kind) and bits(named.kind) == 32 else 64
         return _operation_reader("add", width, start, constant_reader(offset & bit_mask(width)))
 
