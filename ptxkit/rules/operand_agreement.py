@@ -14,6 +14,8 @@ from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation
 
+#: The kinds of invalid operands that are about the state space of an address.
+KINDS_OF_SPACES = ("window", "source")
 #: The violations of operands in an execution, by (step, role).
 Noticed = TypeVar("Noticed", WrongAddressKind, OperandViolation)
 
@@ -100,7 +102,7 @@ def _is_in_each_sample(
     """Returns whether an execution of each sample that reaches a step shows its violation, in one of the CTAs.
 
     A value that differs in all threads follows the sample, so that an argument decides it. If one sample reaches the
-    step, nothing but the thread's position may decide it.
+    step, no argument may decide it: nothing but the thread's position, or data that do not change a state space.
     """
     shown = defaultdict[int, dict[int, set[tuple[int, Value]]]](dict)
     reached = defaultdict[int, set[int]](set)
@@ -111,6 +113,7 @@ def _is_in_each_sample(
         if number in by_scenario:
             shown[rank][sample] = shown[rank].get(sample, set()) | by_scenario[number]
     is_enough = len(set().union(*reached.values())) > 1 or kernel.scenarios[min(by_scenario)].scenario.sample_count > 1
+    is_enough = is_enough or _is_space_without_arguments(kernel, found)
     return (is_enough or not kernel.program.contains(found.step) or _depends_on_position(kernel, found)) and any(
         values.keys() == reached[rank] and bool(set.intersection(*values.values())) for rank, values in shown.items()
     )
@@ -151,6 +154,14 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
 def _is_located(found: WrongAddressKind | OperandViolation) -> bool:
     """Returns whether a violation is about the place of an address."""
     return isinstance(found, WrongAddressKind) or found.kind == "bounds"
+
+
+def _is_space_without_arguments(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
+    """Returns whether a violation is about a state space, and arguments do not contribute to the address as numbers."""
+    if isinstance(found, OperandViolation):
+        return found.kind in KINDS_OF_SPACES
+    step, dependence = found.step, kernel.explorer.input_independence.dependence
+    return all(leaf.kind != "parameter" for leaf in dependence.sources_of(step, step.operand(found.role)))
 
 
 def _depends_on_position(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:

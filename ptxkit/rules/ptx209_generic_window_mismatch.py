@@ -34,12 +34,12 @@ from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.address_proofs import prove_window
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of_address_operands
-from ptxkit.rules.operand_agreement import observe_operand_violations
+from ptxkit.rules.operand_agreement import KINDS_OF_SPACES, observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every generic address whose window is known, and every address that was converted from one."""
-    yield from observe_operand_violations(kernel, lambda misfit: misfit.kind in ("window", "source"), _finding)
+    yield from observe_operand_violations(kernel, lambda misfit: misfit.kind in KINDS_OF_SPACES, _finding)
 
 
 def _finding(misfit: OperandViolation) -> Finding:

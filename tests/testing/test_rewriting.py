@@ -239,6 +239,10 @@ CORRECTED = (
     RewriteCase("broken-pipeline:sm_90a:4146", "assert-call", "3:18:assert-call"),  # lost PTX504
     RewriteCase("kernel:cluster_launch_control.sm_100a.ptx:211181", "spill-shared", "1:79:spill-shared"),  # a PTX503
     RewriteCase("fixture:PTX704_ok_other_half_of_the_lanes.ptx", "spill-shared", "3:116:spill-shared"),  # a PTX708
+    RewriteCase("mutant:hand_double_buffer.sm_80.ptx:388173", "address-form", "101:2246:address-form"),  # lost PTX208
+    RewriteCase("mutant:named_barriers.sm_80.ptx:990144", "identity-chain", "101:306:identity-chain"),  # lost PTX202
+    RewriteCase("fixture:PTX401_bad_fence_by_the_first_warp.ptx", "identity-chain", "f3:identity-chain"),  # lost PTX401
+    RewriteCase("fixture:PTX624_bad_flag_without_release.ptx", "identity-chain", "202:2206:identity-chain"),
     RewriteCase("fixture:PTX205_ok_aligned_at_run_time.ptx", "outline", "f2:outline"),  # a PTX205
     RewriteCase("fixture:PTX501_bad_no_init_in_the_other_cta.ptx", "equal-arms", "f1:equal-arms"),  # lost PTX501
     RewriteCase("fixture:PTX504_ok_a_poll_that_gives_up.ptx", "spill-shared", "f3:spill-shared"),  # a PTX504

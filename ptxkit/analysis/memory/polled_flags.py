@@ -90,10 +90,25 @@ def is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) 
         return False
     assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in each.result_registers()}
     addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
-    if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
+    named = {name for each in addresses for name in registers_in(each, step.scope)}
+    if _may_change(dependence, named & assigned, assigned):
         return False  # the address changes in the loop
     ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
     return not _deciding_registers(flow, dependence, loop, ends).isdisjoint(step.result_registers())
+
+
+def _may_change(dependence: Dependence, registers: Iterable[str], assigned: set[str]) -> bool:
+    """Returns whether registers that a loop assigns may differ between rounds, by loaded data or their last value."""
+    found = Worklist(registers)
+    for register in found:
+        inputs, leaves = dependence.direct_dependences(register)
+        own = Worklist(inputs & assigned)
+        for each in own:
+            own.add(dependence.direct_dependences(each)[0] & assigned)
+        if register in own.seen or any(leaf.kind in ("memory", "unknown") for leaf in leaves):
+            return True
+        found.add(inputs & assigned)
+    return False
 
 
 def _deciding_registers(

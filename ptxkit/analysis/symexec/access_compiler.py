@@ -9,11 +9,10 @@ from ptxkit.analysis.symexec.event_compiler import cta_mask_reader
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.store_compiler import compile_private_store
 from ptxkit.analysis.values.symbolic_values import (
-    LaneValues,
     SymbolicValue,
     group_value_of,
     is_outside_shared_memory,
-    lift,
+    value_of_lane,
 )
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
@@ -108,12 +107,12 @@ def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader
 
 
 def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
-    """Returns the address at which the matrix of a descriptor begins."""
+    """Returns the address at which the matrix of a descriptor begins, which all threads must give equally."""
     operand = operands.step.operand(role)
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda state: lift(first_unit, reader(state))
+    return lambda state: first_unit(value_of_lane(reader(state), state.first_active))
 
 
 def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
@@ -124,9 +123,8 @@ def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAct
         return None
 
     def record(state: GroupState) -> None:
-        held = [reader(state) for reader in readers]
-        known = [each for each in held if not isinstance(each, LaneValues)]
-        place = far_unit(*known) if len(known) == len(held) else None
+        descriptor, rows, width, transposed = (value_of_lane(each(state), state.first_active) for each in readers)
+        place = far_unit(descriptor, rows, width, transposed)
         if place is not None:
             state.record(effect, place, UNIT_BYTES)
 
