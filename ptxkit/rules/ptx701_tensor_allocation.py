@@ -2,7 +2,8 @@
 
 What it does
     Finds allocations that no `tcgen05.dealloc` frees before the CTA exits, or that are freed with another number of
-    columns; deallocations in a kernel without any allocation; allocations that are larger than an earlier one, or that
+    columns; accesses of more columns than are deallocated at the address; deallocations in a kernel without any
+    allocation; allocations that are larger than an earlier one, or that
     follow `relinquish_alloc_permit`; and allocations that only some lanes of a warp execute.
 
 Why it matters
@@ -30,12 +31,16 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.tensor.tensor_memory import deallocations_of, may_be_absolute, uses_of
 from ptxkit.diagnostics.catalogue import fix_titles, ptx7xx
 from ptxkit.isa.effects import Effect, TensorMemory
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
-from ptxkit.rules.obligation_sites import is_a, sites_of
+from ptxkit.rules.obligation_sites import either, is_a, is_tensor_access, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
 from ptxkit.syntax.constants import WARP_SIZE
+
+#: The number of columns of Tensor Memory; a larger offset is a negative one, or one of unknown meaning.
+_MOST_COLUMNS = 512
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -46,6 +51,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield from check_whole_warps(number, facts, _is_management, ptx7xx.BRANCH_ON_WARP_NUMBER())
         for thread in facts.threads.values():
             yield from _check_sequence(number, thread)
+        yield from _check_columns(number, facts)
         if not facts.has_unknown_call:
             yield from _check_deallocations(number, kernel, facts)
 
@@ -120,6 +126,38 @@ def _check_deallocations(number: int, kernel: KernelFacts, facts: ScenarioFacts)
         yield Observation((event.step, None), number, sure, finding)
 
 
+def _check_columns(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    """Checks that accesses relative to an allocation use only columns that are deallocated at its address."""
+    threads = facts.threads.values()
+    given: dict[int, TraceEvent] = {}
+    for end in (use for thread in threads for use in deallocations_of(thread) if not use.is_absolute):
+        place = end.location
+        if place is not None and place[1:] == (0, 0):
+            given[place[0]] = max(given.get(place[0], end.event), end.event, key=_columns)
+    for use in (use for thread in threads if given for use in uses_of(thread)):
+        place = use.location
+        end_of_base = given.get(place[0]) if place is not None else None
+        if place is None or end_of_base is None or not _columns(end_of_base) or place[2] > _MOST_COLUMNS:
+            continue
+        if use.completion != "tcgen05" and place[1] // WARP_SIZE != use.thread.tid // WARP_SIZE % 4:
+            continue  # PTX707 reports the lanes
+        last = place[2] + use.columns - 1
+        finding = None if last < _columns(end_of_base) else _beyond_allocation(use.event.step, last, end_of_base)
+        exact = use.thread.trace.is_certain(use.position) and facts.is_exact
+        exact = exact and not may_be_absolute(facts.program, use)
+        yield Observation((use.event.step, None), number, exact, finding)
+
+
+def _beyond_allocation(step: Step, column: int, given: TraceEvent) -> Finding:
+    columns = _columns(given)
+    return Finding(
+        primary=step,
+        message=ptx7xx.COLUMNS_BEYOND_ALLOCATION(column=column, columns=columns),
+        labels=((given.step, ptx7xx.DEALLOCATION_SHOWS_COLUMNS(columns=columns)),),
+        help=ptx7xx.ALLOCATE_MORE_COLUMNS(columns=columns),
+    )
+
+
 def _columns(event: TraceEvent) -> int:
     return event.amount if isinstance(event.amount, int) else 0
 
@@ -172,4 +210,4 @@ def _size_mismatch(given: TraceEvent, taken: TraceEvent) -> Finding:
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_ALLOCATION, check, sites=sites_of(is_a(TensorMemory)))
+RULE = Rule(ptx7xx.TENSOR_ALLOCATION, check, sites=sites_of(either(is_a(TensorMemory), is_tensor_access)))

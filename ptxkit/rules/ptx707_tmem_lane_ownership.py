@@ -26,9 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.dataflow.dependence import Dependence
-from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.tensor.tensor_memory import TmemUse, deallocations_of, uses_of
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.tensor.tensor_memory import TmemUse, deallocations_of, may_be_absolute, uses_of
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
@@ -68,16 +67,8 @@ def _check_lanes(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
             if use.completion in _GROUPS and place is not None and place[0] in bases:
                 finding = None if first <= place[1] < first + WARP_SIZE else _foreign_lane_access(use, place[1], first)
                 exact = thread.trace.is_certain(use.position) and facts.is_exact and is_known
-                exact = exact and not _may_be_absolute(facts.program, use)
+                exact = exact and not may_be_absolute(facts.program, use)
                 yield Observation((use.event.step, None), number, exact, finding)
-
-
-def _may_be_absolute(program: Program, use: TmemUse) -> bool:
-    """Returns whether the base of an address may be a constant, which names no lane, instead of an allocation."""
-    function, step = program.function_of(use.event.step), use.event.step
-    operand = step.operand(use.access.address) if use.access is not None else None
-    given = ("unknown", "parameter") if function.is_kernel else ("unknown",)
-    return any(leaf.kind in given for leaf in function.analysis(Dependence).sources_of(step, operand))
 
 
 def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:

@@ -15,8 +15,9 @@ from functools import cached_property
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_TMEM_EXECUTIONS, MAX_TMEM_PAIRS
 from ptxkit.analysis.symexec.tensor_compiler import ABSOLUTE
 from ptxkit.analysis.symexec.trace import TraceEvent
@@ -156,6 +157,14 @@ def deallocations_of(thread: ThreadView) -> Iterator[TmemUse]:
     for position, event in thread.positions(TensorMemory):
         if isinstance(event.effect, TensorMemory) and event.effect.action == "deallocate":
             yield TmemUse(thread, position, event)
+
+
+def may_be_absolute(program: Program, use: TmemUse) -> bool:
+    """Returns whether the base of an address may be a constant, which names no lane, instead of an allocation."""
+    function, step = program.function_of(use.event.step), use.event.step
+    operand = step.operand(use.access.address) if use.access is not None else None
+    given = ("unknown", "parameter") if function.is_kernel else ("unknown",)
+    return any(leaf.kind in given for leaf in function.analysis(Dependence).sources_of(step, operand))
 
 
 def share_columns(first: TmemUse, second: TmemUse) -> bool:

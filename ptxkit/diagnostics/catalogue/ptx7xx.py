@@ -58,6 +58,13 @@ DEALLOCATE_BEFORE_EXIT = MessageTemplate(
     TENSOR_ALLOCATION,
     "execute `tcgen05.dealloc` with the address and the number of columns, by one warp, before the CTA ends",
 )
+COLUMNS_BEYOND_ALLOCATION = MessageTemplate(
+    TENSOR_ALLOCATION, "uses column {column} of an allocation that has {columns} columns"
+)
+DEALLOCATION_SHOWS_COLUMNS = MessageTemplate(TENSOR_ALLOCATION, "deallocates {columns} columns at this address")
+ALLOCATE_MORE_COLUMNS = MessageTemplate(
+    TENSOR_ALLOCATION, "allocate and deallocate more columns, or use columns below {columns}"
+)
 DEALLOCATES_NOTHING_ALLOCATED = MessageTemplate(
     TENSOR_ALLOCATION, "deallocates Tensor Memory, but no instruction of this kernel allocates any"
 )
