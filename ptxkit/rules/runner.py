@@ -146,13 +146,16 @@ class RuleRun:
 
     def _ask_unproven(self, builder: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         """Reports as undecided the unproven obligations of the rules whose obligations need a proof."""
-        for rule in rules:
-            if rule.needs_proof and rule.policy in ("isa", self._policy) and any(rule.sites(kernel.program)):
-                from ptxkit.rules.obligation_judge import ObligationJudge
+        asking = [rule for rule in rules if rule.needs_proof and rule.policy in ("isa", self._policy)]
+        asking = [rule for rule in asking if any(rule.sites(kernel.program))]
+        if not asking:
+            return
+        from ptxkit.rules.obligation_judge import ObligationJudge
 
-                judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
-                steps = list(judge.unproven_steps(rule))
-                builder.mark_undecided(rule.code, steps, obligation_words.NOT_COVERED())
+        judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
+        for rule in asking:  # one judge, so that the rules share its proofs
+            steps = list(judge.unproven_steps(rule))
+            builder.mark_undecided(rule.code, steps, obligation_words.NOT_COVERED())
 
     def _mark_unentered_functions(self, judge: VerdictBuilder, explorer: Explorer) -> None:
         """Reports the asynchronous steps of functions that a kernel may call and no execution of it entered."""

@@ -22,11 +22,7 @@ from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.access_ranges import (
-    access_range,
-    is_async_read,
-    is_generic_write,
-)
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read, is_generic_write
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.analysis.sync.sync_edges import SyncEdge, find_unordered_release
 from ptxkit.fast_dataclasses import dataclass
