@@ -31,9 +31,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.cluster.remote_copies import RemoteCopy, RemoteRead, find_remote_reads
+from ptxkit.analysis.context.access_instances import AccessInstance
 from ptxkit.analysis.context.barrier_placement import CTA_BARRIER, WARP_BARRIER, PathPoint
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.context.races import AccessInstance, Race
+from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.copy_completion import CopyStatus, is_group_copy
 from ptxkit.analysis.memory.copy_reads import CopyRead, find_copy_reads, find_racing_reads

@@ -8,6 +8,7 @@ import pytest
 
 from ptxkit import lint
 from ptxkit.analysis.context import races
+from tests.rules.support import Case
 
 RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
 TOO_MANY = "too many accesses to shared memory to compare all of them"
@@ -43,3 +44,27 @@ def test_accesses_that_are_not_compared_are_one_question(limit: str, monkeypatch
     assert questions("PTX621_bad_read_without_barrier") == []
     monkeypatch.setattr(races, limit, 1)
     assert questions("PTX621_bad_read_without_barrier") == [("PTX621", TOO_MANY)]
+
+
+def rounds_of(last: str) -> str:
+    """Returns a kernel of 20 rounds in a loop of 6, each between barriers; last: what comes after the last store."""
+    exchange = "st.shared.u32 [%r4], %r1; bar.sync 0; xor.b32 %r11, %r3, 512; add.u32 %r11, %r2, %r11;"
+    read = "ld.shared.u32 %r12, [%r11]; add.u32 %r13, %r13, %r12;"
+    return Case(
+        "rounds",
+        f"""mov.u32 %r13, 0; mov.u32 %r10, 0;
+next: {f"{exchange} {read} bar.sync 0; " * 19} {exchange.replace("bar.sync 0;", last)} {read} bar.sync 0;
+add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 6; @%p3 bra next; st.global.u32 [%rd2], %r13;""",
+    ).text
+
+
+@pytest.mark.parametrize(("last", "codes"), [("bar.sync 0;", []), ("", ["PTX621"])])
+@pytest.mark.parametrize("groups", [20_000, 130])
+def test_the_intervals_between_barriers_are_examined_one_by_one_where_accesses_are_too_many(
+    last: str, codes: list[str], groups: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(races, "MAX_ACCESS_INSTANCES", 1000)
+    monkeypatch.setattr(races, "MAX_GROUP_ACCESSES", groups)
+    verdict = lint(rounds_of(last))
+    assert [item.code for item in verdict.diagnostics] == codes
+    assert verdict.undecided == ()

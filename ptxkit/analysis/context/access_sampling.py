@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.program import Step
@@ -49,6 +49,14 @@ def warp_edge_lanes(tids: tuple[int, ...]) -> list[int]:
     for index, tid in enumerate(tids):
         by_warp[tid // WARP_SIZE].append(index)
     return sorted({index for found in by_warp.values() for index in (*found[:2], *found[-2:])})
+
+
+def first_lanes_of_warps(tids: Sequence[int]) -> list[int]:
+    """Returns the indices of the first two threads of each warp."""
+    by_warp: dict[int, list[int]] = defaultdict(list)
+    for index, tid in enumerate(tids):
+        by_warp[tid // WARP_SIZE].append(index)
+    return [index for found in by_warp.values() for index in found[:2]]
 
 
 def first_lane_of_paths(paths: list[WarpPath]) -> list[int]:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.loops import reachable_nodes
+from ptxkit.analysis.context.access_instances import AccessInstance
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
-from ptxkit.analysis.context.races import AccessInstance
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.program import Program, Step

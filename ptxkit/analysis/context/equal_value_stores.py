@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.context.access_instances import AccessInstance
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
-from ptxkit.analysis.context.races import AccessInstance, Race
+from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.context.access_instances import AccessInstance
 from ptxkit.analysis.context.barrier_placement import are_whole_warps, threads_reaching
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.context.races import AccessInstance
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import async_copies_of

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import gcd
 from typing import TypeAlias
 
@@ -69,6 +69,8 @@ class AccessFootprint:
 
 #: A read with the units that other threads write, and the thread that reads each unit.
 ForeignRead: TypeAlias = tuple[AccessFootprint, list[tuple[int, int]]]
+#: Accesses, each with its threads that share bytes with another thread; `_MULTIPLE` for all threads of the group.
+SharingAccesses: TypeAlias = Sequence[tuple[AccessFootprint, Collection[int]]]
 
 
 def compute_footprints(
@@ -180,15 +182,15 @@ class RaceFilter:
 
     def find_unproven(
         self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]
-    ) -> Iterator[Sequence[AccessFootprint]]:
-        """Yields the accesses of each interval in which a write may race with a read of the same bytes."""
+    ) -> Iterator[tuple[Sequence[AccessFootprint], Sequence[AccessFootprint]]]:
+        """Yields the writes and the reads of each interval in which a write may race with a read of the same bytes."""
         if not writes or not reads:
             return
         stretches = BarrierIntervals(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
         near = _group_by_interval(stretches, reads)
         for number, own in _group_by_interval(stretches, writes).items():
             if not self._is_interval_race_free(own, near[number]):
-                yield [*own, *near[number]]
+                yield own, near[number]
 
     def _is_interval_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
         if not reads:
@@ -250,6 +252,21 @@ class RaceFilter:
 
     def _paths_of(self, access: AccessFootprint, thread: int) -> Iterable[WarpPath]:
         return {self._path_of(tid) for tid in access.group.tids} if thread == _MULTIPLE else (self._path_of(thread),)
+
+
+def find_sharing(
+    writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]
+) -> tuple[SharingAccesses, SharingAccesses]:
+    """Returns the writes and the reads of bytes that one thread writes and another one reads."""
+    unit = _common_unit((*writes, *reads))
+    owners = _writer_by_unit(writes, unit, _threads_of)
+    shared = [(read, list(_foreign_units(owners, read, unit, _threads_of))) for read in reads]
+    readers = [(read, {tid for _, tid in places}) for read, places in shared if places]
+    writers: dict[AccessFootprint, set[int]] = defaultdict(set)
+    for found in _writers_by_unit(writes, {place for _, places in shared for place, _ in places}, unit).values():
+        for write, tid in found:
+            writers[write].add(tid)
+    return list(writers.items()), readers
 
 
 def _group_by_interval(

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.access_extents import AccessExtents, are_apart, has_unknown_lane
+from ptxkit.analysis.context.access_instances import AccessInstance, LocatedInstance
 from ptxkit.analysis.context.access_sampling import (
     FIRST_EXECUTIONS,
     execution_count_for,
     first_lane_of_paths,
+    first_lanes_of_warps,
     is_mbarrier_copy,
     is_one_store,
     sample_accesses,
@@ -26,7 +28,7 @@ from ptxkit.analysis.context.access_sampling import (
 )
 from ptxkit.analysis.context.group_completion import find_completion_points
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, compute_footprints
+from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, SharingAccesses, compute_footprints
 from ptxkit.analysis.context.unproven_accesses import UnprovenAccesses
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
@@ -35,7 +37,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_operand_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
+from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Access
 
@@ -48,64 +50,6 @@ FEWER_EXECUTIONS = (3, 1)
 _CONFLICTING_KINDS = (("write", "read"), ("copy", "store"), ("store", "update"))
 #: Two stores conflict only if their values differ: those at unknown addresses, and by one instruction, are left out.
 _STORES = ("store", "store")
-
-
-@dataclass(frozen=True, slots=True)
-class AccessInstance:
-    """An access of a thread to bytes of shared memory.
-
-    position: the index of `group_event` in the events of its path's group. completion_wait: the position of the wait
-    that completes the access for its thread, where the access is asynchronous and completes by a wait for a group.
-    """
-
-    path: WarpPath
-    tid: int
-    position: int
-    group_event: TraceEvent | GroupEvent
-    lane_index: int
-    completion_wait: int | None = None
-
-    @property
-    def end_position(self) -> int:
-        """The first position from which the thread may release the completed access to others."""
-        return self.position if self.completion_wait is None else self.completion_wait
-
-    @property
-    def event(self) -> TraceEvent:
-        """The event of the access for this thread."""
-        own = (
-            self.group_event.for_thread(self.lane_index)
-            if isinstance(self.group_event, GroupEvent)
-            else self.group_event
-        )
-        assert own is not None, "only a thread that takes part in an access has a footprint"
-        return own
-
-    @property
-    def barrier(self) -> GroupValue | None:
-        """The mbarrier that signals the completion of the access, if there is one."""
-        held = self.group_event.barrier if isinstance(self.group_event, TraceEvent) else self.group_event.fields[3]
-        return held.at(self.lane_index) if isinstance(held, LaneValues) else held
-
-    @property
-    def execution(self) -> tuple[Step, int]:
-        """The instruction, and how often its path has executed it before."""
-        return self.group_event.step, self.group_event.visit
-
-    def count_executions(self, steps: Collection[Step]) -> int:
-        """Returns how often the path of the access executes the given instructions up to the access."""
-        events = self.path.group.events[: self.position + 1]
-        return len({(event.step, event.visit) for event in events if event.step in steps})
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether some input certainly reaches the access."""
-        guessed = self.path.group.first_guess
-        return guessed is None or self.position < guessed
-
-
-#: An access with the range of bytes that it uses, or may use.
-_LocatedInstance: TypeAlias = tuple[tuple[int, int], AccessInstance]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +136,9 @@ class RaceAnalysis:
             if reads:
                 yield from self._races_between([*self._access_instances(writing)], [*reads])
 
-    def _unlocated_instances(self, kind: str, extents: AccessExtents) -> list[_LocatedInstance]:
+    def _unlocated_instances(self, kind: str, extents: AccessExtents) -> list[LocatedInstance]:
         """Returns the accesses at unknown addresses, each with every range of which it may use bytes."""
-        found: list[_LocatedInstance] = []
+        found: list[LocatedInstance] = []
         for group in self._facts.groups:
             paths = self._paths_of(group)
             for position, event in self._sampled_accesses(group, kind, FIRST_EXECUTIONS):
@@ -215,19 +159,21 @@ class RaceAnalysis:
     def _find_unproven(self, writing: str, reading: str) -> UnprovenAccesses | None:
         """Returns the accesses of two kinds that a comparison of whole groups does not prove free of races.
 
-        The comparison covers at least the executions that `_access_instances` yields. The result is None where there
-        are too many to compare.
+        The comparison covers at least the executions that `_access_instances` yields, or as many as can be compared.
+        The result is None where even few are too many.
         """
         groups = self._facts.groups
-        writes = [(group, self._sampled_accesses(group, writing, FIRST_EXECUTIONS)) for group in groups]
-        fills = {event.step for _, seen in writes for _, event in seen if is_mbarrier_copy(event)}
-        reads = [(group, self._sampled_accesses(group, reading, execution_count_for(len(fills)))) for group in groups]
-        if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
-            return UnprovenAccesses(iter(()), self._budget)
-        if sum(len(seen) for _, seen in (*writes, *reads)) > MAX_GROUP_ACCESSES:
-            return None
-        found = self._race_filter.find_unproven(self._footprints(writes), self._footprints(reads))
-        return UnprovenAccesses(found, self._budget)
+        for rounds in (FIRST_EXECUTIONS, *FEWER_EXECUTIONS):
+            writes = [(group, self._sampled_accesses(group, writing, rounds)) for group in groups]
+            fills = {event.step for _, seen in writes for _, event in seen if is_mbarrier_copy(event)}
+            wanted = execution_count_for(len(fills)) if rounds == FIRST_EXECUTIONS else rounds
+            reads = [(group, self._sampled_accesses(group, reading, wanted)) for group in groups]
+            if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
+                return UnprovenAccesses(iter(()), self._budget)
+            if sum(len(seen) for _, seen in (*writes, *reads)) <= MAX_GROUP_ACCESSES:
+                found = self._race_filter.find_unproven(self._footprints(writes), self._footprints(reads))
+                return UnprovenAccesses(found, self._budget)
+        return None
 
     @cached_property
     def _race_filter(self) -> RaceFilter:
@@ -262,12 +208,18 @@ class RaceAnalysis:
         unproven = self._find_unproven(writing, reading)
         if unproven is not None and unproven.is_empty:
             return
-        writes = list(self._access_instances(writing, unproven=unproven))
+        if unproven is not None and None in map(self._choose_execution_count, (writing, reading)):
+            for written, seen in unproven.sharing():
+                yield from self._races_between(self._instances_of(written), self._instances_of(seen))
+                if self._budget.is_exhausted:
+                    return
+            return
+        writes = list(self._access_instances(writing))
         fills = {touch.group_event.step for _, touch in writes if is_mbarrier_copy(touch.group_event)}
         if writes:
-            yield from self._races_between(writes, self._access_instances(reading, len(fills), unproven))
+            yield from self._races_between(writes, self._access_instances(reading, len(fills)))
 
-    def _races_between(self, writes: Iterable[_LocatedInstance], reads: Iterable[_LocatedInstance]) -> Iterator[Race]:
+    def _races_between(self, writes: Iterable[LocatedInstance], reads: Iterable[LocatedInstance]) -> Iterator[Race]:
         """Yields the races of writes with reads of the same bytes."""
         places: dict[tuple[int, int], _RangeAccesses] = defaultdict(_RangeAccesses)
         for touched, touch in writes:
@@ -286,21 +238,37 @@ class RaceAnalysis:
                     self._drop(next(at.group_event.step for each in place.writes.values() for at in each.values()))
                     return
 
-    def _access_instances(
-        self, kind: str, fills: int = 0, unproven: UnprovenAccesses | None = None
-    ) -> Iterator[_LocatedInstance]:
+    def _instances_of(self, accesses: SharingAccesses) -> Iterator[LocatedInstance]:
+        """Yields some accesses of an interval by threads that share bytes: by at most two threads of each warp."""
+        left = MAX_ACCESS_INSTANCES
+        for each, sharing in accesses:
+            group, paths, chosen = each.group, self._paths_of(each.group), set(sharing)
+            if chosen.isdisjoint(group.tids):  # all threads access the same bytes
+                lanes: Iterable[int] = first_lane_of_paths(paths)
+            else:
+                own = [index for index, tid in enumerate(group.tids) if tid in chosen]
+                lanes = (own[at] for at in first_lanes_of_warps([group.tids[index] for index in own]))
+            for index in lanes:
+                touched = access_range_of_lane(each.event, index)
+                if touched is not None:
+                    over = self._completion_wait_of(group, each.position, each.event)
+                    tid = group.tids[index]
+                    yield touched, AccessInstance(paths[index], tid, each.position, each.event, index, over)
+                    left -= 1
+            if left <= 0:
+                self._drop(each.event.step)
+                return
+
+    def _access_instances(self, kind: str, fills: int = 0) -> Iterator[LocatedInstance]:
         """Yields the accesses, with their bytes, of all threads that write or store, or of some that read or copy.
 
         fills: the number of instructions that fill memory asynchronously. In an unrolled loop, each of them belongs to
-        its own round, and as many rounds of the reading loop are examined. unproven: the ones to examine if too many.
+        its own round, and as many rounds of the reading loop are examined.
         """
         left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, execution_count_for(fills))
-        only = unproven.places if rounds is None and unproven is not None else None
         for group in self._facts.groups:
             tids, paths, chosen = group.tids, self._paths_of(group), self._sampled_lanes(group, kind)
             for position, event in self._sampled_accesses(group, kind, rounds or FEWER_EXECUTIONS[-1]):
-                if only is not None and (id(group), position) not in only:
-                    continue
                 for index in chosen[isinstance(event, TraceEvent)]:
                     touched = access_range_of_lane(event, index)
                     if touched is not None:
@@ -336,7 +304,7 @@ class RaceAnalysis:
             self._paths_of(group)
         )
 
-    def _choose_execution_count(self, kind: str, wanted: int) -> int | None:
+    def _choose_execution_count(self, kind: str, wanted: int = FIRST_EXECUTIONS) -> int | None:
         """Returns how many first executions of each instruction to examine; None where even a few are too many."""
         chosen = [(group, [len(each) for each in self._sampled_lanes(group, kind)]) for group in self._facts.groups]
         for rounds in (wanted, *FEWER_EXECUTIONS):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
-from ptxkit.analysis.context.race_filter import AccessFootprint
+from ptxkit.analysis.context.race_filter import AccessFootprint, SharingAccesses, find_sharing
 from ptxkit.analysis.ir.budget import AnalysisBudget
+
+#: The writes and the reads of an interval between barriers.
+_Interval: TypeAlias = tuple[Sequence[AccessFootprint], Sequence[AccessFootprint]]
 
 
 class UnprovenAccesses:
@@ -15,29 +19,28 @@ class UnprovenAccesses:
     What the filter looks up does not count in the budget of the search for races.
     """
 
-    def __init__(self, intervals: Iterator[Sequence[AccessFootprint]], budget: AnalysisBudget) -> None:
+    def __init__(self, intervals: Iterator[_Interval], budget: AnalysisBudget) -> None:
         self._intervals, self._budget = intervals, budget
 
     @cached_property
     def is_empty(self) -> bool:
         """Whether all accesses are free of races."""
-        return not self._first
+        return self._first is None
+
+    def sharing(self) -> Iterator[tuple[SharingAccesses, SharingAccesses]]:
+        """Yields the writes and the reads of each interval that share bytes with other threads; can be read once."""
+        found = self._first
+        while found is not None:
+            yield find_sharing(*found)
+            found = self._next_interval()
 
     @cached_property
-    def places(self) -> frozenset[tuple[int, int]]:
-        """The groups, by identity, and the positions of the accesses."""
-        intervals = [self._first]
-        while found := self._next_interval():
-            intervals.append(found)
-        return frozenset((id(each.group), each.position) for accesses in intervals for each in accesses)
-
-    @cached_property
-    def _first(self) -> Sequence[AccessFootprint]:
+    def _first(self) -> _Interval | None:
         return self._next_interval()
 
-    def _next_interval(self) -> Sequence[AccessFootprint]:
-        """Returns the accesses of the next interval; none after the last one."""
+    def _next_interval(self) -> _Interval | None:
+        """Returns the accesses of the next interval; None after the last one."""
         left = self._budget.pair_checks
-        found = next(self._intervals, ())
+        found = next(self._intervals, None)
         self._budget.pair_checks = left
         return found
