@@ -3,7 +3,8 @@
 What it does
     Finds a `fence.proxy.async` for shared memory that no access through the generic proxy precedes, or no access
     through the async proxy follows, in any order of the threads, or the kernel has no accesses through one of the
-    proxies. An `mbarrier.init` needs no such fence: copies signal their mbarrier through the generic proxy.
+    proxies; or another such fence comes before it on each path, without a generic access of any thread between. An
+    `mbarrier.init` needs no such fence: copies signal their mbarrier through the generic proxy.
 
 Why it matters
     A fence delays its thread until earlier accesses are complete. A redundant one also hides which fence is required.
@@ -38,6 +39,8 @@ from ptxkit.analysis.memory.no_op_sync import (
     is_fully_executed,
     is_shared_only_fence,
 )
+from ptxkit.analysis.memory.redundant_fences import find_redundant_proxy_fences
+from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
@@ -52,7 +55,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     useful = set() if accesses_shared_through_one_proxy(kernel.program) else _find_useful_fences(kernel, fences)
     for fence in fences:
         if fence not in useful:
-            yield Observation((fence, None), 0, True, _finding(fence))
+            yield Observation((fence, None), 0, True, _finding(fence, ptx9xx.FENCE_ORDERS_NOTHING()))
+    others = [fence for fence in find_shared_proxy_fences(kernel) if fence not in fences or fence in useful]
+    for fence in find_redundant_proxy_fences(kernel.program, others):
+        yield Observation((fence, None), 0, True, _finding(fence, ptx9xx.FENCED_BEFORE()))
 
 
 def _find_useful_fences(kernel: KernelFacts, fences: list[Step]) -> set[Step]:
@@ -64,12 +70,8 @@ def _find_useful_fences(kernel: KernelFacts, fences: list[Step]) -> set[Step]:
     return find_ordering_fences(kernel, fences)
 
 
-def _finding(fence: Step) -> Finding:
-    return Finding(
-        primary=fence,
-        message=ptx9xx.FENCE_ORDERS_NOTHING(),
-        help=ptx9xx.REMOVE_FENCE(),
-    )
+def _finding(fence: Step, message: Message) -> Finding:
+    return Finding(fence, message, help=ptx9xx.REMOVE_FENCE())
 
 
 RULE = Rule(ptx9xx.REDUNDANT_PROXY_FENCE, check, on_request=True)

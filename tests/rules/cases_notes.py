@@ -101,7 +101,7 @@ ld.shared.u32 %r11, [%r2]; st.global.u32 [%rd2], %r11;""",
     Case(
         "a barrier on each side of a load is not a repetition",
         """st.shared.u32 [%r4], %r1; bar.sync 0;
-ld.shared.u32 %r11, [%r2]; bar.sync 0; st.global.u32 [%rd2], %r11;""",
+ld.shared.u32 %r11, [%r2]; bar.sync 0; st.shared.u32 [%r4], %r11;""",
         notes=True,
     ),
     Case(
@@ -333,6 +333,107 @@ wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!
             ("releases", "", " //~ PTX907"),
             ("names the release", ".release", " //~ PTX907"),
             ("is relaxed", ".relaxed", ""),
+        )
+    ),
+    Case(
+        "a barrier before a loop that begins with one orders nothing more",
+        """st.shared.u32 [%r4], %r1; mov.u32 %r10, 0;
+bar.sync 0; //~ PTX907
+next: bar.sync 0; ld.shared.u32 %r11, [%r2]; bar.sync 0; st.shared.u32 [%r4], %r11;
+add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra next;""",
+        notes=True,
+    ),
+    Case(
+        "one of two barriers between which threads only read is redundant",
+        """st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r11, [%r2]; st.global.u32 [%rd2], %r11;
+bar.sync 0; //~ PTX907
+ld.shared.u32 %r12, [%r2]; bar.sync 0; st.shared.u32 [%r4], %r12;""",
+        notes=True,
+    ),
+    Case(
+        "either of two barriers may go if threads access only their own memory between them",
+        """.local .align 4 .b8 own[4];
+st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r11, [%r2]; setp.eq.u32 %p3, %r6, 3;
+bar.sync 0; //~ PTX907 //= stays
+st.local.u32 [own], %r11; @!%p3 bra on; st.local.u32 [own], %r6;
+on: bar.sync 0; //~ PTX907 stays
+st.shared.u32 [%r4], %r11; bar.sync 0; ld.shared.u32 %r12, [%r2]; st.global.u32 [%rd2], %r12;""",
+        notes=True,
+    ),
+    Case(
+        "a barrier after a wait for copies is needed",
+        f"""{COPY} cp.async.commit_group; bar.sync 0; //~ PTX907
+cp.async.wait_group 0; bar.sync 0; ld.shared.u32 %r12, [%r2]; st.global.u32 [%rd2], %r12;""",
+        notes=True,
+    ),
+    Case(
+        "a barrier that one half of the block passes twice is needed",
+        """setp.ge.u32 %p3, %r1, 64; st.shared.u32 [%r4], %r1; @%p3 bra half;
+bar.sync 0; mov.u32 %r10, 0; @%p1 mov.u32 %r10, 1; bar.sync 0; bra meet;
+half: bar.sync 0; ld.shared.u32 %r7, [%r4+-256]; st.global.u32 [%rd2], %r7; bar.sync 0;
+meet: st.shared.u32 [%r4], %r3;""",
+        notes=True,
+    ),
+    Case(
+        "a proxy fence after a multiplication repeats the one before it",
+        f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
+@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; @%p1 cp.async.bulk.commit_group;
+@%p1 cp.async.bulk.wait_group.read 0;
+fence.proxy.async.shared::cta; //~ PTX901
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "a proxy fence after another write is needed",
+        f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
+@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; @%p1 cp.async.bulk.commit_group;
+@%p1 cp.async.bulk.wait_group.read 0;
+bar.sync 0; st.shared.u32 [%r4], %r6;
+fence.proxy.async.shared::cta; bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "the writes of other threads before a barrier need a fence after it",
+        f"""fence.proxy.async.shared::cta; //~ PTX901
+st.shared.u32 [%r4], %r1; bar.sync 0;
+fence.proxy.async.shared::cta; bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "copies that complete after a fence need another one",
+        f"""{COPY} cp.async.commit_group;
+fence.proxy.async.shared::cta;
+cp.async.wait_group 0; fence.proxy.async.shared::cta; bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "copies are tracked twice before the thread arrives",
+        f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0;
+{COPY}
+cp.async.mbarrier.arrive.shared::cta.b64 [%r5]; //~ PTX907 again
+{OTHER_COPY}
+cp.async.mbarrier.arrive.shared::cta.b64 [%r5]; //= again
+mbarrier.arrive.shared::cta.b64 _, [%r5];
+{LAST}""",
+        notes=True,
+    ),
+    *(
+        Case(
+            f"copies are tracked once if {what}",
+            f"""@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;
+bar.sync 0; {COPY} cp.async.mbarrier.arrive.shared::cta.b64 [%r5]; {between}
+{guard}{OTHER_COPY} {guard}cp.async.mbarrier.arrive.shared::cta.b64 [%r5+{offset}];
+mbarrier.arrive.shared::cta.b64 _, [%r5]; mbarrier.arrive.shared::cta.b64 _, [%r5+8];
+{LAST} on: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5+8], 0; @!%p3 bra on;""",
+            notes=True,
+        )
+        for what, between, guard, offset in (
+            ("the other one has a guard", "", "@%p1 ", 0),
+            ("the other one is for another mbarrier", "", "", 8),
+            ("a barrier is between", "bar.sync 0;", "", 0),
         )
     ),
 )

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping
+from functools import cached_property
 from itertools import product
 
 from ptxkit.analysis.abstract_interpretation.guard_values import GuardValues
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
+from ptxkit.analysis.cfg.dominators import reverse_graph
+from ptxkit.analysis.cfg.loops import reachable_nodes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_CASE_STEPS, MAX_SPLIT_GUARDS
@@ -52,6 +55,13 @@ class PathCase:
             return (block + 1,) if block + 1 < len(self.cfg.block_starts) else ()
         targets = {self.cfg.block_of(self.program.steps[at]) for at in last.targets if at < len(self.program.steps)}
         return tuple(each for each in following if each in targets)
+
+    @cached_property
+    def predecessors(self) -> list[tuple[int, ...]]:
+        """The blocks that may precede each block in this case: those that are reachable from the entry."""
+        following = [self.successors(block) for block in range(len(self.cfg.block_starts))]
+        reachable = reachable_nodes(following, (0,))
+        return reverse_graph([each if block in reachable else () for block, each in enumerate(following)])
 
     def may_leave(self, block: int) -> bool:
         """Returns whether a thread may leave the function at the end of a block."""

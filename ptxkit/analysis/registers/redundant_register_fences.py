@@ -5,8 +5,9 @@ Source: PTX ISA, "wgmma.fence".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from ptxkit.analysis.abstract_interpretation.path_cases import path_cases
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
@@ -21,7 +22,8 @@ def find_redundant_register_fences(program: Program) -> Iterator[Step]:
     """Yields each fence after which no multiplication needs it.
 
     On each path to a multiplication that follows the fence, there is another fence, or a multiplication of the same
-    shape with the same registers, and no instruction between the two accesses these registers.
+    shape with the same registers, and no instruction between the two accesses these registers. Paths count that some
+    thread may take.
     """
     issues = find_issues(program, _GROUP)
     if not issues or not is_self_contained(program):
@@ -31,11 +33,17 @@ def find_redundant_register_fences(program: Program) -> Iterator[Step]:
     approaches = [approach for issue in issues for approach in fences.reaching_accesses(issue)]
     if any(approach.is_unclear for approach in approaches):
         return
-    for fence in (step for step in program.effectful_steps if step in fences):
-        others = WgmmaFences(flow, events, ignored=fence)
+    found = [step for step in program.effectful_steps if step in fences]
+    cases = list(path_cases(program, flow, [*found, *issues]))
+    for fence in found:
         following = dict.fromkeys(each.issue for each in approaches if fence in each.ordering_steps)
-        if all(_is_ordered(approach, events) for issue in following for approach in others.reaching_accesses(issue)):
+        searches = (WgmmaFences(flow, events, fence, case) for case in cases)
+        if all(_is_ordered(each, events) for others in searches for each in _approaches(others, following)):
             yield fence
+
+
+def _approaches(fences: WgmmaFences, issues: Iterable[Step]) -> Iterator[ReachingAccesses]:
+    return (approach for issue in issues for approach in fences.reaching_accesses(issue))
 
 
 def _is_ordered(approach: ReachingAccesses, events: WgmmaEvents) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from ptxkit.analysis.abstract_interpretation.path_cases import PathCase
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_FENCE_STEPS, MAX_STEPS_PER_ISSUE
@@ -38,11 +39,17 @@ class ReachingAccesses:
 
 
 class WgmmaFences:
-    """The accesses that reach one function's issues. ignored: a fence without which they are searched."""
+    """The accesses that reach one function's issues.
 
-    def __init__(self, flow: ControlFlowGraph, parts: WgmmaEvents, ignored: Step | None = None) -> None:
+    ignored: a fence without which they are searched. case: the paths that count, or None for all.
+    """
+
+    def __init__(
+        self, flow: ControlFlowGraph, parts: WgmmaEvents, ignored: Step | None = None, case: PathCase | None = None
+    ) -> None:
         self._ignored = ignored
         self._cfg = flow
+        self._predecessors = flow.predecessors if case is None else case.predecessors
         self._events = parts
         self._remaining_steps = MAX_FENCE_STEPS
 
@@ -77,7 +84,7 @@ class WgmmaFences:
             if wanted is None:
                 continue
             found.reaches_entry = found.reaches_entry or block == 0
-            for earlier in flow.predecessors[block]:
+            for earlier in self._predecessors[block]:
                 if (earlier, wanted) not in seen:
                     seen.add((earlier, wanted))
                     looked += len(flow.steps_of_block(earlier))

@@ -13,6 +13,9 @@ FENCE_ORDERS_NOTHING = MessageTemplate(
     REDUNDANT_PROXY_FENCE,
     "this fence orders nothing: no generic access of shared memory precedes it, or no async one follows",
 )
+FENCED_BEFORE = MessageTemplate(
+    REDUNDANT_PROXY_FENCE, "this fence orders nothing: earlier fences follow all generic accesses before it"
+)
 REMOVE_FENCE = MessageTemplate(REDUNDANT_PROXY_FENCE, "remove it")
 
 EMPTY_WAIT = DiagnosticCode(
@@ -74,7 +77,7 @@ INEFFECTIVE_SYNC = DiagnosticCode(
     "PTX907",
     "ineffective-sync",
     Severity.NOTE,
-    sections=("membar / fence", "bar.warp.sync", "bar, barrier", "wgmma.fence"),
+    sections=("membar / fence", "bar.warp.sync", "bar, barrier", "wgmma.fence", "cp.async.mbarrier.arrive"),
 )
 NO_OTHER_CTA = MessageTemplate(
     INEFFECTIVE_SYNC, "this fence orders nothing: no relaxed operation of the kernel signals another CTA of the cluster"
@@ -82,9 +85,21 @@ NO_OTHER_CTA = MessageTemplate(
 NOTHING_TO_ORDER = MessageTemplate(
     INEFFECTIVE_SYNC, "this barrier orders nothing: no access or other synchronization precedes it on any path"
 )
+OTHERS_ORDER_THE_SAME = MessageTemplate(
+    INEFFECTIVE_SYNC, "this barrier orders nothing that the barriers before and after it do not order"
+)
+OTHER_ORDERS_THE_SAME = MessageTemplate(
+    INEFFECTIVE_SYNC, "either this barrier or the one at line {1} is redundant: nothing between them needs both"
+)
+STAYS_INSTEAD = MessageTemplate(INEFFECTIVE_SYNC, "orders the same, if it stays")
+REMOVE_EITHER = MessageTemplate(INEFFECTIVE_SYNC, "remove one of the two")
 NO_REGISTER_ACCESS = MessageTemplate(
     INEFFECTIVE_SYNC, "this fence orders nothing: no access to the registers follows the last fence or multiplication"
 )
+COPIES_TRACKED_AGAIN = MessageTemplate(
+    INEFFECTIVE_SYNC, "this arrival has no effect: the one at line {1} waits for the same copies"
+)
+TRACKS_AS_WELL = MessageTemplate(INEFFECTIVE_SYNC, "tracks all earlier copies of the thread")
 REMOVE_INEFFECTIVE = MessageTemplate(INEFFECTIVE_SYNC, "remove it")
 
 UNUSED_MBARRIER = DiagnosticCode(

@@ -349,9 +349,13 @@ def _codes(sites: Sites) -> tuple[str, ...]:
 
 
 def _redundant_sites(verdict: Verdict, line: int) -> Sites:
-    """Returns the notes that call the instruction at a line redundant."""
-    notes = (each for each in verdict.diagnostics if each.code in REDUNDANT)
-    return frozenset(site for each in notes for site in _lines_of_finding(each) if site[1] == line)
+    """Returns the notes that call the instruction at a line redundant, or one of two that repeat each other."""
+    notes = [each for each in verdict.diagnostics if each.code in REDUNDANT]
+    sites = {site for each in notes for site in _lines_of_finding(each)}
+    for each in notes:
+        if each.code == ptx9xx.DUPLICATE_SYNC:
+            sites.update((each.code, each.source.position(label.span.start)[0]) for label in each.labels)
+    return frozenset(site for site in sites if site[1] == line)
 
 
 def _finding_sites(verdict: Verdict) -> Sites:
