@@ -411,5 +411,12 @@ end:""",
         )
         for side, negation in (("true", "!"), ("false", ""))
     ),
+    Case(
+        "a race after a branch on data that only changes a number is certain",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 7; @%p3 bra end; add.u32 %r10, %r10, 1;
+end: st.shared.u32 [%r4], %r10; //= store
+xor.b32 %r11, %r4, 512; ld.shared.u32 %r12, [%r11]; //! PTX621 store
+st.global.u32 [%rd2], %r12;""",
+    ),
     *_global_cases(),
 )

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
+from ptxkit.analysis.dataflow.ineffective_branches import value_branches
 from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
@@ -37,6 +38,7 @@ class ProgramSlice:
     tracked accesses to global memory: writes where tensor maps may change, reads where a grid waits for others.
     includes_shared_stores: whether stores to shared memory from which tracked values are loaded are tracked.
     forwarded_loads: the loads that return a register which the thread has just stored, each with that register.
+    ineffective_branches: those whose sides differ in values that are not tracked.
     """
 
     registers: frozenset[str]
@@ -44,6 +46,7 @@ class ProgramSlice:
     global_access_kinds: frozenset[str] = frozenset()
     includes_shared_stores: bool = False
     forwarded_loads: Mapping[Step, Name] = field(default_factory=dict)
+    ineffective_branches: frozenset[Step] = frozenset()
 
     def is_tracked(self, operand: Operand, scope: SymbolScope) -> bool:
         """Returns whether the value of an operand is tracked exactly."""
@@ -74,6 +77,18 @@ class _OperandFlow:
 
 def compute_slice(program: Program) -> ProgramSlice:
     """Returns the slice of a function. The function's results are in the slice, because callers may need them."""
+    assigned = program.analysis(value_branches)
+    ignored = frozenset(assigned)
+    while True:
+        found = _slice_without(program, ignored)
+        effective = {branch for branch in ignored if not assigned[branch].isdisjoint(found.registers)}
+        if not effective:
+            return found
+        ignored -= effective
+
+
+def _slice_without(program: Program, ignored: frozenset[Step]) -> ProgramSlice:
+    """Returns the slice of a function in which some branches may go either way."""
     wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
     # Other functions may hold an address in the threads' private memory.
     kept = {_PRIVATE} if program.function.kind == "func" or program.callees else set()
@@ -88,7 +103,7 @@ def compute_slice(program: Program) -> ProgramSlice:
         flow = flows.get(id(match))
         if flow is None:
             flow = flows[id(match)] = _operand_flow_of(match)
-        if flow.has_effects:
+        if flow.has_effects and step not in ignored:
             wanted.extend(guard_registers(step))
             wanted.extend(_registers(instruction, flow.effect_operands, scope))
             for memory, position in flow.stored_operands:
@@ -104,7 +119,7 @@ def compute_slice(program: Program) -> ProgramSlice:
     outside = {"write", "update"} if may_change_tensor_maps(program) else set()
     outside |= {"read", "update"} if has_grid_dependency_wait(program) else set()
     registers, memories = _close_over_sources(wanted, feeding, stored, kept)
-    return ProgramSlice(registers, _PRIVATE in memories, frozenset(outside), _SHARED in memories, forwarded)
+    return ProgramSlice(registers, _PRIVATE in memories, frozenset(outside), _SHARED in memories, forwarded, ignored)
 
 
 def _accesses_named_variable(match: Match, instruction: Instruction, scope: SymbolScope) -> bool:

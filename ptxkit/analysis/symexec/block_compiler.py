@@ -137,6 +137,8 @@ class CompiledProgram:
         return step.scope.register_name(guard.predicate), guard.negated, orders, _transfers_control(step)
 
     def _compile_step(self, step: Step) -> list[StepAction]:
+        if self._slice is not None and step in self._slice.ineffective_branches:
+            return []
         key = id(step.match)
         plain = self._computes_only_values.get(key)
         if plain is None:

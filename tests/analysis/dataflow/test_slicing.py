@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptxkit.analysis.dataflow.slicing import ProgramSlice, compute_slice
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import TraceEvent
@@ -26,10 +28,35 @@ def test_an_address_is_followed_and_the_stored_value_is_not() -> None:
 
 def test_the_guard_of_a_branch_is_followed_and_that_of_arithmetic_is_not() -> None:
     found = slice_of(
-        "setp.eq.u32 %p1, %r1, 0; @%p1 add.u32 %r2, %r2, 1; setp.eq.u32 %p2, %r3, 0; @%p2 bra end; end: bar.sync 0;"
+        "setp.eq.u32 %p1, %r1, 0; @%p1 add.u32 %r2, %r2, 1; setp.eq.u32 %p2, %r3, 0; @%p2 bra end; bar.sync 0; end:"
     ).registers
     assert {"%p2", "%r3"} <= found
     assert not {"%p1", "%r1", "%r2"} & found
+
+
+def test_a_branch_around_values_that_nothing_needs_is_not_followed() -> None:
+    body = "setp.eq.u32 %p1, %r1, 0; @%p1 bra end; add.u32 %r2, %r2, 1; @%p2 bra end; mov.u32 %r2, 7; end: bar.sync 0;"
+    found = slice_of(body)
+    assert not found.registers
+    assert len(found.ineffective_branches) == 2
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        "mov.u32 %r3, tile;",
+        "mov.u32 %r5, tile; mov.u32 %r3, %r5;",
+        "setp.eq.u32 %p2, %r4, 0;",
+        "ld.global.u32 %r2, [%rd1];",
+        "again: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 9; @%p1 bra again;",
+        "trap;",
+    ],
+)
+def test_a_branch_around_anything_else_is_followed(side: str) -> None:
+    body = f"{SHARED} setp.eq.u32 %p1, %r1, 0; @%p1 bra end; {side} end: @%p2 st.shared.u32 [%r3], 1;"
+    found = slice_of(body)
+    assert {"%p1", "%r1"} <= found.registers
+    assert not found.ineffective_branches
 
 
 def test_the_guard_of_a_followed_value_is_followed() -> None:

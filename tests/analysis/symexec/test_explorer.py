@@ -27,7 +27,8 @@ def missed_steps(body: str) -> set[str]:
 
 
 def test_two_sizes_are_enough_where_they_reach_everything() -> None:
-    assert samples("setp.eq.u32 %p1, %r6, 5; @%p1 bra end; end: cp.async.wait_group 0;") == list(SAMPLES)
+    body = "setp.eq.u32 %p1, %r6, 5; @%p1 bra end; nanosleep.u32 0; end: cp.async.wait_group 0;"
+    assert samples(body) == list(SAMPLES)
 
 
 def test_further_sizes_are_tried_for_code_that_the_first_did_not_reach() -> None:
@@ -299,8 +300,8 @@ def test_all_threads_are_executed_on_demand_unless_they_are_too_many(monkeypatch
 def test_a_scenario_without_guesses_is_exact_and_one_with_opaque_calls_is_opaque() -> None:
     plain = kernel_of(module_of("bar.sync 0;")).scenarios[0]
     assert (plain.is_exact, plain.has_unknown_call) == (True, False)
-    guess = module_of(f"{LOADED} setp.eq.u32 %p1, %r7, 5; @%p1 bra end; end: bar.sync 0;", parameters=PARAMETERS)
-    assert not kernel_of(guess).scenarios[0].is_exact
+    guess = f"{LOADED} setp.eq.u32 %p1, %r7, 5; @%p1 bra end; fence.acq_rel.cta; end: bar.sync 0;"
+    assert not kernel_of(module_of(guess, parameters=PARAMETERS)).scenarios[0].is_exact
     away = module_of("call.uni away;", before=".extern .func away;")
     assert kernel_of(away).scenarios[0].has_unknown_call
 
