@@ -424,4 +424,38 @@ TOKENS = (
     Case("a wait with the token of the last arrival", _BY_TOKENS.format(token="%rd11", store="", read="")),
 )
 
-CASES = (*GUESSED, *TILED, *MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED, *TOKENS)
+_LANES = """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; //= init
+@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1;
+bar.sync 0;
+mov.b32 %r30, 0; and.b32 %r31, %r1, 31;
+setp.ge.u32 %p5, %r1, 32; @%p5 bra consumer;
+producer: and.b32 %r32, %r30, 1; xor.b32 %r33, %r32, 1;
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5+8], %r33; @!%p3 bra wait;
+st.shared.u32 [%r4], %r30; {write}
+bar.warp.sync -1;
+elect.sync _|%p4, -1; @%p4 mbarrier.arrive.shared::cta.b64 _, [%r5];
+add.u32 %r30, %r30, 1; setp.lt.u32 %p6, %r30, 8; @%p6 bra producer;
+bra end;
+consumer: and.b32 %r32, %r30, 1;
+again: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], %r32; {again}
+@!%p3 bra again;
+ld.shared.u32 %r34, [%r4+-512]; //= read
+{choose}
+@!%p4 bra next; mbarrier.arrive.shared::cta.b64 _, [%r5+8]; //= arrive
+next: add.u32 %r30, %r30, 1; setp.lt.u32 %p6, %r30, 8; @%p6 bra consumer;
+end:"""
+
+LANES = (
+    Case(
+        "no lane of a warp can miss a phase if the warp converges before one arrives",
+        _LANES.format(choose="elect.sync _|%p4, -1;", write="", again=""),
+        bounds=".reqntid 64, 1, 1",
+    ),
+    Case(
+        "a lane that arrives while others of its warp still wait lets them miss a phase",
+        _LANES.format(choose="setp.eq.u32 %p4, %r31, 0;", write="//! PTX621 read arrive", again="//! PTX504 init"),
+        bounds=".reqntid 64, 1, 1",
+    ),
+)
+
+CASES = (*GUESSED, *TILED, *MISSING, *EXCESS, *EARLIER, *BARRIERS, *ALIGNED, *TOKENS, *LANES)

@@ -23,11 +23,17 @@ def is_collective_instruction(match: Match) -> bool:
 
 
 def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
-    """Returns the action of a convergence point of a warp, which matters only where the warp has diverged."""
+    """Returns the action of a convergence point of a warp.
+
+    It matters where the warp has diverged, and after a wait for an mbarrier, since lanes that diverge later have all
+    waited before any of them continued.
+    """
     record = compile_record(operands, effect)
 
-    def meet(state: GroupState) -> int | None:
-        return record(state) if state.is_partial else None
+    def meet(state: GroupState) -> None:
+        if state.is_partial or state.has_waited:
+            state.has_waited = False
+            record(state)
 
     return meet
 
